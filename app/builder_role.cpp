@@ -1,0 +1,107 @@
+#include "app/builder_role.hpp"
+
+#include <utility>
+
+namespace eventloom {
+
+BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
+                         Inbox inbox, std::unique_ptr<SliceOutput> output,
+                         std::function<void(const BuildProblem&)> report)
+    : settings_(settings),
+      scheduler_(scheduler),
+      inbox_(std::move(inbox)),
+      assembler_(settings.n_sources),
+      output_(std::move(output)),
+      report_(std::move(report)),
+      next_(scheduler.next_slice(settings.id, settings.first_slice)) {
+  for (std::size_t i = 0; i < settings_.threads; ++i) benches_.emplace_back(building);
+}
+
+// The data path of a builder: receive, build (decode, time sort, define), pass on.
+std::size_t BuilderRole::do_work(SteadyTime) {
+  std::size_t work = inbox_.drain(assembler_);
+  work += pass_on();
+  if (n_built_ == 0 && !finished_) {
+    const std::size_t n = take_complete_slices();
+    build(n);
+    work += n + pass_on();
+  }
+  grant(work == 0);
+  return work + output_->do_work();
+}
+
+/// Takes the next slices in order, as many as are whole and as there are benches.
+std::size_t BuilderRole::take_complete_slices() {
+  std::size_t n = 0;
+  while (n < benches_.size() && assembler_.complete(next_)) {
+    if (assembler_.all_ended() && next_ >= assembler_.data_end()) {
+      if (n == 0) finish();
+      break;
+    }
+    auto assembly = assembler_.take(next_);
+    if (assembly->goes_on()) {
+      benches_[n].slice = next_;
+      benches_[n].input = std::move(assembly);
+      ++n;
+    } else {
+      assembler_.recycle(std::move(assembly));
+    }
+    next_ = scheduler_.next_slice(settings_.id, {next_.value + 1});
+  }
+  return n;
+}
+
+void BuilderRole::finish() {
+  finished_ = true;
+  output_->end(assembler_.data_end());
+}
+
+void BuilderRole::build(std::size_t n) {
+  if (n == 1) {
+    build_on(benches_.front());
+  } else if (n > 1) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(n))
+    for (std::size_t i = 0; i < n; ++i) build_on(benches_[i]);
+  }
+  n_built_ = n;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const auto& problem : benches_[i].problems) report_(problem);
+    assembler_.recycle(std::move(benches_[i].input));
+  }
+}
+
+void BuilderRole::build_on(Bench& bench) {
+  bench.sources.resize(settings_.n_sources);
+  for (std::size_t s = 0; s < settings_.n_sources; ++s) {
+    const auto& part = bench.input->part(s);
+    bench.sources[s] = {part.buffers(), part.begun ? part.damage() : assembler_.tail_damage(s)};
+  }
+  bench.problems.clear();
+  bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems);
+  bench.output.ledger.builder = settings_.id.value;
+}
+
+std::size_t BuilderRole::pass_on() {
+  std::size_t passed = 0;
+  while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
+    output_->put(benches_[n_passed_].output);
+    ++n_passed_;
+    ++passed;
+    ++built_;
+  }
+  if (n_passed_ == n_built_) n_passed_ = n_built_ = 0;
+  return passed;
+}
+
+/// The window begins at the lowest slice not yet taken.
+void BuilderRole::grant(bool eager) {
+  const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;
+  inbox_.grant({next_.value + ahead}, eager);
+}
+
+void BuilderRole::settle() {
+  inbox_.settle();
+  output_->settle();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/role.hpp"
+#include "app/slice_output.hpp"
+#include "core/dataflow/slice_builder.hpp"
+#include "core/exchange/inbox.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct BuilderRoleSettings {
+  BuilderId id;
+  SliceId first_slice;
+  std::uint32_t n_sources = 0;
+  std::uint32_t n_builders = 1;
+  std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time
+  std::size_t threads = 1;             ///< slices built at a time
+};
+
+/// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the
+/// slices on in rising order.
+class BuilderRole final : public Role {
+ public:
+  BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
+              Inbox inbox, std::unique_ptr<SliceOutput> output, std::function<void(const BuildProblem&)> report);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
+  void settle() override;
+
+  [[nodiscard]] std::uint64_t slices_built() const { return built_; }
+
+ private:
+  /// One slice being built, with the memory that building needs.
+  struct Bench {
+    explicit Bench(const SliceBuilderSettings& building) : builder(building) {}
+    SliceBuilder builder;
+    std::unique_ptr<SliceAssembly> input;
+    std::vector<SourceSlice> sources;
+    BuiltSlice output;
+    std::vector<BuildProblem> problems;
+    SliceId slice;
+  };
+
+  std::size_t take_complete_slices();
+  void finish();
+  void build(std::size_t n);
+  std::size_t pass_on();
+  void build_on(Bench& bench);
+  void grant(bool eager);
+
+  BuilderRoleSettings settings_;
+  const Scheduler& scheduler_;
+  Inbox inbox_;
+  SliceAssembler assembler_;
+  std::unique_ptr<SliceOutput> output_;
+  std::function<void(const BuildProblem&)> report_;
+  std::vector<Bench> benches_;
+  std::size_t n_built_ = 0;   ///< benches, from the first on, whose output waits to be passed on
+  std::size_t n_passed_ = 0;  ///< of these, passed on already
+  SliceId next_;              ///< the lowest slice not yet taken
+  bool finished_ = false;
+  std::uint64_t built_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,86 @@
+#include "app/command_line.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// One "name = value" line per value, for the value types that the commands use.
+void print_value(std::ostream& out, const std::string& name, const boost::any& value) {
+  if (const auto* s = boost::any_cast<std::string>(&value)) {
+    out << name << " = " << *s << '\n';
+  } else if (const auto* list = boost::any_cast<std::vector<std::string>>(&value)) {
+    for (const auto& item : *list) out << name << " = " << item << '\n';
+  } else if (const auto* flag = boost::any_cast<bool>(&value)) {
+    out << name << " = " << (*flag ? "true" : "false") << '\n';
+  } else if (const auto* u = boost::any_cast<std::uint64_t>(&value)) {
+    out << name << " = " << *u << '\n';
+  } else if (const auto* n = boost::any_cast<unsigned>(&value)) {
+    out << name << " = " << *n << '\n';
+  } else if (const auto* i = boost::any_cast<int>(&value)) {
+    out << name << " = " << *i << '\n';
+  } else if (const auto* d = boost::any_cast<double>(&value)) {
+    out << name << " = " << *d << '\n';
+  } else {
+    throw std::logic_error("option --" + name + " has a value type that --print-config cannot print");
+  }
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string command, std::string synopsis)
+    : command_(std::move(command)), synopsis_(std::move(synopsis)), options_("Options", 110, 70) {
+  options_.add_options()("help,h", "show this help")("config", po::value<std::string>()->value_name("FILE"),
+                                                     "read options from an INI file; the command line wins")(
+      "print-config", po::bool_switch(), "print the full setup as an INI file and stop");
+}
+
+std::optional<po::variables_map> CommandLine::parse(int argc, const char* const* argv) {
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(argc, argv)
+                  .options(options_)
+                  .positional(positional_)
+                  .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                  .run(),
+              values);
+    if (values.count("help") != 0) {
+      std::cout << "usage: eventloom " << synopsis_ << "\n\n" << options_;
+      return std::nullopt;
+    }
+    if (values.count("config") != 0) {
+      const auto& file = values["config"].as<std::string>();
+      std::ifstream in(file);
+      if (!in) throw UserError("cannot open the configuration file '" + file + "'");
+      po::store(po::parse_config_file(in, options_), values);
+    }
+    po::notify(values);
+  } catch (const po::error& e) {
+    throw UserError(std::string(e.what()) + "; see 'eventloom " + command_ + " --help'");
+  }
+  if (values["print-config"].as<bool>()) {
+    std::cout << effective_config(values);
+    return std::nullopt;
+  }
+  return values;
+}
+
+std::string CommandLine::effective_config(const po::variables_map& values) const {
+  std::ostringstream out;
+  for (const auto& option : options_.options()) {
+    const auto& name = option->long_name();
+    if (name == "help" || name == "config" || name == "print-config" || values.count(name) == 0) continue;
+    print_value(out, name, values[name].value());
+  }
+  return out.str();
+}
+
+}  // namespace eventloom

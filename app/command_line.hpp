@@ -1,0 +1,43 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <optional>
+#include <string>
+
+namespace eventloom {
+
+/// The command line of one command: its own options besides `--help`, `--config FILE` (INI, options
+/// by their long names; the command line wins) and `--print-config` (the full setup as such a file).
+class CommandLine {
+ public:
+  /// `synopsis`: what follows "usage: eventloom " and what the command does, a line each.
+  CommandLine(std::string command, std::string synopsis);
+
+  /// Add options here; descriptions name the unit. Defaults are shown by themselves.
+  boost::program_options::options_description& options() { return options_; }
+  /// Words without an option in front go to the option `name`, `max` of them at most (-1: any number).
+  void positional(const char* name, int max) { positional_.add(name, max); }
+
+  /// Nothing when --help or --print-config was asked for and has been printed to standard output.
+  /// Throws UserError on bad usage. `arguments`: the words behind the command.
+  std::optional<boost::program_options::variables_map> parse(int argc, const char* const* argv);
+
+  /// The full setup as an INI file, defaults included.
+  [[nodiscard]] std::string effective_config(const boost::program_options::variables_map& values) const;
+
+ private:
+  std::string command_;
+  std::string synopsis_;
+  boost::program_options::options_description options_;
+  boost::program_options::positional_options_description positional_;
+};
+
+/// The commands, one file each. `argv[0]` is the command's name. They return an exit code and throw
+/// UserError for kExitUsage.
+int run_command(int argc, const char* const* argv);
+int generate_command(int argc, const char* const* argv);
+int convert_command(int argc, const char* const* argv);
+int inspect_command(int argc, const char* const* argv);
+int merge_command(int argc, const char* const* argv);
+
+}  // namespace eventloom

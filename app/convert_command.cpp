@@ -1,0 +1,138 @@
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <vector>
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/sources/open_sources.hpp"
+#include "io/sources/source_uri.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr Epoch kEpochsPerStep = 4096;
+
+/// Last name of what the source is read from: a file without its ending, or a group.
+std::string short_name(const SourceSpec& spec) {
+  const auto uri = SourceUri::parse(spec.uri);
+  const auto group = std::filesystem::path(uri.get("group", "/")).filename().string();
+  if (!group.empty()) return group;
+  return std::filesystem::path(uri.path()).stem().string();
+}
+
+std::string output_path(const std::string& output, bool folder, std::size_t number, const SourceSpec& spec) {
+  if (!folder) return output;
+  char prefix[16];
+  std::snprintf(prefix, sizeof prefix, "%05zu_", number);
+  return (std::filesystem::path(output) / (prefix + short_name(spec) + ".epochs")).string();
+}
+
+struct Conversion {
+  StreamSummary written;
+  std::uint64_t damaged = 0;  ///< stretches of the input that were left out
+};
+
+class Converter {
+ public:
+  Converter(Source& source, const std::string& path) : source_(source), writer_(path, source.header()) {}
+
+  Conversion convert() {
+    const auto first = source_.first_epoch();
+    for (Epoch at = first.value_or(0); first && at < source_.end_epoch().value_or(at + 1); at += kEpochsPerStep) {
+      step({at, at + kEpochsPerStep});
+      source_.forget(at + kEpochsPerStep);
+    }
+    return {writer_.finish(), damaged_ + source_.anomalies()};
+  }
+
+ private:
+  /// What begins in `epochs`: what only reaches into them came with the step before.
+  void step(EpochRange epochs) {
+    data_.clear();
+    source_.collect(epochs, data_);
+    for (const auto& damage : data_.damage) damaged_ += epochs.contains(damage.first_epoch) ? 1 : 0;
+    for (auto piece : data_.pieces) {
+      while (!piece.empty()) {
+        const auto header = read_epoch_buffer_header(piece);
+        const auto stored = piece.first(header->stored_bytes());
+        if (epochs.contains(header->first_epoch)) append(*header, stored);
+        piece = piece.subspan(stored.size());
+      }
+    }
+  }
+
+  void append(const EpochBufferHeader& header, std::span<const std::byte> stored) {
+    if (words_intact(header, words_of(header, stored))) {
+      writer_.append(stored);
+      return;
+    }
+    ++damaged_;
+    spdlog::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are left out",
+                  source_.name(), header.stream_offset, header.n_hits, header.first_epoch);
+  }
+
+  Source& source_;
+  StreamWriter writer_;
+  SliceData data_;
+  std::uint64_t damaged_ = 0;
+};
+
+void refuse_existing(const std::string& path, bool force) {
+  if (!force && std::filesystem::exists(path)) throw UserError("'" + path + "' exists; say --force to overwrite it");
+}
+
+/// Returns whether the input was without damage.
+bool convert_one(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options, const std::string& path) {
+  const auto source = open_source(spec, id, options);
+  const auto result = Converter(*source, path).convert();
+  const auto& w = result.written;
+  std::cout << path << ": " << w.hits << " hits in " << w.buffers << " epoch buffers, " << w.bytes << " bytes, ticks "
+            << w.first_tick << " to " << w.last_tick << '\n';
+  if (result.damaged != 0) spdlog::error("{}: {} damaged places were left out", source->name(), result.damaged);
+  return result.damaged == 0;
+}
+
+void add_options(po::options_description& options) {
+  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        "what to convert, repeatable; see 'eventloom run --help'")(
+      "output", po::value<std::string>()->value_name("PATH"),
+      "an .epochs file for one source, or a folder: then files are called NUMBER_NAME.epochs")(
+      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
+      "force", po::bool_switch(), "overwrite files that exist");
+}
+
+}  // namespace
+
+int convert_command(int argc, const char* const* argv) {
+  CommandLine line("convert",
+                   "convert URI... --output PATH\nReads any source and writes it as recorded streams (.epochs).");
+  add_options(line.options());
+  line.positional("source", -1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("source") == 0) throw UserError("no source given; see 'eventloom convert --help'");
+  if (values->count("output") == 0) throw UserError("no output given; say --output PATH");
+  const auto& output = (*values)["output"].as<std::string>();
+  const auto options = time_base_options(*values);
+  const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
+  const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output);
+  if (folder) std::filesystem::create_directories(output);
+  bool whole = true;
+  for (std::uint16_t i = 0; i < specs.size(); ++i) {
+    const auto path = output_path(output, folder, i, specs[i]);
+    refuse_existing(path, (*values)["force"].as<bool>());
+    whole = convert_one(specs[i], SourceId{i}, options, path) && whole;
+  }
+  return whole ? kExitOk : kExitLosses;
+}
+
+}  // namespace eventloom

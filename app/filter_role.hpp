@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "app/role.hpp"
+#include "core/dataflow/selector.hpp"
+#include "core/exchange/inbox.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct FilterRoleSettings {
+  FilterId id;
+  SliceId first_slice;
+  std::uint32_t n_filters = 1;
+  std::uint32_t n_builders = 1;
+  std::uint32_t slices_in_flight = 4;
+};
+
+/// Receives the built slices n with n mod F = its number, brings those of different builders into
+/// rising order, and passes them to the selector.
+class FilterRole final : public Role {
+ public:
+  /// `inboxes`: one per builder, by number.
+  FilterRole(FilterRoleSettings settings, const Scheduler& scheduler, std::vector<Inbox> inboxes, Selector& selector);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return finished_; }
+  void settle() override;
+
+ private:
+  struct Lane {
+    Inbox inbox;
+    SliceAssembler assembler{1};
+  };
+  bool take_next();
+
+  FilterRoleSettings settings_;
+  const Scheduler& scheduler_;
+  std::vector<Lane> lanes_;
+  Selector& selector_;
+  SliceId next_;
+  BuiltSlice slice_;
+  bool finished_ = false;
+};
+
+}  // namespace eventloom

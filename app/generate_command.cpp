@@ -1,0 +1,122 @@
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+
+#include "app/command_line.hpp"
+#include "app/generate_events.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+po::typed_value<std::string>* text(const char* name, const char* value) {
+  return po::value<std::string>()->value_name(name)->default_value(value);
+}
+
+void add_options(po::options_description& options) {
+  options.add_options()("output", po::value<std::string>()->value_name("DIR"), "folder for the streams and the truth")(
+      "sources", text("N", "4"), "number of streams")("rate", text("N", "1e5"), "events per second")(
+      "timing", text("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
+      "hits", text("N", "8"), "mean number of hits of an event, dealt to the sources by chance")(
+      "width", text("TIME", "50ns"), "the hits of an event lie within it, evenly spread; ticks or with a unit")(
+      "noise", text("N", "1e5"), "hits per second and source that belong to no event")(
+      "channels", text("N", "1024"), "channels of a source")("payload", text("N", "0"), "payload words of a hit")(
+      "duration", text("TIME", "100ms"), "length of the recording, with a unit")("seed", text("N", "1"),
+                                                                                 "the same seed gives the same files")(
+      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
+      "epochs-per-buffer", text("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
+      "force", po::bool_switch(), "overwrite files that exist");
+}
+
+/// What decides the contents of the streams, in one line.
+std::string describe(const std::string& config) {
+  std::istringstream lines(config);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("output ") || line.starts_with("force ")) continue;
+    text += (text.empty() ? "" : "; ") + line;
+  }
+  return text;
+}
+
+GenerateSettings to_settings(const po::variables_map& values) {
+  constexpr std::uint64_t kMany = 1'000'000'000'000;
+  GenerateSettings s;
+  if (values.count("output") == 0) throw UserError("no folder given; say --output DIR");
+  s.output = values["output"].as<std::string>();
+  const auto base = time_base_options(values);
+  s.base.tick_ps = base.tick_ps.value_or(s.base.tick_ps);
+  s.base.epoch_ticks = base.epoch_ticks.value_or(s.base.epoch_ticks);
+  s.sources = static_cast<std::uint32_t>(count_option(values, "sources", 1, 1000));
+  s.rate = count_option(values, "rate", 1, kMany);
+  s.timing = values["timing"].as<std::string>();
+  s.hits = count_option(values, "hits", 1, 500);
+  s.noise = count_option(values, "noise", 0, kMany);
+  s.channels = static_cast<std::uint32_t>(count_option(values, "channels", 1, 65536));
+  s.payload = static_cast<std::uint8_t>(count_option(values, "payload", 0, 254));
+  s.seed = count_option(values, "seed", 0, ~0ULL);
+  s.epochs_per_buffer = static_cast<std::uint32_t>(count_option(values, "epochs-per-buffer", 1, 1'000'000));
+  s.width = parsed("width", [&] { return parse_duration(values["width"].as<std::string>(), s.base.tick_ps); });
+  s.duration = parsed("duration", [&] { return parse_duration(values["duration"].as<std::string>(), s.base.tick_ps); });
+  return s;
+}
+
+void prepare_folder(const GenerateSettings& settings, bool force) {
+  std::error_code error;
+  std::filesystem::create_directories(settings.output, error);
+  if (error) throw UserError("cannot create the folder '" + settings.output + "': " + error.message());
+  for (std::uint32_t s = 0; s < settings.sources && !force; ++s) {
+    const auto path = stream_path(settings, s);
+    if (std::filesystem::exists(path)) throw UserError("'" + path + "' exists; say --force to overwrite it");
+  }
+}
+
+void write_truth(const GenerateSettings& settings, const GenerateResult& result) {
+  nlohmann::ordered_json json;
+  json["setup"] = settings.text;
+  json["tick_ps"] = settings.base.tick_ps;
+  json["epoch_ticks"] = settings.base.epoch_ticks;
+  json["duration_ticks"] = settings.duration;
+  json["events"] = result.events;
+  json["hits_in_events"] = result.event_hits;
+  json["hits"] = std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0});
+  json["hits_by_source"] = result.hits;
+  const auto path = settings.output + "/truth.json";
+  std::ofstream out(path);
+  out << json.dump(2) << '\n';
+  out.close();
+  if (!out) throw UserError("cannot write '" + path + "'");
+}
+
+}  // namespace
+
+int generate_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "generate",
+      "generate --output DIR [options]\nWrites recorded streams with known events, and the truth beside them "
+      "(truth.csv, truth.json).");
+  add_options(line.options());
+  line.positional("output", 1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  auto settings = to_settings(*values);
+  settings.text = describe(line.effective_config(*values));
+  prepare_folder(settings, (*values)["force"].as<bool>());
+  const auto result = generate(settings);
+  write_truth(settings, result);
+  std::cout << result.events << " events with " << result.event_hits << " hits, "
+            << std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0}) << " hits in all, in "
+            << settings.sources << " streams of " << result.bytes << " bytes\noutput: " << settings.output << '\n';
+  return kExitOk;
+}
+
+}  // namespace eventloom

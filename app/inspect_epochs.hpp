@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+
+namespace eventloom {
+
+/// What is in an `.epochs` file. Every checksum has been tested and every word read.
+struct EpochsReport {
+  StreamHeader header;
+  std::uint64_t file_bytes = 0;
+  std::string index;  ///< "whole", "missing" or "damaged"
+  std::uint64_t buffers = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t payload_words = 0;
+  std::uint64_t words = 0;
+  Tick first_tick = 0;  ///< of hits; 0 without any
+  Tick last_tick = 0;
+  EpochRange epochs;       ///< from the first to the last buffer
+  std::uint64_t gaps = 0;  ///< stretches in between that no buffer covers
+  std::uint64_t epochs_in_gaps = 0;
+  std::uint64_t anomalies = 0;        ///< see Source::anomalies
+  std::vector<Damage> damage;         ///< stretches that cannot be used
+  std::vector<std::string> problems;  ///< what is wrong inside of buffers, a line each
+
+  [[nodiscard]] bool damaged() const {
+    return index == "damaged" || anomalies > 0 || !damage.empty() || !problems.empty();
+  }
+};
+
+/// Throws UserError when the file cannot be opened or has no readable header.
+EpochsReport read_epochs_report(const std::string& path);
+
+}  // namespace eventloom

@@ -1,0 +1,65 @@
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+#include "app/command_line.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/threads.hpp"
+
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(int argc, const char* const* argv);
+};
+
+constexpr std::array kCommands = {
+    Command{"run", "build events from sources", eventloom::run_command},
+    Command{"generate", "write recorded streams with known events", eventloom::generate_command},
+    Command{"convert", "any input to .epochs", eventloom::convert_command},
+    Command{"inspect", "show what is in an .epochs or an output file", eventloom::inspect_command},
+    Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
+};
+
+void print_usage(std::ostream& out) {
+  out << "usage: eventloom <command> [options]\n\n";
+  for (const auto& command : kCommands) {
+    out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary << '\n';
+  }
+  out << "\n'eventloom <command> --help' shows the options with units and defaults.\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  eventloom::let_idle_threads_sleep(argv);
+  eventloom::set_up_log("eventloom");
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_usage(std::cout);
+    return eventloom::kExitOk;
+  }
+  if (name == "--version") {
+    std::cout << "eventloom " EVENTLOOM_VERSION "\n";
+    return eventloom::kExitOk;
+  }
+  for (const auto& command : kCommands) {
+    if (command.name != name) continue;
+    try {
+      return command.run(argc - 1, argv + 1);
+    } catch (const eventloom::UserError& e) {
+      std::cerr << "eventloom " << name << ": " << e.what() << '\n';
+      return eventloom::kExitUsage;
+    } catch (const std::exception& e) {
+      std::cerr << "eventloom " << name << ": internal error: " << e.what() << '\n';
+      return 1;
+    }
+  }
+  std::cerr << "eventloom: " << (name.empty() ? "no command given" : "unknown command '" + std::string(name) + "'")
+            << "; usage: eventloom <command> [options], 'eventloom --help' lists the commands\n";
+  return eventloom::kExitUsage;
+}

@@ -1,0 +1,52 @@
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "app/command_line.hpp"
+#include "core/runtime/error.hpp"
+#include "io/hdf5/merge.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+CommandLine make_command_line() {
+  CommandLine line("merge",
+                   "merge RUN_FILE [options]\n"
+                   "Merges the part files of a run into one plain HDF5 file, events in the order of time.");
+  line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
+                               "run.h5 of the run; its parts stand beside it")(
+      "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
+      "compress", po::value<unsigned>()->default_value(0)->value_name("LEVEL"),
+      "deflate level 1 to 9, with shuffle; 0 = off")("force", po::bool_switch(), "replace an existing output");
+  line.positional("run", 1);
+  return line;
+}
+
+}  // namespace
+
+int merge_command(int argc, const char* const* argv) {
+  auto line = make_command_line();
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("run") == 0) throw UserError("no run file given; see 'eventloom merge --help'");
+
+  const std::filesystem::path run = (*values)["run"].as<std::string>();
+  const std::filesystem::path output = values->count("output") != 0
+                                           ? std::filesystem::path((*values)["output"].as<std::string>())
+                                           : run.parent_path() / (run.stem().string() + ".merged.h5");
+  const auto compress = (*values)["compress"].as<unsigned>();
+  if (compress > 9) throw UserError("--compress " + std::to_string(compress) + ": expected 0 to 9");
+  if (!(*values)["force"].as<bool>() && std::filesystem::exists(output)) {
+    throw UserError("the output '" + output.string() + "' is there already; --force replaces it");
+  }
+
+  const auto merged = merge_run(run, output, compress);
+  std::cout << "events  " << merged.events << "\nhits    " << merged.hits << "\nbytes   " << merged.bytes
+            << "\nfile    " << output.string() << '\n';
+  return kExitOk;
+}
+
+}  // namespace eventloom

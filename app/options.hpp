@@ -1,0 +1,42 @@
+#pragma once
+
+#include <boost/program_options/variables_map.hpp>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "core/runtime/error.hpp"
+#include "io/sources/open_sources.hpp"
+
+/// Option values, checked. All throw UserError that names the option.
+namespace eventloom {
+
+/// Runs a parser of formats/units.hpp and names the option in its complaint.
+template <class Parse>
+auto parsed(const char* option, Parse parse) {
+  try {
+    return parse();
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--" + std::string(option) + ": " + e.what());
+  }
+}
+
+template <class T>
+T in_range(const char* option, T value, T low, T high) {
+  if (value >= low && value <= high) return value;
+  throw UserError("--" + std::string(option) + " must be from " + std::to_string(low) + " to " + std::to_string(high) +
+                  ", not " + std::to_string(value));
+}
+
+/// A count such as "1000" or "1e6".
+std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
+                           std::uint64_t high);
+
+/// Length of an epoch in ticks: a whole number from 1 to kMaxEpochTicks.
+std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps);
+
+/// Options `tick` and `epoch`, where they are given.
+TimeBaseOptions time_base_options(const boost::program_options::variables_map& values);
+
+}  // namespace eventloom

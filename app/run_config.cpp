@@ -1,0 +1,128 @@
+#include "app/run_config.hpp"
+
+#include <limits>
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+void add_input_options(po::options_description& options) {
+  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        "a source, repeatable: file:PATH.epochs, csv:PATH?time=1&channel=2&unit=ns, "
+                        "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns, gen:poisson?rate=1e6; "
+                        "a glob gives one source per file")("tick", po::value<std::string>()->value_name("TIME"),
+                                                            "unit of time for imported data (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch for imported data (default 10us)")(
+      "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
+      "replay X times as fast as recorded; 0: as fast as possible");
+}
+
+void add_event_options(po::options_description& options) {
+  options.add_options()(
+      "define", po::value<std::string>()->value_name("DEF"),
+      "what an event is: gap:G,M or multiplicity:W,T[,pre,post] or tag; times in ticks or with a unit")(
+      "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
+      "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
+      "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
+                       "epochs that are built together")(
+      "overlap", po::value<std::string>()->value_name("TIME")->default_value("", "one epoch"),
+      "longest event that is kept whole, in ticks or with a unit");
+}
+
+void add_exchange_options(po::options_description& options) {
+  options.add_options()("builders", po::value<std::string>()->value_name("N")->default_value("0", "0: one per rank"),
+                        "number of builders")(
+      "filters", po::value<std::string>()->value_name("N")->default_value("0", "0: builders select and write"),
+      "number of filters")("schedule", po::value<std::string>()->value_name("NAME")->default_value("round-robin"),
+                           "who sends to whom when: round-robin or chaotic")(
+      "ring-depth", po::value<std::string>()->value_name("N")->default_value("8"), "cells in each ring")(
+      "cell-size", po::value<std::string>()->value_name("BYTES")->default_value("64KiB"), "bytes of a cell")(
+      "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
+      "slices that a builder gathers at a time");
+}
+
+void add_output_options(po::options_description& options) {
+  options.add_options()("output", po::value<std::string>()->value_name("FILE")->default_value("run.h5"),
+                        "the run's file; its part files get their names from it")(
+      "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
+      "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
+      "bytes after which a writer begins another part file")(
+      "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
+      "write the summary as JSON");
+}
+
+RunConfig to_config(const po::variables_map& values) {
+  RunConfig config;
+  if (values.count("source") == 0) throw UserError("no source given; say --source URI, see 'eventloom run --help'");
+  if (values.count("define") == 0) {
+    throw UserError("no event definition given; say --define gap:G,M or multiplicity:W,T[,pre,post] or tag");
+  }
+  config.sources = values["source"].as<std::vector<std::string>>();
+  config.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
+  config.filters = static_cast<std::uint32_t>(count_option(values, "filters", 0, 100'000));
+  config.schedule = values["schedule"].as<std::string>();
+  parsed("schedule", [&] { return make_scheduler(config.schedule, 1); });
+  config.define = values["define"].as<std::string>();
+  if (values.count("filter") != 0) config.filter = values["filter"].as<std::vector<std::string>>();
+  config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
+  config.overlap = values["overlap"].as<std::string>();
+  config.time_base = time_base_options(values);
+  config.output = values["output"].as<std::string>();
+  config.speed = values["speed"].as<double>();
+  if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
+  config.report_json = values["report-json"].as<std::string>();
+  config.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
+  const auto cell = parsed("cell-size", [&] { return parse_bytes(values["cell-size"].as<std::string>()); });
+  // Room for one header more, so that a message of the size of a cell fits into one.
+  config.ring.cell_bytes =
+      static_cast<std::uint32_t>(in_range<std::uint64_t>("cell-size", cell, 256, 1U << 30) / 64 * 64 + 64);
+  config.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
+  config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });
+  in_range<std::uint64_t>("segment-size", config.segment_bytes, 1, std::uint64_t{1} << 60);
+  return config;
+}
+
+}  // namespace
+
+std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
+  CommandLine line("run",
+                   "run --source URI... --define DEF [options]\nBuilds events. Under mpirun its ranks share "
+                   "the work; without, one process does it all.");
+  add_input_options(line.options());
+  add_event_options(line.options());
+  add_exchange_options(line.options());
+  add_output_options(line.options());
+  line.positional("source", -1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return std::nullopt;
+  auto config = to_config(*values);
+  config.effective = line.effective_config(*values);
+  // What does not need the clock of the run is refused before anything is opened.
+  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
+  return config;
+}
+
+RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
+  RunMeaning meaning;
+  meaning.definition = parse_event_definition(config.define, base.tick_ps);
+  for (const auto& expression : config.filter) meaning.filter.add(expression, base.tick_ps);
+  auto& geometry = meaning.geometry;
+  geometry.base = base;
+  geometry.epochs_per_slice = config.epochs_per_slice;
+  geometry.reach = reach_of(meaning.definition);
+  geometry.overlap = config.overlap.empty()
+                         ? base.epoch_ticks
+                         : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
+  return meaning;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/event_definition.hpp"
+#include "core/dataflow/event_filter.hpp"
+#include "formats/geometry.hpp"
+#include "formats/ring_layout.hpp"
+#include "io/sources/open_sources.hpp"
+
+namespace eventloom {
+
+/// `eventloom run` as the user asked for it. Lengths of time stay text until the run's tick is known.
+struct RunConfig {
+  std::vector<std::string> sources;
+  std::uint32_t builders = 0;  ///< 0: as many as ranks
+  std::uint32_t filters = 0;
+  std::string schedule;
+  std::string define;
+  std::vector<std::string> filter;
+  std::uint64_t epochs_per_slice = 100;
+  std::string overlap;  ///< empty: one epoch
+  TimeBaseOptions time_base;
+  std::string output;
+  double speed = 0;
+  std::string report_json;
+  RingGeometry ring;
+  std::uint32_t slices_in_flight = 4;
+  unsigned compress = 0;
+  std::uint64_t segment_bytes = 0;
+  std::string effective;  ///< the full setup as an INI file
+};
+
+/// Nothing when --help or --print-config was asked for. Throws UserError.
+std::optional<RunConfig> parse_run_config(int argc, const char* const* argv);
+
+/// What depends on the clock of the run.
+struct RunMeaning {
+  SliceGeometry geometry;
+  EventDefinition definition;
+  EventFilter filter;
+};
+/// Throws UserError.
+RunMeaning interpret(const RunConfig& config, const TimeBase& base);
+
+}  // namespace eventloom

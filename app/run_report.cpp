@@ -1,0 +1,187 @@
+#include "app/run_report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const RunTotals& t) {
+  Json dropped;
+  for (std::size_t i = 0; i < kDropCauses; ++i) dropped[std::string(kDropCauseNames[i])] = t.hits_dropped[i];
+  return {{"slices", t.slices},
+          {"events", t.events},
+          {"hits_in", t.hits_in},
+          {"hits_in_events", t.hits_in_events},
+          {"hits_outside", t.hits_outside},
+          {"hits_rejected", t.hits_rejected},
+          {"hits_dropped", dropped},
+          {"hits_written", t.hits_written},
+          {"events_truncated", t.events_truncated},
+          {"events_incomplete", t.events_incomplete},
+          {"incomplete_slices", t.incomplete_slices},
+          {"anomalies", t.anomalies},
+          {"unbalanced_slices", t.unbalanced_slices}};
+}
+
+RunTotals totals_from_json(const Json& json) {
+  RunTotals t;
+  t.slices = json.at("slices");
+  t.events = json.at("events");
+  t.hits_in = json.at("hits_in");
+  t.hits_in_events = json.at("hits_in_events");
+  t.hits_outside = json.at("hits_outside");
+  t.hits_rejected = json.at("hits_rejected");
+  for (std::size_t i = 0; i < kDropCauses; ++i) t.hits_dropped[i] = json.at("hits_dropped").at(kDropCauseNames[i]);
+  t.hits_written = json.at("hits_written");
+  t.events_truncated = json.at("events_truncated");
+  t.events_incomplete = json.at("events_incomplete");
+  t.incomplete_slices = json.at("incomplete_slices");
+  t.anomalies = json.at("anomalies");
+  t.unbalanced_slices = json.at("unbalanced_slices");
+  return t;
+}
+
+Json to_json(const PartInfo& part) {
+  return {{"name", part.name},
+          {"writer", part.writer},
+          {"segment", part.segment},
+          {"first_slice", part.first_slice},
+          {"last_slice", part.last_slice},
+          {"slices", part.slices},
+          {"events", part.events},
+          {"hits", part.hits},
+          {"bytes", part.bytes}};
+}
+
+PartInfo part_from_json(const Json& json) {
+  return {json.at("name"),   json.at("writer"), json.at("segment"), json.at("first_slice"), json.at("last_slice"),
+          json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
+}
+
+Json to_json(const RunResult& result) {
+  Json parts = Json::array();
+  for (const auto& part : result.parts) parts.push_back(to_json(part));
+  return {{"totals", to_json(result.totals)},
+          {"hits_read", result.hits_read},
+          {"parts", parts},
+          {"seconds", result.seconds},
+          {"peak_rss_bytes", result.peak_rss_bytes}};
+}
+
+double million_per_second(std::uint64_t n, double seconds) {
+  return seconds > 0 ? static_cast<double>(n) / seconds / 1e6 : 0;
+}
+
+std::uint64_t bytes_of(const std::vector<PartInfo>& parts) {
+  std::uint64_t sum = 0;
+  for (const auto& part : parts) sum += part.bytes;
+  return sum;
+}
+
+void print_count(std::ostream& out, const char* what, std::uint64_t n) {
+  char line[80];
+  std::snprintf(line, sizeof line, "  %-22s %14llu\n", what, static_cast<unsigned long long>(n));
+  out << line;
+}
+
+void print_ledger(std::ostream& out, const RunTotals& t) {
+  out << "ledger\n";
+  print_count(out, "hits in", t.hits_in);
+  print_count(out, "= in events", t.hits_in_events);
+  print_count(out, "+ outside events", t.hits_outside);
+  print_count(out, "+ rejected by filter", t.hits_rejected);
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    if (t.hits_dropped[i] == 0) continue;
+    print_count(out, ("+ dropped, " + std::string(kDropCauseNames[i])).c_str(), t.hits_dropped[i]);
+  }
+  if (t.dropped() == 0) print_count(out, "+ dropped", 0);
+}
+
+}  // namespace
+
+RunResult add_up(const RunResult& mine, const Communicator& communicator) {
+  RunResult all;
+  for (const auto& text : communicator.all_gather(to_json(mine).dump())) {
+    const auto json = Json::parse(text);
+    all.totals.add(totals_from_json(json.at("totals")));
+    all.hits_read += json.at("hits_read").get<std::uint64_t>();
+    for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
+    all.seconds = std::max(all.seconds, json.at("seconds").get<double>());
+    all.peak_rss_bytes = std::max(all.peak_rss_bytes, json.at("peak_rss_bytes").get<std::uint64_t>());
+  }
+  std::ranges::sort(all.parts, {}, [](const PartInfo& p) { return std::pair(p.writer, p.segment); });
+  return all;
+}
+
+std::vector<std::string> imbalances(const RunResult& result) {
+  const auto& t = result.totals;
+  std::vector<std::string> wrong;
+  const auto expect = [&](std::uint64_t a, std::uint64_t b, const char* what) {
+    if (a != b) wrong.push_back(std::string(what) + ": " + std::to_string(a) + " and " + std::to_string(b));
+  };
+  expect(t.unbalanced_slices, 0, "slices whose account does not balance, and none expected");
+  expect(t.hits_in, result.hits_read, "hits that the builders had and that the sources read");
+  expect(t.hits_in_events, t.hits_written, "hits in events by the slices' accounts and by the events written");
+  expect(t.hits_in, t.hits_in_events + t.hits_outside + t.hits_rejected + t.dropped(), "hits in and accounted for");
+  return wrong;
+}
+
+int exit_code_of(const RunResult& result) {
+  const auto& t = result.totals;
+  const bool loss = t.dropped() != 0 || t.events_truncated != 0 || t.events_incomplete != 0 ||
+                    t.incomplete_slices != 0 || t.anomalies != 0 || !imbalances(result).empty();
+  return loss ? kExitLosses : kExitOk;
+}
+
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result) {
+  const auto& t = result.totals;
+  char line[160];
+  std::snprintf(
+      line, sizeof line,
+      "%llu events with %llu hits in %llu slices from %u sources, by %u builders and %u filters on %d ranks\n",
+      static_cast<unsigned long long>(t.events), static_cast<unsigned long long>(t.hits_written),
+      static_cast<unsigned long long>(t.slices), setup.roles.sources, setup.roles.builders, setup.roles.filters,
+      setup.roles.ranks);
+  out << line;
+  print_ledger(out, t);
+  if (t.events_truncated != 0) print_count(out, "events truncated", t.events_truncated);
+  if (t.events_incomplete != 0) print_count(out, "events incomplete", t.events_incomplete);
+  if (t.anomalies != 0) print_count(out, "other input damage", t.anomalies);
+  std::snprintf(line, sizeof line,
+                "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
+                result.seconds, million_per_second(t.hits_in, result.seconds),
+                static_cast<double>(bytes_of(result.parts)) / 1e6, result.parts.size(),
+                static_cast<double>(result.peak_rss_bytes) / 1e6);
+  out << line << "output: " << config.output << '\n';
+}
+
+void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                       const ExchangeBackend& backend) {
+  Json json = to_json(result);
+  json["balanced"] = imbalances(result).empty();
+  json["exit_code"] = exit_code_of(result);
+  json["hits_per_second"] = result.seconds > 0 ? static_cast<double>(result.totals.hits_in) / result.seconds : 0.0;
+  json["output"] = config.output;
+  json["ranks"] = setup.roles.ranks;
+  json["sources"] = setup.roles.sources;
+  json["builders"] = setup.roles.builders;
+  json["filters"] = setup.roles.filters;
+  json["hosts"] = setup.hosts;
+  json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
+  json["setup"] = config.effective;
+  std::ofstream out(config.report_json);
+  out << json.dump(2) << '\n';
+  out.close();
+  if (!out) throw UserError("cannot write the report '" + config.report_json + "'");
+}
+
+}  // namespace eventloom

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "app/run_config.hpp"
+#include "app/run_setup.hpp"
+#include "core/dataflow/run_totals.hpp"
+#include "core/mpi/communicator.hpp"
+#include "core/mpi/environment.hpp"
+#include "io/hdf5/part_writer.hpp"
+
+namespace eventloom {
+
+/// What one rank, or the whole run, has to say at the end.
+struct RunResult {
+  RunTotals totals;
+  std::uint64_t hits_read = 0;  ///< by the sources' own count
+  std::vector<PartInfo> parts;
+  double seconds = 0;                ///< wall time of event building, output included
+  std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest
+};
+
+/// Collective: the results of all ranks added up, on every rank.
+RunResult add_up(const RunResult& mine, const Communicator& communicator);
+
+/// What does not add up in the account of a run; empty when all does. The sources, the builders and
+/// the writers count on their own, and this holds them against each other.
+std::vector<std::string> imbalances(const RunResult& result);
+
+/// kExitOk or kExitLosses.
+int exit_code_of(const RunResult& result);
+
+/// The summary for people.
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result);
+
+/// The summary as one JSON object. Throws UserError when the file cannot be written.
+void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                       const ExchangeBackend& backend);
+
+}  // namespace eventloom

@@ -1,0 +1,133 @@
+#include "app/run_setup.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/mpi/environment.hpp"
+#include "core/runtime/error.hpp"
+#include "io/sources/open_sources.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(SourceId id, const SourceFacts& facts) {
+  Json json{{"id", id.value},
+            {"name", facts.name},
+            {"uri", facts.uri},
+            {"path", facts.path},
+            {"bytes", facts.bytes},
+            {"crc32c", facts.crc32c},
+            {"recorded_id", facts.recorded_id},
+            {"tick_ps", facts.base.tick_ps},
+            {"epoch_ticks", facts.base.epoch_ticks},
+            {"payload", facts.payload.words}};
+  if (facts.first_epoch) json["first_epoch"] = *facts.first_epoch;
+  return json;
+}
+
+SourceFacts from_json(const Json& json) {
+  SourceFacts facts;
+  facts.name = json.at("name");
+  facts.uri = json.at("uri");
+  facts.path = json.at("path");
+  facts.bytes = json.at("bytes");
+  facts.crc32c = json.at("crc32c");
+  facts.recorded_id = json.at("recorded_id");
+  facts.base = {json.at("tick_ps"), json.at("epoch_ticks")};
+  facts.payload.words = json.at("payload");
+  if (json.contains("first_epoch")) facts.first_epoch = json["first_epoch"].get<Epoch>();
+  return facts;
+}
+
+SourceFacts facts_of(const SourceSpec& spec, Source& source) {
+  const auto& header = source.header();
+  const auto input = source.input();
+  return {source.name(), spec.uri,    input.path,     input.bytes,         input.crc32c,
+          header.source, header.base, header.payload, source.first_epoch()};
+}
+
+Roles assign_roles(const RunConfig& config, std::size_t n_sources, int ranks) {
+  if (n_sources > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
+  Roles roles;
+  roles.ranks = ranks;
+  roles.sources = static_cast<std::uint32_t>(n_sources);
+  roles.builders = config.builders == 0 ? static_cast<std::uint32_t>(ranks) : config.builders;
+  roles.filters = config.filters;
+  return roles;
+}
+
+void require_one_clock(const std::vector<SourceFacts>& sources) {
+  const auto& first = sources.front();
+  for (const auto& source : sources) {
+    if (source.base == first.base) continue;
+    throw UserError("'" + source.name + "' has ticks of " + std::to_string(source.base.tick_ps) + " ps and epochs of " +
+                    std::to_string(source.base.epoch_ticks) + " ticks, '" + first.name + "' " +
+                    std::to_string(first.base.tick_ps) + " ps and " + std::to_string(first.base.epoch_ticks) +
+                    "; bring them to one clock with 'eventloom convert'");
+  }
+}
+
+/// Builders keep times as 32 bits from the start of what they see of a slice.
+void require_window_fits(const SliceGeometry& geometry) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const bool margin_fits = geometry.margin() < kMost / 4;
+  const std::uint64_t epochs = margin_fits ? geometry.epochs_per_slice + 2 * geometry.margin_epochs() : 0;
+  if (margin_fits && epochs < kMost / geometry.base.epoch_ticks) return;
+  throw UserError("a slice with its overlap and the reach of the event definition on both sides must be shorter than " +
+                  std::to_string(kMost) +
+                  " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
+}
+
+SliceId first_slice_of(const std::vector<SourceFacts>& sources, const SliceGeometry& geometry) {
+  std::optional<Epoch> first;
+  for (const auto& source : sources) {
+    if (source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
+  }
+  return geometry.slice_of(first.value_or(0));
+}
+
+}  // namespace
+
+void agree(const Communicator& communicator, const std::function<void()>& work) {
+  std::string error;
+  try {
+    work();
+  } catch (const UserError& e) {
+    error = e.what();
+  }
+  for (const auto& text : communicator.all_gather(error)) {
+    if (!text.empty()) throw UserError(text);
+  }
+}
+
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
+  RunSetup setup;
+  Json mine = Json::array();
+  agree(communicator, [&] {
+    const auto specs = expand_sources(config.sources);
+    setup.roles = assign_roles(config, specs.size(), communicator.size());
+    for (std::uint16_t s = 0; s < specs.size(); ++s) {
+      if (setup.roles.rank_of(SourceId{s}) != communicator.rank()) continue;
+      auto source = open_source(specs[s], SourceId{s}, config.time_base);
+      mine.push_back(to_json(SourceId{s}, facts_of(specs[s], *source)));
+      setup.local.push_back({SourceId{s}, std::move(source)});
+    }
+  });
+  setup.sources.resize(setup.roles.sources);
+  for (const auto& text : communicator.all_gather(mine.dump())) {
+    for (const auto& json : Json::parse(text)) setup.sources.at(json.at("id").get<std::size_t>()) = from_json(json);
+  }
+  require_one_clock(setup.sources);
+  setup.meaning = interpret(config, setup.sources.front().base);
+  require_window_fits(setup.meaning.geometry);
+  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
+  setup.first_slice = first_slice_of(setup.sources, setup.meaning.geometry);
+  setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
+  return setup;
+}
+
+}  // namespace eventloom

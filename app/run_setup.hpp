@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/roles.hpp"
+#include "app/run_config.hpp"
+#include "app/source_role.hpp"
+#include "core/mpi/communicator.hpp"
+#include "formats/geometry.hpp"
+#include "formats/markers.hpp"
+
+namespace eventloom {
+
+/// What every rank knows of every source.
+struct SourceFacts {
+  std::string name;
+  std::string uri;
+  std::string path;  ///< empty when there is no file
+  std::uint64_t bytes = 0;
+  std::uint32_t crc32c = 0;
+  std::uint32_t recorded_id = 0;
+  TimeBase base;
+  PayloadTable payload;
+  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream
+};
+
+/// A run ready to start: the same on every rank but for `local`.
+struct RunSetup {
+  Roles roles;
+  RunMeaning meaning;
+  std::vector<SourceFacts> sources;  ///< by number
+  bool with_payload = false;
+  SliceId first_slice;             ///< of the earliest data of any source
+  std::vector<std::string> hosts;  ///< by rank
+  std::vector<SourceRole::LocalSource> local;
+};
+
+/// Collective. Opens the sources, each on its rank, and tells everybody about them. When any rank
+/// meets an error all throw the same UserError.
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator);
+
+/// Collective. Runs `work` on this rank; when it throws UserError on any rank, all ranks throw the
+/// one of the lowest.
+void agree(const Communicator& communicator, const std::function<void()>& work);
+
+}  // namespace eventloom

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/dataflow/selector.hpp"
+#include "core/exchange/outbox.hpp"
+#include "formats/built_slice_wire.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// Where a builder's slices go: to its own selector, or to the filters.
+class SliceOutput {
+ public:
+  virtual ~SliceOutput() = default;
+  /// Whether put() may be called for this slice now.
+  [[nodiscard]] virtual bool accepts(SliceId slice) = 0;
+  /// Slices come in rising order. Takes the contents of `slice`, and may leave the memory of an
+  /// earlier one in it for the next use.
+  virtual void put(BuiltSlice& slice) = 0;
+  /// After the last slice; `data_end` is one past it.
+  virtual void end(SliceId data_end) = 0;
+  virtual std::size_t do_work() = 0;
+  [[nodiscard]] virtual bool done() const = 0;
+  virtual void settle() = 0;
+};
+
+/// Builder and filter in one: selects and writes at once.
+class LocalOutput final : public SliceOutput {
+ public:
+  explicit LocalOutput(Selector& selector) : selector_(selector) {}
+  [[nodiscard]] bool accepts(SliceId) override { return true; }
+  void put(BuiltSlice& slice) override { selector_.take(slice); }
+  void end(SliceId) override { ended_ = true; }
+  std::size_t do_work() override { return 0; }
+  [[nodiscard]] bool done() const override { return ended_; }
+  void settle() override {}
+
+ private:
+  Selector& selector_;
+  bool ended_ = false;
+};
+
+/// Sends slice n to filter n mod F, through one outbox per filter.
+class FilterOutput final : public SliceOutput {
+ public:
+  explicit FilterOutput(std::vector<Outbox> outboxes);
+  [[nodiscard]] bool accepts(SliceId slice) override;
+  void put(BuiltSlice& slice) override;
+  void end(SliceId data_end) override;
+  std::size_t do_work() override;
+  [[nodiscard]] bool done() const override;
+  void settle() override;
+
+ private:
+  /// A filter, and the slice on its way there, which its outbox reads in place.
+  struct Lane {
+    Outbox outbox;
+    BuiltSlice slice;
+    BuiltSliceHead head;
+    bool told_end = false;
+  };
+  Lane& lane_of(SliceId slice) { return lanes_[slice.value % lanes_.size()]; }
+
+  std::vector<Lane> lanes_;
+  bool ending_ = false;
+  SliceId data_end_;
+};
+
+}  // namespace eventloom

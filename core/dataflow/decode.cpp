@@ -1,0 +1,193 @@
+#include "core/dataflow/decode.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/marker_reader.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words.
+/// kClip: the buffer may hold epochs outside `window`.
+template <bool kClip, bool kPayload>
+struct HitWriter {
+  HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange window, std::uint32_t epoch_ticks)
+      : tick_(hits.tick.data()),
+        channel_(hits.channel.data()),
+        payload_(hits.payload.data()),
+        payload_words_(hits.payload_words.data()),
+        at_(hits.size),
+        source_(source),
+        window_(window),
+        epoch_ticks_(epoch_ticks) {}
+
+  void epoch(Epoch epoch) {
+    if constexpr (kClip) {
+      inside_ = window_.contains(epoch);
+      if (!inside_) return;
+    }
+    base_ = static_cast<std::uint32_t>((epoch - window_.begin) * epoch_ticks_);
+    last_ = base_;
+    source_.epochs.push_back({base_, at_});
+  }
+  void hit(std::uint32_t tick_in_epoch, std::uint32_t channel, std::span<const std::uint32_t> payload) {
+    if constexpr (kClip) {
+      ++clipped_;
+      if (!inside_) return;
+      --clipped_;
+    }
+    const std::uint32_t tick = base_ + tick_in_epoch;
+    tick_[at_] = tick;
+    channel_[at_] = channel;
+    if constexpr (kPayload) {
+      payload_[at_] = payload.data();
+      payload_words_[at_] = static_cast<std::uint32_t>(payload.size());
+    }
+    falls_ |= static_cast<std::uint32_t>(tick < last_);
+    last_ = tick;
+    ++at_;
+  }
+  void tag(std::uint32_t) {}
+  void peak(Peak) {}
+  void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
+  void schedule(std::span<const std::uint32_t>) {}
+
+  std::uint32_t* tick_;
+  std::uint32_t* channel_;
+  const std::uint32_t** payload_;
+  std::uint32_t* payload_words_;
+  std::uint32_t at_;
+  std::uint32_t base_ = 0;
+  std::uint32_t last_ = 0;
+  std::uint32_t falls_ = 0;
+  std::uint32_t clipped_ = 0;
+  bool inside_ = true;
+  DecodedSource& source_;
+  EpochRange window_;
+  std::uint32_t epoch_ticks_;
+};
+
+Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
+  return {.first_epoch = header.first_epoch,
+          .n_epochs = header.n_epochs,
+          .file_offset = header.stream_offset,
+          .n_hits = header.n_hits,
+          .cause = cause};
+}
+
+std::uint32_t hits_before(const DecodedSource& source, std::uint32_t tick) {
+  const auto at = std::ranges::lower_bound(source.epochs, tick, {}, &DecodedSource::EpochMark::tick);
+  return at == source.epochs.end() ? source.end : at->hit;
+}
+
+}  // namespace
+
+std::uint64_t DecodedHits::count(std::uint32_t begin, std::uint32_t end) const {
+  std::uint64_t sum = 0;
+  for (const auto& s : sources) sum += hits_before(s, end) - hits_before(s, begin);
+  return sum;
+}
+
+void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems) {
+  sent_ = settings_.geometry.sent_epochs(slice);
+  owned_ = settings_.geometry.owned_epochs(slice);
+  problems_ = &problems;
+  make_room(sources);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto number = static_cast<std::uint16_t>(i);
+    for (const auto& damage : sources[i].damage) damage_.push_back({{number}, damage});
+    decode_source(number, sources[i].buffers);
+  }
+}
+
+void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
+  hits_.size = 0;
+  damage_.clear();
+  hits_.sources.resize(sources.size());
+  std::size_t words = 0;  // no hit has fewer than one
+  for (const auto& s : sources) words += s.buffers.size() / sizeof(std::uint32_t);
+  if (words > std::numeric_limits<std::uint32_t>::max()) {
+    throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller --epochs-per-slice");
+  }
+  hits_.tick.require(words);
+  hits_.channel.require(words);
+  hits_.source.require(words);
+  if (settings_.with_payload) {
+    hits_.payload.require(words);
+    hits_.payload_words.require(words);
+  }
+}
+
+void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte> bytes) {
+  auto& decoded = hits_.sources[source];
+  decoded.begin = hits_.size;
+  decoded.ordered = true;
+  decoded.epochs.clear();
+  Epoch next_epoch = 0;
+  while (!bytes.empty()) {
+    const auto header = read_epoch_buffer_header(bytes);
+    if (!header || header->stored_bytes() > bytes.size()) {
+      // Without a length there is no way on. What is lost is charged to this slice, wherever it lies.
+      Damage rest = header ? damage_of(*header, DropCause::corrupt) : Damage{};
+      rest.first_epoch = std::clamp(next_epoch, owned_.begin, owned_.end - 1);
+      rest.n_epochs = sent_.end - rest.first_epoch;
+      drop(source, rest, header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
+      break;
+    }
+    if (header->first_epoch < next_epoch) {
+      drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the last one ends");
+    } else if (header->epochs().overlaps(sent_)) {
+      decode_buffer(source, *header, words_of(*header, bytes));
+    }
+    next_epoch = std::max(next_epoch, header->epochs().end);
+    bytes = bytes.subspan(header->stored_bytes());
+  }
+  decoded.end = hits_.size;
+  std::fill(hits_.source.data() + decoded.begin, hits_.source.data() + decoded.end, source);
+}
+
+void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,
+                                 std::span<const std::uint32_t> words) {
+  if (!words_intact(header, words)) {
+    drop(source, damage_of(header, DropCause::corrupt), "the checksum of an epoch buffer is wrong");
+    return;
+  }
+  const bool clip = header.epochs().begin < sent_.begin || header.epochs().end > sent_.end;
+  if (settings_.with_payload) {
+    clip ? read_words<true, true>(source, header, words) : read_words<false, true>(source, header, words);
+  } else {
+    clip ? read_words<true, false>(source, header, words) : read_words<false, false>(source, header, words);
+  }
+}
+
+template <bool kClip, bool kPayload>
+void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& header,
+                              std::span<const std::uint32_t> words) {
+  auto& decoded = hits_.sources[source];
+  const std::size_t epochs_before = decoded.epochs.size();
+  const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
+  HitWriter<kClip, kPayload> writer(hits_, decoded, sent_, epoch_ticks);
+  const MarkerContext context{header.epochs(), epoch_ticks, settings_.payload[source]};
+  const auto error = MarkerReader(words, context, writer).read();
+  if (!error && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
+    hits_.size = writer.at_;
+    decoded.ordered = decoded.ordered && writer.falls_ == 0;
+    return;
+  }
+  decoded.epochs.resize(epochs_before);
+  auto damage = damage_of(header, DropCause::corrupt);
+  if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
+  drop(source, damage, error ? error->reason : "an epoch buffer holds another number of hits than its header says");
+}
+
+void SliceDecoder::drop(std::uint16_t source, const Damage& damage, std::string reason) {
+  damage_.push_back({{source}, damage});
+  if (owned_.contains(damage.first_epoch)) problems_->push_back({{source}, damage, std::move(reason)});
+}
+
+}  // namespace eventloom

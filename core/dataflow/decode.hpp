@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/scratch.hpp"
+#include "core/dataflow/slice_builder.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "formats/event.hpp"
+#include "formats/geometry.hpp"
+#include "formats/markers.hpp"
+
+namespace eventloom {
+
+/// The hits of one source in DecodedHits. Epochs rise; inside an epoch times may not.
+struct DecodedSource {
+  struct EpochMark {
+    std::uint32_t tick;  ///< first tick of the epoch, relative to the window
+    std::uint32_t hit;   ///< number of its first hit
+  };
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool ordered = true;  ///< times never fall
+  std::vector<EpochMark> epochs;
+};
+
+/// All hits of a slice's window in columns: source after source, each in the order of its stream,
+/// so that the number of a hit orders hits of equal time.
+struct DecodedHits {
+  Scratch<std::uint32_t> tick;  ///< relative to the start of the window
+  Scratch<std::uint32_t> channel;
+  Scratch<std::uint16_t> source;
+  Scratch<const std::uint32_t*> payload;  ///< into the epoch buffers; unset without payload
+  Scratch<std::uint32_t> payload_words;
+  std::vector<DecodedSource> sources;
+  std::uint32_t size = 0;
+
+  /// Hits with begin <= tick < end, both borders of epochs, as counted while decoding.
+  [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
+};
+
+struct SourceDamage {
+  SourceId source;
+  Damage damage;
+};
+
+/// Turns the epoch buffers of one slice into columns. Buffers are taken whole or not at all.
+class SliceDecoder {
+ public:
+  explicit SliceDecoder(const SliceBuilderSettings& settings) : settings_(settings) {}
+
+  /// Hits outside geometry.sent_epochs(slice) are left out. Replaces hits() and damage().
+  void decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems);
+
+  [[nodiscard]] const DecodedHits& hits() const { return hits_; }
+  /// What the sources left out and what was found wrong here.
+  [[nodiscard]] const std::vector<SourceDamage>& damage() const { return damage_; }
+
+ private:
+  void make_room(std::span<const SourceSlice> sources);
+  void decode_source(std::uint16_t source, std::span<const std::byte> bytes);
+  void decode_buffer(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
+  template <bool kClip, bool kPayload>
+  void read_words(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
+  void drop(std::uint16_t source, const Damage& damage, std::string reason);
+
+  const SliceBuilderSettings& settings_;
+  EpochRange sent_;
+  EpochRange owned_;
+  DecodedHits hits_;
+  std::vector<SourceDamage> damage_;
+  std::vector<BuildProblem>* problems_ = nullptr;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What the small languages of `--define` and `--filter` share. All results are views into the text.
+namespace eventloom {
+
+std::string_view trimmed(std::string_view text);
+
+/// The parts before and behind the first `separator`, trimmed; the second is empty without one.
+std::pair<std::string_view, std::string_view> split_once(std::string_view text, char separator);
+
+/// The parts between commas, trimmed; one empty part for an empty text.
+std::vector<std::string_view> split_list(std::string_view text);
+
+}  // namespace eventloom

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// Sums over slices. Adding those of several ranks gives those of the run.
+struct RunTotals {
+  std::uint64_t slices = 0;
+  std::uint64_t events = 0;
+  std::uint64_t hits_written = 0;  ///< hits of the events that were kept; must equal hits_in_events
+  std::uint64_t hits_in = 0;
+  std::uint64_t hits_in_events = 0;
+  std::uint64_t hits_outside = 0;
+  std::uint64_t hits_rejected = 0;
+  std::array<std::uint64_t, kDropCauses> hits_dropped{};
+  std::uint64_t events_truncated = 0;
+  std::uint64_t events_incomplete = 0;
+  std::uint64_t incomplete_slices = 0;  ///< with data of a source missing
+  /// Damage of the input that cost no hits, or an unknown number of them: see Source::anomalies().
+  std::uint64_t anomalies = 0;
+  std::uint64_t unbalanced_slices = 0;  ///< whose ledger row does not balance: a defect of the program
+
+  /// `slice` as it goes to the sink.
+  void add(const BuiltSlice& slice);
+  void add(const RunTotals& other);
+  [[nodiscard]] std::uint64_t dropped() const;
+  friend bool operator==(const RunTotals&, const RunTotals&) = default;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "core/dataflow/event_filter.hpp"
+#include "core/dataflow/event_sink.hpp"
+#include "core/dataflow/run_totals.hpp"
+
+namespace eventloom {
+
+/// The last stage: selects events, closes the slice's account, writes.
+class Selector {
+ public:
+  Selector(EventFilter filter, EventSink& sink) : filter_(std::move(filter)), sink_(sink) {}
+
+  /// `slice` as built; slices come in rising order. Changes it.
+  void take(BuiltSlice& slice) {
+    filter_.select(slice);
+    totals_.add(slice);
+    sink_.write(slice);
+  }
+  [[nodiscard]] const RunTotals& totals() const { return totals_; }
+
+ private:
+  EventFilter filter_;
+  EventSink& sink_;
+  RunTotals totals_;
+};
+
+}  // namespace eventloom

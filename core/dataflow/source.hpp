@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/event.hpp"
+#include "formats/geometry.hpp"
+#include "formats/stream_file.hpp"
+
+namespace eventloom {
+
+/// What one source has for one slice: whole epoch buffers as stored bytes, in rising epochs, in one
+/// or several pieces of memory, and the stretches of its stream that it had to leave out.
+struct SliceData {
+  std::vector<std::span<const std::byte>> pieces;
+  std::vector<Damage> damage;
+
+  void clear() {
+    pieces.clear();
+    damage.clear();
+  }
+};
+
+/// The file behind a source, for the record of the run; empty path when there is none.
+struct InputFile {
+  std::string path;
+  std::uint64_t bytes = 0;
+  /// CRC32C of the file; of an .epochs file: of its header and its index, which holds the CRC32C
+  /// of every buffer.
+  std::uint32_t crc32c = 0;
+};
+
+/// One stream of epoch buffers. Used by one thread; nothing here communicates.
+/// Errors that end the stream throw UserError with file and place.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  [[nodiscard]] virtual const StreamHeader& header() const = 0;
+  /// As the user knows it, for messages: file name, group.
+  [[nodiscard]] virtual const std::string& name() const = 0;
+
+  [[nodiscard]] virtual InputFile input() const = 0;
+
+  /// First epoch with data; nothing when the stream is empty. Streams that are read as they come
+  /// read ahead until they know.
+  virtual std::optional<Epoch> first_epoch() = 0;
+
+  /// Puts into `out` all epoch buffers that overlap `epochs`, and all damage that does; what is
+  /// wrong is reported once to standard error when found. The memory stays valid and unchanged until forget() passes
+  /// it. Calls may come in any order of epochs not yet forgotten.
+  virtual void collect(EpochRange epochs, SliceData& out) = 0;
+
+  /// One past the last epoch with data or damage, as soon as it is known: at the latest after a
+  /// collect() that reaches beyond it. 0 for an empty stream.
+  [[nodiscard]] virtual std::optional<Epoch> end_epoch() const = 0;
+
+  /// A stretch of damage that goes on beyond end_epoch(), for all that is known: the stream breaks
+  /// off. Known as soon as end_epoch() is.
+  [[nodiscard]] virtual std::optional<Damage> tail_damage() const = 0;
+
+  /// Epochs before `epoch` will not be asked for again; their memory may go.
+  virtual void forget(Epoch epoch) = 0;
+
+  /// Hits read so far, in whole buffers or lost in damaged ones; complete at the end of the stream.
+  [[nodiscard]] virtual std::uint64_t hits_read() const = 0;
+
+  /// Places where the input was not as its format says, damaged index included, that cost no hits
+  /// or an unknown number of them: makes a run end with kExitLosses though the ledger shows none.
+  [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+};
+
+}  // namespace eventloom

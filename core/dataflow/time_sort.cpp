@@ -1,0 +1,107 @@
+#include "core/dataflow/time_sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+/// Hits of a tile, on average: both copies of 4096 keys and the counters live in the caches next to the core.
+constexpr std::uint64_t kTileHits = 4096;
+/// Hits of one source in a tile below which the loops' starts would cost more than the cache saves.
+constexpr std::uint64_t kPieceHits = 64;
+constexpr unsigned kMaxDigitBits = 11;
+
+/// How the ticks of a tile are cut into digits.
+struct Digits {
+  unsigned count;
+  unsigned bits;
+};
+
+Digits digits_for(std::uint64_t n_ticks, std::uint32_t n_hits) {
+  const auto bits = std::max(1U, static_cast<unsigned>(std::bit_width(n_ticks - 1)));
+  // One digit when there are about as many hits as ticks; else not many more counters than hits.
+  if (n_ticks <= 2 * std::uint64_t{n_hits}) return {1, bits};
+  const unsigned most = std::min(static_cast<unsigned>(std::bit_width(n_hits)), kMaxDigitBits);
+  const unsigned count = (bits + most - 1) / most;
+  return {count, (bits + count - 1) / count};
+}
+
+void positions_from_counts(std::uint32_t* counters, std::size_t bins) {
+  std::uint32_t position = 0;
+  for (std::size_t b = 0; b < bins; ++b) position += std::exchange(counters[b], position);
+}
+
+}  // namespace
+
+std::span<const HitKey> TimeSort::sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks) {
+  HitKey* out = keys_.require(hits.size);
+  cursors_.clear();
+  for (const auto& s : hits.sources) cursors_.push_back({s.begin, 0});
+  const std::uint64_t wanted = std::max(kTileHits, kPieceHits * hits.sources.size());
+  const std::uint64_t tiles = std::clamp<std::uint64_t>(hits.size / wanted, 1, n_epochs);
+  const std::uint64_t tile_ticks = (n_epochs + tiles - 1) / tiles * epoch_ticks;
+  std::uint32_t done = 0;
+  for (std::uint64_t begin = 0; done < hits.size; begin += tile_ticks) {
+    const std::uint32_t n = cut_tile(hits, begin + tile_ticks);
+    if (n > 0) sort_tile(hits.tick.data(), {static_cast<std::uint32_t>(begin), n, tile_ticks}, out + done);
+    done += n;
+  }
+  return {out, hits.size};
+}
+
+/// Finds the pieces of all sources before `end_tick`; returns their number of hits.
+std::uint32_t TimeSort::cut_tile(const DecodedHits& hits, std::uint64_t end_tick) {
+  pieces_.clear();
+  tile_ordered_ = true;
+  std::uint32_t n = 0;
+  for (std::size_t i = 0; i < cursors_.size(); ++i) {
+    auto& cursor = cursors_[i];
+    const auto& source = hits.sources[i];
+    while (cursor.epoch < source.epochs.size() && source.epochs[cursor.epoch].tick < end_tick) ++cursor.epoch;
+    const std::uint32_t end = cursor.epoch < source.epochs.size() ? source.epochs[cursor.epoch].hit : source.end;
+    if (end == cursor.hit) continue;
+    pieces_.push_back({cursor.hit, end});
+    tile_ordered_ = tile_ordered_ && source.ordered;
+    n += end - cursor.hit;
+    cursor.hit = end;
+  }
+  tile_ordered_ = tile_ordered_ && pieces_.size() == 1;
+  return n;
+}
+
+void TimeSort::sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* out) {
+  if (tile_ordered_) {
+    each_hit([&](std::uint32_t i) { *out++ = make_key(ticks[i], i); });
+    return;
+  }
+  const auto [count, bits] = digits_for(tile.n_ticks, tile.n_hits);
+  const std::uint32_t mask = (1U << bits) - 1;
+  std::uint32_t* counters = counters_.require(std::size_t{mask} + 1);
+  HitKey* to = out;
+  HitKey* from = spare_.require(tile.n_hits);
+  if (count % 2 == 0) std::swap(from, to);  // so that the last digit moves the keys to `out`
+  for (unsigned digit = 0; digit < count; ++digit) {
+    const auto bin_of = [=, begin = tile.begin](std::uint32_t tick) { return (tick - begin) >> (digit * bits) & mask; };
+    std::fill_n(counters, std::size_t{mask} + 1, 0U);
+    each_hit([&](std::uint32_t i) { ++counters[bin_of(ticks[i])]; });
+    positions_from_counts(counters, std::size_t{mask} + 1);
+    if (digit == 0) {
+      each_hit([&](std::uint32_t i) { to[counters[bin_of(ticks[i])]++] = make_key(ticks[i], i); });
+    } else {
+      for (std::uint32_t k = 0; k < tile.n_hits; ++k) to[counters[bin_of(tick_of(from[k]))]++] = from[k];
+    }
+    std::swap(from, to);
+  }
+}
+
+template <class Use>
+void TimeSort::each_hit(Use use) const {
+  for (const auto& piece : pieces_) {
+    for (std::uint32_t i = piece.begin; i < piece.end; ++i) use(i);
+  }
+}
+
+}  // namespace eventloom

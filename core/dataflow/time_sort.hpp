@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dataflow/decode.hpp"
+#include "core/dataflow/scratch.hpp"
+
+namespace eventloom {
+
+/// A hit in time order: tick relative to the window in the high half, its number in DecodedHits in
+/// the low half. Keys are unique and their order is (time, source, position in the stream).
+using HitKey = std::uint64_t;
+constexpr std::uint32_t tick_of(HitKey key) { return static_cast<std::uint32_t>(key >> 32); }
+constexpr std::uint32_t number_of(HitKey key) { return static_cast<std::uint32_t>(key); }
+constexpr HitKey make_key(std::uint32_t tick, std::uint32_t number) { return HitKey{tick} << 32 | number; }
+
+/// Sorts hits by time with a radix sort, lowest digit first: it keeps the order of equal times, and
+/// its cost does not depend on how the hits are spread.
+///
+/// Epochs rise in every source, so a group of epochs (a tile) can be sorted by itself: tiles are
+/// small enough to stay in the caches next to the core, and their ticks have few digits.
+class TimeSort {
+ public:
+  /// The keys stay valid until the next call. The window is `n_epochs` of `epoch_ticks`, below 2^32 ticks.
+  std::span<const HitKey> sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks);
+
+ private:
+  struct Piece {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+  /// Where a source's hits of the next tile start.
+  struct Cursor {
+    std::uint32_t hit;
+    std::size_t epoch;
+  };
+
+  /// A group of epochs.
+  struct Tile {
+    std::uint32_t begin;  ///< first tick
+    std::uint32_t n_hits;
+    std::uint64_t n_ticks;
+  };
+
+  std::uint32_t cut_tile(const DecodedHits& hits, std::uint64_t end_tick);
+  void sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* out);
+  /// Calls `use` with the number of every hit of the tile, in the order of the numbers.
+  template <class Use>
+  void each_hit(Use use) const;
+
+  Scratch<HitKey> keys_;
+  Scratch<HitKey> spare_;
+  Scratch<std::uint32_t> counters_;
+  std::vector<Piece> pieces_;
+  std::vector<Cursor> cursors_;
+  bool tile_ordered_ = false;
+};
+
+}  // namespace eventloom

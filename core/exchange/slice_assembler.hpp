@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "formats/event.hpp"
+#include "formats/ids.hpp"
+#include "formats/ring_layout.hpp"
+
+namespace eventloom {
+
+/// All messages of one slice, by origin.
+class SliceAssembly {
+ public:
+  struct Part {
+    /// Words of 8 bytes, so that what lies in it is aligned. Keeps its capacity between slices.
+    std::vector<std::uint64_t> memory;
+    std::uint64_t total_bytes = 0;
+    std::uint64_t got_bytes = 0;
+    std::uint32_t n_damage = 0;
+    bool begun = false;  ///< false for an origin that had ended before the slice
+    bool complete = false;
+
+    [[nodiscard]] std::span<const std::byte> body() const {
+      return std::as_bytes(std::span(memory)).first(total_bytes);
+    }
+    /// The body without the damage records that open it.
+    [[nodiscard]] std::span<const std::byte> buffers() const { return body().subspan(n_damage * sizeof(Damage)); }
+    [[nodiscard]] std::span<const Damage> damage() const {
+      return {reinterpret_cast<const Damage*>(memory.data()), n_damage};
+    }
+  };
+
+  explicit SliceAssembly(std::size_t n_origins) : parts_(n_origins) {}
+
+  [[nodiscard]] const Part& part(std::size_t origin) const { return parts_[origin]; }
+  /// Whether any origin has data in this slice or a later one.
+  [[nodiscard]] bool goes_on() const { return goes_on_; }
+
+ private:
+  friend class SliceAssembler;
+  std::vector<Part> parts_;
+  bool goes_on_ = false;
+};
+
+/// Puts chunks together to slices. Bounded by the window that the owner grants the senders.
+class SliceAssembler {
+ public:
+  explicit SliceAssembler(std::size_t n_origins);
+
+  /// Copies `body` to its place. Throws std::runtime_error when the chunk contradicts earlier ones.
+  void place(const ChunkHeader& header, std::span<const std::byte> body);
+
+  /// Every origin has sent its part of `slice`, or has ended.
+  [[nodiscard]] bool complete(SliceId slice) const;
+  /// Takes a complete slice out; origins that had ended have empty parts.
+  [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
+  /// Gives the memory back for another slice.
+  void recycle(std::unique_ptr<SliceAssembly> assembly);
+
+  [[nodiscard]] bool all_ended() const { return n_ended_ == ended_.size(); }
+  /// What is missing of an origin after its end; empty when nothing is, or it has not ended.
+  [[nodiscard]] std::span<const Damage> tail_damage(std::size_t origin) const { return tail_damage_[origin]; }
+  /// One past the last slice with data of any origin that has ended.
+  [[nodiscard]] SliceId data_end() const { return data_end_; }
+
+ private:
+  SliceAssembly& assembly_of(SliceId slice);
+  void end(const ChunkHeader& header, std::span<const std::byte> body);
+
+  std::map<SliceId, std::unique_ptr<SliceAssembly>> slices_;
+  std::vector<std::unique_ptr<SliceAssembly>> spare_;
+  std::vector<std::uint8_t> ended_;
+  std::vector<std::vector<Damage>> tail_damage_;
+  std::size_t n_ended_ = 0;
+  SliceId data_end_{};
+};
+
+}  // namespace eventloom

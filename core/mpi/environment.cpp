@@ -1,0 +1,108 @@
+#include "core/mpi/environment.hpp"
+
+#include <mpi.h>
+#include <ucp/api/ucp.h>
+#include <uct/api/uct.h>
+
+#include <array>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "core/mpi/check.hpp"
+
+namespace eventloom {
+
+namespace {
+
+void choose_ucx() {
+  // The first two name the components, the others let them run without RDMA hardware, over shared
+  // memory and TCP. setenv does not overwrite what the user has set.
+  constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {
+      {{"OMPI_MCA_pml", "ucx"},
+       {"OMPI_MCA_osc", "ucx"},
+       {"OMPI_MCA_opal_common_ucx_tls", "any"},
+       {"OMPI_MCA_opal_common_ucx_devices", "any"}}};
+  for (const auto& [name, value] : kSettings) setenv(name, value, 0);
+}
+
+std::string control_variable(const char* name) {
+  int index = 0;
+  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return "";
+  MPI_T_cvar_handle handle;
+  int count = 0;
+  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "";
+  std::string value(static_cast<std::size_t>(count) + 1, '\0');
+  if (MPI_T_cvar_read(handle, value.data()) != MPI_SUCCESS) value.clear();
+  MPI_T_cvar_handle_free(&handle);
+  return value.c_str();
+}
+
+/// Transports of this host that UCX could use, from its own query of components and devices.
+std::set<std::string> usable_transports() {
+  std::set<std::string> names;
+  uct_component_h* components = nullptr;
+  unsigned n_components = 0;
+  if (uct_query_components(&components, &n_components) != UCS_OK) return names;
+  for (unsigned c = 0; c < n_components; ++c) {
+    uct_component_attr_t attr;
+    attr.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME | UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT;
+    if (uct_component_query(components[c], &attr) == UCS_OK && attr.md_resource_count > 0) names.insert(attr.name);
+  }
+  uct_release_component_list(components);
+  return names;
+}
+
+}  // namespace
+
+MpiEnvironment::MpiEnvironment() {
+  choose_ucx();
+  int provided = 0;
+  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
+}
+
+MpiEnvironment::~MpiEnvironment() {
+  MPI_T_finalize();
+  MPI_Finalize();
+}
+
+void MpiEnvironment::abort(int code) {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+std::string MpiEnvironment::mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string all(text, static_cast<std::size_t>(length));
+  return all.substr(0, all.find(','));
+}
+
+std::string MpiEnvironment::ucx_version() { return ucp_get_version_string(); }
+
+std::string MpiEnvironment::host_name() {
+  char text[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+ExchangeBackend exchange_backend() {
+  ExchangeBackend backend;
+  backend.pml = control_variable("pml");
+  backend.osc = control_variable("osc");
+  // A single component by name is what MPI_Win_allocate must have used: it fails otherwise.
+  backend.is_ucx = backend.osc == "ucx";
+  if (const char* tls = std::getenv("UCX_TLS"); tls != nullptr) {
+    backend.transports = tls;
+  } else {
+    for (const auto& name : usable_transports()) backend.transports += (backend.transports.empty() ? "" : ",") + name;
+  }
+  return backend;
+}
+
+bool launched() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr; }
+
+}  // namespace eventloom

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+namespace eventloom {
+
+/// MPI from construction to destruction; exactly one in a program. Both ends are collective.
+///
+/// Before MPI_Init it asks for the UCX exchange (pml and osc) over any UCX transport, unless the
+/// user has chosen components himself: Open MPI takes these settings from the environment, which
+/// works under mpirun, srun and without any launcher.
+class MpiEnvironment {
+ public:
+  MpiEnvironment();
+  ~MpiEnvironment();
+  MpiEnvironment(const MpiEnvironment&) = delete;
+  MpiEnvironment& operator=(const MpiEnvironment&) = delete;
+
+  /// Ends all ranks at once with `code`. For errors that one rank meets alone.
+  [[noreturn]] static void abort(int code);
+
+  [[nodiscard]] static std::string mpi_version();
+  [[nodiscard]] static std::string ucx_version();
+  [[nodiscard]] static std::string host_name();
+};
+
+/// What the exchange runs on, as far as MPI and the environment tell.
+struct ExchangeBackend {
+  std::string pml;  ///< components asked for, e.g. "ucx"
+  std::string osc;
+  std::string transports;  ///< UCX_TLS, or what UCX finds on this host
+  bool is_ucx = false;
+};
+ExchangeBackend exchange_backend();
+
+/// Whether a launcher (mpirun, srun) started this process; known before MPI is initialised.
+bool launched();
+
+}  // namespace eventloom

@@ -1,0 +1,43 @@
+#include "core/mpi/window.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "core/mpi/check.hpp"
+
+namespace eventloom {
+
+namespace {
+
+void require_unified_model(MPI_Win window) {
+  int* model = nullptr;
+  int found = 0;
+  MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &found);
+  if (found == 0 || *model != MPI_WIN_UNIFIED) {
+    throw std::runtime_error("this MPI offers no windows of the unified memory model, which the rings need");
+  }
+}
+
+}  // namespace
+
+Window::Window(const Communicator& communicator, std::uint64_t bytes) {
+  void* base = nullptr;
+  const auto size = static_cast<MPI_Aint>(bytes);
+  mpi_check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, communicator.handle(), static_cast<void*>(&base), &handle_),
+            "MPI_Win_allocate");
+  MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN);
+  require_unified_model(handle_);
+  memory_ = {static_cast<std::byte*>(base), bytes};
+  if (bytes != 0) std::memset(base, 0, bytes);
+  mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_), "MPI_Win_lock_all");
+  mpi_check(MPI_Win_sync(handle_), "MPI_Win_sync");
+  // Nobody may put before everybody has zeroed.
+  mpi_check(MPI_Barrier(communicator.handle()), "MPI_Barrier");
+}
+
+Window::~Window() {
+  MPI_Win_unlock_all(handle_);
+  MPI_Win_free(&handle_);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,52 @@
+#include "core/ring/ring_consumer.hpp"
+
+#include <cstring>
+
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
+                           RingGeometry geometry)
+    : transport_(transport),
+      sender_(sender),
+      ring_offset_(ring_offset),
+      credit_offset_(credit_offset),
+      geometry_(geometry) {}
+
+std::optional<std::span<const std::byte>> RingConsumer::poll() {
+  const auto ring = transport_.window().subspan(ring_offset_, geometry_.ring_bytes());
+  const std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
+  CellDescriptor descriptor;
+  // The compiler must read again each time: the window changes behind its back.
+  descriptor.sequence = *reinterpret_cast<const volatile std::uint64_t*>(place);
+  if (descriptor.sequence != released_ + 1) return std::nullopt;
+  transport_.sync();
+  std::memcpy(&descriptor, place, sizeof descriptor);
+  const auto counted = std::as_bytes(std::span(&descriptor, 1)).first(offsetof(CellDescriptor, crc));
+  if (descriptor.sequence != released_ + 1 || descriptor.crc != crc32c(counted)) return std::nullopt;
+  return ring.subspan(geometry_.cell_offset(released_), descriptor.bytes);
+}
+
+void RingConsumer::release() { ++released_; }
+
+void RingConsumer::grant(bool eager) {
+  const std::uint64_t news = released_ - granted_released_;
+  if (news == 0 && window_ == granted_window_) return;
+  if (!eager && news * 4 < geometry_.depth && window_ == granted_window_) return;
+  settle();
+  block_.released = released_;
+  block_.window = window_;
+  block_.crc = crc32c(std::as_bytes(std::span(&block_, 1)).first(offsetof(CreditBlock, crc)));
+  transport_.put(sender_, credit_offset_, std::as_bytes(std::span(&block_, 1)));
+  unflushed_ = true;
+  granted_released_ = released_;
+  granted_window_ = window_;
+}
+
+void RingConsumer::settle() {
+  if (unflushed_) transport_.flush(sender_);
+  unflushed_ = false;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/transport/transport.hpp"
+#include "formats/ring_layout.hpp"
+
+namespace eventloom {
+
+/// The receiver's end of a ring: poll for the next cell, read it in place, release it, and grant
+/// credits to the sender.
+class RingConsumer {
+ public:
+  /// `ring_offset`: of the ring in this rank's window; `credit_offset`: of the CreditBlock in the
+  /// sender's. Bytes, multiples of 64. The transport must outlive the consumer.
+  RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
+               RingGeometry geometry);
+
+  /// The used bytes of the oldest cell not released, if it has arrived; aligned to 8 bytes. The view
+  /// holds until release(). Asking again gives the same cell.
+  [[nodiscard]] std::optional<std::span<const std::byte>> poll();
+  void release();
+
+  /// The sender may send slices below `window`; never falls.
+  void set_window(std::uint64_t window) { window_ = window; }
+  /// Tells the sender of released cells and the window: when a quarter of the ring has gathered, or,
+  /// with `eager`, whenever there is anything to tell.
+  void grant(bool eager);
+  void settle();
+
+  [[nodiscard]] int sender() const { return sender_; }
+
+ private:
+  Transport& transport_;
+  int sender_;
+  std::uint64_t ring_offset_;
+  std::uint64_t credit_offset_;
+  RingGeometry geometry_;
+  std::uint64_t released_ = 0;
+  std::uint64_t window_ = 0;
+  std::uint64_t granted_released_ = 0;
+  std::uint64_t granted_window_ = 0;
+  /// Source of the put; unchanged until that is flushed. Puts to one place are not ordered by MPI,
+  /// so there is never more than one under way.
+  CreditBlock block_{};
+  bool unflushed_ = false;
+};
+
+}  // namespace eventloom

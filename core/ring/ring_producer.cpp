@@ -1,0 +1,83 @@
+#include "core/ring/ring_producer.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
+                           RingGeometry geometry)
+    : transport_(transport),
+      receiver_(receiver),
+      ring_offset_(ring_offset),
+      credit_offset_(credit_offset),
+      geometry_(geometry),
+      descriptors_(geometry.depth) {}
+
+void RingProducer::refresh_credit() {
+  CreditBlock credit;
+  std::memcpy(&credit, transport_.window().data() + credit_offset_, sizeof credit);
+  const auto counted = std::as_bytes(std::span(&credit, 1)).first(offsetof(CreditBlock, crc));
+  // A block that is just being written does not prove itself; the old grant still holds.
+  if (credit.released < released_ || credit.released > published_ || credit.crc != crc32c(counted)) return;
+  released_ = credit.released;
+  window_ = credit.window;
+}
+
+std::uint32_t RingProducer::credits() {
+  refresh_credit();
+  return geometry_.depth - static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
+}
+
+std::uint64_t RingProducer::window() {
+  refresh_credit();
+  return window_;
+}
+
+void RingProducer::claim() {
+  assert(!open_ && committed_ - released_ < geometry_.depth);
+  open_ = true;
+}
+
+void RingProducer::put(std::uint32_t offset, std::span<const std::byte> data) {
+  assert(open_ && offset + data.size() <= geometry_.cell_bytes);
+  transport_.put(receiver_, ring_offset_ + geometry_.cell_offset(committed_) + offset, data);
+  unflushed_ = true;
+}
+
+void RingProducer::commit(std::uint32_t bytes) {
+  assert(open_);
+  auto& descriptor = descriptors_[committed_ % geometry_.depth];
+  descriptor.sequence = ++committed_;
+  descriptor.bytes = bytes;
+  descriptor.crc = crc32c(std::as_bytes(std::span(&descriptor, 1)).first(offsetof(CellDescriptor, crc)));
+  open_ = false;
+}
+
+void RingProducer::publish() {
+  if (published_ == committed_) return;
+  transport_.flush(receiver_);
+  const std::uint64_t first = published_ % geometry_.depth;
+  const std::uint64_t count = committed_ - published_;
+  const std::uint64_t before_wrap = std::min<std::uint64_t>(count, geometry_.depth - first);
+  put_descriptors(first, first + before_wrap);
+  if (count > before_wrap) put_descriptors(0, count - before_wrap);
+  published_ = committed_;
+}
+
+void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {
+  const auto bytes = std::as_bytes(std::span(descriptors_).subspan(from, to - from));
+  transport_.put(receiver_, ring_offset_ + from * sizeof(CellDescriptor), bytes);
+  unflushed_ = true;
+}
+
+void RingProducer::settle() {
+  publish();
+  if (unflushed_) transport_.flush(receiver_);
+  unflushed_ = false;
+}
+
+}  // namespace eventloom

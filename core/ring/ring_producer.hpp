@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/transport/transport.hpp"
+#include "formats/ring_layout.hpp"
+
+namespace eventloom {
+
+/// The sender's end of a ring: claim a cell, put into it, commit it, publish what is committed.
+class RingProducer {
+ public:
+  /// `ring_offset`: of the ring in the receiver's window; `credit_offset`: of the CreditBlock in
+  /// this rank's. Bytes, multiples of 64. The transport must outlive the producer.
+  RingProducer(Transport& transport, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
+               RingGeometry geometry);
+
+  /// Free cells that the receiver has granted, the open one not counted.
+  [[nodiscard]] std::uint32_t credits();
+  /// The receiver takes slices below this number.
+  [[nodiscard]] std::uint64_t window();
+
+  /// Opens the next cell. Needs a credit and no open cell.
+  void claim();
+  [[nodiscard]] bool has_open_cell() const { return open_; }
+  /// Writes into the open cell. `data` must stay unchanged until publish() or settle() returns.
+  void put(std::uint32_t offset, std::span<const std::byte> data);
+  /// Closes the open cell, which holds `bytes` from its start. The receiver does not know yet.
+  void commit(std::uint32_t bytes);
+  /// Tells the receiver of all committed cells: one flush and one notification for all of them.
+  void publish();
+  /// Completes everything begun; the notification too. For when there is nothing else to do.
+  void settle();
+
+  [[nodiscard]] const RingGeometry& geometry() const { return geometry_; }
+
+ private:
+  void refresh_credit();
+  void put_descriptors(std::uint64_t from, std::uint64_t to);
+
+  Transport& transport_;
+  int receiver_;
+  std::uint64_t ring_offset_;
+  std::uint64_t credit_offset_;
+  RingGeometry geometry_;
+  std::vector<CellDescriptor> descriptors_;  ///< image of the receiver's, the source of the puts
+  std::uint64_t committed_ = 0;              ///< cells, since the start
+  std::uint64_t published_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t window_ = 0;
+  bool open_ = false;
+  bool unflushed_ = false;
+};
+
+}  // namespace eventloom

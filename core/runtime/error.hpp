@@ -1,0 +1,22 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace eventloom {
+
+/// Exit codes of the program (design contract, section 5).
+enum ExitCode : int {
+  kExitOk = 0,        ///< all data accounted for
+  kExitUsage = 2,     ///< bad usage, or input or output that cannot be opened or written
+  kExitLosses = 3,    ///< finished with losses, all of them counted
+  kExitStopped = 75,  ///< stopped early in good order
+};
+
+/// What the user can mend: one line that says what is wrong and what to do. Ends the program with kExitUsage.
+class UserError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace eventloom

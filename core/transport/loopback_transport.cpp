@@ -1,0 +1,64 @@
+#include "core/transport/loopback_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace eventloom {
+
+class LoopbackFabric::Endpoint final : public Transport {
+ public:
+  Endpoint(LoopbackFabric& fabric, int rank) : fabric_(fabric), rank_(rank) {}
+
+  std::span<std::byte> window() override { return fabric_.windows_[static_cast<std::size_t>(rank_)]; }
+  // Split in two, so that a reader may meet a half-written piece.
+  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
+    const std::size_t cut = data.empty() ? 0 : fabric_.random_() % (data.size() + 1);
+    fabric_.pending_.push_back({rank_, rank, offset, data.first(cut)});
+    fabric_.pending_.push_back({rank_, rank, offset + cut, data.subspan(cut)});
+    fabric_.deliver_some();
+  }
+  void flush(int rank) override { fabric_.deliver_all(rank_, rank); }
+  void progress() override { fabric_.deliver_some(); }
+  void sync() override {}
+
+ private:
+  LoopbackFabric& fabric_;
+  int rank_;
+};
+
+LoopbackFabric::LoopbackFabric(const std::vector<std::uint64_t>& window_bytes, std::uint64_t seed) : random_(seed) {
+  for (std::size_t r = 0; r < window_bytes.size(); ++r) {
+    windows_.emplace_back(window_bytes[r]);
+    endpoints_.push_back(std::make_unique<Endpoint>(*this, static_cast<int>(r)));
+  }
+}
+
+LoopbackFabric::~LoopbackFabric() = default;
+
+Transport& LoopbackFabric::rank(int rank) { return *endpoints_[static_cast<std::size_t>(rank)]; }
+
+void LoopbackFabric::copy(const Put& put) {
+  if (put.data.empty()) return;
+  auto& window = windows_[static_cast<std::size_t>(put.to)];
+  std::memcpy(window.data() + put.offset, put.data.data(), put.data.size());
+}
+
+void LoopbackFabric::deliver_some() {
+  const std::size_t n = pending_.empty() ? 0 : random_() % (pending_.size() + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::swap(pending_[random_() % pending_.size()], pending_.back());
+    copy(pending_.back());
+    pending_.pop_back();
+  }
+}
+
+void LoopbackFabric::deliver_all(int from, int to) {
+  std::shuffle(pending_.begin(), pending_.end(), random_);
+  std::erase_if(pending_, [&](const Put& put) {
+    const bool due = put.from == from && put.to == to;
+    if (due) copy(put);
+    return due;
+  });
+}
+
+}  // namespace eventloom

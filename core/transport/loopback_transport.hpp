@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "core/transport/transport.hpp"
+
+namespace eventloom {
+
+/// The windows of several ranks in one process, for tests. As free as the contract of Transport
+/// allows: a put is delivered in random pieces at random moments before flush() returns, in any order.
+class LoopbackFabric {
+ public:
+  LoopbackFabric(const std::vector<std::uint64_t>& window_bytes, std::uint64_t seed);
+  ~LoopbackFabric();
+
+  /// Lives as long as the fabric.
+  Transport& rank(int rank);
+
+ private:
+  class Endpoint;
+  struct Put {
+    int from;
+    int to;
+    std::uint64_t offset;
+    std::span<const std::byte> data;
+  };
+
+  void deliver_some();
+  void deliver_all(int from, int to);
+  void copy(const Put& put);
+
+  std::vector<std::vector<std::byte>> windows_;
+  std::vector<Put> pending_;
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,66 @@
+#include "formats/built_slice_wire.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::array<std::byte, 8> kZeros{};
+
+/// Calls `column(vector, number of elements)` for each column, in wire order.
+template <class Slice, class Column>
+void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) {
+  column(slice.events.time, head.n_events);
+  column(slice.events.duration, head.n_events);
+  column(slice.events.n_hits, head.n_events);
+  column(slice.events.flags, head.n_events);
+  column(slice.events.sources_missing, head.n_events);
+  column(slice.events.hits_in_slice, head.n_events);
+  column(slice.events.owned, head.n_events);
+  column(slice.hits.time, head.n_hits);
+  column(slice.hits.channel, head.n_hits);
+  column(slice.hits.source, head.n_hits);
+  column(slice.hits.payload_words, head.n_payload_counts);
+  column(slice.hits.payload, head.n_payload);
+  column(slice.sources_missing, head.n_sources_missing);
+}
+
+std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
+
+}  // namespace
+
+std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head) {
+  head.ledger = slice.ledger;
+  head.n_events = slice.events.size();
+  head.n_hits = slice.hits.size();
+  head.n_payload_counts = slice.hits.payload_words.size();
+  head.n_payload = slice.hits.payload.size();
+  head.n_sources_missing = slice.sources_missing.size();
+  std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&head, 1))};
+  for_each_column(slice, head, [&](const auto& column, std::uint64_t) {
+    const auto bytes = std::as_bytes(std::span(column));
+    if (bytes.empty()) return;
+    pieces.push_back(bytes);
+    if (const auto pad = padding(bytes.size()); pad != 0) pieces.push_back(std::span(kZeros).first(pad));
+  });
+  return pieces;
+}
+
+void from_wire(std::span<const std::byte> bytes, BuiltSlice& out) {
+  BuiltSliceHead head;
+  if (bytes.size() < sizeof head) throw std::runtime_error("a built slice without its head");
+  std::memcpy(&head, bytes.data(), sizeof head);
+  bytes = bytes.subspan(sizeof head);
+  out.ledger = head.ledger;
+  for_each_column(out, head, [&](auto& column, std::uint64_t n) {
+    const std::uint64_t size = n * sizeof(column[0]);
+    if (n > bytes.size() || size > bytes.size()) throw std::runtime_error("a built slice shorter than its head says");
+    column.resize(n);
+    if (n != 0) std::memcpy(column.data(), bytes.data(), size);
+    bytes = bytes.subspan(std::min(bytes.size(), size + padding(size)));
+  });
+}
+
+}  // namespace eventloom

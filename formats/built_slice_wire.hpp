@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "formats/event.hpp"
+
+/// How a BuiltSlice travels from a builder to a filter: BuiltSliceHead, then the columns one behind
+/// the other in the order of the structs in event.hpp, each padded to 8 bytes.
+namespace eventloom {
+
+struct BuiltSliceHead {
+  LedgerRow ledger;
+  std::uint64_t n_events = 0;
+  std::uint64_t n_hits = 0;
+  std::uint64_t n_payload_counts = 0;  ///< n_hits, or 0 in a run without payload
+  std::uint64_t n_payload = 0;
+  std::uint64_t n_sources_missing = 0;
+};
+
+/// Views into `slice` and `head`, which must stay unchanged while they are in use. Fills `head`.
+std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head);
+
+/// The opposite. `bytes` is aligned to 8. Throws std::runtime_error when the sizes do not add up.
+void from_wire(std::span<const std::byte> bytes, BuiltSlice& out);
+
+}  // namespace eventloom

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "formats/geometry.hpp"
+#include "formats/markers.hpp"
+
+namespace eventloom {
+
+/// What precedes the words of every recorded or sent epoch buffer, one cache line, little-endian:
+///
+///   offset  0 u32 magic "EPBF"         4 u32 CRC32C of bytes 8..63
+///           8 u32 CRC32C of the words 12 u32 source id
+///          16 u64 first epoch
+///          24 u32 epochs covered      28 u32 number of words
+///          32 u32 number of hits      36 u32 words of payload in them
+///          40 u64 number of hits of the stream before this buffer
+///          48 u64 offset of this header in its stream file, bytes
+///          56 u64 number of this buffer in its stream
+///
+/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`).
+/// With the offset a buffer that stands where it does not belong shows; with the hits before it the
+/// hits lost in front of it can be counted.
+struct EpochBufferHeader {
+  static constexpr std::uint32_t kMagic = 0x46425045U;
+
+  std::uint32_t magic = kMagic;
+  std::uint32_t header_crc = 0;
+  std::uint32_t words_crc = 0;
+  std::uint32_t source = 0;
+  std::uint64_t first_epoch = 0;
+  std::uint32_t n_epochs = 0;
+  std::uint32_t n_words = 0;
+  std::uint32_t n_hits = 0;
+  std::uint32_t n_payload_words = 0;
+  std::uint64_t hits_before = 0;
+  std::uint64_t stream_offset = 0;
+  std::uint64_t sequence = 0;
+
+  [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
+  /// Header, words and padding.
+  [[nodiscard]] std::uint64_t stored_bytes() const {
+    return sizeof(EpochBufferHeader) + (std::uint64_t{n_words} * 4 + 7) / 8 * 8;
+  }
+};
+static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<EpochBufferHeader>);
+
+/// Sets both checksums.
+void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
+
+/// The header at the start of `bytes` if its magic and checksum are right and it names a range of
+/// epochs; it may still promise more words than `bytes` has.
+std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes);
+
+/// CRC32C of the words against the header.
+bool words_intact(const EpochBufferHeader& header, std::span<const std::uint32_t> words);
+
+/// The words behind a header at the start of `bytes`, which must hold the whole buffer and be
+/// aligned to 4 bytes. A view: lives as long as `bytes`.
+std::span<const std::uint32_t> words_of(const EpochBufferHeader& header, std::span<const std::byte> bytes);
+
+/// Collects the hits of one source, in rising time, into epoch buffers, and appends them as stored
+/// bytes to a vector that the caller hands over at each close.
+class EpochBufferEncoder {
+ public:
+  struct Limits {
+    /// A buffer never spans a multiple of this many epochs, so that a slice of as many epochs is
+    /// made of whole buffers.
+    std::uint32_t epochs_per_buffer = 16;
+    /// A buffer is closed at the end of the epoch in which it reaches this size.
+    std::uint32_t words_per_buffer = 512;
+  };
+
+  /// `stream_offset`: where in the stream the first buffer will stand, bytes.
+  EpochBufferEncoder(std::uint32_t source, std::uint32_t epoch_ticks, std::uint64_t stream_offset, Limits limits);
+  EpochBufferEncoder(const EpochBufferEncoder&) = delete;
+  EpochBufferEncoder& operator=(const EpochBufferEncoder&) = delete;
+
+  /// True when a hit at `time` belongs to another buffer than the one that is open: close first.
+  [[nodiscard]] bool must_close_before(Tick time) const;
+  /// `time` not before that of the last hit. `payload` as in MarkerWriter::channel.
+  void add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload);
+  /// Appends the open buffer, if there is one, to `out` and returns its header.
+  std::optional<EpochBufferHeader> close(std::vector<std::byte>& out);
+
+  /// First epoch of the buffer that is open, if one is.
+  [[nodiscard]] std::optional<Epoch> open_from() const {
+    return open_.n_hits == 0 ? std::nullopt : std::optional(open_.first_epoch);
+  }
+  [[nodiscard]] std::uint64_t hits() const { return hits_before_ + open_.n_hits; }
+  [[nodiscard]] std::uint64_t stream_offset() const { return stream_offset_; }
+
+ private:
+  Limits limits_;
+  std::uint32_t epoch_ticks_;
+  std::uint32_t source_;
+  std::uint64_t stream_offset_;
+  std::uint64_t hits_before_ = 0;
+  std::uint64_t sequence_ = 0;
+  EpochBufferHeader open_;
+  std::vector<std::uint32_t> words_;
+  MarkerWriter writer_{words_};
+  Epoch epoch_ = 0;
+  Tick time_ = 0;
+};
+
+}  // namespace eventloom

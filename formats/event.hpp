@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// Bits of `/events/flags`.
+enum EventFlag : std::uint32_t {
+  kTruncated = 1,   ///< longer than the overlap and cut there
+  kIncomplete = 2,  ///< data of a source is missing where the event lies
+};
+
+/// Why hits did not reach event building; the names of `/ledger/hits_dropped_*`.
+enum class DropCause : std::uint8_t { corrupt, duplicate, out_of_order };
+inline constexpr std::array<std::string_view, 3> kDropCauseNames = {"corrupt", "duplicate", "out_of_order"};
+inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
+
+/// A stretch of one source's stream that is not used. Plain bytes: travels with the epoch buffers.
+struct Damage {
+  std::uint64_t first_epoch = 0;  ///< the slice that owns this epoch accounts for it
+  std::uint64_t n_epochs = 0;     ///< epochs that may lack hits: events touching them are incomplete
+  std::uint64_t file_offset = 0;  ///< bytes, in the source's stream
+  std::uint32_t n_hits = 0;       ///< hits lost as far as the headers and the index tell
+  DropCause cause = DropCause::corrupt;
+  std::uint8_t reserved[3] = {};
+};
+static_assert(sizeof(Damage) == 32);
+
+/// The account of one slice. hits_in = in_events + outside + rejected + the sum of dropped.
+struct LedgerRow {
+  std::uint64_t slice = 0;
+  std::uint64_t hits_in = 0;
+  std::uint64_t hits_in_events = 0;  ///< hits of this slice in events that were kept, whichever slice owns the event
+  std::uint64_t hits_outside = 0;
+  std::uint64_t hits_rejected = 0;
+  std::array<std::uint64_t, kDropCauses> hits_dropped{};
+  std::uint32_t builder = 0;
+
+  [[nodiscard]] std::uint64_t dropped() const {
+    std::uint64_t sum = 0;
+    for (const auto n : hits_dropped) sum += n;
+    return sum;
+  }
+  [[nodiscard]] bool balances() const { return hits_in == hits_in_events + hits_outside + hits_rejected + dropped(); }
+};
+
+/// Sources as the bits of a word: bit i is source i; bit 63 stands for source 63 and all above.
+constexpr std::uint64_t source_bit(SourceId source) {
+  return std::uint64_t{1} << (source.value < 63 ? source.value : 63);
+}
+
+/// Events of one slice, one element of each column per event, in rising time.
+struct EventColumns {
+  std::vector<Tick> time;      ///< of the first hit
+  std::vector<Tick> duration;  ///< last hit less first hit
+  std::vector<std::uint32_t> n_hits;
+  std::vector<std::uint32_t> flags;
+  std::vector<std::uint64_t> sources_missing;
+  /// How many of the event's hits lie in the slice; the ledger row of the slice counts just these.
+  std::vector<std::uint32_t> hits_in_slice;
+  /// 0 for an event that another slice owns and that is here only because it holds hits of this one.
+  std::vector<std::uint8_t> owned;
+
+  [[nodiscard]] std::size_t size() const { return time.size(); }
+};
+
+/// Hits of the events, in the order of the events; inside an event by (time, source, position in
+/// the source's stream).
+struct HitColumns {
+  std::vector<Tick> time;
+  std::vector<std::uint32_t> channel;
+  std::vector<std::uint16_t> source;
+  /// Payload words of each hit; empty when the run has no payload at all.
+  std::vector<std::uint32_t> payload_words;
+  std::vector<std::uint32_t> payload;
+
+  [[nodiscard]] std::size_t size() const { return time.size(); }
+};
+
+/// What a builder makes of a slice. Before the filter `ledger.hits_rejected` is 0 and
+/// `ledger.hits_in_events` counts the hits of all events in it, foreign ones included.
+struct BuiltSlice {
+  LedgerRow ledger;
+  EventColumns events;
+  HitColumns hits;
+  std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
+
+  [[nodiscard]] SliceId slice() const { return {ledger.slice}; }
+};
+
+}  // namespace eventloom

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// The clock of a run: what a tick is and how many of them make an epoch.
+struct TimeBase {
+  std::uint64_t tick_ps = 1000;
+  /// At most 2^19: the T marker holds 19 bits of time (DABC proposal 2006, table 5.1).
+  std::uint32_t epoch_ticks = 10000;
+
+  friend bool operator==(const TimeBase&, const TimeBase&) = default;
+};
+
+inline constexpr std::uint32_t kMaxEpochTicks = 1U << 19;
+
+/// Half-open range of epochs or ticks.
+template <class T>
+struct Range {
+  T begin{};
+  T end{};
+
+  [[nodiscard]] constexpr bool contains(T x) const { return begin <= x && x < end; }
+  [[nodiscard]] constexpr bool overlaps(Range other) const { return begin < other.end && other.begin < end; }
+  friend constexpr bool operator==(Range, Range) = default;
+};
+using EpochRange = Range<Epoch>;
+using TickRange = Range<Tick>;
+
+/// Which stretch of time a slice owns and which stretch is sent to its builder.
+///
+/// An event belongs to the slice of its first hit and is at most `overlap` long. To find all events
+/// that own a hit of a slice, and to know where each of them starts, a builder must see
+/// overlap + reach before the slice; to see each of its own events whole and know whether it goes
+/// on, overlap + reach after it. `reach` is how far the event definition looks around a hit.
+struct SliceGeometry {
+  TimeBase base;
+  std::uint64_t epochs_per_slice = 100;
+  Tick overlap = 10000;
+  Tick reach = 0;
+
+  [[nodiscard]] Tick margin() const {
+    return overlap > std::numeric_limits<Tick>::max() - reach ? std::numeric_limits<Tick>::max() : overlap + reach;
+  }
+  [[nodiscard]] Tick slice_ticks() const { return epochs_per_slice * base.epoch_ticks; }
+  [[nodiscard]] SliceId slice_of(Epoch epoch) const { return {epoch / epochs_per_slice}; }
+
+  [[nodiscard]] EpochRange owned_epochs(SliceId slice) const {
+    return {slice.value * epochs_per_slice, (slice.value + 1) * epochs_per_slice};
+  }
+  [[nodiscard]] TickRange owned_ticks(SliceId slice) const {
+    return {slice.value * slice_ticks(), (slice.value + 1) * slice_ticks()};
+  }
+  /// Whole epochs that cover the slice and its margin on both sides.
+  [[nodiscard]] EpochRange sent_epochs(SliceId slice) const {
+    const auto owned = owned_epochs(slice);
+    const Epoch extra = margin_epochs();
+    return {owned.begin - std::min(owned.begin, extra), owned.end + extra};
+  }
+  [[nodiscard]] Epoch margin_epochs() const {
+    return margin() / base.epoch_ticks + (margin() % base.epoch_ticks != 0 ? 1 : 0);
+  }
+};
+
+}  // namespace eventloom

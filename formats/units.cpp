@@ -1,0 +1,141 @@
+#include "formats/units.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+constexpr auto kMax64 = std::numeric_limits<std::uint64_t>::max();
+
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kTimeUnits = {
+    {{"ps", 1}, {"ns", 1000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Splits "25ns" into "25" and "ns". An exponent belongs to the number.
+std::pair<std::string_view, std::string_view> split_unit(std::string_view text) {
+  std::size_t end = text.size();
+  while (end > 0 && !is_digit(text[end - 1]) && text[end - 1] != '.') --end;
+  return {text.substr(0, end), text.substr(end)};
+}
+
+/// numerator * 10^exponent / denominator, when it is whole and fits.
+std::optional<std::uint64_t> scaled(std::uint64_t digits, int exponent, std::uint64_t multiply, std::uint64_t divide) {
+  if (digits == 0) return 0;
+  Wide value = Wide{digits} * multiply;
+  for (; exponent > 0; --exponent) {
+    if (value > (~Wide{0}) / 10) return std::nullopt;
+    value *= 10;
+  }
+  for (; exponent < 0; ++exponent) {
+    if (value % 10 != 0) return std::nullopt;
+    value /= 10;
+  }
+  if (value % divide != 0) return std::nullopt;
+  value /= divide;
+  if (value > kMax64) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
+[[noreturn]] void reject(std::string_view text, const char* expected) {
+  throw std::invalid_argument("'" + std::string(text) + "' is not " + expected);
+}
+
+}  // namespace
+
+std::optional<Decimal> parse_decimal(std::string_view text) {
+  Decimal out;
+  std::size_t i = 0;
+  bool any = false;
+  bool point = false;
+  int significant = 0;
+  for (; i < text.size(); ++i) {
+    if (text[i] == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (!is_digit(text[i])) break;
+    any = true;
+    if (out.digits != 0 || text[i] != '0') ++significant;
+    if (significant > 19) return std::nullopt;
+    out.digits = out.digits * 10 + static_cast<unsigned>(text[i] - '0');
+    if (point) --out.exponent;
+  }
+  if (!any) return std::nullopt;
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    const char* begin = text.data() + i + 1;
+    if (i + 1 < text.size() && text[i + 1] == '+') ++begin;
+    int exponent = 0;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), exponent);
+    if (error != std::errc() || end != text.data() + text.size() || exponent > 40 || exponent < -60)
+      return std::nullopt;
+    out.exponent += exponent;
+    return out;
+  }
+  if (i != text.size()) return std::nullopt;
+  return out;
+}
+
+std::optional<std::uint64_t> picoseconds_of(std::string_view unit) {
+  for (const auto& [name, ps] : kTimeUnits) {
+    if (name == unit) return ps;
+  }
+  return std::nullopt;
+}
+
+std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t tick_ps) {
+  return scaled(value.digits, value.exponent, unit_ps, tick_ps);
+}
+
+Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
+  constexpr auto kExpected = "a length of time: a whole number of ticks, or a number with ps, ns, us, ms or s";
+  const auto [number, unit] = split_unit(text);
+  const auto value = parse_decimal(number);
+  if (!value) reject(text, kExpected);
+  if (unit.empty()) {
+    const auto ticks = scaled(value->digits, value->exponent, 1, 1);
+    if (!ticks) reject(text, kExpected);
+    return *ticks;
+  }
+  const auto unit_ps = picoseconds_of(unit);
+  if (!unit_ps) reject(text, kExpected);
+  const auto ticks = to_ticks(*value, *unit_ps, tick_ps);
+  if (!ticks) reject(text, ("a whole number of ticks of " + std::to_string(tick_ps) + " ps").c_str());
+  return *ticks;
+}
+
+std::uint64_t parse_picoseconds(std::string_view text) {
+  const auto [number, unit] = split_unit(text);
+  const auto value = parse_decimal(number);
+  const auto unit_ps = picoseconds_of(unit);
+  const auto ps = value && unit_ps ? to_ticks(*value, *unit_ps, 1) : std::nullopt;
+  if (!ps) reject(text, "a length of time with a unit (ps, ns, us, ms or s), at least whole picoseconds");
+  return *ps;
+}
+
+std::uint64_t parse_bytes(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kUnits = {
+      {{"", 1}, {"B", 1}, {"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30}}};
+  const auto [number, unit] = split_unit(text);
+  const auto value = parse_decimal(number);
+  for (const auto& [name, factor] : kUnits) {
+    if (!value || name != unit) continue;
+    if (const auto bytes = scaled(value->digits, value->exponent, factor, 1)) return *bytes;
+  }
+  reject(text, "a number of bytes, plain or with KiB, MiB or GiB");
+}
+
+std::uint64_t parse_count(std::string_view text) {
+  const auto value = parse_decimal(text);
+  const auto count = value ? scaled(value->digits, value->exponent, 1, 1) : std::nullopt;
+  if (!count) reject(text, "a whole number");
+  return *count;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,174 @@
+#include "io/epochs/epochs_source.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "formats/crc32c.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "io/epochs/stream_scan.hpp"
+
+namespace eventloom {
+
+namespace {
+
+std::uint64_t stored_bytes(const IndexEntry& entry) {
+  EpochBufferHeader header;
+  header.n_words = entry.n_words;
+  return header.stored_bytes();
+}
+
+/// Whether the entries tile the file from `begin` to `end` in rising epochs.
+bool consistent(std::span<const IndexEntry> entries, std::uint64_t begin, std::uint64_t end) {
+  Epoch next = 0;
+  for (const auto& entry : entries) {
+    if (entry.offset != begin || entry.first_epoch < next || entry.n_epochs == 0) return false;
+    next = entry.epochs().end;
+    if (next < entry.first_epoch) return false;
+    begin += stored_bytes(entry);
+  }
+  return begin == end;
+}
+
+DecodedStreamHeader read_header(const std::string& path, std::span<const std::byte> bytes) {
+  try {
+    return decode_stream_header(bytes);
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path + "': " + e.what());
+  }
+}
+
+/// What is wrong with the buffer that should be `entry`; nothing when all is right.
+std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<EpochBufferHeader>& header,
+                                                           const IndexEntry& entry) {
+  if (!header) return std::pair(DropCause::corrupt, "the header of an epoch buffer is damaged");
+  if (header->stream_offset < entry.offset) {
+    return std::pair(DropCause::duplicate, "a copy of an earlier epoch buffer stands in place of another");
+  }
+  if (header->stream_offset > entry.offset) {
+    return std::pair(DropCause::out_of_order, "a later epoch buffer stands in place of another");
+  }
+  if (header->first_epoch != entry.first_epoch || header->n_epochs != entry.n_epochs ||
+      header->n_words != entry.n_words || header->n_hits != entry.n_hits || header->words_crc != entry.words_crc) {
+    return std::pair(DropCause::corrupt, "an epoch buffer is not the one that the index names");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+EpochsSource::EpochsSource(const std::string& path) : path_(path), file_(path) {
+  auto decoded = read_header(path, file_.bytes());
+  header_ = std::move(decoded.header);
+  first_buffer_ = decoded.first_buffer_offset;
+  if (first_buffer_ > file_.bytes().size()) throw UserError("'" + path + "': the file ends in its header");
+  if (!use_index()) scan();
+  file_.release_all();
+}
+
+bool EpochsSource::use_index() {
+  bool damaged = false;
+  const auto index = find_index(file_.bytes(), damaged);
+  index_state_ = damaged ? IndexState::damaged : IndexState::missing;
+  if (!index) return false;
+  if (!consistent(index->entries, first_buffer_, index->trailer.index_offset)) {
+    index_state_ = IndexState::damaged;
+    return false;
+  }
+  index_state_ = IndexState::good;
+  entries_ = index->entries;
+  hits_ = index->trailer.n_hits;
+  if (entries_.empty()) return true;
+  first_epoch_ = entries_.front().first_epoch;
+  end_epoch_ = entries_.back().epochs().end;
+  return true;
+}
+
+void EpochsSource::scan() {
+  auto scan = scan_stream(file_.bytes(), first_buffer_);
+  scanned_ = std::move(scan.entries);
+  entries_ = scanned_;
+  damage_ = std::move(scan.damage);
+  hits_ = scan.hits;
+  anomalies_ = scan.anomalies;
+  for (const auto& problem : scan.problems) spdlog::error("{}: offset {}: {}", path_, problem.offset, problem.text);
+  if (scan.problems.empty()) {
+    spdlog::warn("{}: no index, the recording was not closed; {} epoch buffers found by scanning", path_,
+                 entries_.size());
+  }
+  if (!entries_.empty()) {
+    first_epoch_ = entries_.front().first_epoch;
+    end_epoch_ = entries_.back().epochs().end;
+  }
+  for (const auto& damage : damage_) {
+    const bool first = end_epoch_ == 0;
+    first_epoch_ = first ? damage.first_epoch : std::min(first_epoch_, damage.first_epoch);
+    const bool open = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
+    if (open) tail_damage_ = damage;
+    end_epoch_ = std::max(end_epoch_, damage.first_epoch + (open ? 1 : std::max<std::uint64_t>(damage.n_epochs, 1)));
+  }
+}
+
+InputFile EpochsSource::input() const {
+  const auto header = file_.bytes().first(first_buffer_);
+  return {path_, file_.bytes().size(), crc32c(std::as_bytes(entries_), crc32c(header))};
+}
+
+std::optional<Epoch> EpochsSource::first_epoch() {
+  if (end_epoch_ == 0) return std::nullopt;
+  return first_epoch_;
+}
+
+std::size_t EpochsSource::first_entry_ending_after(Epoch epoch) const {
+  const auto found =
+      std::ranges::upper_bound(entries_, epoch, {}, [](const IndexEntry& entry) { return entry.epochs().end; });
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
+void EpochsSource::collect(EpochRange epochs, SliceData& out) {
+  for (const auto& damage : damage_) {
+    const EpochRange range{damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
+    if (range.overlaps(epochs)) out.damage.push_back(damage);
+  }
+  const auto* file = file_.bytes().data();
+  for (auto i = first_entry_ending_after(epochs.begin); i < entries_.size(); ++i) {
+    const auto& entry = entries_[i];
+    if (entry.first_epoch >= epochs.end) break;
+    if (!check(entry, out)) continue;
+    const std::span bytes(file + entry.offset, stored_bytes(entry));
+    if (!out.pieces.empty() && out.pieces.back().data() + out.pieces.back().size() == bytes.data()) {
+      out.pieces.back() = {out.pieces.back().data(), out.pieces.back().size() + bytes.size()};
+    } else {
+      out.pieces.push_back(bytes);
+    }
+  }
+}
+
+/// Looks at the header alone; the words are checked where they are decoded.
+bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
+  if (index_state_ != IndexState::good) return true;  // the scan has looked
+  const auto header = read_epoch_buffer_header(file_.bytes().subspan(entry.offset));
+  const auto defect = defect_of(header, entry);
+  if (!defect) return true;
+  Damage damage;
+  damage.first_epoch = entry.first_epoch;
+  damage.n_epochs = entry.n_epochs;
+  damage.file_offset = entry.offset;
+  damage.n_hits = entry.n_hits;
+  damage.cause = defect->first;
+  out.damage.push_back(damage);
+  if (reported_.insert(entry.offset).second) {
+    spdlog::error("{}: offset {}: {}; expected {} hits from epoch {} on, which are dropped", path_, entry.offset,
+                  defect->second, entry.n_hits, entry.first_epoch);
+  }
+  return false;
+}
+
+void EpochsSource::forget(Epoch epoch) {
+  const auto i = first_entry_ending_after(epoch);
+  if (i < entries_.size()) file_.release_before(entries_[i].offset);
+}
+
+}  // namespace eventloom

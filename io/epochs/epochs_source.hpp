@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "formats/stream_file.hpp"
+#include "io/epochs/mapped_file.hpp"
+
+namespace eventloom {
+
+enum class IndexState {
+  good,
+  missing,  ///< the recording was not closed: a crash, or still being written
+  damaged,
+};
+
+/// Replay of an `.epochs` file from memory-mapped pages, without copies. With its index the memory
+/// used does not depend on the size of the file; without it takes 32 bytes for each epoch buffer.
+class EpochsSource final : public Source {
+ public:
+  /// Throws UserError when the file cannot be opened or does not begin as an .epochs file does.
+  explicit EpochsSource(const std::string& path);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return path_; }
+  [[nodiscard]] InputFile input() const override;
+  std::optional<Epoch> first_epoch() override;
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override { return end_epoch_; }
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_damage_; }
+  void forget(Epoch epoch) override;
+  [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
+  [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
+
+  [[nodiscard]] IndexState index_state() const { return index_state_; }
+  [[nodiscard]] std::size_t buffers() const { return entries_.size(); }
+
+ private:
+  bool use_index();
+  void scan();
+  [[nodiscard]] std::size_t first_entry_ending_after(Epoch epoch) const;
+  bool check(const IndexEntry& entry, SliceData& out);
+
+  std::string path_;
+  MappedFile file_;
+  StreamHeader header_;
+  std::uint64_t first_buffer_ = 0;
+  IndexState index_state_ = IndexState::good;
+  std::span<const IndexEntry> entries_;  ///< in the map, or scanned_
+  std::vector<IndexEntry> scanned_;
+  std::vector<Damage> damage_;  ///< found by the scan
+  std::optional<Damage> tail_damage_;
+  Epoch first_epoch_ = 0;
+  Epoch end_epoch_ = 0;
+  std::uint64_t hits_ = 0;
+  std::uint64_t anomalies_ = 0;
+  std::set<std::uint64_t> reported_;  ///< offsets of damaged buffers that were reported
+};
+
+}  // namespace eventloom

@@ -1,0 +1,56 @@
+#include "io/epochs/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kReleaseStep = 4U << 20;
+
+[[noreturn]] void fail(const std::string& path) {
+  throw UserError("cannot open '" + path + "': " + std::strerror(errno));
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail(path);
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(file);
+    throw UserError("cannot open '" + path + "': not a regular file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* map = size == 0 ? nullptr : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  ::close(file);
+  if (map == MAP_FAILED) fail(path);
+  bytes_ = {static_cast<const std::byte*>(map), size};
+  if (size != 0) madvise(map, size, MADV_SEQUENTIAL);
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::release_before(std::uint64_t offset) {
+  const std::uint64_t end = offset / kReleaseStep * kReleaseStep;
+  if (end <= released_) return;
+  madvise(const_cast<std::byte*>(bytes_.data()) + released_, end - released_, MADV_DONTNEED);
+  released_ = end;
+}
+
+void MappedFile::release_all() {
+  if (!bytes_.empty()) madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_DONTNEED);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace eventloom {
+
+/// A file mapped for reading. Throws UserError when it cannot be opened or mapped.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Bytes before `offset` will not be read soon: their pages leave this process (not the page
+  /// cache). Works in steps of some MiB, so call it as often as you like.
+  void release_before(std::uint64_t offset);
+  /// Drops all pages now.
+  void release_all();
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t released_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "formats/stream_file.hpp"
+
+namespace eventloom {
+
+/// What a finished stream file holds.
+struct StreamSummary {
+  std::uint64_t buffers = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t bytes = 0;
+  Tick first_tick = 0;
+  Tick last_tick = 0;
+};
+
+/// Writes one `.epochs` file, to `path` + ".partial" until finish() gives it its name. Errors throw
+/// UserError with file and reason.
+class StreamWriter {
+ public:
+  StreamWriter(std::string path, const StreamHeader& header);
+  /// Removes what is unfinished.
+  ~StreamWriter();
+  StreamWriter(const StreamWriter&) = delete;
+  StreamWriter& operator=(const StreamWriter&) = delete;
+
+  /// Appends whole stored epoch buffers, in rising epochs; gives them their place in this file.
+  void append(std::span<const std::byte> buffers);
+  /// Writes the index, waits for the disk, renames.
+  StreamSummary finish();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,169 @@
+#include "io/hdf5/attributes.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// A type for texts of at most `bytes` bytes.
+H5Id text_type(std::size_t bytes) {
+  H5Id type(check(H5Tcopy(H5T_C_S1), "copying a type"), H5Tclose);
+  check(H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)), "setting the length of a text");
+  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "setting the padding of a text");
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "setting the character set");
+  return type;
+}
+
+/// Texts one behind the other, all as long as the longest.
+struct PackedTexts {
+  std::size_t width = 1;
+  std::vector<char> bytes;
+};
+
+PackedTexts pack(const std::vector<std::string>& values) {
+  PackedTexts packed;
+  for (const auto& value : values) packed.width = std::max(packed.width, value.size());
+  packed.bytes.resize(packed.width * std::max<std::size_t>(values.size(), 1));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(packed.bytes.data() + i * packed.width, values[i].data(), values[i].size());
+  }
+  return packed;
+}
+
+std::vector<std::string> unpack(const PackedTexts& packed, std::size_t n) {
+  std::vector<std::string> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const char* text = packed.bytes.data() + i * packed.width;
+    values[i].assign(text, ::strnlen(text, packed.width));
+  }
+  return values;
+}
+
+void write_raw(hid_t object, const char* name, hid_t type, hid_t space, const void* data) {
+  const H5Id attribute(check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
+  check(H5Awrite(attribute.get(), type, data), name);
+}
+
+H5Id open_attribute(hid_t object, const char* name, H5T_class_t kind) {
+  if (!has_attribute(object, name)) throw UserError("the attribute '" + std::string(name) + "' is missing");
+  H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const bool variable = kind == H5T_STRING && H5Tis_variable_str(type.get()) > 0;
+  if (H5Tget_class(type.get()) != kind || variable) {
+    throw UserError("the attribute '" + std::string(name) + "' is not of the type that Eventloom writes");
+  }
+  return attribute;
+}
+
+std::size_t elements(hid_t space) {
+  const hssize_t n = check(H5Sget_simple_extent_npoints(space), "asking for the size of a dataspace");
+  return static_cast<std::size_t>(n);
+}
+
+}  // namespace
+
+void write_attribute(hid_t object, const char* name, std::uint64_t value) {
+  const H5Id space(check(H5Screate(H5S_SCALAR), name), H5Sclose);
+  const H5Id attribute(check(H5Acreate2(object, name, H5T_STD_U64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT), name),
+                       H5Aclose);
+  check(H5Awrite(attribute.get(), H5T_NATIVE_UINT64, &value), name);
+}
+
+void write_attribute(hid_t object, const char* name, const std::string& value) {
+  const PackedTexts packed = pack({value});
+  const H5Id space(check(H5Screate(H5S_SCALAR), name), H5Sclose);
+  write_raw(object, name, text_type(packed.width).get(), space.get(), packed.bytes.data());
+}
+
+void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values) {
+  const PackedTexts packed = pack(values);
+  const hsize_t n = values.size();
+  const H5Id space(check(H5Screate_simple(1, &n, nullptr), name), H5Sclose);
+  write_raw(object, name, text_type(packed.width).get(), space.get(), packed.bytes.data());
+}
+
+bool has_attribute(hid_t object, const char* name) { return check(H5Aexists(object, name), name) > 0; }
+
+std::uint64_t read_number(hid_t object, const char* name) {
+  const H5Id attribute = open_attribute(object, name, H5T_INTEGER);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  if (elements(space.get()) != 1) throw UserError("the attribute '" + std::string(name) + "' is not one number");
+  std::uint64_t value = 0;
+  check(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &value), name);
+  return value;
+}
+
+std::vector<std::string> read_texts(hid_t object, const char* name) {
+  const H5Id attribute = open_attribute(object, name, H5T_STRING);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  const std::size_t n = elements(space.get());
+  PackedTexts packed{H5Tget_size(type.get()), {}};
+  packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
+  if (n > 0) check(H5Aread(attribute.get(), type.get(), packed.bytes.data()), name);
+  return unpack(packed, n);
+}
+
+std::string read_text(hid_t object, const char* name) {
+  const auto values = read_texts(object, name);
+  if (values.size() != 1) throw UserError("the attribute '" + std::string(name) + "' is not one text");
+  return values.front();
+}
+
+std::vector<std::string> attribute_names(hid_t object) {
+  std::vector<std::string> names;
+  const auto add = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  hsize_t from = 0;
+  check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &from, add, &names), "listing attributes");
+  return names;
+}
+
+void copy_attribute(hid_t from, hid_t to, const char* name) {
+  const H5Id attribute(check(H5Aopen(from, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  std::vector<char> bytes(std::max<std::size_t>(H5Tget_size(type.get()) * elements(space.get()), 1));
+  if (elements(space.get()) > 0) check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
+  write_raw(to, name, type.get(), space.get(), bytes.data());
+}
+
+void write_texts(hid_t file, const char* path, const std::vector<std::string>& values) {
+  const PackedTexts packed = pack(values);
+  const hsize_t n = values.size();
+  const H5Id type = text_type(packed.width);
+  const H5Id space(check(H5Screate_simple(1, &n, nullptr), path), H5Sclose);
+  const H5Id dataset(
+      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path), H5Dclose);
+  check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
+}
+
+std::vector<std::string> read_text_column(hid_t file, const char* path) {
+  const H5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
+  if (dataset.get() < 0) throw UserError("the dataset " + std::string(path) + " is missing");
+  const H5Id type(check(H5Dget_type(dataset.get()), path), H5Tclose);
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) {
+    throw UserError("the dataset " + std::string(path) + " is not of the type that Eventloom writes");
+  }
+  const H5Id space(check(H5Dget_space(dataset.get()), path), H5Sclose);
+  const std::size_t n = elements(space.get());
+  PackedTexts packed{H5Tget_size(type.get()), {}};
+  packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
+  if (n > 0) check(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
+  return unpack(packed, n);
+}
+
+void create_group(hid_t file, const char* path, const char* nx_class) {
+  const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path), H5Gclose);
+  write_attribute(group.get(), "NX_class", nx_class);
+}
+
+}  // namespace eventloom

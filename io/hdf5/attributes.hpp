@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/hdf5/handle.hpp"
+
+namespace eventloom {
+
+/// Attributes of an open object: numbers of 64 bits, texts of fixed length (UTF-8, padded with
+/// zeros) and lists of them. The read functions throw UserError when there is none of that name and kind.
+void write_attribute(hid_t object, const char* name, std::uint64_t value);
+void write_attribute(hid_t object, const char* name, const std::string& value);
+void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values);
+
+bool has_attribute(hid_t object, const char* name);
+std::uint64_t read_number(hid_t object, const char* name);
+std::string read_text(hid_t object, const char* name);
+std::vector<std::string> read_texts(hid_t object, const char* name);
+
+/// Names of all attributes, in the order of the alphabet.
+std::vector<std::string> attribute_names(hid_t object);
+/// Copies one attribute as it is.
+void copy_attribute(hid_t from, hid_t to, const char* name);
+
+/// A whole dataset of fixed-length texts.
+void write_texts(hid_t file, const char* path, const std::vector<std::string>& values);
+std::vector<std::string> read_text_column(hid_t file, const char* path);
+
+/// Creates a group with its NeXus class.
+void create_group(hid_t file, const char* path, const char* nx_class);
+
+}  // namespace eventloom

@@ -1,0 +1,99 @@
+#include "io/hdf5/column_cursor.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+hid_t memory_type(ElementType type) {
+  switch (type) {
+    case ElementType::u16: return H5T_NATIVE_UINT16;
+    case ElementType::u32: return H5T_NATIVE_UINT32;
+    case ElementType::u64: break;
+  }
+  return H5T_NATIVE_UINT64;
+}
+
+/// Plain chunks are read past HDF5's cache, which would read each as a whole; compressed ones need it.
+H5Id open_dataset(hid_t file, const std::string& path) {
+  H5Id dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset.get() < 0) return dataset;
+  const H5Id creation(check(H5Dget_create_plist(dataset.get()), path.c_str()), H5Pclose);
+  if (H5Pget_nfilters(creation.get()) > 0) return dataset;
+  const H5Id access(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
+  check(H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, H5D_CHUNK_CACHE_W0_DEFAULT),
+        "setting the chunk cache");
+  dataset.reset();
+  return H5Id(H5Dopen2(file, path.c_str(), access.get()), H5Dclose);
+}
+
+}  // namespace
+
+H5Id open_for_reading(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw UserError("cannot open '" + path.string() + "': no such file");
+  }
+  H5Id access(check(H5Pcreate(H5P_FILE_ACCESS), "creating a property list"), H5Pclose);
+#if H5_VERSION_GE(1, 10, 7)
+  check(H5Pset_file_locking(access.get(), false, true), "switching off locks");
+#endif
+  errno = 0;
+  H5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (file.get() >= 0) return file;
+  throw UserError("cannot open '" + path.string() +
+                  "': " + (errno == EACCES ? std::strerror(errno) : "not an HDF5 file, or damaged"));
+}
+
+bool has_object(hid_t file, const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  if (parent.size() > 1 && !has_object(file, parent)) return false;
+  return check(H5Lexists(file, path.c_str(), H5P_DEFAULT), path.c_str()) > 0;
+}
+
+ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const ColumnSpec& spec, std::size_t buffer_bytes)
+    : file_name_(file_name),
+      spec_(&spec),
+      width_(bytes_of(spec.type)),
+      buffer_rows_(std::max<std::size_t>(buffer_bytes / width_, 1)),
+      dataset_(open_dataset(file, spec.path)) {
+  if (dataset_.get() < 0) throw UserError("'" + file_name_ + "' has no dataset " + spec.path);
+  const H5Id type(check(H5Dget_type(dataset_.get()), spec.path.c_str()), H5Tclose);
+  const H5Id space(check(H5Dget_space(dataset_.get()), spec.path.c_str()), H5Sclose);
+  if (H5Tget_class(type.get()) != H5T_INTEGER || H5Sget_simple_extent_ndims(space.get()) != 1) {
+    throw UserError("'" + file_name_ + "': the dataset " + spec.path + " is not one column of numbers");
+  }
+  rows_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+}
+
+void ColumnCursor::fill() {
+  const hsize_t start = at_;
+  const hsize_t count = std::min<std::uint64_t>(buffer_rows_, rows_left());
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_rows_ * width_);
+  const H5Id space(check(H5Dget_space(dataset_.get()), spec_->path.c_str()), H5Sclose);
+  check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "selecting rows");
+  const H5Id memory(check(H5Screate_simple(1, &count, nullptr), "creating a dataspace"), H5Sclose);
+  if (H5Dread(dataset_.get(), memory_type(spec_->type), memory.get(), space.get(), H5P_DEFAULT, buffer_.get()) < 0) {
+    throw UserError("'" + file_name_ + "' is damaged: cannot read " + spec_->path + " from row " +
+                    std::to_string(start));
+  }
+  begin_ = start;
+  end_ = start + count;
+}
+
+std::span<const std::byte> ColumnCursor::peek_bytes() {
+  if (at_ == rows_) return {};
+  if (at_ >= end_) fill();
+  return {buffer_.get() + (at_ - begin_) * width_, static_cast<std::size_t>(end_ - at_) * width_};
+}
+
+void ColumnCursor::skip(std::uint64_t n) { at_ += std::min(n, rows_left()); }
+
+}  // namespace eventloom

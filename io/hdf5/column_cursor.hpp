@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/handle.hpp"
+#include "io/hdf5/layout.hpp"
+
+namespace eventloom {
+
+/// Opens an HDF5 file for reading. Throws UserError when it is not there or not HDF5.
+H5Id open_for_reading(const std::filesystem::path& path);
+
+/// Runs `steps`, which read the file `path`: what HDF5 cannot make sense of becomes UserError.
+template <class Steps>
+auto reading(const std::filesystem::path& path, Steps steps) {
+  try {
+    return steps();
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path.string() + "' is damaged: " + e.what());
+  }
+}
+
+/// True when the file has an object of that name.
+bool has_object(hid_t file, const std::string& path);
+
+/// Reads one dataset of one dimension from front to back through a buffer of fixed size.
+class ColumnCursor {
+ public:
+  /// `file_name` is for messages. Throws UserError when there is no such dataset of numbers.
+  ColumnCursor(hid_t file, const std::string& file_name, const ColumnSpec& spec, std::size_t buffer_bytes);
+
+  [[nodiscard]] std::uint64_t rows() const { return rows_; }
+  [[nodiscard]] std::uint64_t rows_left() const { return rows_ - at_; }
+
+  /// The next rows as far as they are in the buffer, at least one unless there are none left. Valid
+  /// until the next call. Throws UserError when the file cannot be read.
+  std::span<const std::byte> peek_bytes();
+  template <class T>
+  std::span<const T> peek() {
+    const auto bytes = peek_bytes();
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  /// `n` at most what peek() showed, or any number of rows left.
+  void skip(std::uint64_t n);
+  /// The next row, which must be there.
+  template <class T>
+  T next() {
+    const T value = peek<T>().front();
+    skip(1);
+    return value;
+  }
+
+ private:
+  void fill();
+
+  std::string file_name_;
+  const ColumnSpec* spec_;
+  std::size_t width_;
+  std::size_t buffer_rows_;
+  H5Id dataset_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t at_ = 0;     ///< next row
+  std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are in the buffer
+  std::uint64_t end_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;
+};
+
+}  // namespace eventloom

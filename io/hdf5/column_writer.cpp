@@ -1,0 +1,121 @@
+#include "io/hdf5/column_writer.hpp"
+
+#include <hdf5.h>
+
+#include <cstring>
+
+#include "io/hdf5/attributes.hpp"
+
+namespace eventloom {
+
+namespace {
+
+hid_t file_type(ElementType type) {
+  switch (type) {
+    case ElementType::u16: return H5T_STD_U16LE;
+    case ElementType::u32: return H5T_STD_U32LE;
+    case ElementType::u64: break;
+  }
+  return H5T_STD_U64LE;
+}
+
+H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
+  H5Id list(check(H5Pcreate(H5P_DATASET_CREATE), "creating a property list"), H5Pclose);
+  check(H5Pset_chunk(list.get(), 1, &chunk_rows), "setting the chunk size");
+  check(H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER), "setting the fill time");
+  if (compress > 0) {
+    check(H5Pset_shuffle(list.get()), "setting the shuffle filter");
+    check(H5Pset_deflate(list.get(), compress), "setting the deflate filter");
+  }
+  return list;
+}
+
+/// No cache of chunks: they are written whole.
+H5Id access_list() {
+  H5Id list(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
+  check(H5Pset_chunk_cache(list.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, H5D_CHUNK_CACHE_W0_DEFAULT),
+        "setting the chunk cache");
+  return list;
+}
+
+void write_texts(hid_t dataset, const ColumnSpec& spec, std::uint64_t tick_ps) {
+  write_attribute(dataset, "meaning", spec.meaning);
+  if (!spec.bits.empty()) write_attribute(dataset, "bits", spec.bits);
+  if (spec.ticks) {
+    write_attribute(dataset, "units", "ticks of " + std::to_string(tick_ps) + " ps");
+    write_attribute(dataset, "tick_ps", tick_ps);
+  }
+}
+
+}  // namespace
+
+ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const ColumnSettings& settings)
+    : file_(&file),
+      spec_(&spec),
+      settings_(settings),
+      width_(bytes_of(spec.type)),
+      chunk_bytes_(std::max<std::size_t>(settings.chunk_bytes / 8, 1) * 8) {}
+
+/// Comes with the first value, so that the columns of a small run cost little.
+std::byte* ColumnWriter::buffer() {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_);
+  return buffer_.get();
+}
+
+void ColumnWriter::append_bytes(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t now = std::min(bytes.size(), chunk_bytes_ - filled_);
+    std::memcpy(buffer() + filled_, bytes.data(), now);
+    filled_ += now;
+    bytes = bytes.subspan(now);
+    if (filled_ == chunk_bytes_) write_chunk();
+  }
+}
+
+void ColumnWriter::create(std::size_t chunk_bytes) {
+  const hsize_t none = 0;
+  const hsize_t unlimited = H5S_UNLIMITED;
+  const H5Id space(check(H5Screate_simple(1, &none, &unlimited), "creating a dataspace"), H5Sclose);
+  const H5Id creation = creation_list(chunk_bytes / width_, settings_.compress);
+  const char* path = spec_->path.c_str();
+  dataset_ = H5Id(check(H5Dcreate2(file_->id(), path, file_type(spec_->type), space.get(), H5P_DEFAULT, creation.get(),
+                                   access_list().get()),
+                        path),
+                  H5Dclose);
+  write_texts(dataset_.get(), *spec_, settings_.tick_ps);
+}
+
+void ColumnWriter::write_chunk() {
+  if (dataset_.get() < 0) create(chunk_bytes_);
+  const char* path = spec_->path.c_str();
+  const hsize_t start = rows_written_;
+  const hsize_t count = filled_ / width_;
+  const hsize_t rows = start + count;
+  check(H5Dset_extent(dataset_.get(), &rows), path);
+  if (settings_.compress == 0) {
+    std::memset(buffer() + filled_, 0, chunk_bytes_ - filled_);
+    check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, chunk_bytes_, buffer()), path);
+  } else {
+    const H5Id memory(check(H5Screate_simple(1, &count, nullptr), path), H5Sclose);
+    const H5Id space(check(H5Dget_space(dataset_.get()), path), H5Sclose);
+    check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), path);
+    const hid_t type = file_type(spec_->type);
+    check(H5Dwrite(dataset_.get(), type, memory.get(), space.get(), H5P_DEFAULT, buffer()), path);
+  }
+  file_->expect_written();
+  rows_written_ = rows;
+  filled_ = 0;
+}
+
+void ColumnWriter::finish() {
+  if (dataset_.get() < 0) {
+    // All there is fits into less than a chunk: the chunk shrinks to it.
+    if (filled_ > 0) chunk_bytes_ = filled_;
+    create(chunk_bytes_);
+  }
+  if (filled_ > 0) write_chunk();
+  dataset_.reset();
+  buffer_.reset();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/output_file.hpp"
+
+namespace eventloom {
+
+struct ColumnSettings {
+  std::size_t chunk_bytes = kDefaultChunkBytes;
+  unsigned compress = 0;  ///< deflate level, with shuffle; 0 = off
+  std::uint64_t tick_ps = 1000;
+};
+
+/// Appends to one dataset of one dimension. Values collect in memory and go to the file in whole
+/// chunks; a dataset shorter than a chunk gets one chunk of its own length.
+class ColumnWriter {
+ public:
+  /// `file` must outlive the column; the group of `spec.path` must exist.
+  ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const ColumnSettings& settings);
+  ColumnWriter(ColumnWriter&&) noexcept = default;
+
+  /// Throws UserError when the file cannot take it.
+  void append_bytes(std::span<const std::byte> bytes);
+  template <class T>
+  void append(std::span<const T> values) {
+    expect_width(sizeof(T));
+    append_bytes(std::as_bytes(values));
+  }
+  /// Appends `n` values, each the result of `next()`.
+  template <class T, class Next>
+  void generate(std::size_t n, Next next) {
+    expect_width(sizeof(T));
+    while (n > 0) {
+      const std::size_t now = std::min(n, (chunk_bytes_ - filled_) / sizeof(T));
+      T* to = reinterpret_cast<T*>(buffer() + filled_);
+      for (std::size_t i = 0; i < now; ++i) to[i] = next();
+      filled_ += now * sizeof(T);
+      n -= now;
+      if (filled_ == chunk_bytes_) write_chunk();
+    }
+  }
+  template <class T>
+  void append_repeated(T value, std::size_t n) {
+    generate<T>(n, [value] { return value; });
+  }
+
+  /// Writes the rest. Call once, after the last value.
+  void finish();
+
+  [[nodiscard]] std::uint64_t rows() const { return rows_written_ + filled_ / width_; }
+
+ private:
+  void expect_width(std::size_t width) const {
+    if (width != width_) throw std::logic_error("values of the wrong type for " + spec_->path);
+  }
+  std::byte* buffer();
+  void create(std::size_t chunk_bytes);
+  void write_chunk();
+
+  const OutputFile* file_;
+  const ColumnSpec* spec_;
+  ColumnSettings settings_;
+  std::size_t width_;
+  std::size_t chunk_bytes_;
+  std::size_t filled_ = 0;  ///< bytes in the buffer
+  std::uint64_t rows_written_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;
+  H5Id dataset_;
+};
+
+/// A whole small dataset at once.
+template <class T>
+void write_column(const OutputFile& file, const ColumnSpec& spec, std::span<const T> values) {
+  ColumnWriter column(file, spec, {});
+  column.append(values);
+  column.finish();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,162 @@
+#include "io/hdf5/file_driver.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#if H5_VERSION_GE(1, 12, 1)
+#include <H5FDdevelop.h>
+#endif
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "io/hdf5/handle.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// What HDF5 carries along in the access list.
+struct DriverInfo {
+  WriteStatus* status;
+};
+
+/// HDF5 knows a file by the address of its first member.
+struct DriverFile {
+  H5FD_t base{};
+  int file = -1;
+  haddr_t allocated = 0;
+  haddr_t end = 0;
+  WriteStatus* status = nullptr;
+};
+
+constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
+
+DriverFile& of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
+const DriverFile& of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
+
+H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
+  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
+  if (info == nullptr || (flags & H5F_ACC_RDWR) == 0) return nullptr;
+  const int create = ((flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0) | ((flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0);
+  const int file = ::open(name, O_RDWR | O_CLOEXEC | create, 0666);
+  // HDF5 first tries whether the file is there already: only the last attempt counts.
+  info->status->error = file < 0 ? errno : 0;
+  if (file < 0) return nullptr;
+  auto opened = std::make_unique<DriverFile>();
+  opened->file = file;
+  opened->status = info->status;
+  const off_t end = ::lseek(file, 0, SEEK_END);
+  opened->end = end > 0 ? static_cast<haddr_t>(end) : 0;
+  return &opened.release()->base;
+}
+
+herr_t close_file(H5FD_t* base) {
+  const std::unique_ptr<DriverFile> file(&of(base));
+  if (::close(file->file) != 0 && file->status->error == 0) file->status->error = errno;
+  return 0;
+}
+
+int compare(const H5FD_t* a, const H5FD_t* b) {
+  if (a == b) return 0;
+  return std::less<>{}(a, b) ? -1 : 1;
+}
+
+/// As of HDF5's own driver for POSIX files; files written here are read with that one.
+herr_t query(const H5FD_t*, unsigned long* flags) {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+haddr_t get_allocated(const H5FD_t* file, H5FD_mem_t) { return of(file).allocated; }
+
+herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t address) {
+  of(file).allocated = address;
+  return 0;
+}
+
+haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
+
+/// What was never written reads as zeros.
+herr_t read_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
+  const auto& file = of(base);
+  auto* to = static_cast<char*>(buffer);
+  while (size > 0) {
+    const ssize_t n = ::pread(file.file, to, size, static_cast<off_t>(address));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -1;
+    if (n == 0) break;
+    to += n;
+    address += static_cast<haddr_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  std::memset(to, 0, size);
+  return 0;
+}
+
+herr_t write_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, const void* buffer) {
+  auto& file = of(base);
+  file.end = std::max(file.end, address + size);
+  const auto* from = static_cast<const char*>(buffer);
+  while (size > 0 && file.status->error == 0) {
+    const ssize_t n = ::pwrite(file.file, from, size, static_cast<off_t>(address));
+    if (n < 0) {
+      if (errno != EINTR) file.status->error = errno;
+      continue;
+    }
+    from += n;
+    address += static_cast<haddr_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+  return 0;
+}
+
+herr_t truncate_file(H5FD_t* base, hid_t, hbool_t) {
+  auto& file = of(base);
+  if (file.end == file.allocated) return 0;
+  if (file.status->error == 0 && ::ftruncate(file.file, static_cast<off_t>(file.allocated)) != 0) {
+    file.status->error = errno;
+  }
+  file.end = file.allocated;
+  return 0;
+}
+
+hid_t register_driver() {
+  static constexpr H5FD_mem_t kFreeLists[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
+  static H5FD_class_t driver{};
+#if H5_VERSION_GE(1, 14, 0)
+  driver.version = H5FD_CLASS_VERSION;
+  driver.value = static_cast<H5FD_class_value_t>(600);  // free for private use
+#endif
+  driver.name = "eventloom";
+  driver.maxaddr = kMaxAddress;
+  driver.fc_degree = H5F_CLOSE_WEAK;
+  driver.fapl_size = sizeof(DriverInfo);
+  driver.open = open_file;
+  driver.close = close_file;
+  driver.cmp = compare;
+  driver.query = query;
+  driver.get_eoa = get_allocated;
+  driver.set_eoa = set_allocated;
+  driver.get_eof = get_end;
+  driver.read = read_file;
+  driver.write = write_file;
+  driver.truncate = truncate_file;
+  std::copy(std::begin(kFreeLists), std::end(kFreeLists), driver.fl_map);
+  return check(H5FDregister(&driver), "registering the file driver");
+}
+
+}  // namespace
+
+void use_file_driver(hid_t access, WriteStatus& status) {
+  static const hid_t driver = register_driver();
+  const DriverInfo info{&status};
+  check(H5Pset_driver(access, driver, &info), "setting the file driver");
+}
+
+}  // namespace eventloom

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <H5Ipublic.h>
+
+namespace eventloom {
+
+/// What became of the writes to one file.
+struct WriteStatus {
+  /// 0, or the number of the first error. Once it is set, nothing more goes to the file.
+  int error = 0;
+};
+
+/// Makes files that are created with the access list `access` go through a driver of our own:
+/// plain POSIX calls that never report a failed write to HDF5, which does not survive it (1.10
+/// crashes in H5Fclose), but keep the error in `status`. Look there after each call that may write
+/// and after H5Fclose. `status` must outlive the file.
+void use_file_driver(hid_t access, WriteStatus& status);
+
+}  // namespace eventloom

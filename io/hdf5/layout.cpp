@@ -1,0 +1,91 @@
+#include "io/hdf5/layout.hpp"
+
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kMissingBits =
+    "bit i is source i (see /sources); bit 63 stands for source 63 and all above; 0 when none is missing";
+
+std::vector<ColumnSpec> make_ledger_columns() {
+  std::vector<ColumnSpec> columns = {
+      {"/ledger/slice", ElementType::u64, "number of the slice"},
+      {"/ledger/hits_in", ElementType::u64,
+       "hits of the slice; the sum of hits_in_events, hits_outside, hits_rejected and all hits_dropped_*"},
+      {"/ledger/hits_in_events", ElementType::u64, "hits of the slice in events that were kept"},
+      {"/ledger/hits_outside", ElementType::u64, "hits of the slice that belong to no event"},
+      {"/ledger/hits_rejected", ElementType::u64, "hits of the slice in events that a filter rejected"},
+      {"/ledger/sources_missing", ElementType::u64, "sources that lack data in the slice", false, kMissingBits},
+      {"/ledger/builder", ElementType::u32, "number of the builder that built the slice"},
+  };
+  for (const auto cause : kDropCauseNames) {
+    columns.push_back({"/ledger/hits_dropped_" + std::string(cause), ElementType::u64,
+                       "hits of the slice that did not reach event building, cause: " + std::string(cause)});
+  }
+  return columns;
+}
+
+}  // namespace
+
+const std::vector<ColumnSpec>& event_columns() {
+  static const std::vector<ColumnSpec> columns = {
+      {"/events/time", ElementType::u64, "time of the first hit, since the start of the run", true},
+      {"/events/duration", ElementType::u64, "time of the last hit less that of the first", true},
+      {"/events/n_hits", ElementType::u32, "number of hits"},
+      {"/events/slice", ElementType::u64, "slice in which the first hit lies"},
+      {"/events/flags", ElementType::u32, "what is known to be wrong with the event; 0 when nothing is", false,
+       "1 = truncated: longer than the overlap and cut there; "
+       "2 = incomplete: data of a source is missing where the event lies"},
+      {"/events/sources_missing", ElementType::u64, "sources that lack data where the event lies", false, kMissingBits},
+  };
+  return columns;
+}
+
+const std::vector<ColumnSpec>& hit_columns() {
+  static const std::vector<ColumnSpec> columns = {
+      {"/hits/time", ElementType::u64, "time since the start of the run", true},
+      {"/hits/channel", ElementType::u32, "channel id", false,
+       "bits 27..22 system, bits 21..16 subsystem, bits 15..0 channel"},
+      {"/hits/source", ElementType::u16, "number of the source, see /sources"},
+  };
+  return columns;
+}
+
+const std::vector<ColumnSpec>& ledger_columns() {
+  static const std::vector<ColumnSpec> columns = make_ledger_columns();
+  return columns;
+}
+
+const ColumnSpec& first_hit_column() {
+  static const ColumnSpec spec = {"/events/first_hit", ElementType::u64,
+                                  "event i has the hits first_hit[i] up to first_hit[i + 1] of /hits"};
+  return spec;
+}
+
+const ColumnSpec& first_payload_column() {
+  static const ColumnSpec spec = {"/hits/first_payload", ElementType::u64,
+                                  "hit i has the words first_payload[i] up to first_payload[i + 1] of /payload"};
+  return spec;
+}
+
+const ColumnSpec& payload_column() {
+  static const ColumnSpec spec = {"/payload", ElementType::u32, "payload words of the hits"};
+  return spec;
+}
+
+const ColumnSpec& missing_offsets_column() {
+  static const ColumnSpec spec = {
+      "/ledger/sources_missing_offsets", ElementType::u64,
+      "slice i lacks the sources [i] up to [i + 1] of sources_missing_list, by these offsets"};
+  return spec;
+}
+
+const ColumnSpec& missing_list_column() {
+  static const ColumnSpec spec = {"/ledger/sources_missing_list", ElementType::u32,
+                                  "numbers of the sources that lack data, slice by slice"};
+  return spec;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Names and meanings of what stands in run.h5, in part files and in merged files: the one place
+/// that says how fields map to datasets (design contract, section 6).
+namespace eventloom {
+
+inline constexpr const char* kRunFormat = "eventloom-run";
+inline constexpr const char* kPartFormat = "eventloom-part";
+inline constexpr const char* kMergedFormat = "eventloom-merged";
+inline constexpr std::uint64_t kOutputVersion = 1;
+
+/// Sources beyond this number do not have a bit of their own in the masks of missing sources.
+inline constexpr std::size_t kMaskedSources = 64;
+
+/// Measured with 14 bytes a hit: between 0.25 and 4 MiB writing and reading in one go are about
+/// equally fast; jumping about costs time in proportion to the chunk. Large enough for parallel file systems.
+inline constexpr std::size_t kDefaultChunkBytes = std::size_t{512} << 10;
+
+enum class ElementType { u16, u32, u64 };
+constexpr std::size_t bytes_of(ElementType type) {
+  return type == ElementType::u16 ? 2 : type == ElementType::u32 ? 4 : 8;
+}
+
+/// One dataset of one dimension. Texts become attributes of the dataset; empty ones are left out.
+struct ColumnSpec {
+  std::string path;
+  ElementType type;
+  std::string meaning;
+  bool ticks = false;     ///< counts ticks: gets `units` and `tick_ps`
+  std::string bits = {};  ///< what the bits of the number stand for
+};
+
+/// Indices into event_columns(), hit_columns() and ledger_columns().
+enum EventColumn : std::size_t {
+  kEventTime,
+  kEventDuration,
+  kEventHits,
+  kEventSlice,
+  kEventFlags,
+  kEventMissing,
+  kEventColumns
+};
+enum HitColumn : std::size_t { kHitTime, kHitChannel, kHitSource, kHitColumns };
+enum LedgerColumn : std::size_t {
+  kLedgerSlice,
+  kLedgerIn,
+  kLedgerInEvents,
+  kLedgerOutside,
+  kLedgerRejected,
+  kLedgerMissing,
+  kLedgerBuilder,
+  kLedgerDropped  ///< first of kDropCauses columns
+};
+
+const std::vector<ColumnSpec>& event_columns();
+const std::vector<ColumnSpec>& hit_columns();
+const std::vector<ColumnSpec>& ledger_columns();
+
+/// Offsets: one more element than there are events, hits or slices.
+const ColumnSpec& first_hit_column();
+const ColumnSpec& first_payload_column();
+const ColumnSpec& payload_column();
+const ColumnSpec& missing_offsets_column();
+const ColumnSpec& missing_list_column();
+
+}  // namespace eventloom

@@ -1,0 +1,135 @@
+#include "io/hdf5/ledger_reader.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kLedgerBuffer = 32 << 10;
+
+/// The ledger rows of a chain of parts.
+class ChainedLedger {
+ public:
+  ChainedLedger(std::filesystem::path folder, std::vector<PartInfo> parts)
+      : folder_(std::move(folder)), parts_(std::move(parts)) {}
+
+  bool read() {
+    while (!reader_ || !reader_->read(entry)) {
+      if (at_ == parts_.size()) return false;
+      open(parts_[at_++]);
+    }
+    return true;
+  }
+
+  LedgerEntry entry;
+
+ private:
+  void open(const PartInfo& part) {
+    const auto path = folder_ / part.name;
+    reader_.reset();
+    file_ = open_for_reading(path);
+    reader_.emplace(file_.get(), path.string(), kLedgerBuffer);
+    if (reader_->rows() == part.slices) return;
+    throw UserError("'" + path.string() + "' has " + std::to_string(reader_->rows()) + " slices, the run lists " +
+                    std::to_string(part.slices));
+  }
+
+  std::filesystem::path folder_;
+  std::vector<PartInfo> parts_;
+  std::size_t at_ = 0;
+  H5Id file_;
+  std::optional<LedgerReader> reader_;
+};
+
+}  // namespace
+
+LedgerReader::LedgerReader(hid_t file, const std::string& file_name, std::size_t buffer_bytes) {
+  columns_.reserve(ledger_columns().size());
+  for (const auto& spec : ledger_columns()) columns_.emplace_back(file, file_name, spec, buffer_bytes);
+  for (const auto& column : columns_) {
+    if (column.rows() != rows()) throw UserError("'" + file_name + "' is damaged: columns of /ledger differ in length");
+  }
+  if (!has_object(file, missing_list_column().path)) return;
+  offsets_.emplace(file, file_name, missing_offsets_column(), buffer_bytes);
+  list_.emplace(file, file_name, missing_list_column(), buffer_bytes);
+  if (offsets_->rows() != rows() + 1) {
+    throw UserError("'" + file_name + "' is damaged: " + missing_offsets_column().path + " has the wrong length");
+  }
+  offset_ = offsets_->next<std::uint64_t>();
+}
+
+bool LedgerReader::read(LedgerEntry& entry) {
+  if (columns_[kLedgerSlice].rows_left() == 0) return false;
+  entry.row.slice = columns_[kLedgerSlice].next<std::uint64_t>();
+  entry.row.hits_in = columns_[kLedgerIn].next<std::uint64_t>();
+  entry.row.hits_in_events = columns_[kLedgerInEvents].next<std::uint64_t>();
+  entry.row.hits_outside = columns_[kLedgerOutside].next<std::uint64_t>();
+  entry.row.hits_rejected = columns_[kLedgerRejected].next<std::uint64_t>();
+  entry.missing_mask = columns_[kLedgerMissing].next<std::uint64_t>();
+  entry.row.builder = columns_[kLedgerBuilder].next<std::uint32_t>();
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    entry.row.hits_dropped[i] = columns_[kLedgerDropped + i].next<std::uint64_t>();
+  }
+  entry.sources_missing.clear();
+  if (!list_) return true;
+  const auto end = offsets_->next<std::uint64_t>();
+  for (; offset_ < end && list_->rows_left() > 0; ++offset_)
+    entry.sources_missing.push_back(list_->next<std::uint32_t>());
+  return true;
+}
+
+std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts) {
+  std::vector<PartInfo> sorted;
+  std::ranges::copy_if(parts, std::back_inserter(sorted), [](const PartInfo& part) { return part.slices > 0; });
+  std::ranges::sort(sorted, {}, &PartInfo::first_slice);
+
+  std::vector<std::vector<PartInfo>> chains;
+  using End = std::pair<std::uint64_t, std::size_t>;  // last slice of a chain, its number
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends;
+  for (auto& part : sorted) {
+    std::size_t chain = chains.size();
+    if (!ends.empty() && ends.top().first < part.first_slice) {
+      chain = ends.top().second;
+      ends.pop();
+    } else {
+      chains.emplace_back();
+    }
+    ends.emplace(part.last_slice, chain);
+    chains[chain].push_back(std::move(part));
+  }
+  return chains;
+}
+
+void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
+                   const std::function<void(const LedgerEntry&)>& take) {
+  std::vector<ChainedLedger> chains;
+  for (auto& chain : chains_of(parts)) chains.emplace_back(folder, std::move(chain));
+
+  using Head = std::pair<std::uint64_t, std::size_t>;  // slice, number of the chain
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  const auto advance = [&](std::size_t chain) {
+    if (chains[chain].read()) heads.emplace(chains[chain].entry.row.slice, chain);
+  };
+  for (std::size_t i = 0; i < chains.size(); ++i) advance(i);
+
+  std::optional<std::uint64_t> last;
+  while (!heads.empty()) {
+    const auto [slice, chain] = heads.top();
+    heads.pop();
+    if (last && slice <= *last) {
+      throw UserError("slice " + std::to_string(slice) + " stands in two part files in '" + folder.string() +
+                      "': they are not all of one run");
+    }
+    last = slice;
+    take(chains[chain].entry);
+    advance(chain);
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/tables_writer.hpp"
+
+namespace eventloom {
+
+/// Reads /ledger of an output file from front to back.
+class LedgerReader {
+ public:
+  /// `file` must stay open; `file_name` is for messages.
+  LedgerReader(hid_t file, const std::string& file_name, std::size_t buffer_bytes);
+  [[nodiscard]] std::uint64_t rows() const { return columns_.front().rows(); }
+  /// False at the end. Replaces the contents of `entry`.
+  bool read(LedgerEntry& entry);
+
+ private:
+  std::vector<ColumnCursor> columns_;  ///< by LedgerColumn
+  std::optional<ColumnCursor> offsets_;
+  std::optional<ColumnCursor> list_;
+  std::uint64_t offset_ = 0;
+};
+
+/// Parts in an order in which their slices rise, split into as few such chains as can be: as many
+/// as there are parts that overlap. Parts without slices are left out.
+std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts);
+
+/// Hands over the ledger rows of all parts in the order of slices. Reads through small buffers, and
+/// holds as many parts open as there are chains. Throws UserError when a part is missing or does
+/// not have the slices that it is listed with.
+void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
+                   const std::function<void(const LedgerEntry&)>& take);
+
+}  // namespace eventloom

@@ -1,0 +1,233 @@
+#include "io/hdf5/merge.hpp"
+
+#include <hdf5.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <system_error>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/tables_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kReadAhead = std::size_t{256} << 20;
+constexpr std::size_t kMinBuffer = std::size_t{16} << 10;
+constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
+
+/// What is buffered of each chain of parts is shared out evenly over its columns.
+std::size_t buffer_bytes(std::size_t chains) {
+  constexpr std::size_t columns = std::size_t{kEventColumns} + kHitColumns + 2;
+  return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
+}
+
+/// Copies `n` rows.
+void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_t width) {
+  while (n > 0) {
+    const auto bytes = from.peek_bytes();
+    const auto rows = std::min<std::uint64_t>(n, bytes.size() / width);
+    if (rows == 0) throw std::logic_error("rows asked for beyond the end of a column");
+    to.append_bytes(bytes.first(rows * width));
+    from.skip(rows);
+    n -= rows;
+  }
+}
+
+/// The events of one part that have not been copied yet.
+class PartReader {
+ public:
+  PartReader(const std::filesystem::path& path, const PartInfo& info, bool with_payload, std::size_t buffer)
+      : path_(path.string()), file_(open_for_reading(path)) {
+    for (const auto& spec : event_columns()) events_.emplace_back(file_.get(), path_, spec, buffer);
+    for (const auto& spec : hit_columns()) hits_.emplace_back(file_.get(), path_, spec, buffer);
+    for (const auto& column : events_) expect_rows(column, info.events, "events");
+    for (const auto& column : hits_) expect_rows(column, info.hits, "hits");
+    if (!with_payload) return;
+    first_payload_.emplace(file_.get(), path_, first_payload_column(), buffer);
+    payload_.emplace(file_.get(), path_, payload_column(), buffer);
+    expect_rows(*first_payload_, info.hits + 1, "offsets of payload");
+    first_word_ = first_payload_->next<std::uint64_t>();
+  }
+
+  /// True when there are no more events. Throws UserError when there are hits left then.
+  [[nodiscard]] bool done() const {
+    if (events_[kEventTime].rows_left() > 0) return false;
+    if (hits_[kHitTime].rows_left() > 0) throw UserError("'" + path_ + "' is damaged: hits that belong to no event");
+    return true;
+  }
+  Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
+
+  /// Copies the events before `limit`, as far as they are in the buffer, and at least one.
+  void copy_before(Tick limit, EventTables& out) {
+    const auto times = events_[kEventTime].peek<Tick>();
+    const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
+    const auto counts = events_[kEventHits].peek<std::uint32_t>();
+    const auto n = std::min(std::max<std::size_t>(before, 1), counts.size());
+
+    std::uint64_t first_hit = out.hits[kHitTime].rows();
+    const auto hits =
+        std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), std::uint64_t{0});
+    if (hits > hits_[kHitTime].rows_left())
+      throw UserError("'" + path_ + "' is damaged: events with more hits than there are");
+    out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
+    }
+    for (std::size_t i = 0; i < hits_.size(); ++i) {
+      copy_rows(hits_[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
+    }
+    if (payload_) copy_payload(hits, out);
+  }
+
+ private:
+  void expect_rows(const ColumnCursor& column, std::uint64_t expected, const char* what) const {
+    if (column.rows() == expected) return;
+    throw UserError(fmt::format("'{}' has {} {}, the run lists {}", path_, column.rows(), what, expected));
+  }
+
+  void copy_payload(std::uint64_t hits, EventTables& out) {
+    std::uint64_t words = 0;
+    const std::uint64_t words_out = out.payload->rows();
+    for (std::uint64_t left = hits; left > 0;) {
+      const auto offsets = first_payload_->peek<std::uint64_t>();
+      const auto n = std::min<std::uint64_t>(left, offsets.size());
+      out.first_payload->generate<std::uint64_t>(
+          n, [&, i = offsets.begin()]() mutable { return words_out + (*i++ - first_word_); });
+      words = offsets[n - 1] - first_word_;
+      first_payload_->skip(n);
+      left -= n;
+    }
+    first_word_ += words;
+    if (words > payload_->rows_left())
+      throw UserError("'" + path_ + "' is damaged: hits with more payload than there is");
+    copy_rows(*payload_, *out.payload, words, bytes_of(payload_column().type));
+  }
+
+  std::string path_;
+  H5Id file_;
+  std::vector<ColumnCursor> events_;
+  std::vector<ColumnCursor> hits_;
+  std::optional<ColumnCursor> first_payload_;
+  std::optional<ColumnCursor> payload_;
+  std::uint64_t first_word_ = 0;  ///< of the next hit to copy
+};
+
+/// Parts whose slices follow each other; one is open at a time.
+class Chain {
+ public:
+  Chain(std::filesystem::path folder, std::vector<PartInfo> parts, bool with_payload, std::size_t buffer)
+      : folder_(std::move(folder)), parts_(std::move(parts)), with_payload_(with_payload), buffer_(buffer) {}
+
+  /// The part with the next event, or nothing.
+  PartReader* part() {
+    while (!reader_ || reader_->done()) {
+      reader_.reset();
+      if (at_ == parts_.size()) return nullptr;
+      const auto& info = parts_[at_++];
+      reader_.emplace(folder_ / info.name, info, with_payload_, buffer_);
+    }
+    return &*reader_;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<PartInfo> parts_;
+  bool with_payload_;
+  std::size_t buffer_;
+  std::size_t at_ = 0;
+  std::optional<PartReader> reader_;
+};
+
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
+}
+
+/// Whatever can be known to be wrong before an hour of copying.
+void expect_parts(const std::filesystem::path& folder, const RunFile& run, const std::filesystem::path& output) {
+  for (const auto& part : run.parts) {
+    if (same_file(folder / part.name, output)) throw UserError("'" + output.string() + "' is a part of the run itself");
+    const auto path = folder / part.name;
+    reading(path, [&] { PartReader(path, part, run.record.with_payload, kMinBuffer); });
+  }
+}
+
+void merge_events(const std::filesystem::path& folder, const RunFile& run, EventTables& out) {
+  auto split = chains_of(run.parts);
+  const std::size_t buffer = buffer_bytes(split.size());
+  std::vector<Chain> chains;
+  for (auto& parts : split) chains.emplace_back(folder, std::move(parts), run.record.with_payload, buffer);
+
+  using Head = std::pair<Tick, std::size_t>;  // time of the next event, number of the chain
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  const auto advance = [&](std::size_t chain) {
+    if (auto* part = chains[chain].part()) heads.emplace(part->next_time(), chain);
+  };
+  for (std::size_t i = 0; i < chains.size(); ++i) advance(i);
+  while (!heads.empty()) {
+    const auto chain = heads.top().second;
+    heads.pop();
+    const Tick limit = heads.empty() ? std::numeric_limits<Tick>::max() : heads.top().first;
+    chains[chain].part()->copy_before(limit, out);
+    advance(chain);
+  }
+}
+
+void copy_about_run(const std::filesystem::path& run_file, hid_t out) {
+  const H5Id run = open_for_reading(run_file);
+  for (const auto& name : attribute_names(run.get())) {
+    if (name != "format") copy_attribute(run.get(), out, name.c_str());
+  }
+  write_attribute(out, "format", kMergedFormat);
+  check(H5Ocopy(run.get(), "/sources", out, "/sources", H5P_DEFAULT, H5P_DEFAULT), "copying /sources");
+}
+
+MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run, const OutputFile& file,
+                         unsigned compress) {
+  const ColumnSettings settings{.compress = compress, .tick_ps = run.record.base.tick_ps};
+  EventTables events(file, settings, run.record.with_payload);
+  merge_events(folder, run, events);
+  const MergeResult result{events.events[kEventTime].rows(), events.hits[kHitTime].rows(), 0};
+  events.finish();
+
+  LedgerTable ledger(file, settings, run.record.sources.size() > kMaskedSources);
+  merge_ledgers(folder, run.parts,
+                [&](const LedgerEntry& entry) { ledger.append(entry.row, entry.sources_missing, entry.missing_mask); });
+  ledger.finish();
+  return result;
+}
+
+}  // namespace
+
+MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output, unsigned compress) {
+  const RunFile run = read_run_file(run_file);
+  if (same_file(run_file, output)) throw UserError("'" + output.string() + "' is the run file itself");
+  if (!run.record.closed) {
+    throw UserError("'" + run_file.string() +
+                    "': the run is still going on or was interrupted; only a closed run can be merged");
+  }
+  const auto folder = run_file.parent_path();
+  expect_parts(folder, run, output);
+
+  OutputFile file(output);
+  MergeResult result;
+  file.fill([&] {
+    copy_about_run(run_file, file.id());
+    result = write_tables(folder, run, file, compress);
+  });
+  result.bytes = file.close();
+  file.publish();
+  return result;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,253 @@
+#include "io/hdf5/output_reader.hpp"
+
+#include <hdf5.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/ledger_reader.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{256} << 10;
+/// For files of which only the start is read.
+constexpr std::size_t kSmallBuffer = std::size_t{4} << 10;
+
+struct OpenFile {
+  explicit OpenFile(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
+
+  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kBuffer) const {
+    return {file.get(), name, spec, buffer};
+  }
+
+  std::string name;
+  H5Id file;
+};
+
+std::string format_of(const OpenFile& open) {
+  const std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
+  if (format != kRunFormat && format != kPartFormat && format != kMergedFormat) {
+    throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
+  }
+  const auto version = read_number(open.file.get(), "format_version");
+  if (version == kOutputVersion) return format;
+  throw UserError(
+      fmt::format("'{}': format version {}, this program reads version {}", open.name, version, kOutputVersion));
+}
+
+AttributeValue read_attribute(hid_t object, const char* name) {
+  const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  if (H5Tget_class(type.get()) == H5T_INTEGER) return read_number(object, name);
+  if (H5Sget_simple_extent_ndims(space.get()) == 0) return read_text(object, name);
+  return read_texts(object, name);
+}
+
+LedgerSummary read_ledger(const OpenFile& open) {
+  LedgerReader reader(open.file.get(), open.name, kBuffer);
+  LedgerSummary summary;
+  summary.rows = reader.rows();
+  LedgerEntry entry;
+  while (reader.read(entry)) {
+    summary.sum.hits_in += entry.row.hits_in;
+    summary.sum.hits_in_events += entry.row.hits_in_events;
+    summary.sum.hits_outside += entry.row.hits_outside;
+    summary.sum.hits_rejected += entry.row.hits_rejected;
+    for (std::size_t i = 0; i < kDropCauses; ++i) summary.sum.hits_dropped[i] += entry.row.hits_dropped[i];
+    summary.rows_unbalanced += entry.row.balances() ? 0 : 1;
+    summary.rows_with_missing_sources += entry.missing_mask != 0 ? 1 : 0;
+  }
+  return summary;
+}
+
+/// Events rise in time and their hits follow one another without a gap to the last one.
+void check_events(const OpenFile& open, OutputSummary& summary) {
+  auto times = open.column(event_columns()[kEventTime]);
+  auto counts = open.column(event_columns()[kEventHits]);
+  auto offsets = open.column(first_hit_column());
+  if (counts.rows() != times.rows() || offsets.rows() != times.rows() + 1) {
+    summary.problems.emplace_back("the columns of /events differ in length");
+    return;
+  }
+  std::optional<Tick> last;
+  auto offset = offsets.next<std::uint64_t>();
+  for (std::uint64_t i = 0; i < summary.events; ++i) {
+    const auto time = times.next<Tick>();
+    const auto next = offsets.next<std::uint64_t>();
+    if ((last && time <= *last) || next - offset != counts.next<std::uint32_t>()) {
+      summary.problems.push_back(fmt::format("event {} is out of order or has another number of hits than it says", i));
+      return;
+    }
+    last = time;
+    offset = next;
+  }
+  if (offset != summary.hits) {
+    summary.problems.push_back(fmt::format("the events have {} hits, /hits has {}", offset, summary.hits));
+  }
+}
+
+void check_payload(const OpenFile& open, OutputSummary& summary) {
+  if (!has_object(open.file.get(), payload_column().path)) return;
+  summary.payload_words = open.column(payload_column()).rows();
+  auto offsets = open.column(first_payload_column(), kSmallBuffer);
+  if (offsets.rows() != summary.hits + 1) {
+    summary.problems.emplace_back("/hits/first_payload does not have one row more than there are hits");
+    return;
+  }
+  offsets.skip(summary.hits);
+  const auto words = offsets.next<std::uint64_t>();
+  if (words != summary.payload_words) {
+    summary.problems.push_back(
+        fmt::format("the hits have {} payload words, /payload has {}", words, summary.payload_words));
+  }
+}
+
+void read_tables(const OpenFile& open, OutputSummary& summary) {
+  summary.events = open.column(event_columns()[kEventTime]).rows();
+  summary.hits = open.column(hit_columns()[kHitTime]).rows();
+  for (const auto& spec : hit_columns()) {
+    if (open.column(spec).rows() != summary.hits)
+      summary.problems.push_back(spec.path + " has another length than /hits/time");
+  }
+  check_events(open, summary);
+  check_payload(open, summary);
+}
+
+void check_part(const std::filesystem::path& path, const PartInfo& part, OutputSummary& summary) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error) {
+    summary.problems.push_back("part " + part.name + ": " + error.message());
+    return;
+  }
+  try {
+    const OpenFile open(path);
+    const auto events = open.column(event_columns()[kEventTime]).rows();
+    const auto hits = open.column(hit_columns()[kHitTime]).rows();
+    if (bytes != part.bytes || events != part.events || hits != part.hits) {
+      summary.problems.push_back(fmt::format("part {} has {} bytes, {} events, {} hits; the run lists {}, {}, {}",
+                                             part.name, bytes, events, hits, part.bytes, part.events, part.hits));
+    }
+  } catch (const UserError& e) {
+    summary.problems.emplace_back(e.what());
+  }
+}
+
+void read_run(const std::filesystem::path& path, OutputSummary& summary) {
+  auto run = read_run_file(path);
+  const auto& totals = run.record.totals;
+  const auto& ledger = summary.ledger.sum;
+  for (const auto& part : run.parts) {
+    check_part(path.parent_path() / part.name, part, summary);
+    summary.events += part.events;
+    summary.hits += part.hits;
+  }
+  if (!run.record.closed) {
+    summary.problems.emplace_back("the run is not closed: it is still going on or was interrupted");
+  } else if (totals.events != summary.events || totals.slices != summary.ledger.rows ||
+             totals.hits_in != ledger.hits_in || totals.hits_in_events != ledger.hits_in_events ||
+             totals.hits_outside != ledger.hits_outside || totals.hits_rejected != ledger.hits_rejected ||
+             totals.hits_dropped != ledger.hits_dropped) {
+    summary.problems.emplace_back("the totals of the run are not the sums of its ledger and parts");
+  }
+  summary.sources = std::move(run.record.sources);
+  summary.parts = std::move(run.parts);
+}
+
+void read_hits(const OpenFile& open, std::vector<OutputEvent>& events) {
+  auto times = open.column(hit_columns()[kHitTime], kSmallBuffer);
+  auto channels = open.column(hit_columns()[kHitChannel], kSmallBuffer);
+  auto sources = open.column(hit_columns()[kHitSource], kSmallBuffer);
+  std::optional<ColumnCursor> offsets;
+  std::optional<ColumnCursor> payload;
+  if (has_object(open.file.get(), payload_column().path)) {
+    offsets.emplace(open.column(first_payload_column(), kSmallBuffer));
+    payload.emplace(open.column(payload_column(), kSmallBuffer));
+    offsets->skip(1);
+  }
+  std::uint64_t word = 0;
+  for (auto& event : events) {
+    for (auto& hit : event.hits) {
+      hit.time = times.next<Tick>();
+      hit.channel = channels.next<std::uint32_t>();
+      hit.source = sources.next<std::uint16_t>();
+      if (!payload) continue;
+      for (const auto end = offsets->next<std::uint64_t>(); word < end && payload->rows_left() > 0; ++word) {
+        hit.payload.push_back(payload->next<std::uint32_t>());
+      }
+    }
+  }
+}
+
+std::vector<OutputEvent> first_events(const OpenFile& open, std::size_t n) {
+  std::vector<ColumnCursor> columns;
+  for (const auto& spec : event_columns()) columns.push_back(open.column(spec, kSmallBuffer));
+  auto hits_left = open.column(hit_columns()[kHitTime], kSmallBuffer).rows();
+  std::vector<OutputEvent> events(std::min<std::uint64_t>(n, columns[kEventTime].rows()));
+  for (auto& event : events) {
+    event.time = columns[kEventTime].next<Tick>();
+    event.duration = columns[kEventDuration].next<Tick>();
+    const auto hits = columns[kEventHits].next<std::uint32_t>();
+    if (hits > hits_left) throw UserError("'" + open.name + "' is damaged: events with more hits than there are");
+    hits_left -= hits;
+    event.hits.resize(hits);
+    event.slice = columns[kEventSlice].next<std::uint64_t>();
+    event.flags = columns[kEventFlags].next<std::uint32_t>();
+    event.sources_missing = columns[kEventMissing].next<std::uint64_t>();
+  }
+  read_hits(open, events);
+  return events;
+}
+
+OutputSummary summarise(const std::filesystem::path& path) {
+  const OpenFile open(path);
+  OutputSummary summary;
+  summary.format = format_of(open);
+  for (const auto& name : attribute_names(open.file.get())) {
+    summary.attributes.emplace_back(name, read_attribute(open.file.get(), name.c_str()));
+  }
+  summary.ledger = read_ledger(open);
+  if (summary.ledger.rows_unbalanced > 0) {
+    summary.problems.push_back(fmt::format("{} rows of the ledger do not balance", summary.ledger.rows_unbalanced));
+  }
+  if (summary.format == kRunFormat) {
+    read_run(path, summary);
+  } else {
+    read_tables(open, summary);
+  }
+  if (summary.format == kMergedFormat) summary.sources = read_sources(path);
+  return summary;
+}
+
+std::vector<OutputEvent> events_of(const std::filesystem::path& path, std::size_t n) {
+  if (format_of(OpenFile(path)) != kRunFormat) return first_events(OpenFile(path), n);
+  std::vector<OutputEvent> events;
+  for (const auto& part : read_run_file(path).parts) {
+    std::ranges::move(first_events(OpenFile(path.parent_path() / part.name), n), std::back_inserter(events));
+    std::ranges::sort(events, {}, &OutputEvent::time);
+    if (events.size() > n) events.resize(n);
+  }
+  return events;
+}
+
+}  // namespace
+
+bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
+
+OutputSummary read_output(const std::filesystem::path& path) {
+  return reading(path, [&] { return summarise(path); });
+}
+
+std::vector<OutputEvent> read_events(const std::filesystem::path& path, std::size_t n) {
+  return reading(path, [&] { return events_of(path, n); });
+}
+
+}  // namespace eventloom

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "formats/event.hpp"
+#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/run_file.hpp"
+
+namespace eventloom {
+
+using AttributeValue = std::variant<std::uint64_t, std::string, std::vector<std::string>>;
+
+struct LedgerSummary {
+  std::uint64_t rows = 0;
+  LedgerRow sum;  ///< of the numbers of hits
+  std::uint64_t rows_unbalanced = 0;
+  std::uint64_t rows_with_missing_sources = 0;
+};
+
+/// What is in run.h5, a part or a merged file, and whether it agrees with itself.
+struct OutputSummary {
+  std::string format;  ///< kRunFormat, kPartFormat or kMergedFormat
+  std::vector<std::pair<std::string, AttributeValue>> attributes;
+  std::uint64_t events = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t payload_words = 0;
+  LedgerSummary ledger;
+  std::vector<SourceRecord> sources;  ///< not of a part
+  std::vector<PartInfo> parts;        ///< of run.h5
+  std::vector<std::string> problems;  ///< what does not agree, a line each
+};
+
+struct OutputHit {
+  Tick time = 0;
+  std::uint32_t channel = 0;
+  std::uint16_t source = 0;
+  std::vector<std::uint32_t> payload;
+};
+
+struct OutputEvent {
+  Tick time = 0;
+  Tick duration = 0;
+  std::uint64_t slice = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t sources_missing = 0;
+  std::vector<OutputHit> hits;
+};
+
+/// True when `path` is an HDF5 file.
+bool is_hdf5(const std::filesystem::path& path);
+
+/// Throws UserError when the file is not an output of Eventloom or cannot be read.
+OutputSummary read_output(const std::filesystem::path& path);
+
+/// The first `n` events by time; those of run.h5 come from its parts.
+std::vector<OutputEvent> read_events(const std::filesystem::path& path, std::size_t n);
+
+}  // namespace eventloom

@@ -1,0 +1,150 @@
+#include "io/hdf5/part_writer.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/tables_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+ColumnSettings column_settings(const PartWriterSettings& settings) {
+  return {settings.chunk_bytes, settings.compress, settings.base.tick_ps};
+}
+
+void write_part_attributes(hid_t file, const PartWriterSettings& settings, const PartInfo& part) {
+  write_attribute(file, "NX_class", "NXroot");
+  write_attribute(file, "format", kPartFormat);
+  write_attribute(file, "format_version", kOutputVersion);
+  write_attribute(file, "run_file", settings.run_file.filename().string());
+  write_attribute(file, "writer", std::uint64_t{part.writer});
+  write_attribute(file, "segment", std::uint64_t{part.segment});
+  write_attribute(file, "tick_ps", settings.base.tick_ps);
+  write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
+}
+
+/// Bytes that a slice adds to the datasets, near enough to end segments by.
+std::uint64_t bytes_of(const BuiltSlice& slice) {
+  return slice.events.size() * 48 + slice.hits.size() * 14 + slice.hits.payload_words.size() * 8 +
+         slice.hits.payload.size() * 4 + 96;
+}
+
+void append_events(EventTables& tables, const BuiltSlice& slice) {
+  const auto& events = slice.events;
+  const auto n = events.size();
+  tables.events[kEventTime].append(std::span(events.time));
+  tables.events[kEventDuration].append(std::span(events.duration));
+  tables.events[kEventHits].append(std::span(events.n_hits));
+  tables.events[kEventSlice].append_repeated(slice.ledger.slice, n);
+  tables.events[kEventFlags].append(std::span(events.flags));
+  tables.events[kEventMissing].append(std::span(events.sources_missing));
+
+  std::uint64_t hits = tables.hits[kHitTime].rows();
+  const std::uint64_t hits_after = hits + slice.hits.size();
+  tables.first_hit.generate<std::uint64_t>(n, [&, i = events.n_hits.begin()]() mutable { return hits += *i++; });
+  if (hits != hits_after) throw std::logic_error("a slice whose events do not have as many hits as it holds");
+}
+
+void append_hits(EventTables& tables, const HitColumns& hits) {
+  tables.hits[kHitTime].append(std::span(hits.time));
+  tables.hits[kHitChannel].append(std::span(hits.channel));
+  tables.hits[kHitSource].append(std::span(hits.source));
+  if (!tables.payload) return;
+  if (hits.payload_words.size() != hits.size())
+    throw std::logic_error("a slice that does not say which payload is whose");
+  std::uint64_t words = tables.payload->rows();
+  tables.first_payload->generate<std::uint64_t>(
+      hits.size(), [&, i = hits.payload_words.begin()]() mutable { return words += *i++; });
+  tables.payload->append(std::span(hits.payload));
+}
+
+}  // namespace
+
+std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment) {
+  return fmt::format("{}.part-{:04}-{:04}.h5", run_file.stem().string(), writer, segment);
+}
+
+/// The part being written.
+struct PartWriter::Segment {
+  Segment(const PartWriterSettings& settings, PartInfo about)
+      : info(std::move(about)),
+        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name)),
+        events(std::in_place, *file, column_settings(settings), settings.with_payload),
+        ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
+    file->fill([&] { write_part_attributes(file->id(), settings, info); });
+  }
+
+  PartInfo info;
+  std::unique_ptr<OutputFile> file;
+  std::optional<EventTables> events;
+  std::optional<LedgerTable> ledger;
+  std::uint64_t data_bytes = 0;
+};
+
+PartWriter::PartWriter(PartWriterSettings settings)
+    : settings_(std::move(settings)), next_segment_(settings_.first_segment) {
+  open_segment();
+}
+
+PartWriter::~PartWriter() = default;
+
+void PartWriter::open_segment() {
+  PartInfo info;
+  info.writer = settings_.writer;
+  info.segment = next_segment_++;
+  info.name = part_name(settings_.run_file, info.writer, info.segment);
+  segment_ = std::make_unique<Segment>(settings_, std::move(info));
+}
+
+void PartWriter::write(const BuiltSlice& slice) {
+  if (failed_) throw std::logic_error("a part writer used after it failed");
+  failed_ = true;  // unless all of what follows succeeds
+  append(slice);
+  if (segment_->data_bytes >= settings_.segment_bytes) end_segment();
+  failed_ = false;
+}
+
+void PartWriter::append(const BuiltSlice& slice) {
+  if (!segment_) open_segment();
+  auto& info = segment_->info;
+  if (info.slices > 0 && slice.ledger.slice <= info.last_slice) throw std::logic_error("slices that do not rise");
+
+  segment_->file->fill([&] {
+    append_events(*segment_->events, slice);
+    append_hits(*segment_->events, slice.hits);
+    segment_->ledger->append(slice.ledger, slice.sources_missing, mask_of(slice.sources_missing));
+  });
+
+  if (info.slices++ == 0) info.first_slice = slice.ledger.slice;
+  info.last_slice = slice.ledger.slice;
+  info.events += slice.events.size();
+  info.hits += slice.hits.size();
+  segment_->data_bytes += bytes_of(slice);
+}
+
+void PartWriter::end_segment() {
+  segment_->file->fill([&] {
+    segment_->events->finish();
+    segment_->ledger->finish();
+  });
+  segment_->events.reset();
+  segment_->ledger.reset();
+  segment_->info.bytes = segment_->file->close();
+  if (publishing_.valid()) publishing_.get();
+  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file)] { file->publish(); });
+  parts_.push_back(std::move(segment_->info));
+  segment_.reset();
+}
+
+std::vector<PartInfo> PartWriter::close() {
+  if (failed_) throw std::logic_error("a part writer closed after it failed");
+  if (segment_) end_segment();
+  if (publishing_.valid()) publishing_.get();
+  return std::move(parts_);
+}
+
+}  // namespace eventloom

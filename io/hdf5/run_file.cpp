@@ -1,0 +1,272 @@
+#include "io/hdf5/run_file.hpp"
+
+#include <hdf5.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/tables_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+const ColumnSpec kSourceBytes = {"/sources/bytes", ElementType::u64,
+                                 "size of the input file in bytes; 0 without a file"};
+const ColumnSpec kSourceCrc = {
+    "/sources/crc32c", ElementType::u32,
+    "CRC32C of the input file; of an .epochs file: of its header and its index, which holds those of all buffers"};
+const ColumnSpec kSourceId = {"/sources/id", ElementType::u32, "source id recorded in the stream"};
+
+const ColumnSpec kPartWriter = {"/parts/writer", ElementType::u32, "number of the writer"};
+const ColumnSpec kPartSegment = {"/parts/segment", ElementType::u32, "number of the part among those of its writer"};
+const ColumnSpec kPartFirst = {"/parts/first_slice", ElementType::u64, "first slice in the part"};
+const ColumnSpec kPartLast = {"/parts/last_slice", ElementType::u64, "last slice in the part"};
+const ColumnSpec kPartSlices = {"/parts/slices", ElementType::u64, "number of slices"};
+const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of events"};
+const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
+const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
+
+/// Names of the totals and where they stand in the record; drop causes apart.
+struct TotalField {
+  const char* name;
+  std::uint64_t RunTotals::*field;
+};
+constexpr std::array kTotals = {
+    TotalField{"slices", &RunTotals::slices},
+    TotalField{"events", &RunTotals::events},
+    TotalField{"events_truncated", &RunTotals::events_truncated},
+    TotalField{"events_incomplete", &RunTotals::events_incomplete},
+    TotalField{"hits_in", &RunTotals::hits_in},
+    TotalField{"hits_in_events", &RunTotals::hits_in_events},
+    TotalField{"hits_outside", &RunTotals::hits_outside},
+    TotalField{"hits_rejected", &RunTotals::hits_rejected},
+    TotalField{"hits_written", &RunTotals::hits_written},
+    TotalField{"slices_incomplete", &RunTotals::incomplete_slices},
+    TotalField{"slices_unbalanced", &RunTotals::unbalanced_slices},
+    TotalField{"anomalies", &RunTotals::anomalies},
+};
+
+std::string dropped_name(std::size_t cause) { return "hits_dropped_" + std::string(kDropCauseNames[cause]); }
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  check(H5get_libversion(&major, &minor, &release), "asking for the version of HDF5");
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+void write_record(hid_t root, const RunRecord& record) {
+  write_attribute(root, "NX_class", "NXroot");
+  write_attribute(root, "format", kRunFormat);
+  write_attribute(root, "format_version", kOutputVersion);
+  write_attribute(root, "closed", std::uint64_t{record.closed});
+  write_attribute(root, "setup", record.setup);
+  write_attribute(root, "definition", record.definition);
+  write_attribute(root, "filters", record.filters);
+  write_attribute(root, "eventloom_version", record.eventloom_version);
+  write_attribute(root, "mpi_version", record.mpi_version);
+  write_attribute(root, "ucx_version", record.ucx_version);
+  write_attribute(root, "hdf5_version", hdf5_version());
+  write_attribute(root, "hosts", record.hosts);
+  write_attribute(root, "tick_ps", record.base.tick_ps);
+  write_attribute(root, "epoch_ticks", std::uint64_t{record.base.epoch_ticks});
+  write_attribute(root, "epochs_per_slice", record.epochs_per_slice);
+  write_attribute(root, "overlap_ticks", record.overlap);
+  write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
+  write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
+  for (const auto& total : kTotals) write_attribute(root, total.name, record.totals.*total.field);
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    write_attribute(root, dropped_name(i).c_str(), record.totals.hits_dropped[i]);
+  }
+}
+
+/// One value of every element of a list, as a column.
+template <class T, class Items, class Field>
+void write_fields(const OutputFile& file, const ColumnSpec& spec, const Items& items, Field field) {
+  std::vector<T> values;
+  for (const auto& item : items) values.push_back(std::invoke(field, item));
+  write_column(file, spec, std::span<const T>(values));
+}
+
+template <class Items, class Field>
+void write_text_fields(const OutputFile& file, const char* path, const Items& items, Field field) {
+  std::vector<std::string> values;
+  for (const auto& item : items) values.push_back(std::invoke(field, item));
+  write_texts(file.id(), path, values);
+}
+
+void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources) {
+  create_group(file.id(), "/sources", "NXcollection");
+  write_text_fields(file, "/sources/name", sources, &SourceRecord::name);
+  write_text_fields(file, "/sources/uri", sources, &SourceRecord::uri);
+  write_text_fields(file, "/sources/path", sources, [](const SourceRecord& s) { return s.input.path; });
+  write_fields<std::uint64_t>(file, kSourceBytes, sources, [](const SourceRecord& s) { return s.input.bytes; });
+  write_fields<std::uint32_t>(file, kSourceCrc, sources, [](const SourceRecord& s) { return s.input.crc32c; });
+  write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);
+}
+
+void write_parts(const OutputFile& file, std::span<const PartInfo> parts) {
+  create_group(file.id(), "/parts", "NXcollection");
+  write_text_fields(file, "/parts/name", parts, &PartInfo::name);
+  write_fields<std::uint32_t>(file, kPartWriter, parts, &PartInfo::writer);
+  write_fields<std::uint32_t>(file, kPartSegment, parts, &PartInfo::segment);
+  write_fields<std::uint64_t>(file, kPartFirst, parts, &PartInfo::first_slice);
+  write_fields<std::uint64_t>(file, kPartLast, parts, &PartInfo::last_slice);
+  write_fields<std::uint64_t>(file, kPartSlices, parts, &PartInfo::slices);
+  write_fields<std::uint64_t>(file, kPartEvents, parts, &PartInfo::events);
+  write_fields<std::uint64_t>(file, kPartHits, parts, &PartInfo::hits);
+  write_fields<std::uint64_t>(file, kPartBytes, parts, &PartInfo::bytes);
+}
+
+RunRecord read_record(hid_t root) {
+  RunRecord record;
+  record.closed = read_number(root, "closed") != 0;
+  record.setup = read_text(root, "setup");
+  record.definition = read_text(root, "definition");
+  record.filters = read_texts(root, "filters");
+  record.eventloom_version = read_text(root, "eventloom_version");
+  record.mpi_version = read_text(root, "mpi_version");
+  record.ucx_version = read_text(root, "ucx_version");
+  record.hdf5_version = read_text(root, "hdf5_version");
+  record.hosts = read_texts(root, "hosts");
+  record.base = {read_number(root, "tick_ps"), static_cast<std::uint32_t>(read_number(root, "epoch_ticks"))};
+  record.epochs_per_slice = read_number(root, "epochs_per_slice");
+  record.overlap = read_number(root, "overlap_ticks");
+  record.with_payload = read_number(root, "with_payload") != 0;
+  for (const auto& total : kTotals) record.totals.*total.field = read_number(root, total.name);
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    record.totals.hits_dropped[i] = read_number(root, dropped_name(i).c_str());
+  }
+  return record;
+}
+
+/// A whole column; throws UserError when it does not have `n` rows.
+template <class T>
+std::vector<T> read_column(hid_t file, const std::string& name, const ColumnSpec& spec, std::size_t n) {
+  ColumnCursor cursor(file, name, spec, std::max<std::size_t>(n, 1) * sizeof(T));
+  if (cursor.rows() != n) throw UserError("the dataset " + spec.path + " does not have " + std::to_string(n) + " rows");
+  const auto values = cursor.peek<T>();
+  return {values.begin(), values.end()};
+}
+
+std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& name) {
+  const auto names = read_text_column(file, "/sources/name");
+  const auto uris = read_text_column(file, "/sources/uri");
+  const auto paths = read_text_column(file, "/sources/path");
+  const auto bytes = read_column<std::uint64_t>(file, name, kSourceBytes, names.size());
+  const auto crcs = read_column<std::uint32_t>(file, name, kSourceCrc, names.size());
+  const auto ids = read_column<std::uint32_t>(file, name, kSourceId, names.size());
+  if (uris.size() != names.size() || paths.size() != names.size())
+    throw UserError("/sources has columns of different length");
+  std::vector<SourceRecord> sources;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    sources.push_back({names[i], uris[i], {paths[i], bytes[i], crcs[i]}, ids[i]});
+  }
+  return sources;
+}
+
+std::vector<PartInfo> read_parts(hid_t file, const std::string& name) {
+  const auto names = read_text_column(file, "/parts/name");
+  std::vector<PartInfo> parts(names.size());
+  const auto read = [&]<class T>(const ColumnSpec& spec, T PartInfo::*field) {
+    const auto values = read_column<T>(file, name, spec, parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].*field = values[i];
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i].name = names[i];
+  read(kPartWriter, &PartInfo::writer);
+  read(kPartSegment, &PartInfo::segment);
+  read(kPartFirst, &PartInfo::first_slice);
+  read(kPartLast, &PartInfo::last_slice);
+  read(kPartSlices, &PartInfo::slices);
+  read(kPartEvents, &PartInfo::events);
+  read(kPartHits, &PartInfo::hits);
+  read(kPartBytes, &PartInfo::bytes);
+  return parts;
+}
+
+void expect_run_file(hid_t root) {
+  if (!has_attribute(root, "format") || read_text(root, "format") != kRunFormat) {
+    throw UserError("not the run file of an Eventloom run (the run.h5 that 'eventloom run' writes)");
+  }
+  const auto version = read_number(root, "format_version");
+  if (version != kOutputVersion) {
+    throw UserError(fmt::format("format version {}, this program reads version {}", version, kOutputVersion));
+  }
+}
+
+bool is_number(std::string_view text) {
+  return text.size() >= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial` behind it.
+bool is_part_of(const std::string& stem, std::string_view name) {
+  if (name.ends_with(".partial")) name.remove_suffix(8);
+  const std::string start = stem + ".part-";
+  if (!name.starts_with(start) || !name.ends_with(".h5")) return false;
+  name = name.substr(start.size(), name.size() - start.size() - 3);
+  const auto dash = name.find('-');
+  return dash != std::string_view::npos && is_number(name.substr(0, dash)) && is_number(name.substr(dash + 1));
+}
+
+}  // namespace
+
+void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts) {
+  OutputFile file(path);
+  file.fill([&] {
+    write_record(file.id(), record);
+    write_sources(file, record.sources);
+    write_parts(file, parts);
+    LedgerTable ledger(file, {.tick_ps = record.base.tick_ps}, record.sources.size() > kMaskedSources);
+    merge_ledgers(path.parent_path(), parts, [&](const LedgerEntry& entry) {
+      ledger.append(entry.row, entry.sources_missing, entry.missing_mask);
+    });
+    ledger.finish();
+  });
+  file.close();
+  file.publish();
+}
+
+RunFile read_run_file(const std::filesystem::path& path) {
+  const H5Id file = open_for_reading(path);
+  try {
+    expect_run_file(file.get());
+    RunFile run{read_record(file.get()), read_parts(file.get(), path.string())};
+    run.record.sources = read_source_columns(file.get(), path.string());
+    return run;
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path.string() + "': " + e.what());
+  }
+}
+
+std::vector<SourceRecord> read_sources(const std::filesystem::path& path) {
+  return read_source_columns(open_for_reading(path).get(), path.string());
+}
+
+void remove_old_run(const std::filesystem::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const auto run_file = path.filename().string();
+  std::error_code error;
+  std::vector<std::filesystem::path> old;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto name = entry.path().filename().string();
+    if (name == run_file || name == run_file + ".partial" || is_part_of(path.stem().string(), name)) {
+      old.push_back(entry.path());
+    }
+  }
+  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
+  // run.h5 first: without it the parts left by a failure in between are no run.
+  std::ranges::sort(old, {}, [&](const auto& p) { return p.filename() != run_file; });
+  for (const auto& file : old) {
+    std::filesystem::remove(file, error);
+    if (error) throw UserError("cannot remove the earlier output '" + file.string() + "': " + error.message());
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/run_totals.hpp"
+#include "core/dataflow/source.hpp"
+#include "formats/geometry.hpp"
+#include "io/hdf5/part_writer.hpp"
+
+namespace eventloom {
+
+/// One source of the run, as /sources lists it.
+struct SourceRecord {
+  std::string name;
+  std::string uri;
+  InputFile input;
+  std::uint32_t id = 0;  ///< source id recorded in its stream
+};
+
+/// What run.h5 says of a run as a whole: attributes of its root.
+struct RunRecord {
+  bool closed = false;  ///< the run ended and all parts are listed
+  std::string setup;    ///< INI text of --print-config
+  std::string definition;
+  std::vector<std::string> filters;
+  std::string eventloom_version;
+  std::string mpi_version;
+  std::string ucx_version;
+  std::string hdf5_version;  ///< set when read; write_run_file() asks the library
+  std::vector<std::string> hosts;
+  TimeBase base;
+  std::uint64_t epochs_per_slice = 0;
+  Tick overlap = 0;
+  bool with_payload = false;
+  std::vector<SourceRecord> sources;
+  RunTotals totals;
+};
+
+struct RunFile {
+  RunRecord record;
+  std::vector<PartInfo> parts;
+};
+
+/// Writes run.h5 anew, in one step: a reader sees the old file or the new one. The parts must
+/// stand beside it; their ledgers are merged into one. Throws UserError when it cannot be written
+/// or when a part is missing or not as listed.
+void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts);
+
+/// Throws UserError when the file is not run.h5 of a version that this program knows.
+RunFile read_run_file(const std::filesystem::path& path);
+
+/// /sources of run.h5 or of a merged file.
+std::vector<SourceRecord> read_sources(const std::filesystem::path& path);
+
+/// Removes run.h5 of an earlier run, the part files of that name and what was left half-written.
+void remove_old_run(const std::filesystem::path& path);
+
+}  // namespace eventloom

@@ -1,0 +1,62 @@
+#include "io/sources/file_checksum.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = 1U << 20;
+
+InputFile read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw UserError("cannot open '" + path + "': " + std::strerror(errno));
+  InputFile file;
+  file.path = path;
+  std::vector<char> block(kBlockBytes);
+  while (in) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto n = static_cast<std::size_t>(in.gcount());
+    file.crc32c = crc32c(std::as_bytes(std::span(block.data(), n)), file.crc32c);
+    file.bytes += n;
+  }
+  if (in.bad()) throw UserError("cannot read '" + path + "': " + std::strerror(errno));
+  return file;
+}
+
+struct Known {
+  InputFile file;
+  std::filesystem::file_time_type changed;
+};
+
+}  // namespace
+
+InputFile describe_file(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, Known> known;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw UserError("cannot open '" + path + "': " + (error ? error.message() : "not a regular file"));
+  }
+  const auto changed = std::filesystem::last_write_time(path, error);
+  const auto bytes = std::filesystem::file_size(path, error);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(path);
+  if (found != known.end() && found->second.changed == changed && found->second.file.bytes == bytes) {
+    return found->second.file;
+  }
+  const auto file = read_file(path);
+  known[path] = {file, changed};
+  return file;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, configures, and builds into build/.
+# usage: jobs/setup.sh [--tests]      (--tests: with tests and benchmarks and what they need)
+# Does nothing twice: apt-get runs only while something is missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# The system's compilers, MPI and Python go together; others that a user has in PATH may not.
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+
+packages=(
+  build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
+  openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev hdf5-tools
+  libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev
+)
+test_packages=(
+  libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas
+)
+
+fail() {
+  echo "setup: $1" >&2
+  exit 1
+}
+fail_with_log() {
+  tail -n 30 "$2" >&2
+  fail "$1; the whole log is $2"
+}
+
+case "${1-}" in
+  "") with_tests= ;;
+  --tests) with_tests=1 packages+=("${test_packages[@]}") ;;
+  *) fail "unknown option '$1'; the only one is --tests" ;;
+esac
+
+mkdir -p build
+
+# Prints those of its arguments that are not installed.
+missing_packages() {
+  local installed package
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    grep -qxF "$package installed" <<<"$installed" || echo "$package"
+  done
+}
+
+install() {
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "these packages are missing, install them as root: $*"
+    as_root=(sudo)
+  fi
+  echo "setup: installing $*"
+  {
+    "${as_root[@]}" apt-get update
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+  } >build/install.log 2>&1 || fail_with_log "apt-get could not install the packages" build/install.log
+}
+
+if command -v dpkg-query >/dev/null; then
+  mapfile -t missing < <(missing_packages "${packages[@]}")
+  [ ${#missing[@]} = 0 ] || install "${missing[@]}"
+else
+  echo "setup: not a Debian system; it must have the counterparts of: ${packages[*]}" >&2
+fi
+
+# A folder that already builds the tests goes on doing so.
+configure=(cmake --preset release)
+if [ -n "$with_tests" ]; then
+  configure+=(-DEVENTLOOM_TESTS=ON)
+elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
+  configure+=(-DEVENTLOOM_TESTS=OFF)
+fi
+"${configure[@]}" >build/configure.log 2>&1 || fail_with_log "cmake failed" build/configure.log
+cmake --build --preset release

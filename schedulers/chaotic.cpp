@@ -1,0 +1,14 @@
+#include "schedulers/chaotic.hpp"
+
+namespace eventloom {
+
+std::optional<BuilderId> Chaotic::choose(const SourceView& view) const {
+  const std::uint64_t start = view.source.value + view.turn;
+  for (std::uint32_t i = 0; i < n_builders(); ++i) {
+    const auto b = static_cast<std::uint32_t>((start + i) % n_builders());
+    if (view.ready[b] != 0 && view.next[b] < view.end) return BuilderId{b};
+  }
+  return std::nullopt;
+}
+
+}  // namespace eventloom

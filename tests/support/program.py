@@ -1,0 +1,54 @@
+"""Runs the program, bounded in time, with or without mpirun."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
+BINARY = os.environ.get("EVENTLOOM", str(ROOT / "build" / "eventloom"))
+
+
+def environment(omp=None):
+    env = dict(os.environ)
+    if os.geteuid() == 0:
+        env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    env["OMP_NUM_THREADS"] = str(omp or env.get("OMP_NUM_THREADS", 1))
+    return env
+
+
+def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
+    """Runs one command; `np`: under mpirun with so many ranks. Asserts the exit code, None takes any of the contract's."""
+    command = [BINARY, *map(str, arguments)]
+    if np is not None:
+        command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
+    done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=environment(omp), cwd=cwd, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    told = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode not in (124, 137), f"no end after {timeout} s; {told}"
+    assert done.returncode in ((0, 2, 3) if code is None else (code,)), told
+    return done
+
+
+class Run:
+    """A run and its merged file in a folder of its own."""
+
+    def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=120):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.output, self.merged, self.report_file = folder / "run.h5", folder / "merged.h5", folder / "report.json"
+        uris = [word for uri in sources for word in ("--source", uri)]
+        self.done = eventloom("run", *uris, *options, "--output", self.output, "--report-json", self.report_file,
+                              np=np, omp=omp, code=code, timeout=timeout)
+        if self.done.returncode in (0, 3):
+            eventloom("merge", self.output, "--output", self.merged, code=None)
+
+    def report(self):
+        return json.loads(self.report_file.read_text())
+
+
+def generate(folder, **options):
+    """Writes recorded streams with `eventloom generate`; returns the URIs."""
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    eventloom("generate", "--output", folder, *words)
+    return [f"file:{path}" for path in sorted(Path(folder).glob("*.epochs"))]

@@ -1,0 +1,189 @@
+"""Serial reference of event building: all hits of a run in memory, plain numpy, no slices.
+
+Written from the design contract alone and shares nothing with the C++ code. Times are ticks.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+TRUNCATED = 1
+INCOMPLETE = 2
+PICOSECONDS = {"ps": 1, "ns": 1_000, "us": 1_000_000, "ms": 1_000_000_000, "s": 1_000_000_000_000}
+
+
+@dataclass
+class Hits:
+    """Hits in columns; `payload` holds `payload_words[i]` words of hit i after those of the hits before."""
+
+    time: np.ndarray
+    channel: np.ndarray
+    source: np.ndarray
+    payload_words: np.ndarray
+    payload: np.ndarray
+
+    def __len__(self):
+        return len(self.time)
+
+    def take(self, index):
+        index = np.asarray(index, dtype=np.int64)
+        first = np.cumsum(self.payload_words, dtype=np.int64) - self.payload_words
+        n = self.payload_words[index].astype(np.int64)
+        word = np.repeat(first[index] - (np.cumsum(n) - n), n) + np.arange(n.sum())
+        return Hits(self.time[index], self.channel[index], self.source[index], self.payload_words[index],
+                    self.payload[word])
+
+
+def hits_of(time, channel, source=0, payload=None):
+    """Hits of one source; `payload`: None, one word a hit, or one row of words a hit."""
+    time = np.asarray(time, dtype=np.uint64)
+    words = np.zeros((len(time), 0)) if payload is None else np.asarray(payload)
+    words = words[:, np.newaxis] if words.ndim == 1 else words
+    return Hits(time, np.asarray(channel, dtype=np.uint32), np.full(len(time), source, dtype=np.uint16),
+                np.full(len(time), words.shape[1], dtype=np.uint32), words.astype(np.uint32).ravel())
+
+
+def weave(streams):
+    """All streams as one, ordered by (time, source, position); sources are numbered in the order given."""
+    for number, stream in enumerate(streams):
+        stream.source = np.full(len(stream), number, dtype=np.uint16)
+    whole = Hits(*(np.concatenate([getattr(s, name) for s in streams])
+                   for name in ("time", "channel", "source", "payload_words", "payload")))
+    return whole.take(np.argsort(whole.time, kind="stable"))
+
+
+def ticks(text, tick_ps=1000):
+    """'25' or '25ns' in ticks."""
+    value, unit = re.fullmatch(r"(\d+)([a-z]*)", text).groups()
+    return int(value) if not unit else int(value) * PICOSECONDS[unit] // tick_ps
+
+
+def gap_runs(time, gap):
+    """First and one past the last index of each maximal run of hits at most `gap` apart."""
+    breaks = np.flatnonzero(np.diff(time) > np.uint64(gap)) + 1
+    edges = np.concatenate([[0], breaks, [len(time)]]).astype(np.int64)
+    return (edges[:-1], edges[1:]) if len(time) else (edges[:0], edges[:0])
+
+
+def multiplicity_runs(time, width, threshold, pre=0, post=0):
+    """The same for runs of bins with at least `threshold` hits, widened, joined where they touch."""
+    bins, counts = np.unique(time // np.uint64(width), return_counts=True)
+    full = bins[counts >= threshold].astype(np.int64)
+    if len(full) == 0:
+        return full, full
+    first, end = np.maximum(full - pre, 0), full + post + 1
+    joined = np.flatnonzero(first[1:] > end[:-1])
+    first = first[np.concatenate([[0], joined + 1])]
+    end = end[np.concatenate([joined, [len(end) - 1]])]
+    return (np.searchsorted(time, (first * width).astype(np.uint64)),
+            np.searchsorted(time, (end * width).astype(np.uint64)))
+
+
+def runs_of(time, definition, tick_ps=1000):
+    """(begin, end, least number of hits) by the text of `--define`."""
+    name, _, rest = definition.partition(":")
+    values = rest.split(",") if rest else []
+    if name == "gap":
+        return *gap_runs(time, ticks(values[0], tick_ps)), int(values[1])
+    if name == "multiplicity":
+        return *multiplicity_runs(time, ticks(values[0], tick_ps), *map(int, values[1:])), 1
+    if name == "tag":
+        return *gap_runs(time, 0), 1
+    raise ValueError(definition)
+
+
+def passes(hits, begin, end, expression, tick_ps=1000):
+    """Whether the event hits[begin:end] passes one `--filter`; not for prescale, whose hash is not published."""
+    what, relation, number = re.fullmatch(r"(.+?)(>=|<=|==|!=|>|<)(.+)", expression).groups()
+    channel = hits.channel[begin:end]
+    if what == "n_hits":
+        value, number = end - begin, int(number)
+    elif what == "duration":
+        value, number = int(hits.time[end - 1] - hits.time[begin]), ticks(number, tick_ps)
+    elif what == "systems":
+        value, number = len(np.unique(channel >> 22 & 0x3F)), int(number)
+    else:
+        low, high = (int(text, 0) for text in what.removeprefix("channel:").split("-"))
+        value, number = int(((channel >= low) & (channel <= high)).sum()), int(number)
+    return {">=": value >= number, "<=": value <= number, "==": value == number, "!=": value != number,
+            ">": value > number, "<": value < number}[relation]
+
+
+@dataclass
+class Events:
+    """Events as ranges [begin, end) of the ordered hits; `rejected` are those that a filter refused."""
+
+    hits: Hits
+    begin: np.ndarray
+    end: np.ndarray
+    truncated: np.ndarray
+    rejected: np.ndarray
+
+
+def find_events(hits, definition, overlap, filters=(), tick_ps=1000):
+    """Events of ordered hits, cut where they are longer than `overlap`, and judged by `filters`.
+
+    Hits of a run later than its first hit + overlap belong to no event, nor do they start one.
+    """
+    begin, end, least = runs_of(hits.time, definition, tick_ps)
+    whole = begin < end
+    begin, end = begin[whole], end[whole]
+    limit = np.searchsorted(hits.time, hits.time[begin] + np.uint64(overlap), side="right")
+    truncated = limit < end
+    end = np.minimum(limit, end)
+    kept = end - begin >= least
+    begin, end, truncated = begin[kept], end[kept], truncated[kept]
+    rejected = np.array([not all(passes(hits, b, e, f, tick_ps) for f in filters) for b, e in zip(begin, end)],
+                        dtype=bool)
+    return Events(hits, begin, end, truncated, rejected)
+
+
+def indices(begin, end):
+    """begin[0]..end[0]-1, begin[1]..end[1]-1, ..."""
+    n = end - begin
+    return np.repeat(begin - (np.cumsum(n) - n), n) + np.arange(n.sum())
+
+
+def merged_file(events, with_payload=None):
+    """The datasets of the merged file, less /events/slice, by name."""
+    begin, end = events.begin[~events.rejected], events.end[~events.rejected]
+    hits = events.hits.take(indices(begin, end))
+    n_hits = (end - begin).astype(np.uint32)
+    time = events.hits.time[begin]
+    found = {
+        "events/time": time,
+        "events/duration": events.hits.time[end - 1] - time,
+        "events/n_hits": n_hits,
+        "events/flags": np.where(events.truncated[~events.rejected], TRUNCATED, 0).astype(np.uint32),
+        "events/sources_missing": np.zeros(len(time), dtype=np.uint64),
+        "events/first_hit": offsets(n_hits),
+        "hits/time": hits.time,
+        "hits/channel": hits.channel,
+        "hits/source": hits.source,
+    }
+    if with_payload is None:
+        with_payload = len(events.hits.payload) > 0
+    if with_payload:
+        found["hits/first_payload"] = offsets(hits.payload_words)
+        found["payload"] = hits.payload
+    return found
+
+
+def offsets(lengths):
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.uint64)]).astype(np.uint64)
+
+
+def ledger(events, slice_ticks):
+    """{slice: (hits_in, in events, outside, rejected)} of the slices that have hits."""
+    hits = events.hits
+    fate = np.full(len(hits), 2)
+    fate[indices(events.begin, events.end)] = np.where(np.repeat(events.rejected, events.end - events.begin), 3, 1)
+    slices = hits.time // np.uint64(slice_ticks)
+    account = {}
+    for number, rows in zip(*np.unique(slices, return_counts=True)):
+        account[int(number)] = [int(rows), 0, 0, 0]
+    pairs, counts = np.unique(np.stack([slices.astype(np.int64), fate]), axis=1, return_counts=True)
+    for (number, kind), count in zip(pairs.T, counts):
+        account[int(number)][kind] = int(count)
+    return {number: tuple(row) for number, row in account.items()}

@@ -1,0 +1,196 @@
+#include "core/dataflow/event_filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom::test {
+
+namespace {
+
+constexpr std::uint32_t channel_in(std::uint32_t system, std::uint32_t low) { return system << 22 | low; }
+
+/// Events by the channels of their hits, 10 ticks between hits; the last event is foreign, with one
+/// of its hits in the slice.
+BuiltSlice make_slice(const std::vector<std::vector<std::uint32_t>>& events, bool payload = false) {
+  BuiltSlice slice;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const bool owned = i + 1 < events.size();
+    const auto n = static_cast<std::uint32_t>(events[i].size());
+    slice.events.time.push_back(1000 * i);
+    slice.events.duration.push_back(10 * (n - 1));
+    slice.events.n_hits.push_back(n);
+    slice.events.flags.push_back(static_cast<std::uint32_t>(i));
+    slice.events.sources_missing.push_back(i << 8);
+    slice.events.hits_in_slice.push_back(owned ? n : 1);
+    slice.events.owned.push_back(owned ? 1 : 0);
+    slice.ledger.hits_in_events += owned ? n : 1;
+    for (std::uint32_t h = 0; h < n; ++h) {
+      slice.hits.time.push_back(1000 * i + 10 * h);
+      slice.hits.channel.push_back(events[i][h]);
+      slice.hits.source.push_back(static_cast<std::uint16_t>(i));
+      if (!payload) continue;
+      slice.hits.payload_words.push_back(h);
+      for (std::uint32_t w = 0; w < h; ++w)
+        slice.hits.payload.push_back(static_cast<std::uint32_t>(100 * i + 10 * h + w));
+    }
+  }
+  slice.ledger.hits_outside = 5;
+  slice.ledger.hits_in = slice.ledger.hits_in_events + 5;
+  return slice;
+}
+
+BuiltSlice example() {
+  return make_slice({{channel_in(1, 0x1200), channel_in(1, 2)},
+                     {0x1200, 0x12ff, channel_in(3, 7), channel_in(63, 0)},
+                     {0x11ff, 0x1300, 0x1250},
+                     {7},
+                     {8, 9, 10, 11, 12}});
+}
+
+/// Times of the events that pass.
+std::vector<Tick> kept(const std::string& expression, std::uint64_t tick_ps = 1000) {
+  EventFilter filter;
+  filter.add(expression, tick_ps);
+  auto slice = example();
+  filter.select(slice);
+  EXPECT_TRUE(slice.ledger.balances());
+  return slice.events.time;
+}
+
+}  // namespace
+
+TEST(EventFilter, NumberOfHitsByEveryComparison) {
+  EXPECT_EQ(kept("n_hits>=3"), (std::vector<Tick>{1000, 2000}));
+  EXPECT_EQ(kept("n_hits>3"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept("n_hits<=2"), (std::vector<Tick>{0, 3000}));
+  EXPECT_EQ(kept("n_hits<2"), (std::vector<Tick>{3000}));
+  EXPECT_EQ(kept("n_hits==2"), (std::vector<Tick>{0}));
+  EXPECT_EQ(kept(" n_hits = 2 "), (std::vector<Tick>{0}));
+  EXPECT_EQ(kept("n_hits != 2"), (std::vector<Tick>{1000, 2000, 3000}));
+}
+
+TEST(EventFilter, DurationInTicksAndWithUnit) {
+  EXPECT_EQ(kept("duration<20"), (std::vector<Tick>{0, 3000}));
+  EXPECT_EQ(kept("duration<=20ns"), (std::vector<Tick>{0, 2000, 3000}));
+  EXPECT_EQ(kept("duration<20ns", 2000), (std::vector<Tick>{3000}));
+}
+
+TEST(EventFilter, SystemsAreCountedOnce) {
+  EXPECT_EQ(kept("systems>=2"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept("systems==3"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept("systems==1"), (std::vector<Tick>{0, 2000, 3000}));
+}
+
+TEST(EventFilter, ChannelRangesIncludeBothEnds) {
+  EXPECT_EQ(kept("channel:0x1200-0x12ff>=1"), (std::vector<Tick>{1000, 2000}));
+  EXPECT_EQ(kept("channel:0x1200-0x12ff>=2"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept("channel : 4608 - 4863 == 0"), (std::vector<Tick>{0, 3000}));
+  EXPECT_EQ(kept("channel:7>=1"), (std::vector<Tick>{3000}));
+}
+
+TEST(EventFilter, PrescaleGoesByTheHashOfTheTime) {
+  // SplitMix64 of 0 is 0xe220a8397b1dcdaf (Vigna's splitmix64.c, first output for seed 0): odd, and
+  // 16294208416658607535 = 3 * 5431402805552869178 + 1, = 5 * 3258841683331721507.
+  const auto keeps_zero = [](const std::string& expression) {
+    const auto times = kept(expression);
+    return !times.empty() && times[0] == 0;
+  };
+  EXPECT_TRUE(keeps_zero("prescale=1"));
+  EXPECT_FALSE(keeps_zero("prescale=2"));
+  EXPECT_FALSE(keeps_zero("prescale=3"));
+  EXPECT_TRUE(keeps_zero("prescale=5"));
+}
+
+TEST(EventFilter, PrescaleKeepsAboutOneInN) {
+  BuiltSlice slice = make_slice(std::vector<std::vector<std::uint32_t>>(10'001, {1}));
+  EventFilter filter;
+  filter.add("prescale=10", 1000);
+  filter.select(slice);
+  EXPECT_NEAR(static_cast<double>(slice.events.size()), 1000, 5 * 30);  // 5 standard deviations
+}
+
+TEST(EventFilter, AllExpressionsMustPass) {
+  EventFilter filter;
+  filter.add("n_hits>=2", 1000);
+  filter.add("systems==1", 1000);
+  auto slice = example();
+  filter.select(slice);
+  EXPECT_EQ(slice.events.time, (std::vector<Tick>{0, 2000}));
+  EXPECT_EQ(slice.hits.channel,
+            (std::vector<std::uint32_t>{channel_in(1, 0x1200), channel_in(1, 2), 0x11ff, 0x1300, 0x1250}));
+  EXPECT_EQ(slice.hits.time, (std::vector<Tick>{0, 10, 2000, 2010, 2020}));
+  EXPECT_EQ(slice.hits.source, (std::vector<std::uint16_t>{0, 0, 2, 2, 2}));
+  EXPECT_EQ(slice.events.flags, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(slice.events.sources_missing, (std::vector<std::uint64_t>{0, 2U << 8}));
+  EXPECT_EQ(slice.events.duration, (std::vector<Tick>{10, 20}));
+}
+
+TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {
+  EventFilter filter;
+  filter.add("n_hits<5", 1000);
+  auto slice = example();
+  filter.select(slice);
+  EXPECT_EQ(slice.events.size(), 4U);
+  EXPECT_EQ(slice.ledger.hits_rejected, 1U);  // of the foreign event, one hit lies here
+  EXPECT_EQ(slice.ledger.hits_in_events, 10U);
+  EXPECT_TRUE(slice.ledger.balances());
+}
+
+TEST(EventFilter, WithoutExpressionsOnlyForeignEventsGo) {
+  const EventFilter filter;
+  EXPECT_TRUE(filter.empty());
+  auto slice = example();
+  filter.select(slice);
+  EXPECT_EQ(slice.events.time, (std::vector<Tick>{0, 1000, 2000, 3000}));
+  EXPECT_EQ(slice.hits.size(), 10U);
+  EXPECT_EQ(slice.ledger.hits_in_events, 11U);
+  EXPECT_EQ(slice.ledger.hits_rejected, 0U);
+}
+
+TEST(EventFilter, PayloadGoesWithItsHits) {
+  EventFilter filter;
+  filter.add("n_hits!=2", 1000);
+  auto slice = make_slice({{1, 2}, {3, 4, 5}, {1, 2}, {9}, {1}}, true);
+  filter.select(slice);
+  EXPECT_EQ(slice.hits.channel, (std::vector<std::uint32_t>{3, 4, 5, 9}));
+  EXPECT_EQ(slice.hits.payload_words, (std::vector<std::uint32_t>{0, 1, 2, 0}));
+  EXPECT_EQ(slice.hits.payload, (std::vector<std::uint32_t>{110, 120, 121}));
+}
+
+TEST(EventFilter, SaysWhatIsWrongAndWhatWasExpected) {
+  for (const char* text : {"",
+                           "n_hits",
+                           "n_hits>=",
+                           "n_hits>=x",
+                           "n_hits>=-1",
+                           "hits>=3",
+                           "n_hits=>3",
+                           "n_hits!3",
+                           "channel>=1",
+                           "channel:0x13-0x12>=1",
+                           "channel:0x10000000>=1",
+                           "channel:1-2-3>=1",
+                           "channel:0x>=1",
+                           "prescale=0",
+                           "prescale>=3",
+                           "prescale!=3",
+                           "duration<5xs",
+                           "duration<0.5",
+                           "n_hits:3>=2",
+                           ">=3"}) {
+    EventFilter filter;
+    try {
+      filter.add(text, 1000);
+      ADD_FAILURE() << "'" << text << "' was accepted";
+    } catch (const UserError& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find(std::string("'") + text + "'"), std::string::npos) << what;
+      EXPECT_NE(what.find("prescale=N"), std::string::npos) << what;
+    }
+  }
+}
+
+}  // namespace eventloom::test

@@ -1,0 +1,281 @@
+#include "core/dataflow/slice_builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <random>
+
+#include "core/runtime/error.hpp"
+#include "event_reference.hpp"
+#include "stream_maker.hpp"
+
+namespace eventloom::test {
+
+namespace {
+
+constexpr std::uint64_t kSliceLengths[] = {1, 3, 10, 1000};
+
+/// Hits by hand: a list of times for each source; channels number the hits.
+TestRun hand_made(const EventDefinition& definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
+  TestRun run;
+  run.definition = definition;
+  run.overlap = overlap;
+  for (std::size_t s = 0; s < times.size(); ++s) {
+    std::vector<RefHit> hits;
+    for (const Tick t : times[s]) {
+      hits.push_back({t, static_cast<std::uint32_t>(hits.size()), {}, static_cast<std::uint16_t>(s)});
+    }
+    run.streams.push_back(make_stream(hits, run.base.epoch_ticks, 2));
+    run.payload.push_back({});
+  }
+  return run;
+}
+
+std::vector<std::vector<RefHit>> all_hits(const TestRun& run) {
+  std::vector<std::vector<RefHit>> out;
+  for (const auto& stream : run.streams) {
+    out.emplace_back();
+    for (const auto& buffer : stream) out.back().insert(out.back().end(), buffer.hits.begin(), buffer.hits.end());
+  }
+  return out;
+}
+
+void expect_reference(const TestRun& run) {
+  const auto hits = all_hits(run);
+  const auto expected = reference_events(hits, run.definition, run.overlap);
+  for (const auto length : kSliceLengths) {
+    SCOPED_TRACE("epochs per slice " + std::to_string(length));
+    std::vector<BuildProblem> problems;
+    const auto slices = run.build(length, problems);
+    expect_events(slices, expected, hits, run.geometry(length), run.with_payload);
+    EXPECT_TRUE(problems.empty());
+  }
+}
+
+/// Times of the owned events over all slices.
+std::vector<Tick> event_times(const TestRun& run, std::uint64_t epochs_per_slice) {
+  std::vector<BuildProblem> problems;
+  std::vector<Tick> times;
+  for (const auto& slice : run.build(epochs_per_slice, problems)) {
+    for (std::size_t i = 0; i < slice.events.size(); ++i) {
+      if (slice.events.owned[i] != 0) times.push_back(slice.events.time[i]);
+    }
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST(SliceBuilder, GapEventsByHand) {
+  // Gap 5, at least 3: 10 14 19 | 30 31 | 40 45 50 55.
+  const auto run = hand_made(GapDefinition{5, 3}, {{10, 19, 31, 45, 55}, {14, 30, 40, 50}});
+  EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{10, 40}));
+  expect_reference(run);
+}
+
+TEST(SliceBuilder, MultiplicityEventsByHand) {
+  // Bins of 10 from tick 0. Bins 2 (20 21 29) and 3 (30 31 39) are hot; 19 and 40 lie in their neighbours.
+  const auto run = hand_made(MultiplicityDefinition{10, 3, 0, 0}, {{19, 20, 29, 31, 40}, {21, 30, 39}});
+  EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{20}));
+  expect_reference(run);
+  const auto widened = hand_made(MultiplicityDefinition{10, 3, 1, 1}, {{19, 20, 29, 31, 40}, {21, 30, 39}});
+  EXPECT_EQ(event_times(widened, 1), (std::vector<Tick>{19}));
+  expect_reference(widened);
+}
+
+TEST(SliceBuilder, WidenedIntervalsThatTouchAreOneEvent) {
+  // Hot bins 1 and 4 with pre = post = 1: [0, 2] and [3, 5] touch. With hot bins 1 and 5 they do not.
+  EXPECT_EQ(event_times(hand_made(MultiplicityDefinition{10, 2, 1, 1}, {{10, 11, 40, 41}}), 1).size(), 1U);
+  EXPECT_EQ(event_times(hand_made(MultiplicityDefinition{10, 2, 1, 1}, {{10, 11, 50, 51}}), 1).size(), 2U);
+}
+
+TEST(SliceBuilder, WideningStopsAtTickZero) {
+  expect_reference(hand_made(MultiplicityDefinition{10, 2, 5, 0}, {{0, 3, 15, 16, 400}}));
+}
+
+TEST(SliceBuilder, EqualTimesAreOneTagAndSortBySource) {
+  const auto run = hand_made(TagDefinition{}, {{7, 7, 99, 100, 100}, {7, 100}, {99, 5000}});
+  EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{7, 99, 100, 5000}));
+  expect_reference(run);
+}
+
+TEST(SliceBuilder, HitsOnSliceEdges) {
+  const std::vector<std::vector<Tick>> times = {{0, 99, 100, 199, 200, 299, 300, 999, 1000},
+                                                {99, 100, 300, 1000, 1001}};
+  expect_reference(hand_made(GapDefinition{1, 2}, times));
+  expect_reference(hand_made(MultiplicityDefinition{3, 2, 1, 0}, times));
+  expect_reference(hand_made(TagDefinition{}, times));
+}
+
+TEST(SliceBuilder, NoHitsAndOneHit) {
+  for (const EventDefinition& definition :
+       {EventDefinition{GapDefinition{5, 1}}, EventDefinition{MultiplicityDefinition{7, 1, 1, 1}},
+        EventDefinition{TagDefinition{}}}) {
+    expect_reference(hand_made(definition, {{}, {}}));
+    expect_reference(hand_made(definition, {{}, {1234}}));
+  }
+}
+
+TEST(SliceBuilder, LongEventIsCutAndItsRestStartsNoOther) {
+  // One run of 60 hits, 10 apart, over six epochs; the overlap keeps the first 101 ticks: 11 hits.
+  std::vector<Tick> times;
+  for (Tick t = 250; t < 850; t += 10) times.push_back(t);
+  const auto run = hand_made(GapDefinition{10, 3}, {times}, 100);
+  EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{250}));
+  EXPECT_EQ(event_times(run, 3), (std::vector<Tick>{250}));
+  expect_reference(run);
+  expect_reference(hand_made(MultiplicityDefinition{10, 1, 2, 2}, {times}, 100));
+}
+
+TEST(SliceBuilder, AnEventMayReachOverASliceWithoutAHitInIt) {
+  // Hot bins 1 and 5, of 50, joined by pre = 3; no hit lies in epoch 1, ticks 100 to 199.
+  const auto run = hand_made(MultiplicityDefinition{50, 2, 3, 0}, {{60, 70, 260, 270}}, 250);
+  std::vector<BuildProblem> problems;
+  const auto slices = run.build(1, {0}, {2}, problems);
+  EXPECT_EQ(slices[0].events.size(), 1U);
+  EXPECT_EQ(slices[1].events.size(), 0U);
+  EXPECT_EQ(slices[2].events.size(), 1U);
+  expect_reference(run);
+}
+
+TEST(SliceBuilder, HitsAfterTheCutDecideAboutTheMinimum) {
+  // A run of 4 hits of which the cut leaves 2.
+  EXPECT_TRUE(event_times(hand_made(GapDefinition{30, 3}, {{100, 120, 150, 180}}, 40), 1).empty());
+  EXPECT_EQ(event_times(hand_made(GapDefinition{30, 2}, {{100, 120, 150, 180}}, 40), 1).size(), 1U);
+}
+
+TEST(SliceBuilder, TimesInsideAnEpochNeedNotRise) {
+  expect_reference(hand_made(GapDefinition{4, 2}, {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
+  expect_reference(hand_made(TagDefinition{}, {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
+}
+
+TEST(SliceBuilder, EpochNumbersWrapAt28Bits) {
+  const Tick wrap = (Tick{1} << 28) * 100;
+  const auto run = hand_made(GapDefinition{5, 2}, {{wrap - 102, wrap - 3, wrap, wrap + 4, wrap + 250, wrap + 251}});
+  EXPECT_EQ(event_times(run, 3), (std::vector<Tick>{wrap - 3, wrap + 250}));
+  expect_reference(run);
+}
+
+TEST(SliceBuilder, RefusesAWindowOf32BitsAndMore) {
+  SliceBuilderSettings settings;
+  settings.payload.resize(1);
+  settings.geometry.epochs_per_slice = (std::uint64_t{1} << 32) / settings.geometry.base.epoch_ticks;
+  EXPECT_THROW(SliceBuilder{settings}, UserError);
+  settings.geometry.epochs_per_slice = 1;
+  settings.geometry.overlap = ~Tick{0};
+  EXPECT_THROW(SliceBuilder{settings}, UserError);
+}
+
+namespace {
+
+/// How the hits of a random run lie.
+struct Shape {
+  const char* name;
+  std::size_t sources;
+  double mean_distance;   ///< ticks between clusters, in each source
+  std::uint32_t cluster;  ///< hits at most in one cluster
+  std::uint32_t spread;   ///< ticks of one cluster
+  bool shuffled;
+  int payload;  ///< words of each hit; -1: the first word says how many
+
+  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+};
+
+std::vector<RefHit> random_hits(const Shape& shape, std::uint16_t source, std::uint32_t epoch_ticks, Tick end,
+                                std::mt19937_64& random) {
+  std::exponential_distribution<double> distance(1.0 / shape.mean_distance);
+  std::vector<RefHit> hits;
+  for (double at = 0; at < static_cast<double>(end); at += distance(random)) {
+    for (std::uint64_t n = 1 + random() % shape.cluster; n > 0; --n) {
+      RefHit hit{static_cast<Tick>(at) + random() % shape.spread,
+                 static_cast<std::uint32_t>(random() & kValueMask),
+                 {},
+                 source};
+      const auto words = shape.payload < 0 ? random() % 4 : static_cast<std::uint64_t>(shape.payload);
+      if (shape.payload < 0) hit.payload.push_back(static_cast<std::uint32_t>(words));
+      for (std::uint64_t w = 0; w < words; ++w) hit.payload.push_back(static_cast<std::uint32_t>(random()));
+      hits.push_back(std::move(hit));
+    }
+  }
+  std::shuffle(hits.begin(), hits.end(), random);
+  const Tick unit = shape.shuffled ? epoch_ticks : 1;
+  std::stable_sort(hits.begin(), hits.end(),
+                   [&](const RefHit& a, const RefHit& b) { return a.time / unit < b.time / unit; });
+  return hits;
+}
+
+TestRun random_run(const Shape& shape, const EventDefinition& definition, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  TestRun run;
+  run.definition = definition;
+  run.overlap = 50 + random() % 200;
+  run.with_payload = shape.payload != 0;
+  const auto words = static_cast<std::uint8_t>(shape.payload < 0 ? PayloadTable::kLengthInFirstWord : shape.payload);
+  for (std::size_t s = 0; s < shape.sources; ++s) {
+    run.payload.push_back(PayloadTable::uniform(words));
+    const auto hits = random_hits(shape, static_cast<std::uint16_t>(s), run.base.epoch_ticks, 9000, random);
+    run.streams.push_back(
+        make_stream(hits, run.base.epoch_ticks, [&] { return static_cast<std::uint32_t>(1 + random() % 17); }));
+  }
+  return run;
+}
+
+constexpr Shape kShapes[] = {{"sparse", 3, 60, 1, 1, false, 0},       {"single_source", 1, 4, 2, 3, false, 0},
+                             {"shuffled", 4, 6, 2, 4, true, 0},       {"dense", 3, 0.3, 1, 1, true, 0},
+                             {"bursts", 5, 400, 60, 20, false, 0},    {"pileup", 2, 300, 80, 1, true, 0},
+                             {"payload", 3, 10, 3, 5, false, 3},      {"length_in_first_word", 3, 10, 3, 5, true, -1},
+                             {"many_sources", 40, 120, 2, 9, true, 0}};
+
+const EventDefinition kDefinitions[] = {GapDefinition{3, 2},
+                                        GapDefinition{0, 1},
+                                        GapDefinition{40, 5},
+                                        MultiplicityDefinition{10, 3, 0, 0},
+                                        MultiplicityDefinition{7, 2, 1, 3},
+                                        MultiplicityDefinition{1, 1, 0, 2},
+                                        MultiplicityDefinition{64, 4, 2, 0},
+                                        TagDefinition{}};
+
+class RandomStreams : public ::testing::TestWithParam<std::tuple<Shape, std::size_t>> {};
+
+}  // namespace
+
+TEST_P(RandomStreams, AgreeWithTheReferenceForAllSliceLengths) {
+  const auto& [shape, definition] = GetParam();
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_reference(random_run(shape, kDefinitions[definition], seed));
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SliceBuilder, RandomStreams,
+                         ::testing::Combine(::testing::ValuesIn(kShapes),
+                                            ::testing::Range<std::size_t>(0, std::size(kDefinitions))),
+                         [](const auto& shape_and_definition) {
+                           return std::string(std::get<0>(shape_and_definition.param).name) + "_" +
+                                  std::to_string(std::get<1>(shape_and_definition.param));
+                         });
+
+TEST(SliceBuilder, ManyHitsInOneSliceSortRight) {
+  // Enough for several tiles of the time sort: even, crowded and empty stretches.
+  for (const Shape& shape : {Shape{"even", 4, 2, 1, 1, true, 0}, Shape{"bursts", 6, 3000, 300, 30, false, 0}}) {
+    std::mt19937_64 random(7);
+    TestRun run;
+    run.base.epoch_ticks = 1000;
+    run.overlap = 500;
+    run.definition = GapDefinition{10, 4};
+    for (std::size_t s = 0; s < shape.sources; ++s) {
+      auto hits = random_hits(shape, static_cast<std::uint16_t>(s), run.base.epoch_ticks, 60'000, random);
+      std::erase_if(hits, [](const RefHit& h) { return h.time > 20'000 && h.time < 40'000; });
+      run.payload.push_back({});
+      run.streams.push_back(make_stream(hits, run.base.epoch_ticks, 16));
+    }
+    const auto hits = all_hits(run);
+    std::vector<BuildProblem> problems;
+    expect_events(run.build(100, problems), reference_events(hits, run.definition, run.overlap), hits,
+                  run.geometry(100), false);
+  }
+}
+
+}  // namespace eventloom::test

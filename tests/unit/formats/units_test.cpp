@@ -1,0 +1,65 @@
+#include "formats/units.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace eventloom::test {
+
+TEST(Units, DecimalsAreExact) {
+  const auto value = parse_decimal("8.400000");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(to_ticks(*value, 1'000'000'000, 1000), 8'400'000U);  // 8.4 ms in ns
+  EXPECT_EQ(to_ticks(*parse_decimal("0.1"), 1'000'000'000'000, 1), 100'000'000'000U);
+  EXPECT_EQ(to_ticks(*parse_decimal("1e6"), 1000, 1000), 1'000'000U);
+  EXPECT_EQ(to_ticks(*parse_decimal(".5"), 1000, 500), 1U);
+  EXPECT_EQ(to_ticks(*parse_decimal("1.5"), 1000, 1000), std::nullopt);
+  EXPECT_EQ(to_ticks(*parse_decimal("18446744073709551615"), 1, 1), std::nullopt);  // 20 digits, would fit
+}
+
+TEST(Units, NotDecimals) {
+  for (const char* text : {"", ".", "e3", "1e", "1e+", "1.2.3", "-1", "+1", "1 ", " 1", "0x10", "1e41", "nan", "1,5"}) {
+    EXPECT_FALSE(parse_decimal(text)) << "'" << text << "'";
+  }
+}
+
+TEST(Units, Durations) {
+  EXPECT_EQ(parse_duration("25", 1000), 25U);
+  EXPECT_EQ(parse_duration("0", 1000), 0U);
+  EXPECT_EQ(parse_duration("25ns", 1000), 25U);
+  EXPECT_EQ(parse_duration("0.5us", 1000), 500U);
+  EXPECT_EQ(parse_duration("1s", 1000), 1'000'000'000U);
+  EXPECT_EQ(parse_duration("100ps", 50), 2U);
+  EXPECT_EQ(parse_duration("1e3", 1000), 1000U);
+  EXPECT_EQ(parse_duration("18446744073s", 1'000'000), 18'446'744'073'000'000U);
+  for (const char* text : {"", "ns", "25 ns", "25m", "25nss", "-1ns", "0.5", "0.5ns", "1e30"}) {
+    EXPECT_THROW(parse_duration(text, 1000), std::invalid_argument) << "'" << text << "'";
+  }
+}
+
+TEST(Units, PicosecondsDemandAUnit) {
+  EXPECT_EQ(parse_picoseconds("1ns"), 1000U);
+  EXPECT_EQ(parse_picoseconds("0.001ns"), 1U);
+  EXPECT_THROW(parse_picoseconds("5"), std::invalid_argument);
+  EXPECT_THROW(parse_picoseconds("0.0001ns"), std::invalid_argument);
+}
+
+TEST(Units, Bytes) {
+  EXPECT_EQ(parse_bytes("4096"), 4096U);
+  EXPECT_EQ(parse_bytes("64KiB"), 65'536U);
+  EXPECT_EQ(parse_bytes("1MiB"), 1'048'576U);
+  EXPECT_EQ(parse_bytes("1.5GiB"), 1'610'612'736U);
+  for (const char* text : {"", "KiB", "1KB", "1kib", "0.5", "-1", "99999999999GiB"}) {
+    EXPECT_THROW(parse_bytes(text), std::invalid_argument) << "'" << text << "'";
+  }
+}
+
+TEST(Units, Counts) {
+  EXPECT_EQ(parse_count("1000"), 1000U);
+  EXPECT_EQ(parse_count("1e6"), 1'000'000U);
+  for (const char* text : {"", "1.5", "-1", "1k", "1e30"}) {
+    EXPECT_THROW(parse_count(text), std::invalid_argument) << "'" << text << "'";
+  }
+}
+
+}  // namespace eventloom::test

@@ -1,0 +1,266 @@
+#include "io/hdf5/part_writer.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "core/runtime/error.hpp"
+#include "plain_hdf5.hpp"
+#include "run_maker.hpp"
+
+namespace eventloom {
+namespace {
+
+using U16 = std::vector<std::uint16_t>;
+using U32 = std::vector<std::uint32_t>;
+using U64 = std::vector<std::uint64_t>;
+
+class PartWriterTest : public FolderTest {
+ protected:
+  PartWriterSettings settings(bool with_payload) {
+    return {.run_file = folder / "run.h5", .n_sources = 3, .with_payload = with_payload};
+  }
+};
+
+/// 4 MiB of memory mounted on a folder.
+struct SmallDisk {
+  explicit SmallDisk(const std::filesystem::path& at)
+      : folder(at), mounted(::mount("tmpfs", at.c_str(), "tmpfs", 0, "size=4m") == 0) {}
+  ~SmallDisk() {
+    if (mounted) ::umount(folder.c_str());
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  std::filesystem::path folder;
+  bool mounted;
+};
+
+/// Lets no file of this process grow beyond `bytes`.
+struct FileSizeLimit {
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit limit{bytes, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    handler = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+  rlimit before{};
+  void (*handler)(int) = nullptr;
+};
+
+/// Two events: hits (100, 0x41, 0), (103, 0x42, 2) with payload {7, 8}; then (250, 0x43, 1).
+BuiltSlice two_events() {
+  BuiltSlice slice;
+  slice.ledger = {.slice = 4, .hits_in = 9, .hits_in_events = 3, .hits_outside = 1, .hits_rejected = 2, .builder = 6};
+  slice.ledger.hits_dropped = {3, 0, 0};
+  slice.events.time = {100, 250};
+  slice.events.duration = {3, 0};
+  slice.events.n_hits = {2, 1};
+  slice.events.flags = {0, kIncomplete};
+  slice.events.sources_missing = {0, 4};
+  slice.events.hits_in_slice = {2, 1};
+  slice.events.owned = {1, 1};
+  slice.hits.time = {100, 103, 250};
+  slice.hits.channel = {0x41, 0x42, 0x43};
+  slice.hits.source = {0, 2, 1};
+  slice.hits.payload_words = {0, 2, 0};
+  slice.hits.payload = {7, 8};
+  slice.sources_missing = {2};
+  return slice;
+}
+
+TEST_F(PartWriterTest, WritesTheDatasetsOfTheContract) {
+  PartWriter writer(settings(true));
+  writer.write(two_events());
+  const auto parts = writer.close();
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].name, "run.part-0000-0000.h5");
+  EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0000.h5"});
+
+  const auto part = folder / parts[0].name;
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/events/time"), (U64{100, 250}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/events/duration"), (U64{3, 0}));
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/events/n_hits"), (U32{2, 1}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/events/slice"), (U64{4, 4}));
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/events/flags"), (U32{0, 2}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/events/sources_missing"), (U64{0, 4}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/events/first_hit"), (U64{0, 2, 3}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/hits/time"), (U64{100, 103, 250}));
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/hits/channel"), (U32{0x41, 0x42, 0x43}));
+  EXPECT_EQ(plain::column<std::uint16_t>(part, "/hits/source"), (U16{0, 2, 1}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/hits/first_payload"), (U64{0, 0, 2, 2}));
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/payload"), (U32{7, 8}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/slice"), U64{4});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_in"), U64{9});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_in_events"), U64{3});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_outside"), U64{1});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_rejected"), U64{2});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_dropped_corrupt"), U64{3});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_dropped_duplicate"), U64{0});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/hits_dropped_out_of_order"), U64{0});
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/sources_missing"), U64{4});
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/ledger/builder"), U32{6});
+  EXPECT_FALSE(plain::has(part, "/ledger/sources_missing_list"));
+}
+
+TEST_F(PartWriterTest, NamesTheUnitOfTimes) {
+  auto about = settings(false);
+  about.base.tick_ps = 250;
+  PartWriter(about).close();
+  const auto part = folder / "run.part-0000-0000.h5";
+  EXPECT_EQ(plain::attribute(part, "/events/time", "units"), "ticks of 250 ps");
+  EXPECT_EQ(plain::attribute(part, "/events/duration", "units"), "ticks of 250 ps");
+  EXPECT_EQ(plain::attribute(part, "/hits/time", "units"), "ticks of 250 ps");
+}
+
+TEST_F(PartWriterTest, LeavesPayloadOutOfRunsWithoutAny) {
+  PartWriter writer(settings(false));
+  auto slice = two_events();
+  slice.hits.payload_words.clear();
+  slice.hits.payload.clear();
+  writer.write(slice);
+  WrittenRun expected;
+  expected.add(slice);
+  expect_tables(folder / writer.close()[0].name, expected, false);
+}
+
+TEST_F(PartWriterTest, EmptyPartHasDatasetsOfLengthZero) {
+  PartWriter writer(settings(true));
+  const auto parts = writer.close();
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].slices, 0U);
+  expect_tables(folder / parts[0].name, WrittenRun{}, true);
+  EXPECT_EQ(plain::column<std::uint64_t>(folder / parts[0].name, "/ledger/slice"), U64{});
+}
+
+TEST_F(PartWriterTest, ListsMissingSourcesThatDoNotFitTheMask) {
+  auto about = settings(false);
+  about.n_sources = 70;
+  PartWriter writer(about);
+  auto slice = make_slice(0, 2, false);
+  slice.sources_missing = {1, 62, 63, 69};
+  writer.write(slice);
+  slice = make_slice(1, 2, false);
+  slice.sources_missing = {};
+  writer.write(slice);
+  slice = make_slice(5, 2, false);
+  slice.sources_missing = {65};
+  writer.write(slice);
+  const auto part = folder / writer.close()[0].name;
+  EXPECT_EQ(plain::column<std::uint32_t>(part, "/ledger/sources_missing_list"), (U32{1, 62, 63, 69, 65}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/sources_missing_offsets"), (U64{0, 4, 4, 5}));
+  EXPECT_EQ(plain::column<std::uint64_t>(part, "/ledger/sources_missing"),
+            (U64{0xc000000000000002U, 0, 0x8000000000000000U}));
+}
+
+TEST_F(PartWriterTest, StartsANewPartWhenOneIsFull) {
+  auto about = settings(true);
+  about.writer = 12;
+  about.segment_bytes = 20000;
+  about.chunk_bytes = 1024;
+  PartWriter writer(about);
+  std::vector<BuiltSlice> slices;
+  for (std::uint64_t i = 0; i < 30; ++i) writer.write(slices.emplace_back(make_slice(i, 50, true)));
+  const auto parts = writer.close();
+  ASSERT_GT(parts.size(), 2U);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_EQ(parts[i].name, "run.part-0012-000" + std::to_string(i) + ".h5");
+    EXPECT_EQ(parts[i].segment, i);
+    EXPECT_EQ(parts[i].first_slice, i == 0 ? 0 : parts[i - 1].last_slice + 1);
+    WrittenRun expected;
+    for (auto n = parts[i].first_slice; n <= parts[i].last_slice; ++n) expected.add(slices[n]);
+    expect_tables(folder / parts[i].name, expected, true);
+    EXPECT_EQ(parts[i].events, expected.time.size());
+    EXPECT_EQ(parts[i].hits, expected.hit_time.size());
+    EXPECT_EQ(parts[i].bytes, std::filesystem::file_size(folder / parts[i].name));
+  }
+  EXPECT_EQ(parts.back().last_slice, 29U);
+}
+
+TEST_F(PartWriterTest, CompressedColumnsHoldTheSame) {
+  for (const unsigned level : {0U, 1U, 6U}) {
+    auto about = settings(true);
+    about.writer = level;
+    about.compress = level;
+    about.chunk_bytes = 2048;
+    PartWriter writer(about);
+    WrittenRun expected;
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      const auto slice = make_slice(i, 100, true);
+      writer.write(slice);
+      expected.add(slice);
+    }
+    const auto part = folder / writer.close()[0].name;
+    expect_tables(part, expected, true);
+    EXPECT_EQ(plain::storage(part, "/hits/time").chunk_rows, 256U);
+    EXPECT_EQ(plain::storage(part, "/hits/time").filters, level == 0 ? 0 : 2);
+  }
+}
+
+TEST_F(PartWriterTest, LeavesNothingWhenDestroyedBeforeClose) {
+  {
+    PartWriter writer(settings(false));
+    writer.write(make_slice(0, 100, false));
+    EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0000.h5.partial"});
+  }
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(PartWriterTest, RefusesAFolderThatIsNotThere) {
+  auto about = settings(false);
+  about.run_file = folder / "nowhere" / "run.h5";
+  try {
+    const PartWriter writer(about);
+    FAIL() << "no exception";
+  } catch (const UserError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("nowhere/run.part-0000-0000.h5"), std::string::npos) << text;
+    EXPECT_NE(text.find("No such file or directory"), std::string::npos) << text;
+  }
+}
+
+TEST_F(PartWriterTest, AFileThatMayNotGrowIsAUserErrorAndLeavesNoPart) {
+  const FileSizeLimit limit(300000);
+  std::string reason;
+  try {
+    PartWriter writer(settings(false));
+    for (std::uint64_t i = 0; i < 300; ++i) writer.write(make_slice(i, 200, false));
+    writer.close();
+  } catch (const UserError& e) {
+    reason = e.what();
+  }
+  EXPECT_NE(reason.find("File too large"), std::string::npos) << reason;
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+TEST_F(PartWriterTest, FullDiskIsAUserErrorAndLeavesNoPart) {
+  const SmallDisk disk(folder);
+  if (!disk.mounted) GTEST_SKIP() << "needs the right to mount";
+  for (const std::size_t chunk : {std::size_t{4096}, std::size_t{1} << 20}) {
+    auto about = settings(false);
+    about.chunk_bytes = chunk;
+    std::string reason;
+    try {
+      PartWriter writer(about);
+      for (std::uint64_t i = 0; i < 3000; ++i) writer.write(make_slice(i, 200, false));
+      writer.close();
+    } catch (const UserError& e) {
+      reason = e.what();
+    }
+    EXPECT_NE(reason.find("No space left on device"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("run.part-0000-0000.h5"), std::string::npos) << reason;
+    EXPECT_EQ(files(), std::set<std::string>{});
+  }
+}
+
+}  // namespace
+}  // namespace eventloom

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// Reads files with the plain C interface of HDF5, apart from the code under test.
+namespace plain {
+
+inline hid_t open(const std::filesystem::path& path) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file < 0) throw std::runtime_error("cannot open " + path.string());
+  return file;
+}
+
+inline bool has(const std::filesystem::path& path, const std::string& object) {
+  const hid_t file = open(path);
+  const bool found = H5Lexists(file, object.c_str(), H5P_DEFAULT) > 0;
+  H5Fclose(file);
+  return found;
+}
+
+/// A whole dataset, which must be stored as little-endian unsigned numbers of T's size.
+template <class T>
+std::vector<T> column(const std::filesystem::path& path, const std::string& name) {
+  static_assert(std::is_unsigned_v<T>);
+  const hid_t stored = sizeof(T) == 2 ? H5T_STD_U16LE : sizeof(T) == 4 ? H5T_STD_U32LE : H5T_STD_U64LE;
+  const hid_t file = open(path);
+  const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+  if (dataset < 0) throw std::runtime_error(path.string() + " has no " + name);
+  const hid_t type = H5Dget_type(dataset);
+  if (H5Tequal(type, stored) <= 0) throw std::runtime_error(name + " has another type");
+  const hid_t space = H5Dget_space(dataset);
+  std::vector<T> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  const herr_t read = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  if (read < 0) throw std::runtime_error("cannot read " + name);
+  return values;
+}
+
+/// Rows of a chunk; filters of the dataset.
+struct Storage {
+  hsize_t chunk_rows = 0;
+  int filters = 0;
+};
+
+inline Storage storage(const std::filesystem::path& path, const std::string& name) {
+  const hid_t file = open(path);
+  const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+  const hid_t list = H5Dget_create_plist(dataset);
+  Storage result;
+  H5Pget_chunk(list, 1, &result.chunk_rows);
+  result.filters = H5Pget_nfilters(list);
+  H5Pclose(list);
+  H5Dclose(dataset);
+  H5Fclose(file);
+  return result;
+}
+
+/// Bytes of an attribute of `object` ("/" for the root) as they are stored.
+inline std::string attribute(const std::filesystem::path& path, const std::string& object, const std::string& name) {
+  const hid_t file = open(path);
+  const hid_t at = H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+  if (at < 0) throw std::runtime_error(object + " has no attribute " + name);
+  const hid_t type = H5Aget_type(at);
+  std::string bytes(H5Aget_storage_size(at), '\0');
+  H5Aread(at, type, bytes.data());
+  H5Tclose(type);
+  H5Aclose(at);
+  H5Fclose(file);
+  return bytes;
+}
+
+}  // namespace plain

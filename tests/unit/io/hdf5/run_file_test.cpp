@@ -1,0 +1,148 @@
+#include "io/hdf5/run_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/runtime/error.hpp"
+#include "plain_hdf5.hpp"
+#include "run_maker.hpp"
+
+namespace eventloom {
+namespace {
+
+class RunFileTest : public FolderTest {};
+
+RunRecord full_record() {
+  RunRecord record;
+  record.closed = true;
+  record.setup = "source = file:a.epochs\noverlap = 1\n";
+  record.definition = "gap:10,2";
+  record.filters = {"n_hits>=8", "duration<500ns"};
+  record.eventloom_version = "0.1.0";
+  record.mpi_version = "Open MPI v4.1.4";
+  record.ucx_version = "1.13.1";
+  record.hosts = {"node-a", "n2"};
+  record.base = {500, 20000};
+  record.epochs_per_slice = 16;
+  record.overlap = 12345;
+  record.with_payload = true;
+  record.sources = {{"a", "file:a.epochs", {"/data/a.epochs", 123456789012U, 0xe3069283U}, 17},
+                    {"long name", "gen:poisson", {}, 0}};
+  record.totals.events = 2;
+  record.totals.events_truncated = 3;
+  record.totals.events_incomplete = 4;
+  record.totals.hits_in = 50;
+  record.totals.hits_in_events = 6;
+  record.totals.hits_outside = 7;
+  record.totals.hits_rejected = 8;
+  record.totals.hits_dropped = {9, 10, 10};
+  record.totals.anomalies = 12;
+  return record;
+}
+
+TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
+  const auto record = full_record();
+  write_run_file(folder / "run.h5", record, {});
+  const auto read = read_run_file(folder / "run.h5");
+  EXPECT_TRUE(read.record.closed);
+  EXPECT_EQ(read.record.setup, record.setup);
+  EXPECT_EQ(read.record.definition, record.definition);
+  EXPECT_EQ(read.record.filters, record.filters);
+  EXPECT_EQ(read.record.mpi_version, record.mpi_version);
+  EXPECT_EQ(read.record.hosts, record.hosts);
+  EXPECT_EQ(read.record.base, record.base);
+  EXPECT_EQ(read.record.epochs_per_slice, 16U);
+  EXPECT_EQ(read.record.overlap, 12345U);
+  EXPECT_TRUE(read.record.with_payload);
+  EXPECT_EQ(read.record.totals, record.totals);
+  ASSERT_EQ(read.record.sources.size(), 2U);
+  EXPECT_EQ(read.record.sources[0].input.path, "/data/a.epochs");
+  EXPECT_EQ(read.record.sources[0].input.bytes, 123456789012U);
+  EXPECT_EQ(read.record.sources[0].input.crc32c, 0xe3069283U);
+  EXPECT_EQ(read.record.sources[0].id, 17U);
+  EXPECT_EQ(read.record.sources[1].name, "long name");
+}
+
+TEST_F(RunFileTest, StoresTextsAtFixedLength) {
+  write_run_file(folder / "run.h5", full_record(), {});
+  EXPECT_EQ(plain::attribute(folder / "run.h5", "/", "format"), "eventloom-run");
+  EXPECT_EQ(plain::attribute(folder / "run.h5", "/", "definition"), "gap:10,2");
+  EXPECT_EQ(plain::attribute(folder / "run.h5", "/", "hosts"), std::string("node-an2\0\0\0\0", 12));
+}
+
+TEST_F(RunFileTest, TakesASetupOfAnyLength) {
+  auto record = full_record();
+  record.setup.assign(300000, 'x');
+  record.filters.clear();
+  record.hosts.assign(5000, "a-host-with-a-long-name");
+  write_run_file(folder / "run.h5", record, {});
+  const auto read = read_run_file(folder / "run.h5").record;
+  EXPECT_EQ(read.setup, record.setup);
+  EXPECT_EQ(read.filters, record.filters);
+  EXPECT_EQ(read.hosts, record.hosts);
+}
+
+TEST_F(RunFileTest, ListsParts) {
+  const std::vector<BuiltSlice> slices = {make_slice(3, 5, true), make_slice(4, 5, true), make_slice(6, 5, true)};
+  const auto parts = write_run(folder / "run.h5", {.writers = 2}, slices);
+  const auto read = read_run_file(folder / "run.h5").parts;
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].name, "run.part-0000-0000.h5");
+  EXPECT_EQ(read[0].first_slice, 4U);
+  EXPECT_EQ(read[0].last_slice, 6U);
+  EXPECT_EQ(read[0].slices, 2U);
+  EXPECT_EQ(read[1].writer, 1U);
+  EXPECT_EQ(read[1].first_slice, 3U);
+  EXPECT_EQ(read[1].hits, slices[0].hits.size());
+  EXPECT_EQ(plain::column<std::uint64_t>(folder / "run.h5", "/parts/events"), (std::vector<std::uint64_t>{10, 5}));
+}
+
+TEST_F(RunFileTest, ReplacesAnEarlierOneInOneStep) {
+  auto record = full_record();
+  record.closed = false;
+  write_run_file(folder / "run.h5", record, {});
+  PartInfo missing;
+  missing.name = "run.part-0000-0000.h5";
+  missing.slices = 1;
+  record.closed = true;
+  EXPECT_THROW(write_run_file(folder / "run.h5", record, {&missing, 1}), UserError);
+  EXPECT_FALSE(read_run_file(folder / "run.h5").record.closed);
+  EXPECT_EQ(files(), std::set<std::string>{"run.h5"});
+  write_run_file(folder / "run.h5", record, {});
+  EXPECT_TRUE(read_run_file(folder / "run.h5").record.closed);
+}
+
+TEST_F(RunFileTest, RefusesTwoPartsWithTheSameSlice) {
+  std::vector<PartInfo> parts;
+  for (std::uint32_t w = 0; w < 2; ++w) {
+    PartWriter writer({.run_file = folder / "run.h5", .writer = w});
+    writer.write(make_slice(7, 1, false));
+    parts.push_back(writer.close().front());
+  }
+  EXPECT_THROW(write_run_file(folder / "run.h5", record_of({}, false), parts), UserError);
+}
+
+TEST_F(RunFileTest, RemovesWhatBelongsToAnEarlierRunAndNothingElse) {
+  const std::set<std::string> keep = {"other.h5",
+                                      "run.merged.h5",
+                                      "run2.part-0000-0000.h5",
+                                      "run.part-a-b.h5",
+                                      "run.part-0000-0000.txt",
+                                      "run.part-0000.h5",
+                                      "a.run.part-0000-0000.h5"};
+  const std::set<std::string> old = {"run.h5",
+                                     "run.h5.partial",
+                                     "run.part-0000-0000.h5",
+                                     "run.part-0012-0345.h5",
+                                     "run.part-12345-10000.h5",
+                                     "run.part-0001-0001.h5.partial"};
+  for (const auto& names : {keep, old}) {
+    for (const auto& name : names) std::ofstream(folder / name) << "x";
+  }
+  remove_old_run(folder / "run.h5");
+  EXPECT_EQ(files(), keep);
+}
+
+}  // namespace
+}  // namespace eventloom
