@@ -23,14 +23,14 @@ constexpr Epoch kEpochsPerStep = 4096;
 /// Last name of what the source is read from: a file without its ending, or a group.
 std::string short_name(const SourceSpec& spec) {
   const auto uri = SourceUri::parse(spec.uri);
-  const auto group = std::filesystem::path(uri.get("group", "/")).filename().string();
+  auto group = std::filesystem::path(uri.get("group", "/")).filename().string();
   if (!group.empty()) return group;
   return std::filesystem::path(uri.path()).stem().string();
 }
 
 std::string output_path(const std::string& output, bool folder, std::size_t number, const SourceSpec& spec) {
   if (!folder) return output;
-  char prefix[16];
+  char prefix[32];
   std::snprintf(prefix, sizeof prefix, "%05zu_", number);
   return (std::filesystem::path(output) / (prefix + short_name(spec) + ".epochs")).string();
 }
@@ -127,10 +127,10 @@ int convert_command(int argc, const char* const* argv) {
   const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output);
   if (folder) std::filesystem::create_directories(output);
   bool whole = true;
-  for (std::uint16_t i = 0; i < specs.size(); ++i) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
     const auto path = output_path(output, folder, i, specs[i]);
     refuse_existing(path, (*values)["force"].as<bool>());
-    whole = convert_one(specs[i], SourceId{i}, options, path) && whole;
+    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, path) && whole;
   }
   return whole ? kExitOk : kExitLosses;
 }

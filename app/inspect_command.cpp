@@ -144,7 +144,7 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   const auto summary = read_output(path);
   Json attributes = Json::object();
   for (const auto& [name, value] : summary.attributes) {
-    std::visit([&](const auto& v) { attributes[name] = v; }, value);
+    std::visit([&attributes, &key = name](const auto& v) { attributes[key] = v; }, value);
   }
   Json json = {{"file", path},
                {"kind", summary.format},

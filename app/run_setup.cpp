@@ -110,11 +110,12 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
   agree(communicator, [&] {
     const auto specs = expand_sources(config.sources);
     setup.roles = assign_roles(config, specs.size(), communicator.size());
-    for (std::uint16_t s = 0; s < specs.size(); ++s) {
-      if (setup.roles.rank_of(SourceId{s}) != communicator.rank()) continue;
-      auto source = open_source(specs[s], SourceId{s}, config.time_base);
-      mine.push_back(to_json(SourceId{s}, facts_of(specs[s], *source)));
-      setup.local.push_back({SourceId{s}, std::move(source)});
+    for (std::size_t s = 0; s < specs.size(); ++s) {
+      const SourceId id{static_cast<std::uint16_t>(s)};
+      if (setup.roles.rank_of(id) != communicator.rank()) continue;
+      auto source = open_source(specs[s], id, config.time_base);
+      mine.push_back(to_json(id, facts_of(specs[s], *source)));
+      setup.local.push_back({id, std::move(source)});
     }
   });
   setup.sources.resize(setup.roles.sources);

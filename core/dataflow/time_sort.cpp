@@ -84,7 +84,10 @@ void TimeSort::sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* o
   HitKey* from = spare_.require(tile.n_hits);
   if (count % 2 == 0) std::swap(from, to);  // so that the last digit moves the keys to `out`
   for (unsigned digit = 0; digit < count; ++digit) {
-    const auto bin_of = [=, begin = tile.begin](std::uint32_t tick) { return (tick - begin) >> (digit * bits) & mask; };
+    const unsigned low = digit * bits;
+    const auto bin_of = [=, begin = tile.begin, mask = mask](std::uint32_t tick) {
+      return (tick - begin) >> low & mask;
+    };
     std::fill_n(counters, std::size_t{mask} + 1, 0U);
     each_hit([&](std::uint32_t i) { ++counters[bin_of(ticks[i])]; });
     positions_from_counts(counters, std::size_t{mask} + 1);

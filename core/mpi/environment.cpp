@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -35,7 +36,8 @@ std::string control_variable(const char* name) {
   std::string value(static_cast<std::size_t>(count) + 1, '\0');
   if (MPI_T_cvar_read(handle, value.data()) != MPI_SUCCESS) value.clear();
   MPI_T_cvar_handle_free(&handle);
-  return value.c_str();
+  value.resize(std::strlen(value.c_str()));
+  return value;
 }
 
 /// Transports of this host that UCX could use, from its own query of components and devices.

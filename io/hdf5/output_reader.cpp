@@ -32,7 +32,7 @@ struct OpenFile {
 };
 
 std::string format_of(const OpenFile& open) {
-  const std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
+  std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
   if (format != kRunFormat && format != kPartFormat && format != kMergedFormat) {
     throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
   }

@@ -54,7 +54,7 @@ InputFile describe_file(const std::string& path) {
   if (found != known.end() && found->second.changed == changed && found->second.file.bytes == bytes) {
     return found->second.file;
   }
-  const auto file = read_file(path);
+  auto file = read_file(path);
   known[path] = {file, changed};
   return file;
 }

@@ -1,6 +1,6 @@
 // Exchange between two ranks beside a bare MPI_Put + MPI_Win_flush loop of the same message size and
 // footprint, in the same run, in turn:
-//   mpirun -np 2 exchange_benchmark [REPEATS]
+//   mpirun -np 2 exchange_benchmark [REPEATS [MESSAGE_BYTES]]
 // Prints medians in MB/s (1e6 bytes) and the share of the bare loop.
 
 #include <algorithm>
@@ -207,6 +207,7 @@ int main(int argc, char** argv) {
                 "exchange", "share", "assembled", "share");
   }
   for (const std::uint32_t message : {1024U, 4096U, 16384U, 65536U, 262144U, 1048576U}) {
+    if (argc > 2 && static_cast<std::uint32_t>(std::atoi(argv[2])) != message) continue;
     for (const std::uint32_t depth : {4U, 8U, 16U, 32U}) {
       eventloom::measure(communicator, {message, depth}, repeats);
     }
