@@ -5,6 +5,7 @@
 
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
@@ -85,8 +86,17 @@ class Converter {
   std::uint64_t damaged_ = 0;
 };
 
-void refuse_existing(const std::string& path, bool force) {
-  if (!force && std::filesystem::exists(path)) throw UserError("'" + path + "' exists; say --force to overwrite it");
+/// One path per source, all free to be written.
+std::vector<std::string> output_paths(const std::string& output, const std::vector<SourceSpec>& specs, bool force) {
+  std::error_code error;
+  const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output, error);
+  if (folder) create_folder(output);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    paths.push_back(output_path(output, folder, i, specs[i]));
+    refuse_existing(paths.back(), force);
+  }
+  return paths;
 }
 
 /// Returns whether the input was without damage.
@@ -124,13 +134,10 @@ int convert_command(int argc, const char* const* argv) {
   const auto& output = (*values)["output"].as<std::string>();
   const auto options = time_base_options(*values);
   const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
-  const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output);
-  if (folder) std::filesystem::create_directories(output);
+  const auto paths = output_paths(output, specs, (*values)["force"].as<bool>());
   bool whole = true;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const auto path = output_path(output, folder, i, specs[i]);
-    refuse_existing(path, (*values)["force"].as<bool>());
-    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, path) && whole;
+    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, paths[i]) && whole;
   }
   return whole ? kExitOk : kExitLosses;
 }

@@ -8,8 +8,10 @@
 #include "app/command_line.hpp"
 #include "app/generate_events.hpp"
 #include "app/options.hpp"
+#include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
+#include "io/sources/point_process.hpp"
 
 namespace eventloom {
 
@@ -48,6 +50,16 @@ std::string describe(const std::string& config) {
   return text;
 }
 
+std::string timing_option(const po::variables_map& values) {
+  const auto& name = values["timing"].as<std::string>();
+  try {
+    PointProcess(name, 1);
+  } catch (const UserError& e) {
+    throw UserError("--timing: " + std::string(e.what()));
+  }
+  return name;
+}
+
 GenerateSettings to_settings(const po::variables_map& values) {
   constexpr std::uint64_t kMany = 1'000'000'000'000;
   GenerateSettings s;
@@ -58,7 +70,7 @@ GenerateSettings to_settings(const po::variables_map& values) {
   s.base.epoch_ticks = base.epoch_ticks.value_or(s.base.epoch_ticks);
   s.sources = static_cast<std::uint32_t>(count_option(values, "sources", 1, 1000));
   s.rate = count_option(values, "rate", 1, kMany);
-  s.timing = values["timing"].as<std::string>();
+  s.timing = timing_option(values);
   s.hits = count_option(values, "hits", 1, 500);
   s.noise = count_option(values, "noise", 0, kMany);
   s.channels = static_cast<std::uint32_t>(count_option(values, "channels", 1, 65536));
@@ -71,12 +83,14 @@ GenerateSettings to_settings(const po::variables_map& values) {
 }
 
 void prepare_folder(const GenerateSettings& settings, bool force) {
+  create_folder(settings.output);
+  for (std::uint32_t s = 0; s < settings.sources; ++s) refuse_existing(stream_path(settings, s), force);
+  for (const auto* name : {"/truth.csv", "/truth.json"}) refuse_existing(settings.output + name, force);
+  // A glob over the folder would take it for a stream of this recording.
+  const auto beyond = stream_path(settings, settings.sources);
   std::error_code error;
-  std::filesystem::create_directories(settings.output, error);
-  if (error) throw UserError("cannot create the folder '" + settings.output + "': " + error.message());
-  for (std::uint32_t s = 0; s < settings.sources && !force; ++s) {
-    const auto path = stream_path(settings, s);
-    if (std::filesystem::exists(path)) throw UserError("'" + path + "' exists; say --force to overwrite it");
+  if (std::filesystem::exists(beyond, error)) {
+    throw UserError("'" + beyond + "' is left from a recording with more sources; remove it or choose another folder");
   }
 }
 
