@@ -13,8 +13,11 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
       assembler_(settings.n_sources),
       output_(std::move(output)),
       report_(std::move(report)),
-      next_(scheduler.next_slice(settings.id, settings.first_slice)) {
+      from_(settings.first_slice),
+      next_(kNoSlice) {
   for (std::size_t i = 0; i < settings_.threads; ++i) benches_.emplace_back(building);
+  find_next();
+  tell_claims();
 }
 
 // The data path of a builder: receive, build (decode, time sort, define), pass on.
@@ -32,12 +35,9 @@ std::size_t BuilderRole::do_work(SteadyTime) {
 
 /// Takes the next slices in order, as many as are whole and as there are benches.
 std::size_t BuilderRole::take_complete_slices() {
+  if (next_ == kNoSlice) find_next();
   std::size_t n = 0;
-  while (n < benches_.size() && assembler_.complete(next_)) {
-    if (assembler_.all_ended() && next_ >= assembler_.data_end()) {
-      if (n == 0) finish();
-      break;
-    }
+  while (n < benches_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
     auto assembly = assembler_.take(next_);
     if (assembly->goes_on()) {
       benches_[n].slice = next_;
@@ -45,15 +45,39 @@ std::size_t BuilderRole::take_complete_slices() {
       ++n;
     } else {
       assembler_.recycle(std::move(assembly));
+      ++done_;
     }
-    next_ = scheduler_.next_slice(settings_.id, {next_.value + 1});
+    from_ = {next_.value + 1};
+    find_next();
   }
+  if (n == 0 && nothing_left()) finish();
   return n;
+}
+
+void BuilderRole::find_next() { next_ = scheduler_.next_slice(settings_.id, from_).value_or(kNoSlice); }
+
+/// All sources have ended, and no slice with data is or will be this builder's.
+bool BuilderRole::nothing_left() const {
+  if (!assembler_.all_ended()) return false;
+  if (next_ != kNoSlice) return next_ >= assembler_.data_end();
+  return settings_.claims == nullptr || settings_.claims->claimed_end() >= assembler_.data_end();
 }
 
 void BuilderRole::finish() {
   finished_ = true;
   output_->end(assembler_.data_end());
+  tell_claims();
+}
+
+/// Claims as many slices as there is room for.
+void BuilderRole::tell_claims() {
+  if (settings_.claims == nullptr) return;
+  Claim claim;
+  claim.builder = settings_.id.value;
+  claim.built = done_;
+  claim.claimed = done_ + settings_.slices_in_flight;
+  claim.finished = finished_ ? 1 : 0;
+  settings_.claims->claim(claim);
 }
 
 void BuilderRole::build(std::size_t n) {
@@ -88,13 +112,16 @@ std::size_t BuilderRole::pass_on() {
     ++n_passed_;
     ++passed;
     ++built_;
+    ++done_;
   }
   if (n_passed_ == n_built_) n_passed_ = n_built_ = 0;
+  if (passed != 0) tell_claims();
   return passed;
 }
 
-/// The window begins at the lowest slice not yet taken.
+/// The window begins at the lowest slice not yet taken. Slices that were claimed have room already.
 void BuilderRole::grant(bool eager) {
+  if (settings_.claims != nullptr) return inbox_.grant(kNoSlice, eager);
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;
   inbox_.grant({next_.value + ahead}, eager);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/claim_role.hpp"
 #include "app/role.hpp"
 #include "app/slice_output.hpp"
 #include "core/dataflow/slice_builder.hpp"
@@ -20,6 +21,7 @@ struct BuilderRoleSettings {
   std::uint32_t n_builders = 1;
   std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time
   std::size_t threads = 1;             ///< slices built at a time
+  ClaimRole* claims = nullptr;         ///< where builders claim their slices; outlives the builder
 };
 
 /// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the
@@ -53,6 +55,9 @@ class BuilderRole final : public Role {
   std::size_t pass_on();
   void build_on(Bench& bench);
   void grant(bool eager);
+  void find_next();
+  [[nodiscard]] bool nothing_left() const;
+  void tell_claims();
 
   BuilderRoleSettings settings_;
   const Scheduler& scheduler_;
@@ -63,7 +68,9 @@ class BuilderRole final : public Role {
   std::vector<Bench> benches_;
   std::size_t n_built_ = 0;   ///< benches, from the first on, whose output waits to be passed on
   std::size_t n_passed_ = 0;  ///< of these, passed on already
-  SliceId next_;              ///< the lowest slice not yet taken
+  SliceId from_;              ///< slices of this builder before it are taken
+  SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown
+  std::uint64_t done_ = 0;    ///< slices taken and done with
   bool finished_ = false;
   std::uint64_t built_ = 0;
 };

@@ -39,5 +39,6 @@ int generate_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
+int bench_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

@@ -15,12 +15,8 @@ SliceId next_slice_of_filter(const FilterRoleSettings& settings, std::uint64_t f
 
 }  // namespace
 
-FilterRole::FilterRole(FilterRoleSettings settings, const Scheduler& scheduler, std::vector<Inbox> inboxes,
-                       Selector& selector)
-    : settings_(settings),
-      scheduler_(scheduler),
-      selector_(selector),
-      next_(next_slice_of_filter(settings, settings.first_slice.value)) {
+FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector& selector)
+    : settings_(settings), selector_(selector), next_(next_slice_of_filter(settings, settings.first_slice.value)) {
   for (auto& inbox : inboxes) lanes_.push_back({std::move(inbox), SliceAssembler{1}});
 }
 
@@ -34,18 +30,24 @@ std::size_t FilterRole::do_work(SteadyTime) {
 }
 
 bool FilterRole::take_next() {
-  auto& assembler = lanes_[scheduler_.builder_of(next_).value].assembler;
-  if (!assembler.complete(next_)) return false;
-  if (assembler.all_ended() && next_ >= assembler.data_end()) {
-    finished_ = std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.assembler.all_ended(); });
+  const auto holder = std::ranges::find_if(lanes_, [&](const Lane& lane) { return lane.assembler.holds(next_); });
+  if (holder == lanes_.end()) {
+    finished_ = all_built();
     return finished_;
   }
-  auto assembly = assembler.take(next_);
+  if (!holder->assembler.complete(next_)) return false;
+  auto assembly = holder->assembler.take(next_);
   from_wire(assembly->part(0).body(), slice_);
-  assembler.recycle(std::move(assembly));
+  holder->assembler.recycle(std::move(assembly));
   selector_.take(slice_);
   next_ = next_slice_of_filter(settings_, next_.value + 1);
   return true;
+}
+
+/// Every builder has ended, and the next slice lies beyond the last with data.
+bool FilterRole::all_built() const {
+  return std::ranges::all_of(
+      lanes_, [&](const Lane& lane) { return lane.assembler.all_ended() && next_ >= lane.assembler.data_end(); });
 }
 
 void FilterRole::settle() {

@@ -6,7 +6,6 @@
 #include "app/role.hpp"
 #include "core/dataflow/selector.hpp"
 #include "core/exchange/inbox.hpp"
-#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
@@ -23,7 +22,7 @@ struct FilterRoleSettings {
 class FilterRole final : public Role {
  public:
   /// `inboxes`: one per builder, by number.
-  FilterRole(FilterRoleSettings settings, const Scheduler& scheduler, std::vector<Inbox> inboxes, Selector& selector);
+  FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector& selector);
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_; }
@@ -35,9 +34,9 @@ class FilterRole final : public Role {
     SliceAssembler assembler{1};
   };
   bool take_next();
+  [[nodiscard]] bool all_built() const;
 
   FilterRoleSettings settings_;
-  const Scheduler& scheduler_;
   std::vector<Lane> lanes_;
   Selector& selector_;
   SliceId next_;

@@ -7,6 +7,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "formats/hash.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/sources/point_process.hpp"
 
@@ -16,12 +17,9 @@ namespace {
 
 constexpr std::size_t kAppendBytes = 1U << 20;
 
-/// Seeds that belong together without being alike (splitmix64, Steele et al., OOPSLA 2014).
+/// Seeds that belong together without being alike.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) {
-  std::uint64_t z = seed + (stream + 1) * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
+  return splitmix64(seed + stream * 0x9e3779b97f4a7c15ULL);
 }
 
 /// Mean distance of points in ticks.

@@ -2,6 +2,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/units.hpp"
+#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
@@ -33,6 +34,30 @@ TimeBaseOptions time_base_options(const boost::program_options::variables_map& v
         parse_epoch_length(values["epoch"].as<std::string>(), options.tick_ps.value_or(TimeBase{}.tick_ps));
   }
   return options;
+}
+
+std::uint64_t slot_option(const boost::program_options::variables_map& values) {
+  const auto& text = values["slot"].as<std::string>();
+  if (text.empty()) return 0;
+  const auto ps = parsed("slot", [&] { return parse_picoseconds(text); });
+  constexpr std::uint64_t kNanosecond = 1000;
+  constexpr std::uint64_t kSecond = 1'000'000'000'000;
+  if (ps < kNanosecond || ps > kSecond) throw UserError("--slot: '" + text + "' is not from 1ns to 1s");
+  return ps / kNanosecond;
+}
+
+void check_schedule(const std::string& name, std::uint64_t slot_ns) {
+  // A table's file is read when the numbers of sources and builders are known.
+  if (name.starts_with("table:") && name != "table:") {
+    if (slot_ns != 0) throw UserError("--slot: a schedule table has times of its own; leave it out");
+    return;
+  }
+  parsed("schedule", [&] {
+    ScheduleSettings settings;
+    settings.name = name;
+    settings.slot_ns = slot_ns;
+    return make_scheduler(settings);
+  });
 }
 
 }  // namespace eventloom

@@ -39,4 +39,10 @@ std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps)
 /// Options `tick` and `epoch`, where they are given.
 TimeBaseOptions time_base_options(const boost::program_options::variables_map& values);
 
+/// Option `slot` in nanoseconds; 0 when it is not given.
+std::uint64_t slot_option(const boost::program_options::variables_map& values);
+
+/// Refuses a schedule that no number of sources and builders makes right.
+void check_schedule(const std::string& name, std::uint64_t slot_ns);
+
 }  // namespace eventloom

@@ -1,28 +1,30 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "app/builder_role.hpp"
-#include "app/roles.hpp"
 #include "app/run_config.hpp"
 #include "app/run_report.hpp"
 #include "app/run_setup.hpp"
 #include "app/source_role.hpp"
+#include "app/wiring.hpp"
 #include "core/dataflow/selector.hpp"
 #include "core/mpi/communicator.hpp"
-#include "core/transport/mpi_rma_transport.hpp"
 #include "io/hdf5/part_writer.hpp"
-#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
+
+/// How the exchange of a run is wired.
+WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
 
 /// All that one rank does in a run: its roles, connected by rings. Construction, work() and
 /// destruction are collective; the arguments must outlive it.
 class RankRun {
  public:
   /// Takes the local sources out of `setup`.
-  RankRun(const RunConfig& config, RunSetup& setup, const Communicator& communicator);
+  RankRun(const RunConfig& config, RunSetup& setup, Wiring& wiring, const Communicator& communicator);
 
   /// Every role takes its turn until all ranks have nothing left to do. Throws UserError when an
   /// input or output fails on this rank; the other ranks then know nothing of it.
@@ -39,26 +41,20 @@ class RankRun {
     Selector selector;
   };
 
-  [[nodiscard]] bool all_done() const;
-  void settle();
   Selector& add_writer(std::uint32_t number);
-  RingConsumer consumer(const RingLink& link);
-  Outbox outbox(const RingLink& link, Outbox::BodyCrc crc);
   void add_filter(FilterId id);
   void add_builder(BuilderId id);
   std::unique_ptr<SliceOutput> output_of(BuilderId id);
-  void add_sources();
+  void add_sources(std::function<std::int64_t()> since_start);
   void report(const BuildProblem& problem) const;
 
   const RunConfig& config_;
   RunSetup& setup_;
   const Communicator& communicator_;
-  std::unique_ptr<Scheduler> scheduler_;
-  RingMap rings_;
-  MpiRmaTransport transport_;
+  Wiring& wiring_;
   std::vector<std::unique_ptr<Writer>> writers_;
-  std::vector<std::unique_ptr<Role>> roles_;
-  SourceRole* sources_ = nullptr;  ///< the one among roles_, if this rank has sources
+  std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
+  SourceRole* sources_ = nullptr;             ///< the one among roles_, if this rank has sources
 };
 
 }  // namespace eventloom

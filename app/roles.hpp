@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "formats/ids.hpp"
@@ -20,10 +21,17 @@ struct Roles {
   [[nodiscard]] int rank_of(FilterId filter) const { return rank_of_role(sources + builders + filter.value); }
   /// Ranks with at least one source, rising.
   [[nodiscard]] std::vector<int> source_ranks() const;
+  /// Ranks with at least one builder, rising.
+  [[nodiscard]] std::vector<int> builder_ranks() const;
+  /// Ranks with a source or a builder, rising.
+  [[nodiscard]] std::vector<int> exchange_ranks() const;
+  /// Where claims are settled, when builders claim their slices.
+  [[nodiscard]] int assigner_rank() const { return rank_of(SourceId{0}); }
   /// Builders write themselves when there are no filters.
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }
 
  private:
+  [[nodiscard]] std::vector<int> ranks_of_roles(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] int rank_of_role(std::uint32_t role) const {
     return static_cast<int>(role % static_cast<std::uint32_t>(ranks));
   }
@@ -39,10 +47,13 @@ struct RingLink {
 
 /// All rings of a run. A function of its arguments: every rank computes the same.
 struct RingMap {
-  RingMap(const Roles& roles, RingGeometry geometry);
+  /// `notes`: of the rings between the assigner and the others; none without.
+  RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes);
 
   std::vector<std::vector<RingLink>> to_builder;  ///< [builder][index of the rank in source_ranks()]
   std::vector<std::vector<RingLink>> to_filter;   ///< [filter][builder]
+  std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks()
+  std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks()
   std::vector<std::uint64_t> window_bytes;        ///< by rank
 };
 

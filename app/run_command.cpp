@@ -3,9 +3,9 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 
 #include "app/command_line.hpp"
+#include "app/mpi_command.hpp"
 #include "app/rank_run.hpp"
 #include "app/run_config.hpp"
 #include "app/run_report.hpp"
@@ -78,11 +78,11 @@ void begin(const RunConfig& config, const RunRecord& record) {
   write_run_file(config.output, record, {});
 }
 
-RunResult build_events(const RunConfig& config, RunSetup& setup, const Communicator& communicator) {
+RunResult build_events(const RunConfig& config, RunSetup& setup, Wiring& wiring, const Communicator& communicator) {
   const auto start = std::chrono::steady_clock::now();
   RunResult mine;
   try {
-    RankRun rank_run(config, setup, communicator);
+    RankRun rank_run(config, setup, wiring, communicator);
     rank_run.work();
     mine = rank_run.close();
   } catch (const UserError& e) {
@@ -100,43 +100,23 @@ int run(const RunConfig& config, const Communicator& communicator) {
   const auto backend = exchange_backend();
   if (first) tell_exchange(backend);
   RunSetup setup = set_up_run(config, communicator);
+  Wiring wiring(wiring_settings(config, setup), communicator);
   RunRecord record = describe(config, setup);
   agree(communicator, [&] {
     if (first) begin(config, record);
   });
-  const RunResult result = build_events(config, setup, communicator);
+  const RunResult result = build_events(config, setup, wiring, communicator);
   agree(communicator, [&] {
     if (first) finish(config, setup, result, record, backend);
   });
   return exit_code_of(result);
 }
 
-/// Runs `work` inside MPI. An error that all ranks share is said by one of them, before MPI_Finalize
-/// lets any end: a launcher kills the others as soon as one ends with an error.
-template <class Work>
-int with_mpi(Work work) {
-  const MpiEnvironment environment;
-  const Communicator communicator;
-  try {
-    return work(communicator);
-  } catch (const UserError& e) {
-    if (communicator.rank() == 0) std::cerr << "eventloom run: " << e.what() << std::endl;
-    return kExitUsage;
-  }
-}
-
 }  // namespace
 
 int run_command(int argc, const char* const* argv) {
-  std::optional<RunConfig> config;
-  try {
-    config = parse_run_config(argc, argv);
-  } catch (const UserError& e) {
-    if (!launched()) throw;
-    return with_mpi([&](const Communicator&) -> int { throw e; });
-  }
-  if (!config) return kExitOk;
-  return with_mpi([&](const Communicator& communicator) { return run(*config, communicator); });
+  return run_inside_mpi<RunConfig>(
+      "run", [&] { return parse_run_config(argc, argv); }, run);
 }
 
 }  // namespace eventloom

@@ -6,7 +6,6 @@
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
-#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
@@ -41,8 +40,11 @@ void add_exchange_options(po::options_description& options) {
   options.add_options()("builders", po::value<std::string>()->value_name("N")->default_value("0", "0: one per rank"),
                         "number of builders")(
       "filters", po::value<std::string>()->value_name("N")->default_value("0", "0: builders select and write"),
-      "number of filters")("schedule", po::value<std::string>()->value_name("NAME")->default_value("round-robin"),
-                           "who sends to whom when: round-robin or chaotic")(
+      "number of filters")(
+      "schedule", po::value<std::string>()->value_name("NAME")->default_value("round-robin"),
+      "who sends to whom when: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
+      "slot", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
+      "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
       "ring-depth", po::value<std::string>()->value_name("N")->default_value("8"), "cells in each ring")(
       "cell-size", po::value<std::string>()->value_name("BYTES")->default_value("64KiB"), "bytes of a cell")(
       "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
@@ -69,7 +71,8 @@ RunConfig to_config(const po::variables_map& values) {
   config.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
   config.filters = static_cast<std::uint32_t>(count_option(values, "filters", 0, 100'000));
   config.schedule = values["schedule"].as<std::string>();
-  parsed("schedule", [&] { return make_scheduler(config.schedule, 1); });
+  config.slot_ns = slot_option(values);
+  check_schedule(config.schedule, config.slot_ns);
   config.define = values["define"].as<std::string>();
   if (values.count("filter") != 0) config.filter = values["filter"].as<std::vector<std::string>>();
   config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);

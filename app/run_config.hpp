@@ -19,6 +19,7 @@ struct RunConfig {
   std::uint32_t builders = 0;  ///< 0: as many as ranks
   std::uint32_t filters = 0;
   std::string schedule;
+  std::uint64_t slot_ns = 0;  ///< 0: slots are kept by order alone
   std::string define;
   std::vector<std::string> filter;
   std::uint64_t epochs_per_slice = 100;

@@ -67,14 +67,34 @@ PartInfo part_from_json(const Json& json) {
           json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
 }
 
+Json to_json(const SourceCount& sent) {
+  const auto& e = sent.exchange;
+  return {{"messages", e.messages},     {"message_bytes", e.message_bytes}, {"cells", e.cells},
+          {"cell_bytes", e.cell_bytes}, {"notifications", e.notifications}, {"late_transfers", sent.late_transfers}};
+}
+
+SourceCount sent_from_json(const Json& json) {
+  SourceCount sent;
+  sent.exchange = {json.at("messages"), json.at("message_bytes"), json.at("cells"), json.at("cell_bytes"),
+                   json.at("notifications")};
+  sent.late_transfers = json.at("late_transfers");
+  return sent;
+}
+
+Json to_json(const ClockQuality& clock) {
+  return {{"offset_ns", clock.offset_ns},
+          {"rate_ppm", clock.rate_ppm},
+          {"residual_ns", clock.residual_ns},
+          {"precision_ns", clock.precision_ns},
+          {"round_trips", clock.round_trips}};
+}
+
 Json to_json(const RunResult& result) {
   Json parts = Json::array();
   for (const auto& part : result.parts) parts.push_back(to_json(part));
-  return {{"totals", to_json(result.totals)},
-          {"hits_read", result.hits_read},
-          {"parts", parts},
-          {"seconds", result.seconds},
-          {"peak_rss_bytes", result.peak_rss_bytes}};
+  return {{"totals", to_json(result.totals)}, {"hits_read", result.hits_read},
+          {"sent", to_json(result.sent)},     {"parts", parts},
+          {"seconds", result.seconds},        {"peak_rss_bytes", result.peak_rss_bytes}};
 }
 
 double million_per_second(std::uint64_t n, double seconds) {
@@ -106,14 +126,25 @@ void print_ledger(std::ostream& out, const RunTotals& t) {
   if (t.dropped() == 0) print_count(out, "+ dropped", 0);
 }
 
+void print_slots(std::ostream& out, const RunResult& result) {
+  const auto worst = std::ranges::max(result.clocks, {}, &ClockQuality::precision_ns);
+  char line[160];
+  std::snprintf(line, sizeof line, "slots kept by clocks that agree within %.1f us; %llu of %llu transfers late\n",
+                worst.precision_ns / 1e3, static_cast<unsigned long long>(result.sent.late_transfers),
+                static_cast<unsigned long long>(result.sent.exchange.messages));
+  out << line;
+}
+
 }  // namespace
 
 RunResult add_up(const RunResult& mine, const Communicator& communicator) {
   RunResult all;
+  all.clocks = mine.clocks;
   for (const auto& text : communicator.all_gather(to_json(mine).dump())) {
     const auto json = Json::parse(text);
     all.totals.add(totals_from_json(json.at("totals")));
     all.hits_read += json.at("hits_read").get<std::uint64_t>();
+    all.sent.add(sent_from_json(json.at("sent")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
     all.seconds = std::max(all.seconds, json.at("seconds").get<double>());
     all.peak_rss_bytes = std::max(all.peak_rss_bytes, json.at("peak_rss_bytes").get<std::uint64_t>());
@@ -156,6 +187,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   if (t.events_truncated != 0) print_count(out, "events truncated", t.events_truncated);
   if (t.events_incomplete != 0) print_count(out, "events incomplete", t.events_incomplete);
   if (t.anomalies != 0) print_count(out, "other input damage", t.anomalies);
+  if (!result.clocks.empty()) print_slots(out, result);
   std::snprintf(line, sizeof line,
                 "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
                 result.seconds, million_per_second(t.hits_in, result.seconds),
@@ -177,6 +209,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
+  for (const auto& clock : result.clocks) json["clocks"].push_back(to_json(clock));
   json["setup"] = config.effective;
   std::ofstream out(config.report_json);
   out << json.dump(2) << '\n';

@@ -7,6 +7,8 @@
 
 #include "app/run_config.hpp"
 #include "app/run_setup.hpp"
+#include "app/source_role.hpp"
+#include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
@@ -17,7 +19,9 @@ namespace eventloom {
 /// What one rank, or the whole run, has to say at the end.
 struct RunResult {
   RunTotals totals;
-  std::uint64_t hits_read = 0;  ///< by the sources' own count
+  std::uint64_t hits_read = 0;       ///< by the sources' own count
+  SourceCount sent;                  ///< by the sources
+  std::vector<ClockQuality> clocks;  ///< by rank, where slots are kept by clocks; on rank 0
   std::vector<PartInfo> parts;
   double seconds = 0;                ///< wall time of event building, output included
   std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/mpi_command.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "io/sources/open_sources.hpp"
@@ -91,18 +92,6 @@ SliceId first_slice_of(const std::vector<SourceFacts>& sources, const SliceGeome
 }
 
 }  // namespace
-
-void agree(const Communicator& communicator, const std::function<void()>& work) {
-  std::string error;
-  try {
-    work();
-  } catch (const UserError& e) {
-    error = e.what();
-  }
-  for (const auto& text : communicator.all_gather(error)) {
-    if (!text.empty()) throw UserError(text);
-  }
-}
 
 RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
   RunSetup setup;

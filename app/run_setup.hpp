@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,9 +41,5 @@ struct RunSetup {
 /// Collective. Opens the sources, each on its rank, and tells everybody about them. When any rank
 /// meets an error all throw the same UserError.
 RunSetup set_up_run(const RunConfig& config, const Communicator& communicator);
-
-/// Collective. Runs `work` on this rank; when it throws UserError on any rank, all ranks throw the
-/// one of the lowest.
-void agree(const Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace eventloom

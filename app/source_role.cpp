@@ -7,26 +7,33 @@ namespace eventloom {
 
 namespace {
 
-constexpr SliceId kNever{std::numeric_limits<std::uint64_t>::max()};
-/// Transfers that one source begins before the others have their turn.
-constexpr std::size_t kTransfersPerTurn = 16;
+/// What one source begins before the others have their turn and the receivers are told.
+constexpr std::size_t kTransfersPerTurn = 64;
+constexpr std::uint64_t kBytesPerTurn = 512 * 1024;
 
 }  // namespace
 
-SliceId SourceRole::Stream::lowest() const { return *std::ranges::min_element(next); }
+void SourceCount::add(const SourceCount& other) {
+  exchange.add(other.exchange);
+  late_transfers += other.late_transfers;
+}
 
-SourceRole::SourceRole(SourceRoleSettings settings, const Scheduler& scheduler, std::vector<LocalSource> sources,
+SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
                        std::vector<Outbox> outboxes)
-    : settings_(settings), scheduler_(scheduler), outboxes_(std::move(outboxes)), under_way_(outboxes_.size()) {
+    : settings_(std::move(settings)),
+      scheduler_(scheduler),
+      outboxes_(std::move(outboxes)),
+      under_way_(outboxes_.size()) {
   for (auto& source : sources) {
     Stream stream;
     stream.source = std::move(source);
     stream.ready.resize(settings_.n_builders);
     stream.told_end.resize(settings_.n_builders);
-    stream.send_end = kNever;
-    for (std::uint32_t b = 0; b < settings_.n_builders; ++b) {
-      stream.next.push_back(scheduler_.next_slice({b}, settings_.first_slice));
-    }
+    stream.send_end = kNoSlice;
+    stream.claims_end = settings_.first_slice;
+    stream.next.resize(settings_.n_builders, kNoSlice);
+    stream.from.resize(settings_.n_builders, settings_.first_slice);
+    for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
     streams_.push_back(std::move(stream));
   }
@@ -34,10 +41,12 @@ SourceRole::SourceRole(SourceRoleSettings settings, const Scheduler& scheduler, 
 
 std::size_t SourceRole::do_work(SteadyTime now) {
   if (!start_) start_ = now;
+  recorded_ns_ = std::chrono::duration<double, std::nano>(now - *start_).count() * settings_.speed;
+  if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
   std::size_t work = 0;
   for (auto& outbox : outboxes_) work += outbox.pump() ? 1 : 0;
   for (auto& stream : streams_) {
-    if (!stream.ended) work += serve(stream, now);
+    if (!stream.ended) work += serve(stream);
   }
   if (work == 0) return 0;
   for (auto& outbox : outboxes_) outbox.publish();
@@ -45,32 +54,60 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   return work;
 }
 
-std::size_t SourceRole::serve(Stream& stream, SteadyTime now) {
+std::size_t SourceRole::serve(Stream& stream) {
+  learn_claims(stream);
+  SliceId low = lowest(stream);
+  for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
+  const std::uint64_t bytes_before = bytes_begun_;
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
-    look_for_credits(stream, now);
     const SourceView view{stream.source.id, stream.next, stream.ready, stream.send_end, stream.turn};
     const auto builder = scheduler_.choose(view);
     if (!builder || !send(stream, *builder)) return n + send_ends(stream);
+    if (bytes_begun_ - bytes_before > kBytesPerTurn) return n + 1;
+    low = lowest(stream);
+    stream.ready[builder->value] = may_go(stream, builder->value, low) ? 1 : 0;
   }
   return kTransfersPerTurn;
 }
 
-void SourceRole::look_for_credits(Stream& stream, SteadyTime now) {
-  const SliceId lowest = stream.lowest();
-  for (std::uint32_t b = 0; b < settings_.n_builders; ++b) {
-    const SliceId slice = stream.next[b];
-    const bool near = slice.value - lowest.value <= settings_.max_lead;
-    stream.ready[b] = near && slice < stream.send_end && outboxes_[b].accepts(slice) && due(slice, now) ? 1 : 0;
+/// Where builders claim their slices: looks whether those that had none got one.
+void SourceRole::learn_claims(Stream& stream) {
+  const auto* claims = scheduler_.claims();
+  if (claims == nullptr || claims->end() == stream.claims_end) return;
+  stream.claims_end = claims->end();
+  for (std::size_t b = 0; b < settings_.n_builders; ++b) {
+    if (stream.next[b] == kNoSlice) find_next(stream, b);
   }
 }
 
-/// With --speed, a slice may go when as much time has passed as it took to record it.
-bool SourceRole::due(SliceId slice, SteadyTime now) const {
-  if (settings_.speed <= 0) return true;
-  const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
-  const double recorded_ps = slices * static_cast<double>(settings_.geometry.slice_ticks()) *
-                             static_cast<double>(settings_.geometry.base.tick_ps);
-  return std::chrono::duration<double, std::pico>(now - *start_).count() * settings_.speed >= recorded_ps;
+void SourceRole::find_next(Stream& stream, std::size_t builder) {
+  const BuilderId id{static_cast<std::uint32_t>(builder)};
+  stream.next[builder] =
+      serves(builder) ? scheduler_.next_slice(id, stream.from[builder]).value_or(kNoSlice) : kNoSlice;
+}
+
+/// The lowest slice that the source has still to send, as far as it is known who gets it.
+SliceId SourceRole::lowest(const Stream& stream) const {
+  const SliceId known = *std::ranges::min_element(stream.next);
+  return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
+}
+
+bool SourceRole::may_go(const Stream& stream, std::size_t builder, SliceId lowest) {
+  const SliceId slice = stream.next[builder];
+  return slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
+         outboxes_[builder].accepts(slice) && due(stream.source.id, slice);
+}
+
+/// With --speed, a slice may go when as much time has passed as it took to record it; with slots,
+/// when its slot has begun.
+bool SourceRole::due(SourceId source, SliceId slice) const {
+  if (settings_.speed > 0) {
+    const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
+    const double slice_ps =
+        static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
+    if (recorded_ns_ * 1000 < slices * slice_ps) return false;
+  }
+  return scheduler_.slot_ns() == 0 || since_start_ >= static_cast<std::int64_t>(scheduler_.start_ns(source, slice));
 }
 
 /// False when the stream turns out to end before the slice.
@@ -85,18 +122,28 @@ bool SourceRole::send(Stream& stream, BuilderId builder) {
   if (slice >= stream.send_end) return false;
   under_way.stream = &stream;
   under_way.slice = slice;
-  Message message;
-  message.slice = slice;
-  message.origin = stream.source.id.value;
-  message.goes_on = !stream.data_end || slice < *stream.data_end;
-  message.n_damage = static_cast<std::uint32_t>(under_way.data.damage.size());
-  if (message.n_damage != 0) message.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
-  message.body.insert(message.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
-  outboxes_[builder.value].start(std::move(message));
+  message_.slice = slice;
+  message_.origin = stream.source.id.value;
+  message_.goes_on = !stream.data_end || slice < *stream.data_end;
+  message_.n_damage = static_cast<std::uint32_t>(under_way.data.damage.size());
+  message_.body.clear();
+  if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
+  message_.body.insert(message_.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
+  for (const auto piece : message_.body) bytes_begun_ += piece.size();
+  outboxes_[builder.value].start(message_);
   outboxes_[builder.value].pump();
-  stream.next[builder.value] = scheduler_.next_slice(builder, {slice.value + 1});
+  count_transfer(stream.source.id, slice);
+  stream.from[builder.value] = {slice.value + 1};
+  find_next(stream, builder.value);
   ++stream.turn;
   return true;
+}
+
+void SourceRole::count_transfer(SourceId source, SliceId slice) {
+  const std::uint64_t slot = scheduler_.slot_ns();
+  if (slot != 0 && since_start_ > static_cast<std::int64_t>(scheduler_.start_ns(source, slice) + slot)) {
+    ++count_.late_transfers;
+  }
 }
 
 /// Slices after the last data are still sent as far as that data is the margin before them.
@@ -113,16 +160,16 @@ void SourceRole::learn_end(Stream& stream) {
 }
 
 std::size_t SourceRole::send_ends(Stream& stream) {
-  if (!stream.data_end || stream.lowest() < stream.send_end) return 0;
+  if (!stream.data_end || lowest(stream) < stream.send_end) return 0;
   std::size_t told = 0;
   for (std::uint32_t b = 0; b < settings_.n_builders; ++b) {
-    if (stream.told_end[b] != 0 || !outboxes_[b].free()) continue;
+    if (!serves(b) || stream.told_end[b] != 0 || !outboxes_[b].free()) continue;
     outboxes_[b].start_end(stream.source.id.value, *stream.data_end, stream.tail_damage);
     outboxes_[b].pump();
     stream.told_end[b] = 1;
     ++told;
   }
-  const auto finished = [&](std::size_t b) { return stream.told_end[b] != 0 && outboxes_[b].free(); };
+  const auto finished = [&](std::size_t b) { return !serves(b) || (stream.told_end[b] != 0 && outboxes_[b].free()); };
   bool all = true;
   for (std::uint32_t b = 0; b < settings_.n_builders; ++b) all = all && finished(b);
   if (all) {
@@ -135,7 +182,7 @@ std::size_t SourceRole::send_ends(Stream& stream) {
 
 void SourceRole::forget_sent() {
   for (auto& stream : streams_) {
-    SliceId keep = stream.lowest();
+    SliceId keep = lowest(stream);
     for (std::size_t b = 0; b < outboxes_.size(); ++b) {
       if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
     }
@@ -145,6 +192,12 @@ void SourceRole::forget_sent() {
 
 void SourceRole::settle() {
   for (auto& outbox : outboxes_) outbox.settle();
+}
+
+SourceCount SourceRole::count() const {
+  SourceCount count = count_;
+  for (const auto& outbox : outboxes_) count.exchange.add(outbox.count());
+  return count;
 }
 
 std::uint64_t SourceRole::hits_read() const {
@@ -160,11 +213,11 @@ std::uint64_t SourceRole::anomalies() const {
 }
 
 std::uint64_t SourceRole::slices_sent() const {
-  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (const auto& stream : streams_) {
-    if (!stream.ended) lowest = std::min(lowest, stream.lowest().value - settings_.first_slice.value);
+    if (!stream.ended) least = std::min(least, lowest(stream).value - settings_.first_slice.value);
   }
-  return lowest == std::numeric_limits<std::uint64_t>::max() ? slices_expected().value_or(0) : lowest;
+  return least == std::numeric_limits<std::uint64_t>::max() ? slices_expected().value_or(0) : least;
 }
 
 std::optional<std::uint64_t> SourceRole::slices_expected() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,6 +23,19 @@ struct SourceRoleSettings {
   std::uint64_t max_lead = 0;
   /// Recorded time per real time; 0: as fast as possible.
   double speed = 0;
+  /// Nanoseconds since the common start of all ranks, negative before it; needed where the scheduler
+  /// keeps slots.
+  std::function<std::int64_t()> since_start;
+  /// By builder: 0 for those that the sources here do not serve. Empty: all are served.
+  std::vector<std::uint8_t> served;
+};
+
+/// What the sources of a rank, or of a run, have done in time and in bytes.
+struct SourceCount {
+  ExchangeCount exchange;
+  std::uint64_t late_transfers = 0;  ///< begun more than a slot after their start
+
+  void add(const SourceCount& other);
 };
 
 /// Brings in the data of the sources of one rank: asks the scheduler whom to serve and hands epoch
@@ -32,13 +46,14 @@ class SourceRole final : public Role {
     SourceId id;
     std::unique_ptr<Source> stream;
   };
-  SourceRole(SourceRoleSettings settings, const Scheduler& scheduler, std::vector<LocalSource> sources,
+  SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
              std::vector<Outbox> outboxes);
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
   void settle() override;
 
+  [[nodiscard]] SourceCount count() const;
   [[nodiscard]] std::uint64_t hits_read() const;
   [[nodiscard]] std::uint64_t anomalies() const;
   /// Slices that every builder has been sent by every source here, from the first on; and how many
@@ -49,7 +64,9 @@ class SourceRole final : public Role {
  private:
   struct Stream {
     LocalSource source;
-    std::vector<SliceId> next;        ///< by builder
+    std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
+    std::vector<SliceId> from;        ///< by builder: where to look for the next
+    SliceId claims_end;               ///< what of the claims is known to `next`
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
@@ -57,8 +74,6 @@ class SourceRole final : public Role {
     SliceId send_end;                 ///< one past the last slice to send, as far as known
     std::vector<std::uint8_t> told_end;
     bool ended = false;
-
-    [[nodiscard]] SliceId lowest() const;
   };
   /// What an outbox is sending; keeps the damage records where the outbox reads them.
   struct UnderWay {
@@ -67,21 +82,33 @@ class SourceRole final : public Role {
     SliceData data;
   };
 
-  std::size_t serve(Stream& stream, SteadyTime now);
-  void look_for_credits(Stream& stream, SteadyTime now);
-  [[nodiscard]] bool due(SliceId slice, SteadyTime now) const;
+  std::size_t serve(Stream& stream);
+  void learn_claims(Stream& stream);
+  void find_next(Stream& stream, std::size_t builder);
+  [[nodiscard]] SliceId lowest(const Stream& stream) const;
+  [[nodiscard]] bool may_go(const Stream& stream, std::size_t builder, SliceId lowest);
+  [[nodiscard]] bool due(SourceId source, SliceId slice) const;
+  void count_transfer(SourceId source, SliceId slice);
+  [[nodiscard]] bool serves(std::size_t builder) const {
+    return settings_.served.empty() || settings_.served[builder] != 0;
+  }
   bool send(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   std::size_t send_ends(Stream& stream);
   void forget_sent();
 
   SourceRoleSettings settings_;
-  const Scheduler& scheduler_;
+  Scheduler& scheduler_;
   std::vector<Stream> streams_;
   std::vector<Outbox> outboxes_;
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   std::optional<SteadyTime> start_;
+  double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
+  std::int64_t since_start_ = 0;  ///< slots: time now
+  std::uint64_t bytes_begun_ = 0;
+  SourceCount count_;
+  Message message_;
 };
 
 }  // namespace eventloom

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 /// What lies in an RMA window, per (sender, receiver) pair; little-endian.
@@ -13,7 +15,9 @@
 ///   +------------------------------------------+
 ///     written by the sender alone
 ///
-/// A cell holds chunks: a ChunkHeader, its body, padding to 8 bytes, the next ChunkHeader.
+/// A cell holds chunks: their bodies one behind the other, each padded to 8 bytes; then, from the next
+/// multiple of 64 bytes on, their headers in the same order. The headers stand together because each
+/// cache line that the receiver reads has to be won back by the sender for the next round.
 /// Every piece proves itself by number and CRC32C; see core/ring/README.md for the protocol.
 namespace eventloom {
 
@@ -28,11 +32,14 @@ struct RingGeometry {
   }
 };
 
-/// Says that a cell is complete. `sequence` counts the cells of the ring from 1.
+/// Says that a cell is complete.
 struct CellDescriptor {
-  std::uint64_t sequence = 0;
-  std::uint32_t bytes = 0;
-  std::uint32_t crc = 0;  ///< CRC32C of the 12 bytes before it
+  std::uint32_t sequence = 0;  ///< of the cell, counted from 1 over all rounds of the ring, modulo 2^32
+  std::uint32_t bytes = 0;     ///< used, headers included
+  std::uint32_t n_chunks = 0;
+  std::uint32_t crc = 0;  ///< CRC32C of the 16 bytes with this field zero
+
+  [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CellDescriptor) == 16 && std::is_trivially_copyable_v<CellDescriptor>);
 
@@ -41,15 +48,25 @@ struct alignas(64) CreditBlock {
   std::uint64_t released = 0;  ///< cells given back since the start
   std::uint64_t window = 0;    ///< the receiver takes slices below this number
   std::uint32_t crc = 0;       ///< CRC32C of the 16 bytes before it
+
+  [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CreditBlock) == 64);
 
-/// One piece of a message: of what one origin has for one slice.
+/// One piece of a message: of what one origin has for one slice. In a cell it takes kBytes,
+/// little-endian:
+///
+///    0 u64 slice          8 u64 total_bytes   16 u64 offset
+///   24 u32 bytes         28 u32 origin
+///   32 u16 kind          34 u8 goes_on        35 u8 has_body_crc   36 u32 n_damage
+///   40 u32 body_crc      44 u32 CRC32C of these 48 bytes with this field zero
 struct ChunkHeader {
   enum Kind : std::uint16_t {
     kData = 0,
     kEnd = 1,  ///< the origin sends no more; `slice` is one past its last slice with data
   };
+  static constexpr std::size_t kBytes = 48;
+
   std::uint64_t slice = 0;
   std::uint64_t total_bytes = 0;  ///< of the message's body
   std::uint64_t offset = 0;       ///< of this chunk in the body
@@ -62,14 +79,43 @@ struct ChunkHeader {
   std::uint8_t has_body_crc = 0;
   std::uint32_t n_damage = 0;  ///< Damage records that open the body
   std::uint32_t body_crc = 0;  ///< CRC32C of this chunk's bytes
-  std::uint32_t crc = 0;       ///< CRC32C of the 44 bytes before it
-  std::uint64_t reserved = 0;
 
   [[nodiscard]] bool last() const { return offset + bytes == total_bytes; }
+
+  /// Writes kBytes to `to`, with their checksum.
+  void store(std::byte* to) const;
+  /// Reads kBytes; nothing when they do not match their checksum.
+  static std::optional<ChunkHeader> load(const std::byte* from);
 };
-static_assert(sizeof(ChunkHeader) == 56 && offsetof(ChunkHeader, crc) == 44 &&
-              std::is_trivially_copyable_v<ChunkHeader>);
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+/// Where in a cell the headers stand, when the bodies end at `bodies`.
+constexpr std::uint64_t headers_offset(std::uint64_t bodies) { return (bodies + 63) / 64 * 64; }
+
+struct Chunk {
+  ChunkHeader header;
+  std::span<const std::byte> body;
+};
+
+/// The used bytes of a cell, and the way through its chunks. A view.
+class Cell {
+ public:
+  Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks) : bytes_(bytes), left_(n_chunks) {
+    const std::uint64_t headers = n_chunks * ChunkHeader::kBytes;
+    headers_at_ = headers <= bytes.size() ? bytes.size() - headers : 0;
+  }
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] bool at_end() const { return left_ == 0; }
+  /// The next chunk; nothing when its header does not prove itself.
+  std::optional<Chunk> next();
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint32_t left_;
+  std::uint64_t headers_at_;
+  std::uint64_t body_at_ = 0;
+};
 
 }  // namespace eventloom

@@ -3,9 +3,10 @@
 namespace eventloom {
 
 std::optional<BuilderId> Chaotic::choose(const SourceView& view) const {
+  const std::uint64_t n = view.next.size();
   const std::uint64_t start = view.source.value + view.turn;
-  for (std::uint32_t i = 0; i < n_builders(); ++i) {
-    const auto b = static_cast<std::uint32_t>((start + i) % n_builders());
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const auto b = static_cast<std::uint32_t>((start + i) % n);
     if (view.ready[b] != 0 && view.next[b] < view.end) return BuilderId{b};
   }
   return std::nullopt;

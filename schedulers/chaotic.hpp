@@ -1,16 +1,23 @@
 #pragma once
 
-#include "schedulers/fixed_assignment.hpp"
+#include "schedulers/modulo_assignment.hpp"
+#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
 /// No order: whatever has a credit goes. The look-out for credits starts one builder further with
 /// each transfer, and at another one for each source, so that none is preferred.
-class Chaotic final : public FixedAssignment {
+class Chaotic final : public Scheduler {
  public:
-  using FixedAssignment::FixedAssignment;
+  explicit Chaotic(const ScheduleSettings& settings) : assignment_{settings.n_builders} {}
 
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
+    return assignment_.next_slice(builder, from);
+  }
   [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
+
+ private:
+  ModuloAssignment assignment_;
 };
 
 }  // namespace eventloom

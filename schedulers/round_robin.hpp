@@ -1,18 +1,25 @@
 #pragma once
 
-#include "schedulers/fixed_assignment.hpp"
+#include "schedulers/modulo_assignment.hpp"
+#include "schedulers/ordered.hpp"
 
 namespace eventloom {
 
-/// Barrel shifter, kept by order: in slot k source s sends to builder (s + k) mod B, so that at the
-/// same slot no two sources (of B) send to one builder. A source waits for the builder whose turn it is.
-class RoundRobin final : public FixedAssignment {
+/// Barrel shifter: in slot k source s sends to builder (s + k) mod B, so that in the same slot no two
+/// sources (of B) send to one builder. Slots are kept by order, or, with a length, by the clock too.
+class RoundRobin final : public Ordered {
  public:
-  using FixedAssignment::FixedAssignment;
+  explicit RoundRobin(const ScheduleSettings& settings);
 
-  /// The slot in which `source` sends `slice`.
-  [[nodiscard]] std::uint64_t slot_of(SourceId source, SliceId slice) const;
-  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override;
+  [[nodiscard]] std::uint64_t slot_of(SourceId source, SliceId slice) const override;
+  [[nodiscard]] std::uint64_t start_ns(SourceId source, SliceId slice) const override;
+  [[nodiscard]] std::uint64_t slot_ns() const override { return slot_ns_; }
+
+ private:
+  ModuloAssignment assignment_;
+  std::uint64_t first_slot_;
+  std::uint64_t slot_ns_;
 };
 
 }  // namespace eventloom

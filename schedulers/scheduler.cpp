@@ -3,39 +3,59 @@
 #include <array>
 #include <stdexcept>
 
+#include "schedulers/balanced.hpp"
 #include "schedulers/chaotic.hpp"
 #include "schedulers/round_robin.hpp"
+#include "schedulers/table.hpp"
+#include "schedulers/unshifted.hpp"
 
 namespace eventloom {
 
 namespace {
 
 template <class S>
-std::unique_ptr<Scheduler> make(std::uint32_t n_builders) {
-  return std::make_unique<S>(n_builders);
+std::unique_ptr<Scheduler> make(const ScheduleSettings& settings) {
+  return std::make_unique<S>(settings);
 }
 
+/// `name` ends in a colon where an argument follows it.
 struct Entry {
   std::string_view name;
-  std::unique_ptr<Scheduler> (*make)(std::uint32_t n_builders);
+  std::unique_ptr<Scheduler> (*make)(const ScheduleSettings& settings);
 };
-constexpr std::array kSchedulers = {Entry{"round-robin", make<RoundRobin>}, Entry{"chaotic", make<Chaotic>}};
+constexpr std::array kSchedulers = {
+    Entry{"round-robin", make<RoundRobin>}, Entry{"chaotic", make<Chaotic>},     Entry{"balanced", make<Balanced>},
+    Entry{"table:", make<Table>},           Entry{"unshifted", make<Unshifted>},
+};
+
+bool is_called(const Entry& entry, std::string_view name) {
+  return entry.name.ends_with(':') ? name.starts_with(entry.name) && name != entry.name : name == entry.name;
+}
+
+std::string display_name(const Entry& entry) {
+  return std::string(entry.name) + (entry.name.ends_with(':') ? "FILE" : "");
+}
 
 }  // namespace
 
-std::vector<std::string_view> scheduler_names() {
-  std::vector<std::string_view> names;
-  for (const auto& entry : kSchedulers) names.push_back(entry.name);
+std::vector<std::string> scheduler_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kSchedulers) names.push_back(display_name(entry));
   return names;
 }
 
-std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint32_t n_builders) {
+std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& settings) {
   std::string known;
   for (const auto& entry : kSchedulers) {
-    if (entry.name == name) return entry.make(n_builders);
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    known += (known.empty() ? "" : ", ") + display_name(entry);
+    if (!is_called(entry, settings.name)) continue;
+    auto scheduler = entry.make(settings);
+    if (settings.slot_ns != 0 && scheduler->slot_ns() != settings.slot_ns) {
+      throw std::invalid_argument("schedule '" + settings.name + "' keeps no slots; leave out --slot");
+    }
+    return scheduler;
   }
-  throw std::invalid_argument("unknown schedule '" + std::string(name) + "'; there are: " + known);
+  throw std::invalid_argument("unknown schedule '" + settings.name + "'; there are: " + known);
 }
 
 }  // namespace eventloom

@@ -1,48 +1,75 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats/ids.hpp"
+#include "schedulers/claim_book.hpp"
 
 namespace eventloom {
 
 /// What one source could send now. All spans are indexed by builder number.
 struct SourceView {
   SourceId source;
-  /// The first slice of each builder that the source has not yet begun to send.
+  /// The first slice of each builder that the source has not yet begun to send; kNoSlice while there
+  /// is none that it knows of.
   std::span<const SliceId> next;
-  /// Whether the builder has a credit for that slice: a free cell, and the slice within its window.
+  /// Whether that slice may go now: the builder has room for it, and its time has come.
   std::span<const std::uint8_t> ready;
   /// The source has nothing to send from here on.
   SliceId end;
   /// Transfers that the source has begun so far.
   std::uint64_t turn = 0;
 };
+inline constexpr SliceId kNoSlice{std::numeric_limits<std::uint64_t>::max()};
 
 /// Decides which builder gets a slice and in which order a source serves the builders. Knows
-/// nothing of how bytes are moved. All answers are functions of the arguments alone, the same on
-/// every rank, so that a schedule can be replayed and compared offline.
+/// nothing of how bytes are moved and reads no clock. All answers are functions of the arguments and
+/// of the claims told to it, the same on every rank, so that a schedule can be replayed and compared offline.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
 
-  [[nodiscard]] virtual BuilderId builder_of(SliceId slice) const = 0;
-  /// First slice at or after `from` that goes to `builder`.
-  [[nodiscard]] virtual SliceId next_slice(BuilderId builder, SliceId from) const = 0;
+  /// First slice at or after `from` that goes to `builder`; nothing while no builder has claimed that far.
+  [[nodiscard]] virtual std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const = 0;
   /// The builder to which `view.source` sends next; nothing when it has to wait, or has sent all.
   [[nodiscard]] virtual std::optional<BuilderId> choose(const SourceView& view) const = 0;
+
+  /// Nanoseconds after the common start before which the transfer shall not begin.
+  [[nodiscard]] virtual std::uint64_t start_ns(SourceId, SliceId) const { return 0; }
+  /// Shortest time between two starts, ns; 0 when the order alone counts. The ranks' clocks must
+  /// agree better than this.
+  [[nodiscard]] virtual std::uint64_t slot_ns() const { return 0; }
+
+  /// Where builders claim their slices: the record of who got which, kept by whoever learns of it.
+  /// Null when all is settled beforehand.
+  [[nodiscard]] virtual ClaimBook* claims() { return nullptr; }
+  /// Where builders claim: the one that gets the next slice, when builder b has room for room[b].
+  [[nodiscard]] virtual std::optional<BuilderId> assign(std::span<const std::uint32_t> /*room*/) const {
+    return std::nullopt;
+  }
+};
+
+struct ScheduleSettings {
+  std::string name;  ///< as in `--schedule`: a name, or NAME:ARGUMENT
+  std::uint32_t n_sources = 1;
+  std::uint32_t n_builders = 1;
+  SliceId first_slice;        ///< starts are counted from here
+  std::uint64_t slot_ns = 0;  ///< length of a slot; 0: the order alone counts
+  /// Slices that may be claimed beyond the lowest that is not yet built.
+  std::uint64_t claim_ahead = 64;
 };
 
 /// Names that `--schedule` accepts.
-std::vector<std::string_view> scheduler_names();
+std::vector<std::string> scheduler_names();
 
-/// Throws std::invalid_argument that lists the names when there is no such scheduler.
-std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint32_t n_builders);
+/// Throws std::invalid_argument, one line, when there is no such scheduler (lists the names), when it
+/// keeps no slots though some are asked for, and when its file cannot be read or does not fit.
+std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& settings);
 
 }  // namespace eventloom

@@ -11,6 +11,7 @@
 
 #include "core/dataflow/expression.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/hash.hpp"
 #include "formats/markers.hpp"
 #include "formats/units.hpp"
 
@@ -83,14 +84,6 @@ Condition parse_condition(std::string_view text, std::uint64_t tick_ps) {
   if (out.comparison != Condition::Comparison::equal) throw std::invalid_argument("prescale takes '=' only");
   if (out.value == 0) throw std::invalid_argument("prescale is 0");
   return out;
-}
-
-/// Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014): step and output of SplitMix64.
-constexpr std::uint64_t splitmix64(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-  return x ^ x >> 31;
 }
 
 /// One event and its hits.

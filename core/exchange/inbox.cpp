@@ -1,8 +1,5 @@
 #include "core/exchange/inbox.hpp"
 
-#include <cstring>
-#include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -17,32 +14,14 @@ namespace {
 constexpr std::uint64_t kPatience = 10'000'000;
 constexpr std::size_t kCellsAtOnce = 64;
 
-struct Chunk {
-  ChunkHeader header;
-  std::span<const std::byte> body;
-};
-
-/// The chunk at the start of `cell` if it is what its checksums say.
-std::optional<Chunk> read_chunk(std::span<const std::byte> cell) {
-  Chunk chunk;
-  auto& header = chunk.header;
-  if (cell.size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, cell.data(), sizeof header);
-  const auto counted = std::as_bytes(std::span(&header, 1)).first(offsetof(ChunkHeader, crc));
-  if (header.crc != crc32c(counted) || header.bytes > cell.size() - sizeof header) return std::nullopt;
-  chunk.body = cell.subspan(sizeof header, header.bytes);
-  if (header.has_body_crc != 0 && header.body_crc != crc32c(chunk.body)) return std::nullopt;
-  return chunk;
-}
-
-/// All chunks of a cell, or none.
-bool read_cell(std::span<const std::byte> cell, std::vector<Chunk>& chunks) {
+/// All chunks of a cell, or false when any does not prove itself.
+bool read_cell(Cell cell, std::vector<Chunk>& chunks) {
   chunks.clear();
-  while (!cell.empty()) {
-    const auto chunk = read_chunk(cell);
+  while (!cell.at_end()) {
+    const auto chunk = cell.next();
     if (!chunk) return false;
+    if (chunk->header.has_body_crc != 0 && chunk->header.body_crc != crc32c(chunk->body)) return false;
     chunks.push_back(*chunk);
-    cell = cell.subspan(std::min<std::uint64_t>(cell.size(), padded(sizeof(ChunkHeader) + chunk->header.bytes)));
   }
   return true;
 }

@@ -13,6 +13,8 @@ namespace {
 /// Pieces of a body below this size are copied to the staging memory and put together with their
 /// neighbours; a put of its own pays only above it.
 constexpr std::size_t kStageBelow = 4096;
+/// A cell is closed rather than filled with less than this of a longer message.
+constexpr std::uint64_t kSmallestPiece = 64;
 
 std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
   std::uint64_t sum = 0;
@@ -22,40 +24,54 @@ std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
 
 }  // namespace
 
-Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
-    : ring_(std::move(ring)), body_crc_(body_crc), staging_(ring_.geometry().depth) {}
+void ExchangeCount::add(const ExchangeCount& other) {
+  messages += other.messages;
+  message_bytes += other.message_bytes;
+  cells += other.cells;
+  cell_bytes += other.cell_bytes;
+  notifications += other.notifications;
+}
+
+Outbox::Outbox(RingProducer ring, BodyCrc body_crc) : ring_(std::move(ring)), body_crc_(body_crc) {}
 
 bool Outbox::accepts(SliceId slice) {
   return free() && slice.value < ring_.window() && (ring_.has_open_cell() || ring_.credits() > 0);
 }
 
-void Outbox::start(Message message) {
+Outbox::UnderWay& Outbox::begin() {
   assert(free());
-  UnderWay next;
+  busy_ = true;
+  message_.header = {};
+  message_.body.clear();
+  message_.piece = message_.in_piece = 0;
+  return message_;
+}
+
+void Outbox::start(const Message& message) {
+  auto& next = begin();
+  next.body.assign(message.body.begin(), message.body.end());
   next.header.slice = message.slice.value;
-  next.header.total_bytes = bytes_of(message.body);
+  next.header.total_bytes = bytes_of(next.body);
   next.header.origin = message.origin;
   next.header.goes_on = message.goes_on ? 1 : 0;
   next.header.n_damage = message.n_damage;
-  next.body = std::move(message.body);
-  message_ = std::move(next);
+  ++count_.messages;
+  count_.message_bytes += next.header.total_bytes;
 }
 
 void Outbox::start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage) {
-  assert(free());
-  UnderWay next;
+  auto& next = begin();
   next.header.slice = end.value;
   next.header.origin = origin;
   next.header.kind = ChunkHeader::kEnd;
   next.header.total_bytes = damage.size_bytes();
   next.header.n_damage = static_cast<std::uint32_t>(damage.size());
   if (!damage.empty()) next.body.push_back(std::as_bytes(damage));
-  message_ = std::move(next);
 }
 
 bool Outbox::pump() {
   bool moved = false;
-  while (message_ && ensure_room()) {
+  while (busy_ && ensure_room()) {
     put_chunk();
     moved = true;
   }
@@ -64,24 +80,30 @@ bool Outbox::pump() {
 
 /// An open cell with room for a header and, unless the body is empty, some of it.
 bool Outbox::ensure_room() {
-  const bool empty = message_->header.total_bytes == 0;
-  const std::uint64_t left = message_->header.total_bytes - message_->header.offset;
-  const auto want = sizeof(ChunkHeader) + (empty ? 0 : std::min<std::uint64_t>(left, 64));
-  if (ring_.has_open_cell() && used_ + want > ring_.geometry().cell_bytes) close_cell();
+  const std::uint64_t left = message_.header.total_bytes - message_.header.offset;
+  if (ring_.has_open_cell() && room() < static_cast<std::int64_t>(std::min(left, kSmallestPiece))) close_cell();
   if (ring_.has_open_cell()) return true;
   if (ring_.credits() == 0) return false;
   ring_.claim();
-  used_ = 0;
-  staged_from_ = 0;
-  staging_[cell_ % staging_.size()].resize(ring_.geometry().cell_bytes);
+  used_ = staged_from_ = n_chunks_ = 0;
+  if (n_staged_ == staging_.size()) staging_.push_back({std::vector<std::byte>(ring_.geometry().cell_bytes), {}});
+  open_ = &staging_[n_staged_++];
+  open_->headers.clear();
   return true;
+}
+
+/// Bytes of a body that fit the open cell with a header more; negative when not even the header does.
+std::int64_t Outbox::room() const {
+  const std::uint64_t headers = (n_chunks_ + 1) * ChunkHeader::kBytes;
+  const std::uint64_t end = ring_.geometry().cell_bytes / 64 * 64;
+  return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
 
 /// The next pieces of the body, as many as fit behind a header in the open cell.
 void Outbox::next_chunk() {
-  auto& m = *message_;
-  std::uint64_t left = std::min<std::uint64_t>(m.header.total_bytes - m.header.offset,
-                                               ring_.geometry().cell_bytes - used_ - sizeof m.header);
+  auto& m = message_;
+  std::uint64_t left =
+      std::min(m.header.total_bytes - m.header.offset, static_cast<std::uint64_t>(std::max<std::int64_t>(room(), 0)));
   m.header.bytes = static_cast<std::uint32_t>(left);
   chunk_.clear();
   while (left > 0) {
@@ -99,15 +121,16 @@ void Outbox::next_chunk() {
 
 void Outbox::put_chunk() {
   next_chunk();
-  auto& header = message_->header;
+  auto& header = message_.header;
   const bool copied = std::ranges::all_of(chunk_, [](const auto part) { return part.size() < kStageBelow; });
   header.has_body_crc = copied || body_crc_ == BodyCrc::all ? 1 : 0;
   header.body_crc = 0;
   if (header.has_body_crc != 0) {
     for (const auto part : chunk_) header.body_crc = crc32c(part, header.body_crc);
   }
-  header.crc = crc32c(std::as_bytes(std::span(&header, 1)).first(offsetof(ChunkHeader, crc)));
-  stage(std::as_bytes(std::span(&header, 1)));
+  ++n_chunks_;
+  open_->headers.resize(n_chunks_ * ChunkHeader::kBytes);
+  header.store(open_->headers.data() + (n_chunks_ - 1) * ChunkHeader::kBytes);
   for (const auto part : chunk_) {
     if (part.size() < kStageBelow) {
       stage(part);
@@ -117,11 +140,11 @@ void Outbox::put_chunk() {
   }
   used_ = static_cast<std::uint32_t>(padded(used_));
   header.offset += header.bytes;
-  if (header.offset == header.total_bytes) message_.reset();
+  if (header.offset == header.total_bytes) busy_ = false;
 }
 
 void Outbox::stage(std::span<const std::byte> bytes) {
-  std::memcpy(staging_[cell_ % staging_.size()].data() + used_, bytes.data(), bytes.size());
+  std::memcpy(open_->bodies.data() + used_, bytes.data(), bytes.size());
   used_ += static_cast<std::uint32_t>(bytes.size());
 }
 
@@ -134,20 +157,25 @@ void Outbox::put_directly(std::span<const std::byte> bytes) {
 
 void Outbox::put_staged() {
   if (staged_from_ == used_) return;
-  const auto& staging = staging_[cell_ % staging_.size()];
-  ring_.put(staged_from_, std::span(staging).subspan(staged_from_, used_ - staged_from_));
+  ring_.put(staged_from_, std::span(open_->bodies).subspan(staged_from_, used_ - staged_from_));
   staged_from_ = used_;
 }
 
 void Outbox::close_cell() {
   put_staged();
-  ring_.commit(used_);
-  ++cell_;
+  const auto headers = static_cast<std::uint32_t>(headers_offset(used_));
+  ring_.put(headers, open_->headers);
+  const auto end = headers + static_cast<std::uint32_t>(open_->headers.size());
+  ring_.commit(end, n_chunks_);
+  ++count_.cells;
+  count_.cell_bytes += end;
 }
 
 void Outbox::publish() {
   if (ring_.has_open_cell()) close_cell();
-  ring_.publish();
+  if (!ring_.publish()) return;
+  ++count_.notifications;
+  n_staged_ = 0;
 }
 
 void Outbox::settle() {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -23,6 +23,17 @@ struct Message {
   std::vector<std::span<const std::byte>> body;
 };
 
+/// What an outbox has moved so far.
+struct ExchangeCount {
+  std::uint64_t messages = 0;       ///< ends not counted
+  std::uint64_t message_bytes = 0;  ///< of their bodies
+  std::uint64_t cells = 0;
+  std::uint64_t cell_bytes = 0;     ///< with headers and padding
+  std::uint64_t notifications = 0;  ///< each: a flush, and one or two puts of descriptors
+
+  void add(const ExchangeCount& other);
+};
+
 /// Cuts messages into chunks and packs the chunks into cells of one ring. A message larger than a
 /// cell, or than the ring, goes in pieces as credits come; small messages share cells.
 class Outbox {
@@ -34,11 +45,11 @@ class Outbox {
   Outbox(RingProducer ring, BodyCrc body_crc);
 
   /// No message is under way.
-  [[nodiscard]] bool free() const { return !message_; }
+  [[nodiscard]] bool free() const { return !busy_; }
   /// Free, and the receiver has room for a message of `slice`.
   [[nodiscard]] bool accepts(SliceId slice);
-  /// Begins a message; the outbox must be free.
-  void start(Message message);
+  /// Begins a message; the outbox must be free. Keeps a list of the body's pieces, not `message`.
+  void start(const Message& message);
   /// Begins the notice that `origin` has ended; `end`: one past its last slice with data; `damage`:
   /// what is missing from there on, none or one record, unchanged until the outbox is free again.
   void start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage = {});
@@ -48,6 +59,8 @@ class Outbox {
   void publish();
   void settle();
 
+  [[nodiscard]] const ExchangeCount& count() const { return count_; }
+
  private:
   struct UnderWay {
     ChunkHeader header;
@@ -56,7 +69,14 @@ class Outbox {
     std::size_t in_piece = 0;
   };
 
+  struct Staging {
+    std::vector<std::byte> bodies;  ///< a whole cell; only the small bodies are in it
+    std::vector<std::byte> headers;
+  };
+
+  UnderWay& begin();
   bool ensure_room();
+  [[nodiscard]] std::int64_t room() const;
   void next_chunk();
   void put_chunk();
   void stage(std::span<const std::byte> bytes);
@@ -66,13 +86,18 @@ class Outbox {
 
   RingProducer ring_;
   BodyCrc body_crc_;
-  std::optional<UnderWay> message_;
-  /// Copies of headers and small bodies, by place in the ring, unchanged until their cell is free again.
-  std::vector<std::vector<std::byte>> staging_;
+  UnderWay message_;
+  bool busy_ = false;  ///< message_ is under way
+  /// Copies of headers and small bodies, one block per cell since the last publish(): after its flush
+  /// they may change. So few are in use that they stay in the nearest cache.
+  std::deque<Staging> staging_;
+  std::size_t n_staged_ = 0;
   std::vector<std::span<const std::byte>> chunk_;  ///< pieces of the chunk being put
-  std::uint64_t cell_ = 0;                         ///< number of the open cell, or of the next
+  Staging* open_ = nullptr;                        ///< of the open cell
+  std::uint32_t n_chunks_ = 0;                     ///< in the open cell
   std::uint32_t used_ = 0;                         ///< bytes of the open cell that are spoken for
   std::uint32_t staged_from_ = 0;                  ///< start of what is staged but not yet put
+  ExchangeCount count_;
 };
 
 }  // namespace eventloom

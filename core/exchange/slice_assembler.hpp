@@ -58,6 +58,8 @@ class SliceAssembler {
 
   /// Every origin has sent its part of `slice`, or has ended.
   [[nodiscard]] bool complete(SliceId slice) const;
+  /// Any origin has sent something of `slice`, and it has not been taken.
+  [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
   /// Takes a complete slice out; origins that had ended have empty parts.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
   /// Gives the memory back for another slice.

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "formats/crc32c.hpp"
-
 namespace eventloom {
 
 RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
@@ -14,18 +12,17 @@ RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_
       credit_offset_(credit_offset),
       geometry_(geometry) {}
 
-std::optional<std::span<const std::byte>> RingConsumer::poll() {
+std::optional<Cell> RingConsumer::poll() {
   const auto ring = transport_.window().subspan(ring_offset_, geometry_.ring_bytes());
   const std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
-  CellDescriptor descriptor;
+  const auto expected = static_cast<std::uint32_t>(released_ + 1);
   // The compiler must read again each time: the window changes behind its back.
-  descriptor.sequence = *reinterpret_cast<const volatile std::uint64_t*>(place);
-  if (descriptor.sequence != released_ + 1) return std::nullopt;
+  if (*reinterpret_cast<const volatile std::uint32_t*>(place) != expected) return std::nullopt;
   transport_.sync();
+  CellDescriptor descriptor;
   std::memcpy(&descriptor, place, sizeof descriptor);
-  const auto counted = std::as_bytes(std::span(&descriptor, 1)).first(offsetof(CellDescriptor, crc));
-  if (descriptor.sequence != released_ + 1 || descriptor.crc != crc32c(counted)) return std::nullopt;
-  return ring.subspan(geometry_.cell_offset(released_), descriptor.bytes);
+  if (descriptor.sequence != expected || descriptor.crc != descriptor.checksum()) return std::nullopt;
+  return Cell(ring.subspan(geometry_.cell_offset(released_), descriptor.bytes), descriptor.n_chunks);
 }
 
 void RingConsumer::release() { ++released_; }
@@ -37,7 +34,7 @@ void RingConsumer::grant(bool eager) {
   settle();
   block_.released = released_;
   block_.window = window_;
-  block_.crc = crc32c(std::as_bytes(std::span(&block_, 1)).first(offsetof(CreditBlock, crc)));
+  block_.crc = block_.checksum();
   transport_.put(sender_, credit_offset_, std::as_bytes(std::span(&block_, 1)));
   unflushed_ = true;
   granted_released_ = released_;

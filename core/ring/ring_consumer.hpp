@@ -19,9 +19,9 @@ class RingConsumer {
   RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry);
 
-  /// The used bytes of the oldest cell not released, if it has arrived; aligned to 8 bytes. The view
-  /// holds until release(). Asking again gives the same cell.
-  [[nodiscard]] std::optional<std::span<const std::byte>> poll();
+  /// The oldest cell not released, if it has arrived; aligned to 8 bytes. The view holds until
+  /// release(). Asking again gives the same cell.
+  [[nodiscard]] std::optional<Cell> poll();
   void release();
 
   /// The sender may send slices below `window`; never falls.

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <cstring>
 
-#include "formats/crc32c.hpp"
-
 namespace eventloom {
 
 RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
@@ -20,9 +18,10 @@ RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t rin
 void RingProducer::refresh_credit() {
   CreditBlock credit;
   std::memcpy(&credit, transport_.window().data() + credit_offset_, sizeof credit);
-  const auto counted = std::as_bytes(std::span(&credit, 1)).first(offsetof(CreditBlock, crc));
+  if (credit.crc == credit_.crc && credit.released == credit_.released && credit.window == credit_.window) return;
   // A block that is just being written does not prove itself; the old grant still holds.
-  if (credit.released < released_ || credit.released > published_ || credit.crc != crc32c(counted)) return;
+  if (credit.released < released_ || credit.released > published_ || credit.crc != credit.checksum()) return;
+  credit_ = credit;
   released_ = credit.released;
   window_ = credit.window;
 }
@@ -48,17 +47,18 @@ void RingProducer::put(std::uint32_t offset, std::span<const std::byte> data) {
   unflushed_ = true;
 }
 
-void RingProducer::commit(std::uint32_t bytes) {
+void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks) {
   assert(open_);
   auto& descriptor = descriptors_[committed_ % geometry_.depth];
-  descriptor.sequence = ++committed_;
+  descriptor.sequence = static_cast<std::uint32_t>(++committed_);
   descriptor.bytes = bytes;
-  descriptor.crc = crc32c(std::as_bytes(std::span(&descriptor, 1)).first(offsetof(CellDescriptor, crc)));
+  descriptor.n_chunks = n_chunks;
+  descriptor.crc = descriptor.checksum();
   open_ = false;
 }
 
-void RingProducer::publish() {
-  if (published_ == committed_) return;
+bool RingProducer::publish() {
+  if (published_ == committed_) return false;
   transport_.flush(receiver_);
   const std::uint64_t first = published_ % geometry_.depth;
   const std::uint64_t count = committed_ - published_;
@@ -66,6 +66,7 @@ void RingProducer::publish() {
   put_descriptors(first, first + before_wrap);
   if (count > before_wrap) put_descriptors(0, count - before_wrap);
   published_ = committed_;
+  return true;
 }
 
 void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {

@@ -28,10 +28,12 @@ class RingProducer {
   [[nodiscard]] bool has_open_cell() const { return open_; }
   /// Writes into the open cell. `data` must stay unchanged until publish() or settle() returns.
   void put(std::uint32_t offset, std::span<const std::byte> data);
-  /// Closes the open cell, which holds `bytes` from its start. The receiver does not know yet.
-  void commit(std::uint32_t bytes);
+  /// Closes the open cell, which holds `bytes` from its start, the headers of `n_chunks` at their end.
+  /// The receiver does not know yet.
+  void commit(std::uint32_t bytes, std::uint32_t n_chunks);
   /// Tells the receiver of all committed cells: one flush and one notification for all of them.
-  void publish();
+  /// False when there were none.
+  bool publish();
   /// Completes everything begun; the notification too. For when there is nothing else to do.
   void settle();
 
@@ -51,6 +53,7 @@ class RingProducer {
   std::uint64_t published_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t window_ = 0;
+  CreditBlock credit_{};  ///< the last one that proved itself
   bool open_ = false;
   bool unflushed_ = false;
 };

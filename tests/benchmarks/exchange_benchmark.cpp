@@ -134,14 +134,9 @@ class Pair {
     ring.settle();
   }
 
-  static std::uint64_t payload_bytes(std::span<const std::byte> cell) {
+  static std::uint64_t payload_bytes(Cell cell) {
     std::uint64_t sum = 0;
-    while (!cell.empty()) {
-      ChunkHeader header;
-      std::memcpy(&header, cell.data(), sizeof header);
-      sum += header.bytes;
-      cell = cell.subspan(std::min<std::size_t>(cell.size(), padded(sizeof header + header.bytes)));
-    }
+    while (!cell.at_end()) sum += cell.next()->header.bytes;
     return sum;
   }
 

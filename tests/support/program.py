@@ -18,28 +18,33 @@ def environment(omp=None):
     return env
 
 
-def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
-    """Runs one command; `np`: under mpirun with so many ranks. Asserts the exit code, None takes any of the contract's."""
-    command = [BINARY, *map(str, arguments)]
-    if np is not None:
-        command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
-    done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=environment(omp), cwd=cwd, text=True,
+def bounded(command, *, env, timeout, code=0, cwd=None):
+    """Runs a command that must end in `timeout` seconds. Asserts the exit code, None takes any of the contract's."""
+    done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=env, cwd=cwd, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
     told = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    assert done.returncode not in (124, 137), f"no end after {timeout} s; {told}"
+    assert done.returncode not in (124, 137, -9), f"no end after {timeout} s; {told}"
     assert done.returncode in ((0, 2, 3) if code is None else (code,)), told
     return done
 
 
-class Run:
-    """A run and its merged file in a folder of its own."""
+def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
+    """Runs one command; `np`: under mpirun with so many ranks."""
+    command = [BINARY, *map(str, arguments)]
+    if np is not None:
+        command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
+    return bounded(command, env=environment(omp), timeout=timeout, code=code, cwd=cwd)
 
-    def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=120):
+
+class Run:
+    """A run and its merged file in a folder of its own. `launch` does the run, as `eventloom` does here."""
+
+    def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=120, launch=eventloom):
         folder.mkdir(parents=True, exist_ok=True)
         self.output, self.merged, self.report_file = folder / "run.h5", folder / "merged.h5", folder / "report.json"
         uris = [word for uri in sources for word in ("--source", uri)]
-        self.done = eventloom("run", *uris, *options, "--output", self.output, "--report-json", self.report_file,
-                              np=np, omp=omp, code=code, timeout=timeout)
+        self.done = launch("run", *uris, *options, "--output", self.output, "--report-json", self.report_file,
+                           np=np, omp=omp, code=code, timeout=timeout)
         if self.done.returncode in (0, 3):
             eventloom("merge", self.output, "--output", self.merged, code=None)
 

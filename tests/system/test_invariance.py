@@ -10,7 +10,7 @@ from program import Run, generate
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
-# Every pair of values of any two columns occurs at least once.
+# Every pair of values of any two columns occurs at least once, of the first two schedules.
 # ranks, builders, filters, schedule, OpenMP threads, epochs per slice, cell size, ring depth, number of the definition
 CONFIGURATIONS = [
     (3, 2, 0, "round-robin", 1, 1000, "4KiB", 8, 2),
@@ -40,6 +40,14 @@ CONFIGURATIONS = [
     (3, 4, 0, "chaotic", 2, 1000, "1MiB", 32, 0),
     (1, 1, 3, "round-robin", 2, 1000, "16KiB", 2, 1),
     (3, 2, 0, "chaotic", 2, 1000, "16KiB", 2, 1),
+    # The other schedules, few and many slices, more builders than ranks and fewer.
+    (3, 4, 0, "balanced", 1, 1, "16KiB", 8, 0),
+    (5, 2, 2, "balanced", 2, 10, "4KiB", 2, 2),
+    (2, 3, 1, "balanced", 1, 1000, "64KiB", 8, 1),
+    (3, 3, 1, "unshifted", 1, 10, "16KiB", 8, 0),
+    (3, 4, 0, "table", 1, 1, "64KiB", 8, 1),
+    (5, 3, 2, "table", 2, 10, "4KiB", 2, 0),
+    (2, 2, 0, "round-robin --slot 20us", 1, 10, "16KiB", 8, 0),
 ]
 
 
@@ -48,6 +56,7 @@ class Input:
 
     def __init__(self, uris, streams, epoch, definitions):
         self.uris, self.epoch, self.definitions = uris, epoch, definitions
+        self.sources = len(streams)
         self.hits = weave(streams)
 
     @functools.lru_cache
@@ -70,14 +79,28 @@ def recorded():
     return Input([recording.uri()], recording.streams(), 100_000, ["gap:25,4", "multiplicity:50,4,2,1", "tag"])
 
 
-@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda c: "-".join(map(str, c)))
+@pytest.fixture
+def table(tmp_path):
+    """Makes a schedule for so many sources and builders: builder 0 twice a cycle, odd sources in opposite order."""
+    def make(sources, builders):
+        order = [*range(builders), 0]
+        file = tmp_path / "schedule.csv"
+        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
+                                for builder in (order[::-1] if source % 2 else order)))
+        return f"table:{file}"
+    return make
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda c: "-".join(map(str, c)).replace(" ", ""))
 @pytest.mark.parametrize("name", ["generated", "recorded"])
-def test_equals_the_reference(tmp_path, request, name, configuration):
+def test_equals_the_reference(tmp_path, request, table, name, configuration):
     data = request.getfixturevalue(name)
     ranks, builders, filters, schedule, threads, per_slice, cell, depth, number = configuration
     definition = data.definitions[number]
+    if schedule == "table":
+        schedule = table(data.sources, builders)
     run = Run(tmp_path, data.uris, "--define", definition, "--builders", builders, "--filters", filters,
-              "--schedule", schedule, "--epochs-per-slice", per_slice, "--cell-size", cell, "--ring-depth", depth,
+              "--schedule", *schedule.split(), "--epochs-per-slice", per_slice, "--cell-size", cell, "--ring-depth", depth,
               "--epoch", data.epoch, np=ranks, omp=threads)
     events = data.events(definition)
     assert_same(read_merged(run.merged), merged_file(events))

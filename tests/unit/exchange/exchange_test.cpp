@@ -127,7 +127,7 @@ TEST(Inbox, LeavesACellThatDoesNotMatchItsChecksum) {
   pair.outbox.pump();
   pair.outbox.settle();
   auto window = pair.fabric.rank(1).window();
-  auto& byte = window[geometry.cell_offset(0) + sizeof(ChunkHeader) + 17];
+  auto& byte = window[geometry.cell_offset(0) + 17];
   SliceAssembler assembler(1);
   byte ^= std::byte{1};
   EXPECT_EQ(pair.inbox.drain(assembler), 0U);

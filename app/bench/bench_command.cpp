@@ -1,0 +1,142 @@
+#include "app/bench/bench_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <sstream>
+
+#include "app/mpi_command.hpp"
+#include "app/options.hpp"
+#include "core/mpi/environment.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+struct Bench {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(int argc, const char* const* argv);
+};
+
+constexpr std::array kBenches = {
+    Bench{"patterns", "data rate of one-to-all, all-to-one, all-to-all and others, beside the ceiling", bench_patterns},
+    Bench{"scan", "ring depth, cell size, many clients to one server, where the time goes", bench_scan},
+    Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
+};
+
+void print_usage(std::ostream& out) {
+  out << "usage: mpirun -np N eventloom bench <what> [options]\n\n";
+  for (const auto& bench : kBenches) {
+    out << "  " << bench.name << std::string(12 - bench.name.size(), ' ') << bench.summary << '\n';
+  }
+  out << "\n'eventloom bench <what> --help' shows the options with units and defaults.\n";
+}
+
+}  // namespace
+
+int bench_command(int argc, const char* const* argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h") {
+    print_usage(std::cout);
+    return kExitOk;
+  }
+  for (const auto& bench : kBenches) {
+    if (bench.name == name) return bench.run(argc - 1, argv + 1);
+  }
+  std::string known;
+  for (const auto& bench : kBenches) known += (known.empty() ? "" : ", ") + std::string(bench.name);
+  return refuse("bench", (name.empty() ? "say what to measure" : "unknown benchmark '" + std::string(name) + "'") +
+                             "; there are: " + known);
+}
+
+void BenchRun::add_options(po::options_description& options, int repeat) {
+  options.add_options()("repeat", po::value<int>()->value_name("N")->default_value(repeat),
+                        "measurements of each point; medians are shown")(
+      "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
+      "write setup and points as JSON")("plot", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
+                                        "draw the points to FILE.svg or FILE.png (needs gnuplot)");
+}
+
+BenchRun::BenchRun(std::string bench, const po::variables_map& values, const std::string& effective_config,
+                   std::vector<BenchColumn> columns, const Communicator& communicator)
+    : communicator_(communicator),
+      repeat_(in_range("repeat", values["repeat"].as<int>(), 1, 1000)),
+      report_json_(values["report-json"].as<std::string>()),
+      plot_(values["plot"].as<std::string>()),
+      report_(std::move(bench), std::move(columns), bench_setup(communicator, exchange_backend(), effective_config)) {
+  agree(communicator, [&] {
+    if (first() && !plot_.empty()) check_plot_file(plot_);
+  });
+  if (first()) print_setup(std::cout, report_.setup());
+}
+
+void BenchRun::add(nlohmann::json point) {
+  if (first()) report_.add(std::move(point));
+}
+
+void BenchRun::note(std::string line) {
+  if (first()) report_.note(std::move(line));
+}
+
+int BenchRun::finish(const std::vector<Plot>& plots, int code) {
+  agree(communicator_, [&] {
+    if (!first()) return;
+    if (!report_json_.empty()) report_.write_json(report_json_);
+    if (!plot_.empty()) write_plot(plot_, plots);
+  });
+  return code;
+}
+
+int run_bench(CommandLine& line, int argc, const char* const* argv,
+              const std::function<int(const po::variables_map&, const Communicator&)>& work) {
+  return run_inside_mpi<po::variables_map>(
+      "bench", [&] { return line.parse(argc, argv); }, work);
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream in(list);
+  for (std::string word; std::getline(in, word, ',');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+namespace {
+
+template <class Parse>
+std::vector<std::uint64_t> numbers_option(const po::variables_map& values, const char* option, std::uint64_t low,
+                                          std::uint64_t high, Parse parse) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& word : words_of(values[option].as<std::string>())) {
+    numbers.push_back(in_range(option, parsed(option, [&] { return parse(word); }), low, high));
+  }
+  if (numbers.empty()) throw UserError("--" + std::string(option) + " needs at least one value");
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> sizes_option(const po::variables_map& values, const char* option, std::uint64_t low,
+                                        std::uint64_t high) {
+  return numbers_option(values, option, low, high, parse_bytes);
+}
+
+std::vector<std::uint64_t> counts_option(const po::variables_map& values, const char* option, std::uint64_t low,
+                                         std::uint64_t high) {
+  return numbers_option(values, option, low, high, parse_count);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/bench/bench_report.hpp"
+#include "app/bench/plot.hpp"
+#include "app/command_line.hpp"
+#include "core/mpi/communicator.hpp"
+
+namespace eventloom {
+
+/// The benchmarks of `eventloom bench`, one file each. Like commands: `argv[0]` is the name; they
+/// return an exit code and throw UserError for kExitUsage.
+int bench_patterns(int argc, const char* const* argv);
+int bench_scan(int argc, const char* const* argv);
+int bench_latency(int argc, const char* const* argv);
+int bench_rate(int argc, const char* const* argv);
+int bench_sources(int argc, const char* const* argv);
+
+/// The options that all benchmarks share, and what follows from them.
+class BenchRun {
+ public:
+  /// Adds --repeat, --report-json and --plot.
+  static void add_options(boost::program_options::options_description& options, int repeat);
+
+  /// Collective; `values`: parsed. Refuses a plot file that cannot be. Says what the exchange runs on.
+  BenchRun(std::string bench, const boost::program_options::variables_map& values, const std::string& effective_config,
+           std::vector<BenchColumn> columns, const Communicator& communicator);
+
+  [[nodiscard]] const Communicator& communicator() const { return communicator_; }
+  [[nodiscard]] bool first() const { return communicator_.rank() == 0; }
+  [[nodiscard]] int repeat() const { return repeat_; }
+
+  /// Rank 0 adds the point, the others do nothing.
+  void add(nlohmann::json point);
+  void note(std::string line);
+  /// Collective. Writes the files that were asked for; returns `code`.
+  int finish(const std::vector<Plot>& plots, int code);
+
+ private:
+  const Communicator& communicator_;
+  int repeat_;
+  std::string report_json_;
+  std::string plot_;
+  BenchReport report_;
+};
+
+/// Parses the options of a benchmark and runs it inside MPI. Bad usage is told by one rank.
+int run_bench(CommandLine& line, int argc, const char* const* argv,
+              const std::function<int(const boost::program_options::variables_map&, const Communicator&)>& work);
+
+/// The words of an option, separated by commas.
+std::vector<std::string> words_of(const std::string& list);
+
+/// The byte sizes, or counts, of an option, separated by commas. UserError names the option.
+std::vector<std::uint64_t> sizes_option(const boost::program_options::variables_map& values, const char* option,
+                                        std::uint64_t low, std::uint64_t high);
+std::vector<std::uint64_t> counts_option(const boost::program_options::variables_map& values, const char* option,
+                                         std::uint64_t low, std::uint64_t high);
+
+double median(std::vector<double> values);
+
+}  // namespace eventloom

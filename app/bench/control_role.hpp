@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "app/role.hpp"
+#include "core/mpi/communicator.hpp"
+#include "core/mpi/message_channel.hpp"
+
+namespace eventloom {
+
+/// The control traffic of a data acquisition beside its data, as in the DABC report (GSI 2006, 9.3):
+/// every rank sends short reports to a controller on rank 0, which answers every so many of them with
+/// a broadcast to all. Two-sided messages.
+class ControlRole final : public Role {
+ public:
+  struct Settings {
+    double per_message = 0;  ///< reports for each data message
+    /// Data messages that this rank has sent so far, and whether those are all.
+    std::function<std::uint64_t()> sent;
+    std::function<bool()> all_sent;
+  };
+  /// Collective, as is the destructor.
+  ControlRole(Settings settings, const Communicator& communicator);
+
+  std::size_t do_work(SteadyTime now) override;
+  /// The controller has heard the last report of every rank and said so.
+  [[nodiscard]] bool done() const override { return over_; }
+  void settle() override { channel_.progress(); }
+
+  /// Messages that this rank has sent: reports, and on rank 0 the broadcasts, one for each receiver.
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+ private:
+  struct Note {
+    std::uint64_t reports = 0;  ///< report: sent so far by this rank; broadcast: received from the receiver
+    std::uint32_t kind = 0;
+    std::uint32_t from = 0;
+    std::uint64_t padding[6] = {};  ///< a report of 64 bytes
+  };
+  enum Kind : std::uint32_t { kReport, kLastReport, kBroadcast, kOver };
+
+  std::size_t report();
+  void take(const Note& note);
+  void broadcast(Kind kind);
+  void send(int to, const Note& note);
+
+  Settings settings_;
+  MessageChannel channel_;
+  std::uint32_t rank_;
+  std::uint64_t reported_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::uint64_t messages_ = 0;
+  bool told_last_ = false;
+  bool over_ = false;
+  std::vector<std::byte> buffer_;
+  // Of the controller.
+  std::vector<std::uint64_t> heard_;  ///< reports by rank
+  std::uint64_t since_broadcast_ = 0;
+  std::uint32_t n_last_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,90 @@
+#include "app/bench/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace eventloom {
+
+namespace {
+
+constexpr unsigned kBins = 2800;  // each exp(ln(1e12) / 2800) = 1.0099 times as wide as the one before
+constexpr double kLowestNs = 1;
+constexpr double kHighestNs = 1e12;
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+LatencyHistogram::LatencyHistogram() : counts_(std::tuple(Axis(kBins, kLowestNs, kHighestNs))) {}
+
+void LatencyHistogram::add(double ns) {
+  // The axis takes the logarithm of a negative number, which is none, for overflow.
+  counts_(std::max(ns, 0.0));
+  ++count_;
+  sum_ += ns;
+  min_ = std::min(min_, ns);
+  max_ = std::max(max_, ns);
+}
+
+void LatencyHistogram::add(const LatencyHistogram& other) {
+  counts_ += other.counts_;
+  count_ += other.count_;
+  sum_ += other.sum_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+}
+
+double LatencyHistogram::min() const { return count_ == 0 ? kNothing : min_; }
+double LatencyHistogram::max() const { return count_ == 0 ? kNothing : max_; }
+double LatencyHistogram::mean() const { return count_ == 0 ? kNothing : sum_ / static_cast<double>(count_); }
+
+double LatencyHistogram::percentile(double p) const {
+  if (count_ == 0) return kNothing;
+  // Times first: p / 100 is seldom exact, and 99.9 % of 1000 must be 999, not the next above.
+  const double rank = std::max(std::ceil(p * static_cast<double>(count_) / 100), 1.0);
+  auto below = static_cast<double>(counts_.at(-1));
+  if (rank <= below) return min_;
+  const auto& axis = counts_.axis();
+  for (int bin = 0; bin < axis.size(); ++bin) {
+    below += static_cast<double>(counts_.at(bin));
+    if (rank <= below) return std::clamp(axis.bin(bin).upper(), min_, max_);
+  }
+  return max_;
+}
+
+std::string LatencyHistogram::to_text() const {
+  auto bins = nlohmann::json::array();
+  for (int bin = -1; bin <= counts_.axis().size(); ++bin) {
+    if (counts_.at(bin) != 0) bins.push_back({bin, counts_.at(bin)});
+  }
+  if (count_ == 0) return nlohmann::json{{"bins", bins}}.dump();
+  return nlohmann::json{{"bins", bins}, {"sum", sum_}, {"min", min_}, {"max", max_}}.dump();
+}
+
+LatencyHistogram LatencyHistogram::from_text(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  LatencyHistogram histogram;
+  for (const auto& entry : json.at("bins")) {
+    const auto n = entry.at(1).get<std::uint64_t>();
+    histogram.counts_.at(entry.at(0).get<int>()) = n;
+    histogram.count_ += n;
+  }
+  if (histogram.count_ == 0) return histogram;
+  histogram.sum_ = json.at("sum");
+  histogram.min_ = json.at("min");
+  histogram.max_ = json.at("max");
+  return histogram;
+}
+
+nlohmann::json LatencyHistogram::to_json() const {
+  const auto or_null = [](double ns) { return std::isnan(ns) ? nlohmann::json() : nlohmann::json(ns); };
+  return {{"count", count_},
+          {"min_ns", or_null(min())},
+          {"mean_ns", or_null(mean())},
+          {"p50_ns", or_null(percentile(50))},
+          {"p90_ns", or_null(percentile(90))},
+          {"p99_ns", or_null(percentile(99))},
+          {"p999_ns", or_null(percentile(99.9))},
+          {"max_ns", or_null(max())}};
+}
+
+}  // namespace eventloom

@@ -1,0 +1,366 @@
+#include "app/bench/live_run.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/builder_role.hpp"
+#include "app/mpi_command.hpp"
+#include "app/source_role.hpp"
+#include "core/mpi/environment.hpp"
+#include "core/runtime/clock.hpp"
+#include "core/runtime/threads.hpp"
+#include "io/hdf5/part_writer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::json;
+using Now = std::function<std::int64_t()>;
+
+/// The ranks' clocks need to agree no better than this: they serve to measure, not to keep slots.
+constexpr std::uint64_t kWorstClockNs = 1'000'000'000;
+/// Enough for every rank to hear of the start before it comes.
+constexpr std::int64_t kStartAfterNs = 2'000'000;
+
+bool one_host(const Communicator& communicator) {
+  const auto hosts = communicator.all_gather(MpiEnvironment::host_name());
+  return std::ranges::count(hosts, hosts.front()) == std::ssize(hosts);
+}
+
+/// Time since the common start of all ranks. Ranks of one host share its clock; those of several
+/// compare theirs.
+class LiveClock {
+ public:
+  /// Collective.
+  explicit LiveClock(const Communicator& communicator) : communicator_(communicator) {
+    if (!one_host(communicator)) synced_.emplace(communicator, kWorstClockNs);
+  }
+  /// Collective: the start is a moment from now.
+  void start() {
+    if (synced_) return synced_->start();
+    start_ = std::stoll(communicator_.broadcast(std::to_string(steady_ns() + kStartAfterNs)));
+  }
+  [[nodiscard]] std::int64_t since_start() { return synced_ ? synced_->since_start() : steady_ns() - start_; }
+  void do_work() {
+    if (synced_) synced_->do_work();
+  }
+  /// Collective, once, at the end.
+  void stop() {
+    if (synced_) synced_->stop();
+  }
+  /// On rank 0: by how much the ranks may differ.
+  [[nodiscard]] double error_ns() const {
+    double worst = 0;
+    if (!synced_) return worst;
+    for (const auto& quality : synced_->qualities()) worst = std::max(worst, quality.precision_ns);
+    return worst;
+  }
+
+ private:
+  const Communicator& communicator_;
+  std::optional<SlotClock> synced_;
+  std::int64_t start_ = 0;
+};
+
+/// When a slice of a builder reached which point, ns since the start.
+struct SliceTimes {
+  SliceId slice;
+  std::int64_t received = 0;
+  std::int64_t built = 0;
+  std::int64_t written = 0;
+};
+
+/// A schedule that passes on what another one says.
+class Overlay : public Scheduler {
+ public:
+  explicit Overlay(Scheduler& of) : of_(of) {}
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
+    return of_.next_slice(builder, from);
+  }
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override { return of_.choose(view); }
+  [[nodiscard]] std::uint64_t start_ns(SourceId source, SliceId slice) const override {
+    return of_.start_ns(source, slice);
+  }
+  [[nodiscard]] std::uint64_t slot_ns() const override { return of_.slot_ns(); }
+  [[nodiscard]] ClaimBook* claims() override { return of_.claims(); }
+
+ private:
+  Scheduler& of_;
+};
+
+/// Lets a source send a slice no sooner than its hits are made.
+class MadeFirst final : public Overlay {
+ public:
+  MadeFirst(Scheduler& of, const std::vector<LiveSource*>& by_number) : Overlay(of), by_number_(by_number) {}
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override {
+    ready_.assign(view.ready.begin(), view.ready.end());
+    const auto& source = *by_number_[view.source.value];
+    for (std::size_t b = 0; b < ready_.size(); ++b) {
+      if (ready_[b] != 0 && !source.ready(view.next[b])) ready_[b] = 0;
+    }
+    SourceView made = view;
+    made.ready = ready_;
+    return Overlay::choose(made);
+  }
+
+ private:
+  const std::vector<LiveSource*>& by_number_;
+  mutable std::vector<std::uint8_t> ready_;
+};
+
+/// Learns when a builder takes a slice: right then it asks for its next one.
+class TakeWatch final : public Overlay {
+ public:
+  TakeWatch(Scheduler& of, Now now, std::vector<SliceTimes>& log) : Overlay(of), now_(std::move(now)), log_(log) {}
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
+    if (from.value != 0 && (log_.empty() || log_.back().slice.value + 1 != from.value)) {
+      log_.push_back({{from.value - 1}, now_()});
+    }
+    return Overlay::next_slice(builder, from);
+  }
+
+ private:
+  Now now_;
+  std::vector<SliceTimes>& log_;
+};
+
+/// Selects and writes, and notes when.
+class TimedOutput final : public SliceOutput {
+ public:
+  TimedOutput(Selector& selector, Now now, std::vector<SliceTimes>& log)
+      : to_(selector), now_(std::move(now)), log_(log) {}
+  [[nodiscard]] bool accepts(SliceId slice) override { return to_.accepts(slice); }
+  void put(BuiltSlice& slice) override {
+    while (log_[next_].slice < slice.slice()) ++next_;
+    log_[next_].built = now_();
+    to_.put(slice);
+    log_[next_].written = now_();
+  }
+  void end(SliceId data_end) override { to_.end(data_end); }
+  std::size_t do_work() override { return to_.do_work(); }
+  [[nodiscard]] bool done() const override { return to_.done(); }
+  void settle() override { to_.settle(); }
+
+ private:
+  LocalOutput to_;
+  Now now_;
+  std::vector<SliceTimes>& log_;
+  std::size_t next_ = 0;  ///< of the log: slices that were taken but had no data are passed over
+};
+
+class NoSink final : public EventSink {
+ public:
+  void write(const BuiltSlice&) override {}
+};
+
+class MakerRole final : public Role {
+ public:
+  explicit MakerRole(LiveSource& source) : source_(source) {}
+  std::size_t do_work(SteadyTime) override { return source_.make(); }
+  [[nodiscard]] bool done() const override { return source_.finished(); }
+  void settle() override {}
+
+ private:
+  LiveSource& source_;
+};
+
+/// A builder of this rank with all that is its own.
+struct LiveBuilder {
+  LiveBuilder(std::unique_ptr<EventSink> to, Scheduler& schedule, const Now& now)
+      : sink(std::move(to)), selector({}, *sink), watch(schedule, now, log) {}
+  std::vector<SliceTimes> log;
+  std::unique_ptr<EventSink> sink;
+  Selector selector;
+  TakeWatch watch;
+  std::unique_ptr<BuilderRole> role;
+};
+
+class RankLive {
+ public:
+  RankLive(const LiveRunSettings& settings, const Communicator& communicator)
+      : settings_(settings),
+        communicator_(communicator),
+        wiring_(settings.wiring, communicator),
+        clock_(communicator),
+        made_first_(wiring_.scheduler(), by_number_) {}
+
+  LiveRunResult run() {
+    agree(communicator_, [&] {
+      for (std::uint32_t b = 0; b < settings_.wiring.roles.builders; ++b) add_builder({b});
+      add_sources();
+    });
+    std::vector<Role*> roles;
+    for (auto& maker : makers_) roles.push_back(&maker);
+    if (source_role_) roles.push_back(source_role_.get());
+    for (auto& builder : builders_) roles.push_back(builder->role.get());
+    clock_.start();
+    wiring_.run(roles, Idle(), [&](SteadyTime) { clock_.do_work(); });
+    clock_.stop();
+    return gather();
+  }
+
+ private:
+  [[nodiscard]] Now now() {
+    return [this] { return clock_.since_start(); };
+  }
+
+  void add_builder(BuilderId id) {
+    if (!wiring_.here(id)) return;
+    const auto& roles = settings_.wiring.roles;
+    builders_.push_back(std::make_unique<LiveBuilder>(sink_of(id), wiring_.scheduler(), now()));
+    auto& builder = *builders_.back();
+    BuilderRoleSettings settings;
+    settings.id = id;
+    settings.n_sources = roles.sources;
+    settings.n_builders = roles.builders;
+    settings.slices_in_flight = settings_.wiring.slices_in_flight;
+    settings.threads = builder_threads();
+    settings.claims = wiring_.claims();
+    SliceBuilderSettings building{settings_.live.geometry, settings_.definition, {}, false};
+    building.payload.resize(roles.sources);
+    builder.role = std::make_unique<BuilderRole>(settings, building, builder.watch, Inbox(wiring_.builder_rings(id)),
+                                                 std::make_unique<TimedOutput>(builder.selector, now(), builder.log),
+                                                 [this](const BuildProblem&) { ++problems_; });
+  }
+
+  [[nodiscard]] std::unique_ptr<EventSink> sink_of(BuilderId id) const {
+    if (settings_.output.empty()) return std::make_unique<NoSink>();
+    PartWriterSettings settings;
+    settings.run_file = settings_.output;
+    settings.writer = id.value;
+    settings.base = settings_.live.geometry.base;
+    settings.n_sources = settings_.wiring.roles.sources;
+    return std::make_unique<PartWriter>(settings);
+  }
+
+  void add_sources() {
+    const auto& roles = settings_.wiring.roles;
+    std::vector<SourceRole::LocalSource> local;
+    by_number_.resize(roles.sources);
+    for (std::uint32_t s = 0; s < roles.sources; ++s) {
+      const SourceId id{static_cast<std::uint16_t>(s)};
+      if (roles.rank_of(id) != communicator_.rank()) continue;
+      auto live = settings_.live;
+      live.id = id;
+      live.since_start = now();
+      auto source = std::make_unique<LiveSource>(std::move(live));
+      by_number_[s] = source.get();
+      makers_.emplace_back(*source);
+      local.push_back({id, std::move(source)});
+    }
+    if (local.empty()) return;
+    SourceRoleSettings settings;
+    settings.geometry = settings_.live.geometry;
+    settings.n_builders = roles.builders;
+    settings.max_lead = 2 * std::uint64_t{settings_.wiring.slices_in_flight} * roles.builders;
+    source_role_ =
+        std::make_unique<SourceRole>(std::move(settings), made_first_, std::move(local), wiring_.source_outboxes());
+  }
+
+  void close_files() {
+    for (auto& builder : builders_) {
+      if (auto* writer = dynamic_cast<PartWriter*>(builder->sink.get())) writer->close();
+    }
+  }
+
+  [[nodiscard]] Json mine() const {
+    LiveCount sum;
+    Json packets = Json::array();
+    Json slices = Json::array();
+    for (const auto* source : by_number_) {
+      if (source == nullptr) continue;
+      sum.add(source->count());
+      for (const auto& packet : source->packets_sent()) packets.push_back({packet.slice.value, packet.oldest});
+    }
+    RunTotals totals;
+    for (const auto& builder : builders_) {
+      totals.add(builder->selector.totals());
+      for (const auto& t : builder->log) {
+        if (t.written != 0) slices.push_back({t.slice.value, t.received, t.built, t.written});
+      }
+    }
+    return {{"count", {sum.made, sum.missed, sum.sent, sum.dropped, sum.late, sum.packets, sum.behind_ns}},
+            {"packets", packets},
+            {"slices", slices},
+            {"built", totals.hits_in - totals.dropped()},
+            {"dead", totals.dropped()},
+            {"events", totals.events},
+            {"problems", problems_ + totals.unbalanced_slices},
+            {"clock_error_ns", clock_.error_ns()}};
+  }
+
+  LiveRunResult gather() {
+    agree(communicator_, [&] { close_files(); });
+    LiveRunResult result;
+    std::vector<Json> ranks;
+    std::vector<std::optional<SliceTimes>> times;
+    for (const auto& text : communicator_.all_gather(mine().dump())) {
+      const auto& json = ranks.emplace_back(Json::parse(text));
+      const auto& c = json["count"];
+      result.count.add({c[0], c[1], c[2], c[3], c[4], c[5], c[6]});
+      result.built += json["built"].get<std::uint64_t>();
+      result.dead += json["dead"].get<std::uint64_t>();
+      result.events += json["events"].get<std::uint64_t>();
+      result.problems += json["problems"].get<std::uint64_t>();
+      result.clock_error_ns = std::max(result.clock_error_ns, json["clock_error_ns"].get<double>());
+      for (const auto& t : json["slices"]) {
+        times.resize(std::max(times.size(), t[0].get<std::size_t>() + 1));
+        times[t[0].get<std::size_t>()] = SliceTimes{{t[0].get<std::uint64_t>()}, t[1], t[2], t[3]};
+        result.seconds = std::max(result.seconds, t[3].get<double>() * 1e-9);
+      }
+    }
+    for (const auto& json : ranks) add_latencies(json["packets"], times, result);
+    return result;
+  }
+
+  static void add_latencies(const Json& packets, const std::vector<std::optional<SliceTimes>>& times,
+                            LiveRunResult& result) {
+    for (const auto& packet : packets) {
+      const auto slice = packet[0].get<std::size_t>();
+      const auto oldest = packet[1].get<std::int64_t>();
+      if (slice >= times.size() || !times[slice]) {
+        ++result.lost_packets;
+        continue;
+      }
+      result.received.add(static_cast<double>(times[slice]->received - oldest));
+      result.built_at.add(static_cast<double>(times[slice]->built - oldest));
+      result.written.add(static_cast<double>(times[slice]->written - oldest));
+    }
+  }
+
+  const LiveRunSettings& settings_;
+  const Communicator& communicator_;
+  Wiring wiring_;
+  LiveClock clock_;
+  std::vector<LiveSource*> by_number_;  ///< null for those of other ranks
+  MadeFirst made_first_;
+  std::deque<MakerRole> makers_;
+  std::unique_ptr<SourceRole> source_role_;
+  std::vector<std::unique_ptr<LiveBuilder>> builders_;
+  std::uint64_t problems_ = 0;
+};
+
+}  // namespace
+
+void LiveRunResult::add(const LiveRunResult& other) {
+  count.add(other.count);
+  built += other.built;
+  dead += other.dead;
+  events += other.events;
+  problems += other.problems;
+  lost_packets += other.lost_packets;
+  seconds += other.seconds;
+  clock_error_ns = std::max(clock_error_ns, other.clock_error_ns);
+  received.add(other.received);
+  built_at.add(other.built_at);
+  written.add(other.written);
+}
+
+LiveRunResult run_live(const LiveRunSettings& settings, const Communicator& communicator) {
+  return RankLive(settings, communicator).run();
+}
+
+}  // namespace eventloom

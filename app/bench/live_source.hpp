@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "formats/geometry.hpp"
+#include "io/sources/point_process.hpp"
+
+namespace eventloom {
+
+struct LiveSettings {
+  SliceGeometry geometry;  ///< of ticks of 1 ns, which count from the common start of all ranks
+  SourceId id;
+  std::string timing;            ///< of bunches; see PointProcess
+  double hits_per_second = 0;    ///< of this source
+  std::uint32_t bunch = 25;      ///< hits of one time, 1 or more
+  std::uint32_t packet = 2500;   ///< hits at which a packet is closed
+  Tick flush_after = 100'000;    ///< age of the oldest hit at which a packet is closed
+  std::int64_t duration_ns = 0;  ///< hits are planned from the start up to here
+  std::int64_t limit_ns = 0;     ///< age of the oldest hit beyond which a packet is late; 0: never
+  bool drop_late = true;
+  /// Nanoseconds since the common start; negative before it. Never falls.
+  std::function<std::int64_t()> since_start;
+};
+
+/// Hits. made = sent + dropped once all slices are sent.
+struct LiveCount {
+  std::uint64_t made = 0;
+  std::uint64_t missed = 0;  ///< planned, but so long ago when their turn came that they were not made
+  std::uint64_t sent = 0;
+  std::uint64_t dropped = 0;  ///< in packets that were late and were left out
+  std::uint64_t late = 0;     ///< in packets that were late, left out or not
+  std::uint64_t packets = 0;
+  std::int64_t behind_ns = 0;  ///< the longest that making was behind the plan; in a sum, of any source
+
+  void add(const LiveCount& other);
+};
+
+/// A packet that was sent.
+struct LivePacket {
+  SliceId slice;  ///< that owns its first hit
+  Tick oldest = 0;
+};
+
+/// Makes hits in time: at the planned time of a hit, make() makes it, whatever the exchange does.
+///
+/// A packet is an epoch buffer. It is closed at the end of the epoch in which it is full or its oldest hit old
+/// enough, as no epoch may stand in two buffers; and where the stretch that is sent for a slice begins
+/// or ends, so that no slice waits for, or carries, more than its margin.
+///
+/// Whether a packet is late is settled once, when the first slice that needs it is collected: what one
+/// builder has, all have. A packet left out is told to builders as damage.
+class LiveSource final : public Source {
+ public:
+  /// Throws UserError for a timing that does not exist.
+  explicit LiveSource(LiveSettings settings);
+
+  /// Makes the hits that are due, a millisecond's worth at most; returns their number. To be called often:
+  /// hits that are 20 ms behind are missed.
+  std::size_t make();
+  /// All hits are made or missed.
+  [[nodiscard]] bool finished() const { return finished_; }
+  /// Whether collect() may be called for the slice: all that it needs is made and in closed packets.
+  [[nodiscard]] bool ready(SliceId slice) const;
+
+  [[nodiscard]] const LiveCount& count() const { return count_; }
+  [[nodiscard]] const std::vector<LivePacket>& packets_sent() const { return sent_; }
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  std::optional<Epoch> first_epoch() override { return 0; }
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override;
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
+  void forget(Epoch epoch) override;
+  [[nodiscard]] std::uint64_t hits_read() const override { return count_.made; }
+  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
+
+ private:
+  struct Packet {
+    EpochBufferHeader header;
+    Tick oldest = 0;
+    enum class State : std::uint8_t { waiting, sent, dropped } state = State::waiting;
+    std::vector<std::byte> bytes;
+  };
+
+  void miss_before(std::int64_t time);
+  void make_bunch();
+  void end_epoch_before(Tick time);
+  [[nodiscard]] bool packet_ends() const;
+  void close_packet();
+  void settle(Packet& packet, std::int64_t now);
+  void plan_next() { next_ = static_cast<std::int64_t>(process_.next(engine_)); }
+
+  LiveSettings settings_;
+  StreamHeader header_;
+  std::string name_ = "live";
+  RandomEngine engine_;
+  PointProcess process_;
+  EpochBufferEncoder encoder_;
+  std::vector<std::uint32_t> channels_;  ///< of a bunch
+  std::int64_t next_ = 0;                ///< planned time of the next bunch
+  std::int64_t made_ = 0;                ///< all hits before this time are made or missed
+  Tick epoch_end_ = 0;                   ///< of the epoch that is being made
+  Tick oldest_ = 0;                      ///< hit of the open packet
+  std::uint64_t closed_hits_ = 0;        ///< made and in closed packets
+  bool finished_ = false;
+  Epoch data_end_ = 0;
+  std::deque<Packet> packets_;
+  std::vector<std::vector<std::byte>> spare_;
+  LiveCount count_;
+  std::vector<LivePacket> sent_;
+};
+
+}  // namespace eventloom

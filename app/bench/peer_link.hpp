@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "app/bench/peer_traffic.hpp"
+#include "core/mpi/communicator.hpp"
+
+namespace eventloom {
+
+/// The connections of one rank while a peer runs; no member blocks.
+class PeerLink {
+ public:
+  PeerLink() = default;
+  PeerLink(const PeerLink&) = delete;
+  PeerLink& operator=(const PeerLink&) = delete;
+  virtual ~PeerLink() = default;
+
+  /// Begins a message to the target of this index in PeerTraffic::targets; false: no room now.
+  virtual bool send(std::size_t target) = 0;
+  /// Tells this target that no more messages come; false: no room now, ask again.
+  virtual bool end(std::size_t target) = 0;
+
+  struct Progress {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    bool moved = false;  ///< also when there is only new room to send
+  };
+  /// Takes what has come and frees what has been sent, a bounded number of messages.
+  virtual Progress advance() = 0;
+  /// Whether all senders have ended and nothing that was sent still needs this rank's help.
+  [[nodiscard]] virtual bool finished() const = 0;
+};
+
+/// Throws std::invalid_argument on message_bytes or queue out of range.
+void check(const PeerTraffic& traffic);
+
+/// Collective: from the common start until all ranks have received everything.
+PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator& communicator);
+
+std::unique_ptr<Peer> make_mpi_peer(const Communicator& communicator);
+
+#ifdef EVENTLOOM_HAS_ZEROMQ
+/// "zmq-ipc" or "zmq-tcp". Collective, as make_peer.
+std::unique_ptr<Peer> make_zmq_peer(std::string_view name, const Communicator& communicator);
+#endif
+
+}  // namespace eventloom

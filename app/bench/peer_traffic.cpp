@@ -1,0 +1,116 @@
+#include "app/bench/peer_traffic.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "app/bench/peer_link.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void wait_for_all(const Communicator& communicator) {
+  PendingBarrier barrier(communicator);
+  while (!barrier.done()) sched_yield();
+}
+
+/// The sending side of one rank: messages in turn to all targets, at the end the end marks.
+class Sending {
+ public:
+  Sending(PeerLink& link, const PeerTraffic& traffic)
+      : link_(link), rounds_(traffic.queue), open_(traffic.targets.size()) {
+    std::iota(open_.begin(), open_.end(), std::size_t{0});
+  }
+
+  /// Messages begun. Goes round while there is room, but not for ever: receiving must have its turn.
+  std::uint64_t send() {
+    std::uint64_t begun = 0;
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
+      const auto before = begun;
+      for (const auto target : open_) begun += link_.send(target) ? 1 : 0;
+      if (begun == before) break;
+    }
+    return begun;
+  }
+
+  /// Whether another target has been told.
+  bool end() {
+    return std::erase_if(open_, [&](std::size_t target) { return link_.end(target); }) != 0;
+  }
+  [[nodiscard]] bool ended() const { return open_.empty(); }
+
+ private:
+  PeerLink& link_;
+  std::uint32_t rounds_;
+  std::vector<std::size_t> open_;  ///< indices of the targets that have not been told the end
+};
+
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const auto name : names) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
+}  // namespace
+
+void check(const PeerTraffic& traffic) {
+  // MPI counts bytes in an int.
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+  if (traffic.message_bytes == 0 || traffic.message_bytes > kMost) {
+    throw std::invalid_argument("messages of " + std::to_string(traffic.message_bytes) + " bytes: must be 1 to " +
+                                std::to_string(kMost));
+  }
+  if (traffic.queue == 0) throw std::invalid_argument("a queue of 0 messages: must be 1 or more");
+}
+
+PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator& communicator) {
+  Sending sending(link, traffic);
+  PeerResult result;
+  wait_for_all(communicator);
+  const auto start = Clock::now();
+  while (!sending.ended() || !link.finished()) {
+    const auto [messages, bytes, advanced] = link.advance();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    result.messages_received += messages;
+    result.bytes_received += bytes;
+    if (messages != 0) result.seconds = seconds;
+    const auto begun = seconds < traffic.seconds ? sending.send() : 0;
+    result.messages_sent += begun;
+    const bool ended = seconds >= traffic.seconds && sending.end();
+    if (!advanced && begun == 0 && !ended) sched_yield();
+  }
+  wait_for_all(communicator);
+  return result;
+}
+
+std::vector<std::string_view> peer_names() {
+#ifdef EVENTLOOM_HAS_ZEROMQ
+  return {"mpi", "zmq-ipc", "zmq-tcp"};
+#else
+  return {"mpi"};
+#endif
+}
+
+std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator) {
+  if (name == "mpi") return make_mpi_peer(communicator);
+  if (name == "zmq-ipc" || name == "zmq-tcp") {
+#ifdef EVENTLOOM_HAS_ZEROMQ
+    return make_zmq_peer(name, communicator);
+#else
+    throw std::invalid_argument(
+        "peer " + std::string(name) +
+        ": this build is without ZeroMQ; install libzmq3-dev and build anew, or choose of: " + listed(peer_names()));
+#endif
+  }
+  throw std::invalid_argument("no peer " + std::string(name) + "; choose of: " + listed(peer_names()));
+}
+
+}  // namespace eventloom

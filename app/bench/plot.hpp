@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace eventloom {
+
+struct PlotSeries {
+  std::string name;       ///< UTF-8, as all text of a plot
+  std::vector<double> x;  ///< points in the order of the line
+  std::vector<double> y;  ///< as many as x
+};
+
+/// Lines with points over one pair of axes. Points that an axis cannot show (not finite; zero or
+/// negative on a logarithmic axis) are left out. Linear axes begin at zero.
+struct Plot {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;  ///< to base 2 when every x is a power of two
+  bool log_y = false;
+  std::vector<PlotSeries> series;
+};
+
+/// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. For the start of a
+/// benchmark, so that it does not fail at the end of hours.
+void check_plot_file(const std::string& path);
+
+/// Draws the plots, at least one, one below the other, by gnuplot. Throws UserError when the file cannot be written
+/// or gnuplot fails; no file is left then. Needs what check_plot_file() checks.
+void write_plot(const std::string& path, const std::vector<Plot>& plots);
+
+}  // namespace eventloom

@@ -1,0 +1,120 @@
+#include "app/bench/sink_role.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kCellsAtOnce = 64;
+constexpr std::uint64_t kEnded = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<RingConsumer> rings)
+    : settings_(std::move(settings)),
+      scheduler_(scheduler),
+      rings_(std::move(rings)),
+      counts_(settings_.senders.size()),
+      upto_(settings_.senders.size()),
+      last_(settings_.start) {
+  for (std::size_t s = 0; s < upto_.size(); ++s) {
+    if (settings_.senders[s] == 0) upto_[s] = kEnded;
+  }
+  n_senders_ = static_cast<std::uint32_t>(std::ranges::count(settings_.senders, 1));
+  for (auto& ring : rings_) {
+    ring.set_window(kNoSlice.value);
+    ring.grant(true);
+  }
+  tell_claims();
+}
+
+std::size_t SinkRole::do_work(SteadyTime now) {
+  now_ = now;
+  if (now < busy_until_ || done()) return 0;
+  std::size_t cells = 0;
+  for (auto& ring : rings_) {
+    for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
+      const auto cell = ring.poll();
+      if (!cell) break;
+      take_cell(*cell);
+      ring.release();
+      ++cells;
+      finish_slices();
+      if (now < busy_until_) break;
+    }
+    ring.grant(cells == 0);
+  }
+  if (cells != 0) last_ = now;
+  return cells;
+}
+
+void SinkRole::take_cell(Cell cell) {
+  while (!cell.at_end()) {
+    const auto chunk = cell.next();
+    if (!chunk) throw std::runtime_error("bench: a header does not match its checksum");
+    take_chunk(chunk->header, chunk->body);
+  }
+}
+
+void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> body) {
+  auto& count = counts_[header.origin];
+  if (header.kind == ChunkHeader::kEnd) {
+    upto_[header.origin] = kEnded;
+    if (++n_ended_ == n_senders_) tell_claims();
+    return;
+  }
+  seen_end_ = std::max(seen_end_, SliceId{header.slice + 1});
+  count.bytes += header.bytes;
+  const auto bin =
+      static_cast<std::size_t>(std::chrono::duration<double>(now_ - settings_.start).count() / settings_.bin_seconds);
+  if (bin >= count.bytes_over_time.size()) count.bytes_over_time.resize(bin + 1);
+  count.bytes_over_time[bin] += header.bytes;
+  if (settings_.receive == Receive::copy) {
+    copy_.resize(std::max<std::size_t>(copy_.size(), header.total_bytes));
+    std::memcpy(copy_.data() + header.offset, body.data(), body.size());
+  } else if (settings_.receive == Receive::verify) {
+    const auto sent = settings_.pools[header.origin]->message(header.slice);
+    const bool right =
+        sent.size() == header.total_bytes && std::memcmp(sent.data() + header.offset, body.data(), body.size()) == 0;
+    count.wrong_chunks += right ? 0 : 1;
+  }
+  if (!header.last()) return;
+  ++count.messages;
+  upto_[header.origin] = header.slice + 1;
+}
+
+/// Slices that have come from every sender; each keeps the builder busy for its build time.
+void SinkRole::finish_slices() {
+  const std::uint64_t before = slices_;
+  for (auto next = scheduler_.next_slice(settings_.id, from_); next && *next < seen_end_ && whole(*next);
+       next = scheduler_.next_slice(settings_.id, from_)) {
+    from_ = {next->value + 1};
+    ++slices_;
+    busy_until_ = std::max(busy_until_, now_) + settings_.build_time;
+  }
+  if (slices_ != before) tell_claims();
+}
+
+bool SinkRole::whole(SliceId slice) const {
+  return std::ranges::all_of(upto_, [&](std::uint64_t upto) { return upto > slice.value; });
+}
+
+void SinkRole::tell_claims() {
+  if (settings_.claims == nullptr) return;
+  Claim claim;
+  claim.builder = settings_.id.value;
+  claim.built = slices_;
+  claim.claimed = n_senders_ == 0 ? 0 : slices_ + settings_.slices_in_flight;
+  claim.finished = done() ? 1 : 0;
+  settings_.claims->claim(claim);
+}
+
+void SinkRole::settle() {
+  for (auto& ring : rings_) ring.settle();
+}
+
+}  // namespace eventloom

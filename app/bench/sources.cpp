@@ -1,0 +1,290 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "app/bench/bench_command.hpp"
+#include "app/bench/live_run.hpp"
+#include "app/mpi_command.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr std::uint64_t kTickPs = 1000;
+
+struct SourcesConfig {
+  std::vector<std::string> timings;
+  std::vector<std::string> limits;  ///< as given; "none" among them
+  double rate = 0;                  ///< of all sources
+  double seconds = 0;
+  bool write = true;
+  std::string output;
+  LiveRunSettings run;
+};
+
+po::typed_value<std::string>* text(const char* name, const char* value, const char* shown) {
+  return po::value<std::string>()->value_name(name)->default_value(value, shown);
+}
+po::typed_value<std::string>* text(const char* name, const char* value) { return text(name, value, value); }
+
+void add_hit_options(po::options_description& options) {
+  options.add_options()("timing", text("LIST", "static"), "when bunches come: static, gaussian, poisson, burst")(
+      "rate", text("N", "20e6"), "hits per second of all sources together")("bunch", text("N", "25"),
+                                                                            "hits of one time")(
+      "seconds", po::value<double>()->value_name("S")->default_value(0.5, "0.5"), "length of a measurement")(
+      "packet", text("N", "2500"), "hits at which a packet is closed, at the end of an epoch")(
+      "flush-after", text("TIME", "100us"),
+      "age of its oldest hit at which a packet is closed, at the end of an epoch")(
+      "limit", text("LIST", "5ms,7ms,none"), "ages beyond which a packet is too late to be sent")(
+      "late", text("HOW", "drop"), "what sources do with late packets: drop, or keep (send and count)");
+}
+
+void add_run_options(po::options_description& options) {
+  options.add_options()("sources", text("N", "0", "half of the ranks"), "number of sources")(
+      "builders", text("N", "0", "the other ranks"), "number of builders")("schedule", text("NAME", "round-robin"),
+                                                                           "who sends to whom when, as in 'run'")(
+      "define", text("DEF", "gap:25ns,4"), "what an event is, as in 'run'")("epoch", text("TIME", "10us"),
+                                                                            "length of an epoch")(
+      "epochs-per-slice", text("N", "10"), "epochs that are built together; a packet waits for its slice")(
+      "overlap", text("TIME", "1us"), "longest event that is kept whole")(
+      "ring-depth", text("N", "16"), "cells in each ring")("cell-size", text("BYTES", "64KiB"), "bytes of a cell")(
+      "slices-in-flight", text("N", "16"), "slices that a builder gathers at a time")(
+      "write", text("HOW", "on"), "on or off: whether builders write the events")(
+      "output", text("FILE", "", "temporary"),
+      "part files get their names from it; each measurement writes over the one before");
+}
+
+std::int64_t nanoseconds(const char* option, const std::string& word) {
+  return static_cast<std::int64_t>(parsed(option, [&] { return parse_picoseconds(word) / kTickPs; }));
+}
+
+std::int64_t limit_of(const std::string& word) {
+  if (word == "none") return 0;
+  return in_range<std::int64_t>("limit", nanoseconds("limit", word), 1, 1'000'000'000'000);
+}
+
+bool one_of_two(const po::variables_map& values, const char* option, const std::string& yes, const std::string& no) {
+  const auto word = values[option].as<std::string>();
+  if (word != yes && word != no) throw UserError("--" + std::string(option) + " must be " + yes + " or " + no);
+  return word == yes;
+}
+
+void read_live(const po::variables_map& values, LiveSettings& live) {
+  const auto word = [&](const char* option) { return values[option].as<std::string>(); };
+  live.bunch = static_cast<std::uint32_t>(count_option(values, "bunch", 1, 10'000));
+  live.packet = static_cast<std::uint32_t>(count_option(values, "packet", 1, 100'000'000));
+  live.flush_after = static_cast<Tick>(nanoseconds("flush-after", word("flush-after")));
+  live.drop_late = one_of_two(values, "late", "drop", "keep");
+  live.geometry.base = {kTickPs, parse_epoch_length(word("epoch"), kTickPs)};
+  live.geometry.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 100'000);
+  live.geometry.overlap = parsed("overlap", [&] { return parse_duration(word("overlap"), kTickPs); });
+}
+
+void read_wiring(const po::variables_map& values, WiringSettings& wiring) {
+  wiring.schedule.name = values["schedule"].as<std::string>();
+  check_schedule(wiring.schedule.name, 0);
+  wiring.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
+  const auto cell = sizes_option(values, "cell-size", 256, 1U << 30).front();
+  wiring.ring.cell_bytes = static_cast<std::uint32_t>(cell / 64 * 64 + 64);
+  wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+}
+
+SourcesConfig to_config(const po::variables_map& values, int ranks) {
+  const auto word = [&](const char* option) { return values[option].as<std::string>(); };
+  SourcesConfig config;
+  config.timings = words_of(word("timing"));
+  for (const auto& name : config.timings) PointProcess(name, 1);
+  config.limits = words_of(word("limit"));
+  for (const auto& limit : config.limits) limit_of(limit);
+  config.rate = static_cast<double>(count_option(values, "rate", 1, 100'000'000'000));
+  config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 60.0);
+  config.write = one_of_two(values, "write", "on", "off");
+  config.output = word("output");
+  auto& run = config.run;
+  read_live(values, run.live);
+  read_wiring(values, run.wiring);
+  run.definition = parse_event_definition(word("define"), kTickPs);
+  run.live.geometry.reach = reach_of(run.definition);
+  auto& roles = run.wiring.roles;
+  roles.ranks = ranks;
+  roles.sources = static_cast<std::uint32_t>(count_option(values, "sources", 0, 65535));
+  if (roles.sources == 0) roles.sources = static_cast<std::uint32_t>(std::max(ranks / 2, 1));
+  roles.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
+  if (roles.builders == 0)
+    roles.builders = static_cast<std::uint32_t>(std::max(ranks - static_cast<int>(roles.sources), 1));
+  run.live.hits_per_second = config.rate / roles.sources;
+  run.live.duration_ns = static_cast<std::int64_t>(config.seconds * 1e9);
+  return config;
+}
+
+std::vector<BenchColumn> columns() {
+  return {{"timing", "timing", "", 0},
+          {"limit", "limit", "", 0},
+          {"rate_hits_per_us", "asked", "hits/us", 2},
+          {"throughput_hits_per_us", "built", "hits/us", 2},
+          {"share_dropped", "dropped", "%", 2},
+          {"share_missed", "missed", "%", 2},
+          {"/shown/received_p50", "received p50", "us", 0},
+          {"/shown/received_p99", "p99", "us", 0},
+          {"/shown/built_p50", "built p50", "us", 0},
+          {"/shown/built_p99", "p99", "us", 0},
+          {"/shown/written_p50", "written p50", "us", 0},
+          {"/shown/written_p99", "p99", "us", 0}};
+}
+
+/// A folder of this process for files that nobody wants.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / ("eventloom-bench-" + std::to_string(getpid()))) {
+    std::error_code error;
+    std::filesystem::create_directories(path_, error);
+    if (error) throw UserError("cannot create '" + path_.string() + "': " + error.message());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Json latencies(const LiveRunResult& result) {
+  return {{"received", result.received.to_json()},
+          {"built", result.built_at.to_json()},
+          {"written", result.written.to_json()}};
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Counts are sums over the repeats, latencies are of all of them, rates are medians.
+Json describe(const SourcesConfig& config, const std::string& timing, const std::string& limit,
+              const LiveRunResult& sum, const std::vector<double>& rates) {
+  const auto& c = sum.count;
+  Json latency = latencies(sum);
+  Json json{{"timing", timing},
+            {"limit", limit},
+            {"limit_ns", limit_of(limit)},
+            {"sources", config.run.wiring.roles.sources},
+            {"builders", config.run.wiring.roles.builders},
+            {"rate_hits_per_us", config.rate / 1e6},
+            {"throughput_hits_per_us", median(rates)},
+            {"throughputs_hits_per_us", rates},
+            {"seconds", sum.seconds},
+            {"hits_planned", c.made + c.missed},
+            {"hits_missed", c.missed},
+            {"hits_made", c.made},
+            {"hits_sent", c.sent},
+            {"hits_dropped", c.dropped},
+            {"hits_late", c.late},
+            {"hits_built", sum.built},
+            {"events", sum.events},
+            {"packets", c.packets},
+            {"making_behind_ns", c.behind_ns},
+            {"share_dropped", share(c.dropped, c.made)},
+            {"share_missed", share(c.missed, c.made + c.missed)},
+            {"damaged_packets", sum.problems},
+            {"balanced", sum.balances()},
+            {"clock_error_ns", sum.clock_error_ns}};
+  json["shown"] = Json::object();
+  for (const auto& [point, of] : latency.items()) {
+    for (const char* p : {"p50", "p99"}) {
+      const auto& ns = of[std::string(p) + "_ns"];
+      if (!ns.is_null()) json["shown"][point + "_" + p] = ns.get<double>() / 1000;
+    }
+  }
+  json["latency"] = std::move(latency);
+  return json;
+}
+
+std::string imbalance(const LiveRunResult& r) {
+  return "the account does not balance: " + std::to_string(r.count.made) + " hits made, " +
+         std::to_string(r.count.sent) + " sent, " + std::to_string(r.count.dropped) + " dropped; builders have " +
+         std::to_string(r.built) + " and were told of " + std::to_string(r.dead) + " dropped; " +
+         std::to_string(r.problems) + " damaged packets, " + std::to_string(r.lost_packets) +
+         " in slices that were not built";
+}
+
+/// Latency at each point of the path, a line per timing and percentile, over the measurements in turn.
+class LatencyPlot {
+ public:
+  void add(const Json& point) {
+    ++n_;
+    for (const auto& [name, us] : point["shown"].items()) {
+      auto line = std::ranges::find(series_, name, &PlotSeries::name);
+      if (line == series_.end()) line = series_.insert(series_.end(), PlotSeries{name, {}, {}});
+      line->x.push_back(n_);
+      line->y.push_back(us);
+    }
+    order_ +=
+        (order_.empty() ? "" : ", ") + point["timing"].get<std::string>() + " " + point["limit"].get<std::string>();
+  }
+  [[nodiscard]] Plot plot() const {
+    return {"Latency of packets from their oldest hit", "measurement: " + order_, "us", false, true, series_};
+  }
+
+ private:
+  double n_ = 0;
+  std::string order_;
+  std::vector<PlotSeries> series_;
+};
+
+int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  auto config = to_config(values, communicator.size());
+  BenchRun run("sources", values, effective, columns(), communicator);
+  std::optional<TemporaryFolder> folder;
+  agree(communicator, [&] {
+    if (config.write && config.output.empty()) folder.emplace();
+  });
+  if (config.write) config.run.output = folder ? folder->file("sources.h5") : config.output;
+  LatencyPlot plot;
+  bool balanced = true;
+  for (const auto& timing : config.timings) {
+    for (const auto& limit : config.limits) {
+      config.run.live.timing = timing;
+      config.run.live.limit_ns = limit_of(limit);
+      LiveRunResult sum;
+      std::vector<double> rates;
+      for (int i = 0; i < run.repeat(); ++i) {
+        const auto result = run_live(config.run, communicator);
+        rates.push_back(result.seconds > 0 ? static_cast<double>(result.built) / (result.seconds * 1e6) : 0);
+        sum.add(result);
+      }
+      const auto point = describe(config, timing, limit, sum, rates);
+      plot.add(point);
+      run.add(point);
+      if (!sum.balances()) run.note(imbalance(sum));
+      balanced = balanced && sum.balances();
+    }
+  }
+  return run.finish({plot.plot()}, balanced ? kExitOk : kExitLosses);
+}
+
+}  // namespace
+
+int bench_sources(int argc, const char* const* argv) {
+  CommandLine line("bench sources",
+                   "bench sources [options]\nSources make hits in time, whatever the exchange does; how long packets "
+                   "take until they are received, built and written, and what comes too late.");
+  add_hit_options(line.options());
+  add_run_options(line.options());
+  BenchRun::add_options(line.options(), 1);
+  return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
+    return measure(values, line.effective_config(values), communicator);
+  });
+}
+
+}  // namespace eventloom

@@ -1,0 +1,243 @@
+#include "app/bench/traffic.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/bench/control_role.hpp"
+#include "app/bench/tcp_counters.hpp"
+#include "app/source_role.hpp"
+#include "core/mpi/environment.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Slices of which a builder gathers the messages at a time: what fits its rings, as no memory
+/// beyond them is used.
+std::uint32_t slices_in_flight(const TrafficSettings& settings) {
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1), 4, 1024));
+}
+
+WiringSettings wiring_settings(const TrafficSettings& settings) {
+  WiringSettings wiring;
+  const auto ranks = static_cast<std::uint32_t>(settings.connections.size());
+  wiring.roles = {.sources = ranks, .builders = ranks, .filters = 0, .ranks = static_cast<int>(ranks)};
+  wiring.ring = settings.ring;
+  wiring.schedule.name = settings.schedule;
+  wiring.schedule.slot_ns = settings.slot_ns;
+  wiring.slices_in_flight = slices_in_flight(settings);
+  return wiring;
+}
+
+std::shared_ptr<const PayloadPool> make_pool(const TrafficSettings& settings, std::size_t sender) {
+  return std::make_shared<PayloadPool>(static_cast<std::uint32_t>(sender), settings.message_bytes, settings.spread,
+                                       std::uint64_t{settings.ring.depth} * settings.ring.cell_bytes);
+}
+
+bool sends_at_all(const TrafficSettings& settings, std::size_t rank) {
+  return std::ranges::count(settings.connections[rank], 1) != 0;
+}
+
+/// One measurement on one rank.
+class RankTraffic {
+ public:
+  RankTraffic(const TrafficSettings& settings, const Communicator& communicator)
+      : settings_(settings),
+        communicator_(communicator),
+        rank_(static_cast<std::size_t>(communicator.rank())),
+        wiring_(wiring_settings(settings), communicator) {}
+
+  TrafficResult run() {
+    const auto retransmits = tcp_retransmits();
+    make_roles();
+    std::vector<Role*> roles{sink_.get()};
+    if (source_) roles.push_back(source_.get());
+    if (control_) roles.push_back(control_.get());
+    wiring_.run(roles, Idle(), [](SteadyTime) {});
+    return gather(tcp_retransmits() - retransmits);
+  }
+
+ private:
+  // All ranks meet before the clock starts.
+  void make_roles() {
+    SourceRoleSettings sending;
+    sending.geometry = {.base = {}, .epochs_per_slice = 1, .overlap = 0, .reach = 0};
+    sending.n_builders = static_cast<std::uint32_t>(settings_.connections.size());
+    sending.max_lead = kNoSlice.value;
+    sending.served = settings_.connections[rank_];
+    SinkSettings receiving;
+    receiving.id = {static_cast<std::uint32_t>(rank_)};
+    receiving.receive = settings_.receive;
+    receiving.slices_in_flight = slices_in_flight(settings_);
+    receiving.claims = wiring_.claims();
+    receiving.bin_seconds = settings_.bin_seconds;
+    if (!settings_.build_time.empty()) receiving.build_time = settings_.build_time[rank_];
+    for (std::size_t s = 0; s < settings_.connections.size(); ++s) {
+      receiving.senders.push_back(settings_.connections[s][rank_]);
+      const bool wanted = settings_.receive == Receive::verify && receiving.senders.back() != 0;
+      receiving.pools.push_back(wanted ? make_pool(settings_, s) : nullptr);
+    }
+    std::vector<SourceRole::LocalSource> sources;
+    if (sends_at_all(settings_, rank_)) {
+      const SourceId id{static_cast<std::uint16_t>(rank_)};
+      sources.push_back({id, std::make_unique<SyntheticSource>(make_pool(settings_, rank_), settings_.limits)});
+    }
+    sending.since_start = wiring_.start_clock();
+    if (settings_.control > 0) add_control();
+    PendingBarrier barrier(communicator_);
+    while (!barrier.done()) continue;
+    receiving.start = start_ = std::chrono::steady_clock::now();
+    sink_ = std::make_unique<SinkRole>(std::move(receiving), wiring_.scheduler(),
+                                       wiring_.builder_rings({static_cast<std::uint32_t>(rank_)}));
+    if (sources.empty()) return;
+    source_ = std::make_unique<SourceRole>(std::move(sending), wiring_.scheduler(), std::move(sources),
+                                           wiring_.source_outboxes());
+  }
+
+  void add_control() {
+    ControlRole::Settings control;
+    control.per_message = settings_.control;
+    control.sent = [this] { return source_ ? source_->count().exchange.messages : 0; };
+    control.all_sent = [this] { return !source_ || source_->done(); };
+    control_ = std::make_unique<ControlRole>(std::move(control), communicator_);
+  }
+
+  [[nodiscard]] Json mine(std::uint64_t retransmits) const {
+    Json json{{"host", MpiEnvironment::host_name()},
+              {"retransmits", retransmits},
+              {"slices", sink_->slices()},
+              {"notes", wiring_.assignment_notes()},
+              {"control", control_ ? control_->messages() : 0},
+              {"seconds", std::chrono::duration<double>(sink_->last_message() - start_).count()}};
+    for (std::size_t s = 0; s < sink_->counts().size(); ++s) {
+      if (settings_.connections[s][rank_] == 0) continue;
+      const auto& c = sink_->counts()[s];
+      json["from"].push_back({s, c.messages, c.bytes, c.wrong_chunks, c.bytes_over_time});
+    }
+    if (!source_) return json;
+    const auto count = source_->count();
+    const auto& e = count.exchange;
+    json["sent"] = {e.messages, e.message_bytes, e.cells, e.cell_bytes, e.notifications, count.late_transfers};
+    return json;
+  }
+
+  [[nodiscard]] TrafficResult gather(std::uint64_t retransmits) const {
+    TrafficResult result;
+    std::map<std::string, std::uint64_t> of_host;
+    int rank = 0;
+    for (const auto& text : communicator_.all_gather(mine(retransmits).dump())) {
+      const auto json = Json::parse(text);
+      auto& most = of_host[json["host"]];
+      most = std::max(most, json["retransmits"].get<std::uint64_t>());
+      result.slices += json["slices"].get<std::uint64_t>();
+      result.slices_of_builder.push_back(json["slices"]);
+      result.control_messages += json["control"].get<std::uint64_t>();
+      result.assignment_notes += json["notes"].get<std::uint64_t>();
+      result.seconds = std::max(result.seconds, json["seconds"].get<double>());
+      for (const auto& from : json.value("from", Json::array())) {
+        result.connections.push_back({from[0], rank, {from[1], from[2], from[3], from[4]}});
+      }
+      if (json.contains("sent")) {
+        const auto& s = json["sent"];
+        result.exchange.add({s[0], s[1], s[2], s[3], s[4]});
+        result.late_transfers += s[5].get<std::uint64_t>();
+      }
+      ++rank;
+    }
+    for (const auto& [host, n] : of_host) result.retransmits += n;
+    return result;
+  }
+
+  const TrafficSettings& settings_;
+  const Communicator& communicator_;
+  std::size_t rank_;
+  Wiring wiring_;
+  SteadyTime start_;
+  std::unique_ptr<SinkRole> sink_;
+  std::unique_ptr<SourceRole> source_;
+  std::unique_ptr<ControlRole> control_;
+};
+
+}  // namespace
+
+std::uint64_t TrafficResult::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& c : connections) sum += c.count.bytes;
+  return sum;
+}
+
+std::uint64_t TrafficResult::messages() const {
+  std::uint64_t sum = 0;
+  for (const auto& c : connections) sum += c.count.messages;
+  return sum;
+}
+
+std::uint64_t TrafficResult::wrong_chunks() const {
+  std::uint64_t sum = 0;
+  for (const auto& c : connections) sum += c.count.wrong_chunks;
+  return sum;
+}
+
+TrafficResult run_traffic(const TrafficSettings& settings, const Communicator& communicator) {
+  return RankTraffic(settings, communicator).run();
+}
+
+double bare_put_rate(const TrafficSettings& settings, const Communicator& communicator) {
+  const auto rank = static_cast<std::size_t>(communicator.rank());
+  const std::size_t ranks = settings.connections.size();
+  const std::uint64_t ring = std::uint64_t{settings.ring.depth} * settings.ring.cell_bytes;
+  const auto pool = make_pool(settings, rank);
+  const std::uint64_t places = std::max<std::uint64_t>(ring / pool->largest(), 1);
+  const std::uint64_t area = std::max(ring, pool->largest());
+  MpiRmaTransport transport(communicator, ranks * area);
+  SyntheticSource source(pool, settings.limits);
+  PendingBarrier barrier(communicator);
+  while (!barrier.done()) continue;
+  const auto start = std::chrono::steady_clock::now();
+  double bytes = 0;
+  SliceData data;
+  for (std::uint64_t n = 0; sends_at_all(settings, rank) && !source.end_epoch(); ++n) {
+    const std::size_t to = (rank + n) % ranks;
+    if (settings.connections[rank][to] == 0) continue;
+    data.clear();
+    source.collect({n, n + 1}, data);
+    if (data.pieces.empty()) break;
+    transport.put(static_cast<int>(to), rank * area + n / ranks % places * pool->largest(), data.pieces[0]);
+    transport.flush(static_cast<int>(to));
+    bytes += static_cast<double>(data.pieces[0].size());
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  PendingBarrier end(communicator);
+  while (!end.done()) continue;
+  double sum = 0;
+  for (const auto& text : communicator.all_gather(std::to_string(bytes / seconds))) sum += std::stod(text);
+  return rate_per_rank(settings.connections, sum, 1);
+}
+
+double memcpy_rate(const TrafficSettings& settings, double seconds) {
+  const auto pool = make_pool(settings, 0);
+  const std::uint64_t ring = std::uint64_t{settings.ring.depth} * settings.ring.cell_bytes;
+  std::vector<std::byte> target(std::max(ring, pool->largest()));
+  const std::uint64_t places = std::max<std::uint64_t>(ring / pool->largest(), 1);
+  SyntheticSource source(pool, {.seconds = seconds, .slices = 0});
+  SliceData data;
+  double bytes = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t n = 0; !source.end_epoch(); ++n) {
+    data.clear();
+    source.collect({n, n + 1}, data);
+    if (data.pieces.empty()) break;
+    const auto from = data.pieces[0];
+    std::memcpy(target.data() + n % places * pool->largest(), from.data(), from.size());
+    asm volatile("" : : "r"(target.data()) : "memory");  // the copy must not be optimised away
+    bytes += static_cast<double>(from.size());
+  }
+  return bytes / (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e6);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/bench/sink_role.hpp"
+#include "app/bench/synthetic_source.hpp"
+#include "app/wiring.hpp"
+#include "core/mpi/communicator.hpp"
+
+namespace eventloom {
+
+/// Who sends to whom: [sending rank][receiving rank]. Source r and builder r are on rank r.
+using Connections = std::vector<std::vector<std::uint8_t>>;
+
+/// Names: one-to-one, one-to-all, all-to-one, all-to-all, fixed-target. A rank sends to itself only when
+/// it is alone. Throws std::invalid_argument that lists the names.
+Connections connections_of(const std::string& pattern, int ranks);
+std::vector<std::string> pattern_names();
+
+struct TrafficSettings {
+  Connections connections;
+  std::string schedule;
+  std::uint64_t slot_ns = 0;
+  RingGeometry ring;
+  std::uint64_t message_bytes = 0;
+  double spread = 0;  ///< of the sizes, see PayloadPool
+  SyntheticSource::Limits limits;
+  Receive receive = Receive::look;
+  std::vector<std::chrono::nanoseconds> build_time;  ///< by builder, of a slice; empty: none
+  double bin_seconds = 0.01;                         ///< of the rate over time
+  double control = 0;  ///< reports to the controller for each message; 0: no control traffic
+};
+
+struct Connection {
+  int from = 0;
+  int to = 0;
+  SinkCount count;
+};
+
+/// What all ranks together have moved; the same on every rank.
+struct TrafficResult {
+  double seconds = 0;  ///< from the common start to the last message of any rank
+  std::vector<Connection> connections;
+  ExchangeCount exchange;
+  std::uint64_t slices = 0;  ///< received whole, by all builders
+  std::vector<std::uint64_t> slices_of_builder;
+  std::uint64_t late_transfers = 0;
+  std::uint64_t assignment_notes = 0;  ///< where builders claim: sent by the assigner
+  std::uint64_t control_messages = 0;  ///< reports and broadcasts
+  std::uint64_t retransmits = 0;       ///< TCP segments sent again by the hosts of the ranks meanwhile
+
+  [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] std::uint64_t messages() const;
+  [[nodiscard]] std::uint64_t wrong_chunks() const;
+};
+
+/// Bytes per microsecond and rank, of the fewer ones where senders and receivers differ in number:
+/// what the one sender of one-to-all sends, what a rank of all-to-all receives.
+double rate_per_rank(const Connections& connections, double bytes, double seconds);
+
+/// Collective: moves messages through the same outboxes, rings and schedulers as a run does, from
+/// synthetic sources to builders that build nothing.
+TrafficResult run_traffic(const TrafficSettings& settings, const Communicator& communicator);
+
+/// Collective: the ceiling. MPI_Put and MPI_Win_flush of the same messages from the same memory
+/// round the same cells, in the order of a barrel shifter, with nobody told and nobody looking.
+/// Returns bytes per microsecond as rate_per_rank() does.
+double bare_put_rate(const TrafficSettings& settings, const Communicator& communicator);
+
+/// memcpy of the same messages within this rank, bytes per microsecond. Not collective.
+double memcpy_rate(const TrafficSettings& settings, double seconds);
+
+}  // namespace eventloom

@@ -1,0 +1,148 @@
+#include "app/claim_role.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace eventloom {
+
+ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, NoteReceiver from_assigner)
+    : book_(book), to_assigner_(std::move(to_assigner)), from_assigner_(std::move(from_assigner)) {}
+
+std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
+
+std::size_t ClaimRole::tell() {
+  if (unsent_.empty() || !to_assigner_->ready()) return 0;
+  note_.clear();
+  for (const auto& [builder, claim] : unsent_) note_.push_back(claim);
+  to_assigner_->send(std::as_bytes(std::span(note_)));
+  unsent_.clear();
+  return 1;
+}
+
+std::size_t ClaimRole::learn() {
+  std::size_t notes = 0;
+  while (const auto note = from_assigner_.poll()) {
+    Assignment head;
+    std::memcpy(&head, note->data(), sizeof head);
+    for (std::uint32_t i = 0; i < head.n; ++i) {
+      BuilderId builder;
+      std::memcpy(&builder.value, note->data() + sizeof head + i * sizeof builder.value, sizeof builder.value);
+      book_.append(builder);
+    }
+    from_assigner_.release();
+    ++notes;
+  }
+  return notes;
+}
+
+void ClaimRole::settle() {
+  if (to_assigner_) to_assigner_->settle();
+  from_assigner_.settle();
+}
+
+AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, std::uint32_t n_builders, std::uint64_t ahead,
+                           std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments)
+    : scheduler_(std::move(scheduler)),
+      ahead_(ahead),
+      claims_(std::move(claims)),
+      builders_(n_builders),
+      room_(n_builders) {
+  for (auto& ring : assignments) readers_.push_back({std::move(ring), scheduler_->claims()->end()});
+}
+
+std::size_t AssignerRole::do_work(SteadyTime) { return hear() + assign() + tell(); }
+
+bool AssignerRole::done() const {
+  return std::ranges::all_of(builders_, [](const Builder& b) { return b.claim.finished != 0; });
+}
+
+std::size_t AssignerRole::hear() {
+  std::size_t notes = 0;
+  for (auto& ring : claims_) {
+    while (const auto note = ring.poll()) {
+      Claim claim;
+      for (std::size_t at = 0; at + sizeof claim <= note->size(); at += sizeof claim) {
+        std::memcpy(&claim, note->data() + at, sizeof claim);
+        take(claim);
+      }
+      ring.release();
+      ++notes;
+    }
+  }
+  return notes;
+}
+
+void AssignerRole::take(const Claim& claim) {
+  auto& builder = builders_.at(claim.builder);
+  for (auto done = claim.built - builder.claim.built; done > 0 && !builder.open.empty(); --done) {
+    builder.open.pop_front();
+  }
+  builder.claim = claim;
+}
+
+SliceId AssignerRole::lowest_open() const {
+  SliceId lowest = scheduler_->claims()->end();
+  for (const auto& builder : builders_) {
+    if (!builder.open.empty()) lowest = std::min(lowest, builder.open.front());
+  }
+  return lowest;
+}
+
+std::size_t AssignerRole::assign() {
+  auto& book = *scheduler_->claims();
+  const SliceId limit{lowest_open().value + ahead_};
+  std::size_t n = 0;
+  for (; book.end() < limit; ++n) {
+    for (std::size_t b = 0; b < builders_.size(); ++b) {
+      const auto& claim = builders_[b].claim;
+      room_[b] = claim.finished != 0 ? 0 : static_cast<std::uint32_t>(claim.claimed - builders_[b].given);
+    }
+    const auto chosen = scheduler_->assign(room_);
+    if (!chosen) break;
+    auto& builder = builders_[chosen->value];
+    ++builder.given;
+    builder.open.push_back(book.end());
+    book.append(*chosen);
+    log_.push_back(chosen->value);
+  }
+  return n;
+}
+
+std::size_t AssignerRole::tell() {
+  const SliceId end = scheduler_->claims()->end();
+  SliceId least = end;
+  std::size_t told = 0;
+  for (auto& reader : readers_) {
+    if (reader.told < end && reader.ring.ready()) {
+      tell(reader);
+      ++told;
+    }
+    least = std::min(least, reader.told);
+  }
+  while (log_.size() > end.value - least.value) log_.pop_front();
+  notes_sent_ += told;
+  return told;
+}
+
+/// As many of the slices that the reader does not know of as fit a note.
+void AssignerRole::tell(Reader& reader) {
+  const SliceId end = scheduler_->claims()->end();
+  Assignment head;
+  head.first_slice = reader.told.value;
+  head.n = static_cast<std::uint32_t>(std::min(end.value - reader.told.value, ahead_));
+  note_.resize(sizeof head + head.n * sizeof(std::uint32_t));
+  std::memcpy(note_.data(), &head, sizeof head);
+  const std::size_t from = log_.size() - (end.value - reader.told.value);
+  for (std::uint32_t i = 0; i < head.n; ++i) {
+    std::memcpy(note_.data() + sizeof head + i * sizeof(std::uint32_t), &log_[from + i], sizeof(std::uint32_t));
+  }
+  reader.ring.send(note_);
+  reader.told.value += head.n;
+}
+
+void AssignerRole::settle() {
+  for (auto& ring : claims_) ring.settle();
+  for (auto& reader : readers_) reader.ring.settle();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "app/role.hpp"
+#include "core/exchange/note_ring.hpp"
+#include "formats/claim_wire.hpp"
+#include "formats/ids.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+/// Where builders claim their slices, one on each rank that sends to builders or builds: passes the
+/// claims of its builders to the assigner, and the assignments into the scheduler's claims.
+class ClaimRole final : public Role {
+ public:
+  /// `to_assigner`: nothing on ranks without builders.
+  ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, NoteReceiver from_assigner);
+
+  /// What a builder of this rank says of itself from now on; goes out with the next do_work().
+  void claim(const Claim& claim) { unsent_[claim.builder] = claim; }
+  [[nodiscard]] SliceId claimed_end() const { return book_.end(); }
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return unsent_.empty(); }
+  void settle() override;
+
+ private:
+  std::size_t learn();
+  std::size_t tell();
+
+  ClaimBook& book_;
+  std::optional<NoteSender> to_assigner_;
+  NoteReceiver from_assigner_;
+  std::map<std::uint32_t, Claim> unsent_;  ///< by builder
+  std::vector<Claim> note_;
+};
+
+/// On one rank of the run: gives the slices, in rising order, to the builders that have claimed them,
+/// as the scheduler decides, and tells every rank concerned. One short note per rank and batch of
+/// slices.
+class AssignerRole final : public Role {
+ public:
+  /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: slices given out
+  /// beyond the lowest that is not yet built, at most.
+  AssignerRole(std::unique_ptr<Scheduler> scheduler, std::uint32_t n_builders, std::uint64_t ahead,
+               std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override;
+  void settle() override;
+  [[nodiscard]] std::uint64_t notes_sent() const { return notes_sent_; }
+
+ private:
+  struct Builder {
+    Claim claim;
+    std::uint64_t given = 0;
+    std::deque<SliceId> open;  ///< given, and not known to be built
+  };
+  struct Reader {
+    NoteSender ring;
+    SliceId told;  ///< one past the last slice it has been told of
+  };
+
+  std::size_t hear();
+  void take(const Claim& claim);
+  [[nodiscard]] SliceId lowest_open() const;
+  std::size_t assign();
+  std::size_t tell();
+  void tell(Reader& reader);
+
+  std::unique_ptr<Scheduler> scheduler_;
+  std::uint64_t ahead_;
+  std::vector<NoteReceiver> claims_;
+  std::vector<Builder> builders_;
+  std::vector<Reader> readers_;
+  std::deque<std::uint32_t> log_;  ///< builders of the last slices given out
+  std::vector<std::uint32_t> room_;
+  std::vector<std::byte> note_;
+  std::uint64_t notes_sent_ = 0;
+};
+
+}  // namespace eventloom

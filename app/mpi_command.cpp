@@ -1,0 +1,33 @@
+#include "app/mpi_command.hpp"
+
+namespace eventloom {
+
+void agree(const Communicator& communicator, const std::function<void()>& work) {
+  std::string error;
+  try {
+    work();
+  } catch (const UserError& e) {
+    error = e.what();
+  }
+  for (const auto& text : communicator.all_gather(error)) {
+    if (!text.empty()) throw UserError(text);
+  }
+}
+
+int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work) {
+  const MpiEnvironment environment;
+  const Communicator communicator;
+  try {
+    return work(communicator);
+  } catch (const UserError& e) {
+    if (communicator.rank() == 0) std::cerr << "eventloom " << command << ": " << e.what() << std::endl;
+    return kExitUsage;
+  }
+}
+
+int refuse(const std::string& command, const std::string& what) {
+  if (!launched()) throw UserError(what);
+  return with_mpi(command, [&](const Communicator&) -> int { throw UserError(what); });
+}
+
+}  // namespace eventloom

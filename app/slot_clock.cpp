@@ -1,0 +1,33 @@
+#include "app/slot_clock.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Enough for every rank to hear of the start before it comes.
+constexpr std::int64_t kStartAfterNs = 2'000'000;
+
+std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns))) + " ns"; }
+
+}  // namespace
+
+SlotClock::SlotClock(const Communicator& communicator, std::uint64_t slot_ns)
+    : communicator_(communicator), sync_(communicator, ClockSync::Settings{}) {
+  sync_.synchronise();
+  const double precision = std::stod(communicator.broadcast(std::to_string(sync_.precision_ns())));
+  if (precision <= static_cast<double>(slot_ns)) return;
+  sync_.stop();
+  throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +
+                  text_of(precision) + "; use longer slots, or as many ranks as there are cores");
+}
+
+void SlotClock::start() {
+  start_ = std::stoll(communicator_.broadcast(std::to_string(sync_.global_ns() + kStartAfterNs)));
+}
+
+}  // namespace eventloom

@@ -1,0 +1,132 @@
+#include "app/wiring.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint32_t kNotes = 16;
+
+/// Slices that may be claimed beyond the lowest that is not yet built: enough for one builder to
+/// lag several rounds behind the others.
+std::uint64_t claim_ahead(const WiringSettings& settings) {
+  return 8 * std::uint64_t{settings.slices_in_flight} * settings.roles.builders;
+}
+
+WiringSettings completed(WiringSettings settings) {
+  settings.schedule.n_sources = settings.roles.sources;
+  settings.schedule.n_builders = settings.roles.builders;
+  settings.schedule.claim_ahead = claim_ahead(settings);
+  return settings;
+}
+
+std::unique_ptr<Scheduler> scheduler_of(const ScheduleSettings& settings) {
+  try {
+    return make_scheduler(settings);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--schedule: " + std::string(e.what()));
+  }
+}
+
+RingGeometry note_geometry(const WiringSettings& settings) {
+  const std::uint64_t assignment = sizeof(Assignment) + settings.schedule.claim_ahead * sizeof(std::uint32_t);
+  const std::uint64_t claims = settings.roles.builders * sizeof(Claim);
+  return {kNotes, note_cell_bytes(std::max(assignment, claims))};
+}
+
+}  // namespace
+
+Wiring::Wiring(const WiringSettings& settings, const Communicator& communicator)
+    : settings_(completed(settings)),
+      communicator_(communicator),
+      rank_(communicator.rank()),
+      scheduler_(scheduler_of(settings_.schedule)),
+      notes_(note_geometry(settings_)),
+      rings_(settings_.roles, settings_.ring, scheduler_->claims() == nullptr ? std::nullopt : std::optional(notes_)),
+      transport_(communicator, rings_.window_bytes[static_cast<std::size_t>(rank_)]) {
+  if (scheduler_->claims() != nullptr) add_claims();
+  if (scheduler_->slot_ns() != 0) clock_ = std::make_unique<SlotClock>(communicator, scheduler_->slot_ns());
+}
+
+std::function<std::int64_t()> Wiring::start_clock() {
+  if (!clock_) return {};
+  clock_->start();
+  return [this] { return clock_->since_start(); };
+}
+
+void Wiring::run(const std::vector<Role*>& roles, Idle idle, const std::function<void(SteadyTime)>& each_turn) {
+  std::vector<Role*> all;
+  if (assigner_) all.push_back(assigner_.get());
+  if (claims_) all.push_back(claims_.get());
+  all.insert(all.end(), roles.begin(), roles.end());
+  run_roles(all, transport_, communicator_, idle, [&](SteadyTime now) {
+    if (clock_) clock_->do_work();
+    each_turn(now);
+  });
+  if (clock_) clock_->stop();
+}
+
+void Wiring::add_claims() {
+  std::optional<NoteSender> to_assigner;
+  std::vector<NoteReceiver> claims;
+  std::vector<NoteSender> assignments;
+  for (const auto& link : rings_.to_assigner) {
+    if (link.sender == rank_) to_assigner.emplace(producer(link, notes_));
+    if (link.receiver == rank_) claims.emplace_back(consumer(link, notes_));
+  }
+  for (const auto& link : rings_.from_assigner) {
+    if (link.sender == rank_) assignments.emplace_back(producer(link, notes_));
+    if (link.receiver != rank_) continue;
+    claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner),
+                                          NoteReceiver(consumer(link, notes_)));
+  }
+  if (rank_ != settings_.roles.assigner_rank()) return;
+  assigner_ = std::make_unique<AssignerRole>(scheduler_of(settings_.schedule), settings_.roles.builders,
+                                             settings_.schedule.claim_ahead, std::move(claims), std::move(assignments));
+}
+
+RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry) {
+  return {transport_, link.sender, link.ring_offset, link.credit_offset, geometry};
+}
+
+RingProducer Wiring::producer(const RingLink& link, const RingGeometry& geometry) {
+  return {transport_, link.receiver, link.ring_offset, link.credit_offset, geometry};
+}
+
+std::vector<Outbox> Wiring::source_outboxes() {
+  std::vector<Outbox> outboxes;
+  for (const auto& links : rings_.to_builder) {
+    const auto mine = std::ranges::find(links, rank_, &RingLink::sender);
+    outboxes.emplace_back(producer(*mine, settings_.ring), Outbox::BodyCrc::staged);
+  }
+  return outboxes;
+}
+
+std::vector<RingConsumer> Wiring::builder_rings(BuilderId builder) {
+  std::vector<RingConsumer> rings;
+  for (const auto& link : rings_.to_builder[builder.value]) rings.push_back(consumer(link, settings_.ring));
+  return rings;
+}
+
+std::vector<Outbox> Wiring::filter_outboxes(BuilderId builder) {
+  std::vector<Outbox> outboxes;
+  for (const auto& links : rings_.to_filter) {
+    outboxes.emplace_back(producer(links[builder.value], settings_.ring), Outbox::BodyCrc::all);
+  }
+  return outboxes;
+}
+
+std::vector<Inbox> Wiring::filter_inboxes(FilterId filter) {
+  std::vector<Inbox> inboxes;
+  for (const auto& link : rings_.to_filter[filter.value]) {
+    inboxes.emplace_back(std::vector{consumer(link, settings_.ring)});
+  }
+  return inboxes;
+}
+
+}  // namespace eventloom

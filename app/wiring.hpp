@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/claim_role.hpp"
+#include "app/event_loop.hpp"
+#include "app/roles.hpp"
+#include "app/slot_clock.hpp"
+#include "core/exchange/inbox.hpp"
+#include "core/exchange/outbox.hpp"
+#include "core/mpi/communicator.hpp"
+#include "core/transport/mpi_rma_transport.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct WiringSettings {
+  Roles roles;
+  RingGeometry ring;
+  ScheduleSettings schedule;  ///< numbers of sources and builders are filled in from the roles
+  std::uint32_t slices_in_flight = 4;
+};
+
+/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
+/// the roles that settle claims where it needs them. Construction and destruction are collective.
+/// What it hands out refers to it. Throws UserError when the schedule does not fit the roles.
+class Wiring {
+ public:
+  Wiring(const WiringSettings& settings, const Communicator& communicator);
+
+  [[nodiscard]] Transport& transport() { return transport_; }
+  [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
+  [[nodiscard]] const Roles& roles() const { return settings_.roles; }
+  /// Null when nothing is claimed, or nothing happens on this rank.
+  [[nodiscard]] ClaimRole* claims() { return claims_.get(); }
+  /// Null when the schedule keeps no slots.
+  [[nodiscard]] SlotClock* clock() { return clock_.get(); }
+  /// Where slots are kept: the time since the common start, which is agreed on here. Collective.
+  [[nodiscard]] std::function<std::int64_t()> start_clock();
+
+  /// Collective. The roles of this rank, and those that settle claims, take turns until no role of any
+  /// rank has anything left to do; see run_roles().
+  void run(const std::vector<Role*>& roles, Idle idle, const std::function<void(SteadyTime)>& each_turn);
+
+  /// Where builders claim: notes that this rank has sent to tell of assignments.
+  [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }
+
+  /// From the sources of this rank, one outbox per builder.
+  [[nodiscard]] std::vector<Outbox> source_outboxes();
+  /// Of a builder of this rank, one ring per rank with sources.
+  [[nodiscard]] std::vector<RingConsumer> builder_rings(BuilderId builder);
+  /// From a builder of this rank, one outbox per filter.
+  [[nodiscard]] std::vector<Outbox> filter_outboxes(BuilderId builder);
+  /// Of a filter of this rank, one inbox per builder.
+  [[nodiscard]] std::vector<Inbox> filter_inboxes(FilterId filter);
+
+  [[nodiscard]] bool here(BuilderId id) const { return roles().rank_of(id) == rank_; }
+  [[nodiscard]] bool here(FilterId id) const { return roles().rank_of(id) == rank_; }
+
+ private:
+  [[nodiscard]] RingConsumer consumer(const RingLink& link, const RingGeometry& geometry);
+  [[nodiscard]] RingProducer producer(const RingLink& link, const RingGeometry& geometry);
+  void add_claims();
+
+  WiringSettings settings_;
+  const Communicator& communicator_;
+  int rank_;
+  std::unique_ptr<Scheduler> scheduler_;
+  RingGeometry notes_;
+  RingMap rings_;
+  MpiRmaTransport transport_;
+  std::unique_ptr<ClaimRole> claims_;
+  std::unique_ptr<AssignerRole> assigner_;
+  std::unique_ptr<SlotClock> clock_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/control/clock_fit.hpp"
+#include "core/mpi/communicator.hpp"
+#include "core/mpi/message_channel.hpp"
+#include "core/runtime/clock.hpp"
+
+namespace eventloom {
+
+/// One time for all ranks: that of rank 0's clock. Rank 0 asks the other ranks for their time, fits
+/// their clocks to its own, and tells them how to convert. All times are ns. One thread at a time.
+/// Throws std::runtime_error when MPI fails.
+class ClockSync {
+ public:
+  using Clock = std::function<std::int64_t()>;
+  struct Settings {
+    int round_trips = 100;                     ///< with each rank in synchronise(); 1 or more
+    int batch_round_trips = 20;                ///< with each rank in a batch later; 1 or more
+    std::int64_t interval_ns = 1'000'000'000;  ///< between batches; more often at first, while rates are unknown
+  };
+
+  /// Collective. `clock` is this rank's, never falls, and is read for every message.
+  ClockSync(const Communicator& communicator, Settings settings, Clock clock = steady_ns);
+  /// Collective; after stop(). (Without it a message may be left, as when an error is on its way out.)
+  ~ClockSync() = default;
+  ClockSync(const ClockSync&) = delete;
+  ClockSync& operator=(const ClockSync&) = delete;
+
+  /// Collective, blocks until rank 0 is through with all ranks, one after the other. Not after stop().
+  void synchronise();
+  /// Never blocks; each rank calls it often: rank 0 starts the batches that are due, the others answer
+  /// and take over new models. The less often it is called, the longer are the round trips. `now`: a
+  /// late reading of the clock, only for what is due. Returns how many messages it has dealt with.
+  std::size_t do_work(std::int64_t now);
+  /// Collective: no more batches, and all messages are received. Blocks until rank 0 and this rank
+  /// are both here, and on rank 0 until all are that owe it an answer. The last model stays in force.
+  void stop();
+
+  /// This rank's time on rank 0's clock; before the first model, its own time. From the first model on
+  /// it never falls: where a new model is behind the one before, it stands still until that has caught
+  /// up, and is as precise as the model before until then.
+  [[nodiscard]] std::int64_t global_ns();
+  /// How far global_ns() of the worst rank may be off, as of the last word from rank 0; grows when that is
+  /// overdue. Infinite before all ranks have been measured.
+  [[nodiscard]] double precision_ns() const;
+  /// Of this rank, as of its last model. Rank 0's is exact.
+  [[nodiscard]] const ClockQuality& quality() const { return quality_; }
+  /// On rank 0: of all ranks, by rank. Empty on the others.
+  [[nodiscard]] std::vector<ClockQuality> qualities() const;
+
+ private:
+  /// The worst of all ranks: the precision holds to `until` on rank 0's clock, then gets worse.
+  struct Bound {
+    double precision_ns = 0;
+    double rate_error_ppm = 0;
+    std::int64_t until = 0;
+  };
+  enum class Kind : std::uint32_t { ask, answer, model, done };
+  /// A message; what its kind does not use is zero.
+  struct Message {
+    Kind kind = Kind::ask;
+    std::int64_t time = 0;  ///< answer: the sender's clock
+    ClockModel model{};
+    ClockQuality quality{};
+    Bound worst{};
+  };
+  /// What rank 0 knows of another rank.
+  struct Peer {
+    ClockFit fit;
+    ClockQuality quality = fit.quality(0);
+    int left = 0;  ///< round trips of the batch not yet begun
+    bool asked = false;
+    std::int64_t sent = 0;              ///< when it was asked
+    std::optional<std::int64_t> first;  ///< start of the first batch
+    std::int64_t begun = 0;             ///< start of the last one
+    std::int64_t took = 0;
+    std::int64_t next = std::numeric_limits<std::int64_t>::min();
+    std::int64_t until = 0;  ///< when the model after this one should have arrived
+  };
+
+  [[nodiscard]] bool leads() const { return rank_ == 0; }
+  void send(int to, const Message& message);
+  std::size_t handle_messages();
+  void handle(int from, const Message& message, std::int64_t received);
+  template <typename Condition>
+  void work_until(Condition condition);
+
+  // Rank 0.
+  [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
+  void start_batch(int rank, int round_trips);
+  void start_due_batches(std::int64_t now);
+  void ask(int rank);
+  void take_answer(int rank, std::int64_t remote, std::int64_t received);
+  void plan(Peer& peer, std::int64_t now);
+  void find_worst();
+  void tell(int rank);
+  void finish_batches();
+  void tell_done();
+
+  // The others.
+  void follow();
+
+  MessageChannel channel_;
+  int rank_;
+  int ranks_;
+  Settings settings_;
+  Clock clock_;
+  std::vector<std::byte> buffer_;
+  ClockModel model_;
+  ClockQuality quality_;
+  Bound worst_;
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min();  ///< that global_ns() has told
+  std::int64_t next_look_ = std::numeric_limits<std::int64_t>::min();
+  std::vector<Peer> peers_;  ///< by rank; empty but on rank 0
+  int done_ = 0;             ///< done messages that no follow() has waited for yet
+  bool stopped_ = false;
+};
+
+}  // namespace eventloom

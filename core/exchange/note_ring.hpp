@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ring/ring_consumer.hpp"
+#include "core/ring/ring_producer.hpp"
+
+namespace eventloom {
+
+/// Short notes through a ring, one per cell, each with a CRC32C behind it. For control data, where a
+/// note is worth a flush of its own.
+class NoteSender {
+ public:
+  explicit NoteSender(RingProducer ring) : ring_(std::move(ring)) {}
+
+  [[nodiscard]] bool ready() { return ring_.credits() > 0; }
+  /// Needs ready(). Copies `note`, which with its checksum must fit a cell.
+  void send(std::span<const std::byte> note);
+  void settle() { ring_.settle(); }
+
+ private:
+  RingProducer ring_;
+  std::vector<std::byte> cell_;
+};
+
+class NoteReceiver {
+ public:
+  explicit NoteReceiver(RingConsumer ring) : ring_(std::move(ring)) {}
+
+  /// The oldest note that has arrived and proves itself; a view until release().
+  [[nodiscard]] std::optional<std::span<const std::byte>> poll();
+  void release();
+  void settle() { ring_.settle(); }
+
+ private:
+  RingConsumer ring_;
+};
+
+/// Bytes of a cell that holds a note of `bytes`, for RingGeometry.
+constexpr std::uint32_t note_cell_bytes(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + sizeof(std::uint32_t) + 63) / 64 * 64);
+}
+
+}  // namespace eventloom

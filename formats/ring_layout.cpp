@@ -1,0 +1,76 @@
+#include "formats/ring_layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t joined(std::uint64_t low, std::uint64_t high) { return low | high << 32; }
+
+/// Keeps the compiler from joining this word with its neighbours to one wide load: what was written in
+/// narrow pieces cannot be read in wide ones before it has left the core's store buffer, which takes
+/// longer than all the rest of sending a small message.
+std::uint64_t alone(std::uint64_t word) {
+  asm("" : "+r"(word));
+  return word;
+}
+
+using Words = std::array<std::uint64_t, ChunkHeader::kBytes / sizeof(std::uint64_t)>;
+
+}  // namespace
+
+std::uint32_t CellDescriptor::checksum() const {
+  const std::array<std::uint64_t, 2> words = {joined(sequence, bytes), n_chunks};
+  return crc32c_of_words(words);
+}
+
+std::uint32_t CreditBlock::checksum() const {
+  const std::array<std::uint64_t, 2> words = {released, window};
+  return crc32c_of_words(words);
+}
+
+void ChunkHeader::store(std::byte* to) const {
+  const std::uint64_t flags = kind | std::uint64_t{goes_on} << 16 | std::uint64_t{has_body_crc} << 24;
+  Words words = {alone(slice),          alone(total_bytes),      alone(offset),
+                 joined(bytes, origin), joined(flags, n_damage), body_crc};
+  words.back() = joined(body_crc, crc32c_of_words(words));
+  std::memcpy(to, words.data(), kBytes);
+}
+
+std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from) {
+  Words words;
+  std::memcpy(words.data(), from, kBytes);
+  const auto crc = static_cast<std::uint32_t>(words.back() >> 32);
+  words.back() &= 0xffffffffU;
+  if (crc32c_of_words(words) != crc) return std::nullopt;
+  ChunkHeader header;
+  header.slice = words[0];
+  header.total_bytes = words[1];
+  header.offset = words[2];
+  header.bytes = static_cast<std::uint32_t>(words[3]);
+  header.origin = static_cast<std::uint32_t>(words[3] >> 32);
+  header.kind = static_cast<std::uint16_t>(words[4]);
+  header.goes_on = static_cast<std::uint8_t>(words[4] >> 16);
+  header.has_body_crc = static_cast<std::uint8_t>(words[4] >> 24);
+  header.n_damage = static_cast<std::uint32_t>(words[4] >> 32);
+  header.body_crc = static_cast<std::uint32_t>(words[5]);
+  return header;
+}
+
+std::optional<Chunk> Cell::next() {
+  if (bytes_.size() - headers_at_ < ChunkHeader::kBytes) return std::nullopt;
+  const auto header = ChunkHeader::load(bytes_.data() + headers_at_);
+  if (!header || header->bytes > headers_at_ - std::min(headers_at_, body_at_)) return std::nullopt;
+  const Chunk chunk{*header, bytes_.subspan(body_at_, header->bytes)};
+  headers_at_ += ChunkHeader::kBytes;
+  body_at_ += padded(header->bytes);
+  --left_;
+  return chunk;
+}
+
+}  // namespace eventloom

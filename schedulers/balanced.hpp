@@ -1,0 +1,25 @@
+#pragma once
+
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources send
+/// the lowest slice for which there is room first.
+class Balanced final : public Scheduler {
+ public:
+  explicit Balanced(const ScheduleSettings& settings) : book_(settings.first_slice, 2 * settings.claim_ahead) {}
+
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
+    return book_.next_slice(builder, from);
+  }
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
+  [[nodiscard]] ClaimBook* claims() override { return &book_; }
+  /// The builder with the most room; of equals the one after the last that got a slice.
+  [[nodiscard]] std::optional<BuilderId> assign(std::span<const std::uint32_t> room) const override;
+
+ private:
+  ClaimBook book_;
+};
+
+}  // namespace eventloom

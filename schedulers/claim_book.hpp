@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// Which builder claimed which slice, in the order of the slices. Forgets the oldest entries.
+class ClaimBook {
+ public:
+  /// `keep`: entries that are remembered, at least as many as anybody still asks for.
+  ClaimBook(SliceId first, std::uint64_t keep) : end_(first), keep_(keep) {}
+
+  /// The next slice, end(), goes to `builder`.
+  void append(BuilderId builder);
+  /// One past the last slice that is claimed.
+  [[nodiscard]] SliceId end() const { return end_; }
+  /// Who claimed the last of them; nothing before the first.
+  [[nodiscard]] std::optional<BuilderId> last() const {
+    return builders_.empty() ? std::nullopt : std::optional(builders_.back());
+  }
+  /// First slice at or after `from` that `builder` claimed, if it is known.
+  [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const;
+
+ private:
+  std::deque<BuilderId> builders_;  ///< of the last slices before end_
+  SliceId end_;
+  std::uint64_t keep_;
+};
+
+}  // namespace eventloom

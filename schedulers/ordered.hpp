@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+/// A schedule of slots: a source sends in the order of its slots and waits for the builder whose turn it is.
+class Ordered : public Scheduler {
+ public:
+  /// The slot in which `source` sends `slice`. No two slices of a source share one.
+  [[nodiscard]] virtual std::uint64_t slot_of(SourceId source, SliceId slice) const = 0;
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const final;
+};
+
+}  // namespace eventloom

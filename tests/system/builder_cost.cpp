@@ -1,0 +1,128 @@
+/// builder_cost SOURCES DEFINITION [TIMES]: work for callgrind to count.
+///
+/// Builds the same hits, dealt to SOURCES sources, by DEFINITION (as in `--define`), in slices of TIMES the
+/// usual length: all slices once to warm up, then once more inside `counted_builds`, the function for
+/// `--toggle-collect`. Prints what that built: hits, events and hits in events.
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/slice_builder.hpp"
+#include "core/runtime/error.hpp"
+#include "stream_maker.hpp"
+
+namespace eventloom::test {
+namespace {
+
+constexpr TimeBase kBase{1000, 10'000};
+constexpr Tick kOverlap = 1000;
+constexpr std::uint64_t kSlices = 3;
+constexpr std::uint64_t kSliceEpochs = 200;
+constexpr std::uint32_t kEpochsPerBuffer = 10;
+/// On average an epoch holds 160 hits: half of them in events, the others noise.
+constexpr std::uint64_t kEventsPerEpoch = 10;
+constexpr std::uint64_t kEventHits = 8;
+constexpr Tick kEventTicks = 20;
+constexpr std::uint64_t kNoisePerEpoch = 80;
+
+/// All hits of the run in rising time, the same for any number of sources.
+std::vector<RefHit> make_hits(std::uint64_t times) {
+  std::mt19937_64 random(1);
+  const std::uint64_t epochs = kSlices * kSliceEpochs * times;
+  const Tick end = epochs * kBase.epoch_ticks - kEventTicks;
+  std::vector<Tick> ticks;
+  for (std::uint64_t i = 0; i < epochs * kNoisePerEpoch; ++i) ticks.push_back(random() % end);
+  for (std::uint64_t i = 0; i < epochs * kEventsPerEpoch; ++i) {
+    const Tick start = random() % end;
+    for (std::uint64_t k = 0; k < kEventHits; ++k) ticks.push_back(start + random() % kEventTicks);
+  }
+  std::ranges::sort(ticks);
+  std::vector<RefHit> hits;
+  for (const Tick tick : ticks) hits.push_back({tick, static_cast<std::uint32_t>(random()) & kValueMask, {}, 0});
+  return hits;
+}
+
+std::vector<std::vector<RefHit>> deal(const std::vector<RefHit>& hits, std::size_t sources) {
+  std::mt19937_64 random(2);
+  std::vector<std::vector<RefHit>> out(sources);
+  for (const auto& hit : hits) out[random() % sources].push_back(hit);
+  return out;
+}
+
+/// What a builder holds of all slices.
+struct Workload {
+  SliceBuilderSettings settings;
+  std::array<std::vector<std::vector<std::byte>>, kSlices> memory;  ///< by slice and source
+  std::array<std::vector<SourceSlice>, kSlices> slices;
+};
+
+std::vector<std::byte> sent_bytes(const Stream& stream, EpochRange sent) {
+  std::vector<std::byte> out;
+  for (const auto& buffer : stream) {
+    if (buffer.header.epochs().overlaps(sent)) out.insert(out.end(), buffer.bytes.begin(), buffer.bytes.end());
+  }
+  return out;
+}
+
+Workload make_workload(std::size_t sources, const EventDefinition& definition, std::uint64_t times) {
+  Workload out;
+  out.settings = {{kBase, kSliceEpochs * times, kOverlap, reach_of(definition)}, definition, {}, false};
+  out.settings.payload.resize(sources);
+  for (const auto& hits : deal(make_hits(times), sources)) {
+    const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);
+    for (std::uint64_t i = 0; i < kSlices; ++i) {
+      out.memory[i].push_back(sent_bytes(stream, out.settings.geometry.sent_epochs({i})));
+      out.slices[i].push_back({out.memory[i].back(), {}});
+    }
+  }
+  return out;
+}
+
+/// A builder with the memory that it reuses, and what it built.
+struct Bench {
+  SliceBuilder builder;
+  BuiltSlice slice;
+  std::vector<BuildProblem> problems;
+  std::uint64_t hits = 0;
+  std::uint64_t events = 0;
+  std::uint64_t hits_in_events = 0;
+
+  explicit Bench(const SliceBuilderSettings& settings) : builder(settings) {}
+
+  void build(const Workload& work) {
+    hits = events = hits_in_events = 0;
+    for (std::uint64_t i = 0; i < kSlices; ++i) {
+      builder.build({i}, work.slices[i], slice, problems);
+      hits += slice.ledger.hits_in;
+      events += slice.events.size();
+      hits_in_events += slice.ledger.hits_in_events;
+    }
+  }
+};
+
+}  // namespace
+}  // namespace eventloom::test
+
+/// By this name callgrind knows where to count.
+extern "C" [[gnu::noinline]] void counted_builds(eventloom::test::Bench& bench, const eventloom::test::Workload& work) {
+  bench.build(work);
+}
+
+int main(int argc, char** argv) try {
+  using namespace eventloom;
+  if (argc < 3) throw UserError("usage: builder_cost SOURCES DEFINITION [TIMES]");
+  const auto definition = parse_event_definition(argv[2], test::kBase.tick_ps);
+  const auto work = test::make_workload(std::stoul(argv[1]), definition, argc > 3 ? std::stoul(argv[3]) : 1);
+  test::Bench bench(work.settings);
+  bench.build(work);
+  counted_builds(bench, work);
+  if (!bench.problems.empty()) throw UserError(bench.problems.front().reason);
+  std::cout << bench.hits << ' ' << bench.events << ' ' << bench.hits_in_events << '\n';
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return eventloom::kExitUsage;
+}

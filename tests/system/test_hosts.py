@@ -1,0 +1,120 @@
+"""Runs over several hosts: what lies between the ranks, TCP or memory, does not change the result."""
+
+import functools
+
+import pytest
+
+from epochs_file import hits_of_file, read_epochs_file
+from hosts import Hosts, available
+from program import Run, generate
+from reference import find_events, ledger, merged_file, weave
+from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
+
+EPOCH = 10_000
+PER_SLICE = 10
+DEFINITION = "gap:60,4"
+SCHEDULES = [
+    "round-robin",
+    "chaotic",
+    "balanced",
+    "table",
+]
+# ranks, ranks a host, transports, sources, builders, filters; role k is on rank k mod ranks
+LAYOUTS = {
+    "4 hosts": (4, 1, "tcp,self", 4, 4, 0),
+    "2 hosts of 2 ranks": (4, 2, "all", 4, 4, 0),
+    "a host for each role": (5, 1, "tcp,self", 2, 2, 1),
+    "a host for the filters": (6, 2, "all", 2, 2, 2),
+}
+# 560 kB at once from h1 to h2, without TCP's care for the queues.
+FLOOD = """
+import socket
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(400):
+    udp.sendto(bytes(1400), ("10.77.0.2", 9999))
+"""
+
+
+@pytest.fixture(scope="module")
+def possible():
+    can, reason = available()
+    if not can:
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def hosts(possible):
+    with Hosts(5) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def slow_hosts(possible):
+    with Hosts(4, rate="4mbit", buffer="64kb") as made:
+        yield made
+
+
+class Streams:
+    """Recorded streams; remembers the reference's answers for the first so many of them."""
+
+    def __init__(self, folder):
+        self.uris = generate(folder, sources=4, rate=20_000, timing="poisson", hits=8, width="50ns", noise=100_000,
+                             duration="40ms", payload=2, seed=1)
+
+    @functools.lru_cache
+    def events(self, sources):
+        files = [read_epochs_file(uri.removeprefix("file:")) for uri in self.uris[:sources]]
+        return find_events(weave([hits_of_file(file) for file in files]), DEFINITION, overlap=EPOCH)
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    return Streams(tmp_path_factory.mktemp("streams"))
+
+
+def table(folder, sources, builders):
+    """A schedule that fits: builder 0 twice a cycle, odd sources in opposite order."""
+    order = [*range(builders), 0]
+    file = folder / "schedule.csv"
+    file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
+                            for builder in (order[::-1] if source % 2 else order)))
+    return f"table:{file}"
+
+
+def run_on(hosts, folder, streams, layout, schedule):
+    ranks, per_host, transports, sources, builders, filters = layout
+    if schedule == "table":
+        schedule = table(folder, sources, builders)
+    return Run(folder, streams.uris[:sources], "--define", DEFINITION, "--builders", builders, "--filters", filters,
+               "--schedule", schedule, "--epoch", EPOCH, "--epochs-per-slice", PER_SLICE, np=ranks, timeout=60,
+               launch=functools.partial(hosts.eventloom, per_host=per_host, env={"UCX_TLS": transports}))
+
+
+def assert_right(run, events):
+    assert_same(read_merged(run.merged), merged_file(events))
+    account = read_ledger(run.output)
+    assert_balanced(account)
+    assert ledger_rows(account) == ledger(events, PER_SLICE * EPOCH)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_equals_the_reference(tmp_path, hosts, streams, schedule, layout):
+    ranks, per_host, _, sources, _, _ = layout
+    run = run_on(hosts, tmp_path, streams, layout, schedule)
+    assert_right(run, streams.events(sources))
+    report = run.report()
+    assert report["hosts"] == [f"h{rank // per_host + 1}" for rank in range(ranks)]
+    assert report["exchange"]["osc"] == "ucx"
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_over_slow_links(tmp_path, slow_hosts, streams, schedule):
+    run = run_on(slow_hosts, tmp_path, streams, LAYOUTS["4 hosts"], schedule)
+    assert_right(run, streams.events(4))
+
+
+def test_full_queues_drop_packets(slow_hosts):
+    before = slow_hosts.drops()
+    slow_hosts.call(1, "/usr/bin/python3", "-c", FLOOD)
+    assert slow_hosts.drops() > before

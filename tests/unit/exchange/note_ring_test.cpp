@@ -1,0 +1,119 @@
+#include "core/exchange/note_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "core/transport/loopback_transport.hpp"
+
+namespace eventloom {
+namespace {
+
+using Note = std::vector<std::byte>;
+
+constexpr std::uint64_t kMost = 200;  // bytes of a note
+
+Note random_note(std::size_t bytes, std::mt19937_64& random) {
+  Note note(bytes);
+  for (auto& b : note) b = static_cast<std::byte>(random());
+  return note;
+}
+
+/// Two ranks and a ring of notes from the first to the second.
+struct Pair {
+  Pair(std::uint32_t depth, std::uint64_t seed)
+      : geometry{depth, note_cell_bytes(kMost)},
+        fabric({sizeof(CreditBlock), geometry.ring_bytes()}, seed),
+        sender(RingProducer(fabric.rank(0), 1, 0, 0, geometry)),
+        receiver(RingConsumer(fabric.rank(1), 0, 0, 0, geometry)) {}
+
+  RingGeometry geometry;
+  LoopbackFabric fabric;
+  NoteSender sender;
+  NoteReceiver receiver;
+};
+
+TEST(NoteRing, ACellHoldsTheNoteAndItsChecksum) {
+  EXPECT_EQ(note_cell_bytes(0), 64U);
+  EXPECT_EQ(note_cell_bytes(60), 64U);
+  EXPECT_EQ(note_cell_bytes(61), 128U);
+}
+
+TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
+  for (const std::uint32_t depth : {1U, 2U, 5U, 16U}) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      Pair pair(depth, seed);
+      std::mt19937_64 random(seed);
+      std::vector<Note> sent;
+      for (int i = 0; i < 50; ++i) sent.push_back(random_note(random() % (kMost + 1), random));
+      std::size_t n_sent = 0;
+      std::size_t n_got = 0;
+      for (int step = 0; step < 100'000 && n_got < sent.size(); ++step) {
+        if (n_sent < sent.size() && random() % 2 == 0 && pair.sender.ready()) {
+          auto note = sent[n_sent++];
+          pair.sender.send(note);
+          std::ranges::fill(note, std::byte{0xee});  // it was copied
+        }
+        if (random() % 4 == 0) pair.sender.settle();
+        pair.fabric.rank(0).progress();
+        if (random() % 2 == 0) {
+          if (const auto note = pair.receiver.poll()) {
+            ASSERT_LT(n_got, n_sent);
+            ASSERT_TRUE(std::ranges::equal(*note, sent[n_got])) << "note " << n_got << " depth " << depth;
+            pair.receiver.release();
+            ++n_got;
+          }
+        }
+        if (random() % 4 == 0) pair.receiver.settle();
+      }
+      ASSERT_EQ(n_got, sent.size()) << "depth " << depth << " seed " << seed;
+      pair.sender.settle();
+      pair.receiver.settle();
+      EXPECT_FALSE(pair.receiver.poll());
+    }
+  }
+}
+
+TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
+  Pair pair(3, 1);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(pair.sender.ready());
+    pair.sender.send(random_note(10, random));
+  }
+  EXPECT_FALSE(pair.sender.ready());
+  pair.sender.settle();
+  ASSERT_TRUE(pair.receiver.poll());
+  EXPECT_FALSE(pair.sender.ready()) << "the note may still be looked at";
+  pair.receiver.release();
+  pair.receiver.settle();
+  EXPECT_TRUE(pair.sender.ready());
+}
+
+TEST(NoteRing, ADamagedNoteWaits) {
+  std::mt19937_64 random(1);
+  for (std::size_t place = 0; place < 40 + sizeof(std::uint32_t); ++place) {
+    Pair pair(4, place);
+    const auto first = random_note(40, random);
+    const auto second = random_note(30, random);
+    pair.sender.send(first);
+    pair.sender.send(second);
+    pair.sender.settle();
+    auto& byte = pair.fabric.rank(1).window()[pair.geometry.cell_offset(0) + place];
+    byte ^= std::byte{1};
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(pair.receiver.poll()) << "byte " << place;
+    byte ^= std::byte{1};
+    auto note = pair.receiver.poll();
+    ASSERT_TRUE(note);
+    EXPECT_TRUE(std::ranges::equal(*note, first));
+    pair.receiver.release();
+    note = pair.receiver.poll();
+    ASSERT_TRUE(note);
+    EXPECT_TRUE(std::ranges::equal(*note, second));
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
