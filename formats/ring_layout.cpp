@@ -25,7 +25,8 @@ using Words = std::array<std::uint64_t, ChunkHeader::kBytes / sizeof(std::uint64
 }  // namespace
 
 std::uint32_t CellDescriptor::checksum() const {
-  const std::array<std::uint64_t, 2> words = {joined(sequence, bytes), n_chunks};
+  std::array<std::uint64_t, 3> words = {joined(sequence, bytes), n_chunks, 0};
+  std::memcpy(&words[2], first_header.data() + first_header.size() - sizeof words[2], sizeof words[2]);
   return crc32c_of_words(words);
 }
 
@@ -63,11 +64,14 @@ std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from) {
 }
 
 std::optional<Chunk> Cell::next() {
-  if (bytes_.size() - headers_at_ < ChunkHeader::kBytes) return std::nullopt;
-  const auto header = ChunkHeader::load(bytes_.data() + headers_at_);
-  if (!header || header->bytes > headers_at_ - std::min(headers_at_, body_at_)) return std::nullopt;
+  const bool first = first_header_ != nullptr;
+  if (!first && bytes_.size() - headers_at_ < ChunkHeader::kBytes) return std::nullopt;
+  const auto header = ChunkHeader::load(first ? first_header_ : bytes_.data() + headers_at_);
+  const std::uint64_t bodies_end = left_ > 1 || !first ? headers_at_ : bytes_.size();
+  if (!header || body_at_ > bodies_end || header->bytes > bodies_end - body_at_) return std::nullopt;
   const Chunk chunk{*header, bytes_.subspan(body_at_, header->bytes)};
-  headers_at_ += ChunkHeader::kBytes;
+  if (!first) headers_at_ += ChunkHeader::kBytes;
+  first_header_ = nullptr;
   body_at_ += padded(header->bytes);
   --left_;
   return chunk;

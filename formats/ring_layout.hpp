@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,14 +11,15 @@
 ///
 ///   receiver's window                               sender's window
 ///   +------------------------------------------+    +-------------+
-///   | depth x CellDescriptor, 16 bytes each    |    | CreditBlock |  written by the receiver
+///   | depth x CellDescriptor, 64 bytes each    |    | CreditBlock |  written by the receiver
 ///   | depth x cell of cell_bytes               |    +-------------+
 ///   +------------------------------------------+
 ///     written by the sender alone
 ///
 /// A cell holds chunks: their bodies one behind the other, each padded to 8 bytes; then, from the next
-/// multiple of 64 bytes on, their headers in the same order. The headers stand together because each
-/// cache line that the receiver reads has to be won back by the sender for the next round.
+/// multiple of 64 bytes on, their headers in the same order, but for the first, which stands in the
+/// descriptor. Headers stand together, and a lone one in the line that is read anyway, because each cache
+/// line that the receiver reads has to be won back by the sender for the next round.
 /// Every piece proves itself by number and CRC32C; see core/ring/README.md for the protocol.
 namespace eventloom {
 
@@ -25,23 +27,12 @@ struct RingGeometry {
   std::uint32_t depth = 8;
   std::uint32_t cell_bytes = 64 * 1024;
 
-  [[nodiscard]] std::uint64_t descriptor_bytes() const { return (std::uint64_t{depth} * 16 + 63) / 64 * 64; }
+  [[nodiscard]] std::uint64_t descriptor_bytes() const { return std::uint64_t{depth} * 64; }
   [[nodiscard]] std::uint64_t ring_bytes() const { return descriptor_bytes() + std::uint64_t{depth} * cell_bytes; }
   [[nodiscard]] std::uint64_t cell_offset(std::uint64_t sequence) const {
     return descriptor_bytes() + sequence % depth * cell_bytes;
   }
 };
-
-/// Says that a cell is complete.
-struct CellDescriptor {
-  std::uint32_t sequence = 0;  ///< of the cell, counted from 1 over all rounds of the ring, modulo 2^32
-  std::uint32_t bytes = 0;     ///< used, headers included
-  std::uint32_t n_chunks = 0;
-  std::uint32_t crc = 0;  ///< CRC32C of the 16 bytes with this field zero
-
-  [[nodiscard]] std::uint32_t checksum() const;
-};
-static_assert(sizeof(CellDescriptor) == 16 && std::is_trivially_copyable_v<CellDescriptor>);
 
 /// What the receiver grants its sender.
 struct alignas(64) CreditBlock {
@@ -88,6 +79,18 @@ struct ChunkHeader {
   static std::optional<ChunkHeader> load(const std::byte* from);
 };
 
+/// Says that a cell is complete: one cache line.
+struct alignas(64) CellDescriptor {
+  std::uint32_t sequence = 0;  ///< of the cell, counted from 1 over all rounds of the ring, modulo 2^32
+  std::uint32_t bytes = 0;     ///< used, headers included
+  std::uint32_t n_chunks = 0;
+  std::uint32_t crc = 0;                                      ///< CRC32C of these 16 bytes with this field zero
+  std::array<std::byte, ChunkHeader::kBytes> first_header{};  ///< of the first chunk, with a CRC32C of its own
+
+  [[nodiscard]] std::uint32_t checksum() const;
+};
+static_assert(sizeof(CellDescriptor) == 64 && std::is_trivially_copyable_v<CellDescriptor>);
+
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 /// Where in a cell the headers stand, when the bodies end at `bodies`.
@@ -101,8 +104,10 @@ struct Chunk {
 /// The used bytes of a cell, and the way through its chunks. A view.
 class Cell {
  public:
-  Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks) : bytes_(bytes), left_(n_chunks) {
-    const std::uint64_t headers = n_chunks * ChunkHeader::kBytes;
+  /// `first_header`: in the descriptor; the others stand at the end of `bytes`.
+  Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks, const std::byte* first_header)
+      : bytes_(bytes), left_(n_chunks), first_header_(first_header) {
+    const std::uint64_t headers = n_chunks > 1 ? (n_chunks - 1) * ChunkHeader::kBytes : 0;
     headers_at_ = headers <= bytes.size() ? bytes.size() - headers : 0;
   }
 
@@ -114,6 +119,7 @@ class Cell {
  private:
   std::span<const std::byte> bytes_;
   std::uint32_t left_;
+  const std::byte* first_header_;  ///< null once it has been read
   std::uint64_t headers_at_;
   std::uint64_t body_at_ = 0;
 };

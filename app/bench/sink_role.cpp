@@ -35,6 +35,7 @@ SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<Ring
 std::size_t SinkRole::do_work(SteadyTime now) {
   now_ = now;
   if (now < busy_until_ || done()) return 0;
+  bin_ = static_cast<std::size_t>(std::chrono::duration<double>(now - settings_.start).count() / settings_.bin_seconds);
   std::size_t cells = 0;
   for (auto& ring : rings_) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
@@ -69,10 +70,8 @@ void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> 
   }
   seen_end_ = std::max(seen_end_, SliceId{header.slice + 1});
   count.bytes += header.bytes;
-  const auto bin =
-      static_cast<std::size_t>(std::chrono::duration<double>(now_ - settings_.start).count() / settings_.bin_seconds);
-  if (bin >= count.bytes_over_time.size()) count.bytes_over_time.resize(bin + 1);
-  count.bytes_over_time[bin] += header.bytes;
+  if (bin_ >= count.bytes_over_time.size()) count.bytes_over_time.resize(bin_ + 1);
+  count.bytes_over_time[bin_] += header.bytes;
   if (settings_.receive == Receive::copy) {
     copy_.resize(std::max<std::size_t>(copy_.size(), header.total_bytes));
     std::memcpy(copy_.data() + header.offset, body.data(), body.size());

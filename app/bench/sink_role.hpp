@@ -74,6 +74,7 @@ class SinkRole final : public Role {
   SliceId seen_end_;  ///< one past the last slice of which anything came
   std::uint64_t slices_ = 0;  ///< received whole from all
   SteadyTime now_;
+  std::size_t bin_ = 0;  ///< of the rate over time, now
   SteadyTime last_;
   SteadyTime busy_until_;
 };

@@ -13,7 +13,7 @@ void NoteSender::send(std::span<const std::byte> note) {
   cell_.insert(cell_.end(), tail.begin(), tail.end());
   ring_.claim();
   ring_.put(0, cell_);
-  ring_.commit(static_cast<std::uint32_t>(cell_.size()), 0);
+  ring_.commit(static_cast<std::uint32_t>(cell_.size()), 0, {});
   ring_.publish();
 }
 

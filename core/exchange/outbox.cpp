@@ -94,7 +94,7 @@ bool Outbox::ensure_room() {
 
 /// Bytes of a body that fit the open cell with a header more; negative when not even the header does.
 std::int64_t Outbox::room() const {
-  const std::uint64_t headers = (n_chunks_ + 1) * ChunkHeader::kBytes;
+  const std::uint64_t headers = n_chunks_ * ChunkHeader::kBytes;  // the first stands in the descriptor
   const std::uint64_t end = ring_.geometry().cell_bytes / 64 * 64;
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
@@ -128,9 +128,7 @@ void Outbox::put_chunk() {
   if (header.has_body_crc != 0) {
     for (const auto part : chunk_) header.body_crc = crc32c(part, header.body_crc);
   }
-  ++n_chunks_;
-  open_->headers.resize(n_chunks_ * ChunkHeader::kBytes);
-  header.store(open_->headers.data() + (n_chunks_ - 1) * ChunkHeader::kBytes);
+  add_header();
   for (const auto part : chunk_) {
     if (part.size() < kStageBelow) {
       stage(part);
@@ -141,6 +139,16 @@ void Outbox::put_chunk() {
   used_ = static_cast<std::uint32_t>(padded(used_));
   header.offset += header.bytes;
   if (header.offset == header.total_bytes) busy_ = false;
+}
+
+void Outbox::add_header() {
+  if (n_chunks_ == 0) {
+    first_header_ = message_.header;
+  } else {
+    open_->headers.resize(n_chunks_ * ChunkHeader::kBytes);
+    message_.header.store(open_->headers.data() + (n_chunks_ - 1) * ChunkHeader::kBytes);
+  }
+  ++n_chunks_;
 }
 
 void Outbox::stage(std::span<const std::byte> bytes) {
@@ -163,10 +171,13 @@ void Outbox::put_staged() {
 
 void Outbox::close_cell() {
   put_staged();
-  const auto headers = static_cast<std::uint32_t>(headers_offset(used_));
-  ring_.put(headers, open_->headers);
-  const auto end = headers + static_cast<std::uint32_t>(open_->headers.size());
-  ring_.commit(end, n_chunks_);
+  auto end = used_;
+  if (!open_->headers.empty()) {
+    const auto headers = static_cast<std::uint32_t>(headers_offset(used_));
+    ring_.put(headers, open_->headers);
+    end = headers + static_cast<std::uint32_t>(open_->headers.size());
+  }
+  ring_.commit(end, n_chunks_, first_header_);
   ++count_.cells;
   count_.cell_bytes += end;
 }

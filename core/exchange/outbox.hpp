@@ -70,8 +70,8 @@ class Outbox {
   };
 
   struct Staging {
-    std::vector<std::byte> bodies;  ///< a whole cell; only the small bodies are in it
-    std::vector<std::byte> headers;
+    std::vector<std::byte> bodies;   ///< a whole cell; only the small bodies are in it
+    std::vector<std::byte> headers;  ///< all but the first
   };
 
   UnderWay& begin();
@@ -79,6 +79,7 @@ class Outbox {
   [[nodiscard]] std::int64_t room() const;
   void next_chunk();
   void put_chunk();
+  void add_header();
   void stage(std::span<const std::byte> bytes);
   void put_directly(std::span<const std::byte> bytes);
   void put_staged();
@@ -94,6 +95,7 @@ class Outbox {
   std::size_t n_staged_ = 0;
   std::vector<std::span<const std::byte>> chunk_;  ///< pieces of the chunk being put
   Staging* open_ = nullptr;                        ///< of the open cell
+  ChunkHeader first_header_;                       ///< of the open cell
   std::uint32_t n_chunks_ = 0;                     ///< in the open cell
   std::uint32_t used_ = 0;                         ///< bytes of the open cell that are spoken for
   std::uint32_t staged_from_ = 0;                  ///< start of what is staged but not yet put

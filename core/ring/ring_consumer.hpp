@@ -34,6 +34,8 @@ class RingConsumer {
   [[nodiscard]] int sender() const { return sender_; }
 
  private:
+  void prefetch_next(std::span<const std::byte> ring) const;
+
   Transport& transport_;
   int sender_;
   std::uint64_t ring_offset_;

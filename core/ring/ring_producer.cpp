@@ -47,12 +47,13 @@ void RingProducer::put(std::uint32_t offset, std::span<const std::byte> data) {
   unflushed_ = true;
 }
 
-void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks) {
+void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first) {
   assert(open_);
   auto& descriptor = descriptors_[committed_ % geometry_.depth];
   descriptor.sequence = static_cast<std::uint32_t>(++committed_);
   descriptor.bytes = bytes;
   descriptor.n_chunks = n_chunks;
+  first.store(descriptor.first_header.data());
   descriptor.crc = descriptor.checksum();
   open_ = false;
 }

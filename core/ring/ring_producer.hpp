@@ -28,9 +28,9 @@ class RingProducer {
   [[nodiscard]] bool has_open_cell() const { return open_; }
   /// Writes into the open cell. `data` must stay unchanged until publish() or settle() returns.
   void put(std::uint32_t offset, std::span<const std::byte> data);
-  /// Closes the open cell, which holds `bytes` from its start, the headers of `n_chunks` at their end.
-  /// The receiver does not know yet.
-  void commit(std::uint32_t bytes, std::uint32_t n_chunks);
+  /// Closes the open cell, which holds `bytes` from its start, the headers of all but the first of
+  /// `n_chunks` at their end; `first`: of the first. The receiver does not know yet.
+  void commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first);
   /// Tells the receiver of all committed cells: one flush and one notification for all of them.
   /// False when there were none.
   bool publish();

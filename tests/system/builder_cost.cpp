@@ -1,14 +1,16 @@
-/// builder_cost SOURCES DEFINITION [TIMES]: work for callgrind to count.
+/// builder_cost SOURCES DEFINITION ORDER TIMES: work for callgrind to count.
 ///
 /// Builds the same hits, dealt to SOURCES sources, by DEFINITION (as in `--define`), in slices of TIMES the
-/// usual length: all slices once to warm up, then once more inside `counted_builds`, the function for
-/// `--toggle-collect`. Prints what that built: hits, events and hits in events.
+/// usual length; ORDER of the hits inside an epoch: "ordered" in time or "shuffled". All slices once to warm
+/// up, then once more inside `counted_builds`, the function for `--toggle-collect`. Prints what that built:
+/// hits, events and hits in events.
 #include <algorithm>
 #include <array>
 #include <exception>
 #include <iostream>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dataflow/slice_builder.hpp"
@@ -46,6 +48,12 @@ std::vector<RefHit> make_hits(std::uint64_t times) {
   return hits;
 }
 
+void shuffle_epochs(std::vector<RefHit>& hits) {
+  const auto epoch_of = [](const RefHit& hit) { return hit.time / kBase.epoch_ticks; };
+  std::ranges::shuffle(hits, std::mt19937_64(3));
+  std::ranges::stable_sort(hits, {}, epoch_of);
+}
+
 std::vector<std::vector<RefHit>> deal(const std::vector<RefHit>& hits, std::size_t sources) {
   std::mt19937_64 random(2);
   std::vector<std::vector<RefHit>> out(sources);
@@ -68,11 +76,13 @@ std::vector<std::byte> sent_bytes(const Stream& stream, EpochRange sent) {
   return out;
 }
 
-Workload make_workload(std::size_t sources, const EventDefinition& definition, std::uint64_t times) {
+Workload make_workload(std::size_t sources, const EventDefinition& definition, bool ordered, std::uint64_t times) {
+  auto all = make_hits(times);
+  if (!ordered) shuffle_epochs(all);
   Workload out;
   out.settings = {{kBase, kSliceEpochs * times, kOverlap, reach_of(definition)}, definition, {}, false};
   out.settings.payload.resize(sources);
-  for (const auto& hits : deal(make_hits(times), sources)) {
+  for (const auto& hits : deal(all, sources)) {
     const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);
     for (std::uint64_t i = 0; i < kSlices; ++i) {
       out.memory[i].push_back(sent_bytes(stream, out.settings.geometry.sent_epochs({i})));
@@ -114,9 +124,10 @@ extern "C" [[gnu::noinline]] void counted_builds(eventloom::test::Bench& bench, 
 
 int main(int argc, char** argv) try {
   using namespace eventloom;
-  if (argc < 3) throw UserError("usage: builder_cost SOURCES DEFINITION [TIMES]");
+  if (argc != 5) throw UserError("usage: builder_cost SOURCES DEFINITION ordered|shuffled TIMES");
   const auto definition = parse_event_definition(argv[2], test::kBase.tick_ps);
-  const auto work = test::make_workload(std::stoul(argv[1]), definition, argc > 3 ? std::stoul(argv[3]) : 1);
+  const bool ordered = std::string_view(argv[3]) == "ordered";
+  const auto work = test::make_workload(std::stoul(argv[1]), definition, ordered, std::stoul(argv[4]));
   test::Bench bench(work.settings);
   bench.build(work);
   counted_builds(bench, work);
