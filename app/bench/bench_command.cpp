@@ -26,6 +26,8 @@ struct Bench {
 
 constexpr std::array kBenches = {
     Bench{"patterns", "data rate of one-to-all, all-to-one, all-to-all and others, beside the ceiling", bench_patterns},
+    Bench{"latency", "one way and round trip, small messages, source to built event", bench_latency},
+    Bench{"rate", "samples at a set rate: missed steps and latency", bench_rate},
     Bench{"scan", "ring depth, cell size, many clients to one server, where the time goes", bench_scan},
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
 };

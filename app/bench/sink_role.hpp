@@ -71,7 +71,7 @@ class SinkRole final : public Role {
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;
   SliceId from_;
-  SliceId seen_end_;  ///< one past the last slice of which anything came
+  SliceId seen_end_;          ///< one past the last slice of which anything came
   std::uint64_t slices_ = 0;  ///< received whole from all
   SteadyTime now_;
   std::size_t bin_ = 0;  ///< of the rate over time, now

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/control/clock_sync.hpp"
+#include "core/exchange/outbox.hpp"
+#include "core/mpi/communicator.hpp"
+#include "core/ring/ring_consumer.hpp"
+#include "core/transport/mpi_rma_transport.hpp"
+
+namespace eventloom {
+
+/// How a rank waits for a message.
+enum class Wait {
+  poll,   ///< looks again at once
+  yield,  ///< gives up its core in between
+  sleep,  ///< sleeps some microseconds in between
+};
+std::vector<std::string> wait_names();
+/// Throws std::invalid_argument that lists the names.
+Wait parse_wait(const std::string& name);
+
+/// Two ranks, or one and itself, joined by a ring in each direction, for messages of one chunk. Every
+/// rank of the communicator has one; construction and destruction are collective.
+class Duplex {
+ public:
+  /// `peer`: the rank at the other end; nothing on ranks without a part. `largest`: bytes of a message.
+  Duplex(const Communicator& communicator, std::optional<int> peer, std::uint32_t largest, Wait wait);
+
+  /// Sends, with a flush and a notification, and returns. Waits for room.
+  void send(std::span<const std::byte> message);
+  /// Sends if there is room now.
+  bool try_send(std::span<const std::byte> message);
+  /// Waits for the next message and returns it; a view until release().
+  std::span<const std::byte> receive();
+  /// The next message if it has come.
+  std::optional<std::span<const std::byte>> poll();
+  void release();
+  /// One look of a wait: lets the transport progress, then as the rank waits.
+  void pause();
+  void settle();
+
+ private:
+  [[nodiscard]] static RingGeometry geometry_for(std::uint32_t largest);
+
+  RingGeometry geometry_;
+  MpiRmaTransport transport_;
+  Wait wait_;
+  std::optional<Outbox> outbox_;
+  std::optional<RingConsumer> ring_;
+  Message message_;
+  std::uint64_t sent_ = 0;
+};
+
+/// Collective. A clock that all ranks share: the host's own where all are on one host, otherwise
+/// synchronised ones.
+class CommonClock {
+ public:
+  explicit CommonClock(const Communicator& communicator);
+  ~CommonClock();
+  CommonClock(const CommonClock&) = delete;
+  CommonClock& operator=(const CommonClock&) = delete;
+
+  [[nodiscard]] std::int64_t now() { return sync_ ? sync_->global_ns() : steady_ns(); }
+  /// How far the clocks of two ranks may be apart, ns; 0 on one host.
+  [[nodiscard]] double precision_ns() const { return sync_ ? sync_->precision_ns() : 0; }
+  /// Collective: compares the clocks again, where there are several.
+  void refresh();
+
+ private:
+  std::unique_ptr<ClockSync> sync_;
+};
+
+/// Blocks until all ranks are here, sharing the cores with those that still work.
+void meet(const Communicator& communicator);
+
+}  // namespace eventloom
