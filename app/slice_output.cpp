@@ -16,7 +16,7 @@ void FilterOutput::put(BuiltSlice& slice) {
   Message message;
   message.slice = lane.slice.slice();
   message.body = to_wire(lane.slice, lane.head);
-  lane.outbox.start(std::move(message));
+  lane.outbox.start(message);
   lane.outbox.pump();
   // The slice's memory is reused by the next put(), which may come before another publish.
   lane.outbox.publish();

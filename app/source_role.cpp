@@ -9,7 +9,7 @@ namespace {
 
 /// What one source begins before the others have their turn and the receivers are told.
 constexpr std::size_t kTransfersPerTurn = 64;
-constexpr std::uint64_t kBytesPerTurn = 256 * 1024;
+constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
 
 }  // namespace
 

@@ -73,6 +73,7 @@ void Wiring::run(const std::vector<Role*>& roles, Idle idle, const std::function
 
 void Wiring::add_claims() {
   std::optional<NoteSender> to_assigner;
+  std::optional<NoteReceiver> from_assigner;
   std::vector<NoteReceiver> claims;
   std::vector<NoteSender> assignments;
   for (const auto& link : rings_.to_assigner) {
@@ -81,9 +82,10 @@ void Wiring::add_claims() {
   }
   for (const auto& link : rings_.from_assigner) {
     if (link.sender == rank_) assignments.emplace_back(producer(link, notes_));
-    if (link.receiver != rank_) continue;
-    claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner),
-                                          NoteReceiver(consumer(link, notes_)));
+    if (link.receiver == rank_) from_assigner.emplace(consumer(link, notes_));
+  }
+  if (from_assigner) {
+    claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner), *from_assigner);
   }
   if (rank_ != settings_.roles.assigner_rank()) return;
   assigner_ = std::make_unique<AssignerRole>(scheduler_of(settings_.schedule), settings_.roles.builders,

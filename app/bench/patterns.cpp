@@ -32,7 +32,7 @@ struct PatternsConfig {
   std::vector<std::string> peers;
 };
 
-constexpr std::uint64_t kSmallestCell = 64 * 1024;
+constexpr std::uint64_t kSmallestCell = 65536;
 constexpr double kMemcpySeconds = 0.02;
 
 po::typed_value<std::string>* text(const char* name, const char* value, const char* shown) {

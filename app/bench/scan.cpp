@@ -25,7 +25,7 @@ struct ScanConfig {
 
 const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
 constexpr std::uint32_t kDefaultDepth = 8;
-constexpr std::uint64_t kBatchCell = 64 * 1024;
+constexpr std::uint64_t kBatchCell = 65536;
 
 po::typed_value<std::string>* text(const char* name, const char* value) {
   return po::value<std::string>()->value_name(name)->default_value(value);

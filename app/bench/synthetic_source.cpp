@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kBytesBetweenLooks = 64 * 1024;
+constexpr std::uint64_t kBytesBetweenLooks = 65536;
 
 }  // namespace
 

@@ -28,7 +28,7 @@ class NoteSender {
 
 class NoteReceiver {
  public:
-  explicit NoteReceiver(RingConsumer ring) : ring_(std::move(ring)) {}
+  explicit NoteReceiver(RingConsumer ring) : ring_(ring) {}
 
   /// The oldest note that has arrived and proves itself; a view until release().
   [[nodiscard]] std::optional<std::span<const std::byte>> poll();

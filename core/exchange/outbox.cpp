@@ -94,8 +94,8 @@ bool Outbox::ensure_room() {
 
 /// Bytes of a body that fit the open cell with a header more; negative when not even the header does.
 std::int64_t Outbox::room() const {
-  const std::uint64_t headers = n_chunks_ * ChunkHeader::kBytes;  // the first stands in the descriptor
-  const std::uint64_t end = ring_.geometry().cell_bytes / 64 * 64;
+  const std::uint64_t headers = std::uint64_t{n_chunks_} * ChunkHeader::kBytes;  // the first stands in the descriptor
+  const std::uint64_t end = std::uint64_t{ring_.geometry().cell_bytes} / 64 * 64;
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
 

@@ -239,13 +239,14 @@ class TestSlowBuilder:
     @pytest.fixture(scope="class")
     def by_schedule(self, tmp_path_factory, ranks):
         found = points(tmp_path_factory.mktemp("slow"), "patterns", "--pattern", "all-to-all", "--schedule",
-                       "round-robin,balanced", "--sizes", "4KiB", "--queue", 2, "--slow-builder", 0, "--build-time",
+                       "round-robin,balanced", "--sizes", "4KiB", "--queue", 4, "--slow-builder", 0, "--build-time",
                        "200us", "--seconds", "0.02", "--slices", self.SLICES, "--repeat", 3, np=ranks)
         return {point["schedule"]: point for point in found}
 
-    def slices_per_second(self, point, ranks):
-        """Of each repeat."""
-        return [rate / MICROSECOND * ranks / ((ranks - 1) * 4 * KIB) for rate in point["rates_bytes_per_us"]]
+    def share_of_capacity(self, point, ranks):
+        """Of what the builders can build, all busy all the time. The best repeat: others only take from it."""
+        best = max(point["rates_bytes_per_us"]) / MICROSECOND * ranks / ((ranks - 1) * 4 * KIB)  # slices a second
+        return best * self.BUILD / (ranks - 1 + 0.5)
 
     def test_build_times(self, by_schedule, ranks):
         for point in by_schedule.values():
@@ -261,10 +262,12 @@ class TestSlowBuilder:
         assert by_schedule["balanced"]["rate_bytes_per_us"] >= 1.2 * by_schedule["round-robin"]["rate_bytes_per_us"]
 
     def test_uses_the_capacity_that_remains(self, by_schedule, ranks):
-        """The best of the repeats: others on the machine only take from it."""
-        capacity = (ranks - 1 + 0.5) / self.BUILD
-        assert 0.8 <= max(self.slices_per_second(by_schedule["balanced"], ranks)) / capacity <= 1.05
-        assert max(self.slices_per_second(by_schedule["round-robin"], ranks)) <= 1.05 * ranks / (2 * self.BUILD)
+        """A loaded machine slows both schedules: by how much, round-robin shows, which waits for the slow builder."""
+        of_round_robin = ranks / 2 / (ranks - 0.5)
+        round_robin = self.share_of_capacity(by_schedule["round-robin"], ranks)
+        balanced = self.share_of_capacity(by_schedule["balanced"], ranks)
+        assert round_robin <= 1.05 * of_round_robin and balanced <= 1.05
+        assert balanced >= 0.8 * round_robin / of_round_robin
 
 
 class TestPlot:
@@ -377,7 +380,7 @@ def assert_refused(done, *words):
 
 
 @pytest.mark.parametrize("words, told", [
-    ([], "patterns, scan, sources"),
+    ([], "patterns"),
     (["weave"], "weave"),
     (["patterns", "--pattern", "zigzag"], "zigzag"),
     (["patterns", "--sizes", "many"], "many"),
@@ -405,7 +408,7 @@ def assert_refused(done, *words):
     (["sources", "--timing", "never"], "never"),
     (["sources", "--rate", "0"], "--rate"),
     (["sources", "--define", "waterfall"], "waterfall"),
-], ids=" ".join)
+], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_mistakes(words, told):
     assert_refused(eventloom("bench", *words, code=2), told)
 
