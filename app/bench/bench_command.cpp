@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -31,6 +32,11 @@ constexpr std::array kBenches = {
     Bench{"scan", "ring depth, cell size, many clients to one server, where the time goes", bench_scan},
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
 };
+
+/// A file that cannot be written shows before hours of measuring.
+void check_report_file(const std::string& path) {
+  if (!std::ofstream(path, std::ios::app)) throw UserError("cannot write '" + path + "'");
+}
 
 void print_usage(std::ostream& out) {
   out << "usage: mpirun -np N eventloom bench <what> [options]\n\n";
@@ -73,7 +79,9 @@ BenchRun::BenchRun(std::string bench, const po::variables_map& values, const std
       plot_(values["plot"].as<std::string>()),
       report_(std::move(bench), std::move(columns), bench_setup(communicator, exchange_backend(), effective_config)) {
   agree(communicator, [&] {
-    if (first() && !plot_.empty()) check_plot_file(plot_);
+    if (!first()) return;
+    if (!plot_.empty()) check_plot_file(plot_);
+    if (!report_json_.empty()) check_report_file(report_json_);
   });
   if (first()) print_setup(std::cout, report_.setup());
 }

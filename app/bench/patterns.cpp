@@ -269,7 +269,8 @@ class RatePlot {
     add(pattern + " " + point["schedule"].get<std::string>() + ", queue " + std::to_string(point["queue"].get<int>()),
         size, point["rate_bytes_per_us"]);
     add("bare put, " + pattern, size, point["ceiling_bytes_per_us"]);
-    for (const auto& [peer, rates] : point.value("peers", Json::object()).items()) {
+    const Json peers = point.value("peers", Json::object());
+    for (const auto& [peer, rates] : peers.items()) {
       add(peer + ", " + pattern, size, rates["rate_bytes_per_us"]);
     }
   }
@@ -302,6 +303,9 @@ Plot plot_over_time(const Json& point) {
 
 int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   const auto config = to_config(values);
+  if (config.slow_builder >= communicator.size()) {
+    throw UserError("--slow-builder: there are builders 0 to " + std::to_string(communicator.size() - 1));
+  }
   for (const auto& name : config.peers) parsed("peer", [&] { return make_peer(name, communicator); });
   BenchRun run("patterns", values, effective, columns(config), communicator);
   RatePlot rates;

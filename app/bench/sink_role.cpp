@@ -25,11 +25,18 @@ SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<Ring
     if (settings_.senders[s] == 0) upto_[s] = kEnded;
   }
   n_senders_ = static_cast<std::uint32_t>(std::ranges::count(settings_.senders, 1));
-  for (auto& ring : rings_) {
-    ring.set_window(kNoSlice.value);
-    ring.grant(true);
-  }
+  for (auto& ring : rings_) ring.set_window(kNoSlice.value);
+  limit_lead();
+  for (auto& ring : rings_) ring.grant(true);
   tell_claims();
+}
+
+/// A builder that takes its time holds back the sources that are ahead of the others, as in a run. One
+/// that takes none is limited by its rings alone.
+void SinkRole::limit_lead() {
+  if (settings_.build_time.count() == 0 || settings_.claims != nullptr) return;
+  const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.senders.size();
+  for (auto& ring : rings_) ring.set_window(scheduler_.next_slice(settings_.id, from_)->value + ahead);
 }
 
 std::size_t SinkRole::do_work(SteadyTime now) {
@@ -49,6 +56,7 @@ std::size_t SinkRole::do_work(SteadyTime now) {
     }
     ring.grant(cells == 0);
   }
+  if (cells != 0) limit_lead();
   if (cells != 0) last_ = now;
   return cells;
 }

@@ -59,6 +59,7 @@ class SinkRole final : public Role {
   void take_cell(Cell cell);
   void take_chunk(const ChunkHeader& header, std::span<const std::byte> body);
   void finish_slices();
+  void limit_lead();
   [[nodiscard]] bool whole(SliceId slice) const;
   void tell_claims();
 
