@@ -37,7 +37,7 @@ void RingConsumer::release() { ++released_; }
 void RingConsumer::grant(bool eager) {
   const std::uint64_t news = released_ - granted_released_;
   if (news == 0 && window_ == granted_window_) return;
-  if (!eager && news * 4 < geometry_.depth && window_ == granted_window_) return;
+  if (!eager && news * 2 < geometry_.depth && window_ == granted_window_) return;
   settle();
   block_.released = released_;
   block_.window = window_;

@@ -26,7 +26,7 @@ class RingConsumer {
 
   /// The sender may send slices below `window`; never falls.
   void set_window(std::uint64_t window) { window_ = window; }
-  /// Tells the sender of released cells and the window: when a quarter of the ring has gathered, or,
+  /// Tells the sender of released cells and the window: when half of the ring has gathered, or,
   /// with `eager`, whenever there is anything to tell.
   void grant(bool eager);
   void settle();
