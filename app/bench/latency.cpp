@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
 
 #include "app/bench/bench_command.hpp"
 #include "app/bench/duplex.hpp"
@@ -21,18 +23,23 @@ namespace {
 struct LatencyConfig {
   std::vector<std::uint64_t> sizes;
   std::vector<std::string> waits;
+  std::vector<std::string> places;  ///< empty: all that the ranks have
   std::uint64_t count = 0;
   std::uint64_t warm_up = 0;
 };
 
-po::typed_value<std::string>* text(const char* name, const char* value) {
-  return po::value<std::string>()->value_name(name)->default_value(value);
+constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip", "inter-node"};
+
+po::typed_value<std::string>* text(const char* name, const char* value, const char* shown) {
+  return po::value<std::string>()->value_name(name)->default_value(value, shown);
 }
+po::typed_value<std::string>* text(const char* name, const char* value) { return text(name, value, value); }
 
 void add_options(po::options_description& options) {
   options.add_options()("sizes", text("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
-                        "bytes of a message, 8 or more")("idle", text("LIST", "poll,yield"),
-                                                         "how both ends wait: poll, yield, sleep")(
+                        "bytes of a message, 8 or more")("place", text("LIST", "", "all that there are"),
+                                                         "local-loop, local-trip, inter-node; comma-separated")(
+      "idle", text("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep")(
       "count", text("N", "10000"), "round trips of a measurement")("warm-up", text("N", "1000"),
                                                                    "round trips before it, told apart");
 }
@@ -42,6 +49,12 @@ LatencyConfig to_config(const po::variables_map& values) {
   config.sizes = sizes_option(values, "sizes", 8, 1U << 28);
   config.waits = words_of(values["idle"].as<std::string>());
   for (const auto& name : config.waits) parsed("idle", [&] { return parse_wait(name); });
+  config.places = words_of(values["place"].as<std::string>());
+  for (const auto& name : config.places) {
+    if (std::ranges::find(kPlaces, name) == kPlaces.end()) {
+      throw UserError("--place: '" + name + "' is not local-loop, local-trip or inter-node");
+    }
+  }
   config.count = count_option(values, "count", 1, 100'000'000);
   config.warm_up = count_option(values, "warm-up", 0, 100'000'000);
   return config;
@@ -66,8 +79,9 @@ struct Place {
   int echo = 0;
 };
 
-/// Rank 0 with itself, with the first other rank of its host, with the first of another host.
-std::vector<Place> places_of(const Communicator& communicator) {
+/// Rank 0 with itself, with the first other rank of its host, with the first of another host; of these
+/// the `wanted` ones, all when none are named. UserError when one that is wanted does not exist.
+std::vector<Place> places_of(const Communicator& communicator, const std::vector<std::string>& wanted) {
   const auto hosts = communicator.all_gather(MpiEnvironment::host_name());
   std::vector<Place> places = {{"local-loop", 0}};
   const auto add_first = [&](const char* name, bool same_host) {
@@ -79,6 +93,13 @@ std::vector<Place> places_of(const Communicator& communicator) {
   };
   add_first("local-trip", true);
   add_first("inter-node", false);
+  if (wanted.empty()) return places;
+  for (const auto& name : wanted) {
+    if (std::ranges::find(places, name, &Place::name) == places.end()) {
+      throw UserError("--place: the ranks given have no " + name);
+    }
+  }
+  std::erase_if(places, [&](const Place& place) { return std::ranges::find(wanted, place.name) == wanted.end(); });
   return places;
 }
 
@@ -280,10 +301,11 @@ class Series {
 
 int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   const auto config = to_config(values);
+  const auto places = places_of(communicator, config.places);
   BenchRun run("latency", values, effective, columns(), communicator);
   CommonClock clock(communicator);
   Plot plot{"Latency, one way, median", "message (bytes)", "us", true, true, {}};
-  for (const auto& place : places_of(communicator)) {
+  for (const auto& place : places) {
     for (const auto& wait : config.waits) {
       plot.series.push_back(Series(config, run, clock, place, wait).measure());
     }

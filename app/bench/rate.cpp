@@ -1,5 +1,6 @@
 #include <sched.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "app/bench/bench_command.hpp"
@@ -87,11 +88,13 @@ class Sampling {
   }
 
   void send_all(Sampled& result, std::uint64_t hz, double seconds) {
-    result.steps = std::max<std::uint64_t>(static_cast<std::uint64_t>(seconds * static_cast<double>(hz)), 1);
-    const std::int64_t period = static_cast<std::int64_t>(1'000'000'000 / hz);
-    std::int64_t planned = clock_.now() + period;
-    for (std::uint64_t step = 0; step < result.steps; ++step, planned += period) {
-      if (!send_between(result, planned, planned + period)) ++result.missed;
+    const double period = 1e9 / static_cast<double>(hz);
+    result.steps = std::max<std::uint64_t>(static_cast<std::uint64_t>(std::llround(seconds * 1e9 / period)), 1);
+    const std::int64_t start = clock_.now();
+    // From the start each time: a period rounded to nanoseconds would add up over the steps.
+    const auto planned = [&](std::uint64_t step) { return start + std::llround(static_cast<double>(step) * period); };
+    for (std::uint64_t step = 1; step <= result.steps; ++step) {
+      if (!send_between(result, planned(step), planned(step + 1))) ++result.missed;
     }
     sample_.front() = 0;
     while (!duplex_.try_send(std::as_bytes(std::span(sample_)))) wait(result);

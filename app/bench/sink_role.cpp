@@ -103,7 +103,8 @@ void SinkRole::finish_slices() {
     ++slices_;
     busy_until_ = std::max(busy_until_, now_) + settings_.build_time;
   }
-  if (slices_ != before) tell_claims();
+  // Claims gather, so that a note is for several slices where many are under way.
+  if (slices_ != before && slices_ - told_ >= std::max(settings_.slices_in_flight / 4, 1U)) tell_claims();
 }
 
 bool SinkRole::whole(SliceId slice) const {
@@ -112,6 +113,7 @@ bool SinkRole::whole(SliceId slice) const {
 
 void SinkRole::tell_claims() {
   if (settings_.claims == nullptr) return;
+  told_ = slices_;
   Claim claim;
   claim.builder = settings_.id.value;
   claim.built = slices_;

@@ -74,6 +74,7 @@ class SinkRole final : public Role {
   SliceId from_;
   SliceId seen_end_;          ///< one past the last slice of which anything came
   std::uint64_t slices_ = 0;  ///< received whole from all
+  std::uint64_t told_ = 0;    ///< of these, in the last claim
   SteadyTime now_;
   std::size_t bin_ = 0;  ///< of the rate over time, now
   SteadyTime last_;

@@ -16,11 +16,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Slices of which a builder gathers the messages at a time: what fits its rings, as no memory
-/// beyond them is used.
+/// Slices of which a builder gathers the messages at a time. Builders that build nothing take several
+/// rings' worth, as no memory beyond the rings is used; those that take their time a few, as in a run.
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-      settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1), 4, 1024));
+  if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
+  const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(4 * of_ring, 16, 1024));
 }
 
 WiringSettings wiring_settings(const TrafficSettings& settings) {

@@ -328,6 +328,45 @@ class TestScan:
         assert [point["what"] for point in found] == ["1 to 1"]
 
 
+class TestLatency:
+    @pytest.mark.parametrize("np, places", [(1, ["local-loop"]), (2, ["local-loop", "local-trip"]), (3, ["local-loop", "local-trip"])])
+    def test_points(self, tmp_path, np, places):
+        found = points(tmp_path, "latency", "--sizes", "8,4KiB", "--count", 200, "--warm-up", 20, "--repeat", 2,
+                       "--idle", "yield", np=np)
+        assert [(p["place"], p["kind"], p["message_bytes"]) for p in found] == [
+            (place, kind, size) for place in places
+            for kind, size in [("message", 8), ("message", 4 * KIB), ("built event", found[2]["message_bytes"])]]
+        for point in found:
+            assert point["round_trip"]["count"] == point["one_way"]["count"] == 400  # both repeats, warm-up apart
+            assert point["warm_up"]["count"] == 40
+            # There and back takes longer than there, at every level.
+            for level in ("min_ns", "p50_ns", "p99_ns"):
+                assert 0 < point["one_way"][level] <= point["round_trip"][level] * 1.01  # a bin of the histogram
+            assert point["one_way"]["p50_ns"] <= point["one_way"]["p99_ns"] <= point["one_way"]["max_ns"]
+
+    def test_sleeping_ends_are_slower_than_polling_ones(self, tmp_path):
+        found = points(tmp_path, "latency", "--sizes", 8, "--count", 200, "--idle", "yield,sleep", "--repeat", 1, np=2)
+        trip = {p["idle"]: p["round_trip"]["p50_ns"] for p in found if (p["place"], p["kind"]) == ("local-trip", "message")}
+        assert trip["sleep"] > 2 * trip["yield"]
+
+
+class TestRate:
+    @pytest.mark.parametrize("np", [1, 2, 3])
+    def test_every_step_is_accounted_for(self, tmp_path, np):
+        found = points(tmp_path, "rate", "--hz", "100,5000", "--values", "1,64", "--seconds", 0.1, "--idle", "yield", np=np)
+        assert [(p["values"], p["hz"], p["message_bytes"]) for p in found] == [
+            (values, hz, 8 * values) for values in (1, 64) for hz in (100, 5000)]
+        for point in found:
+            assert point["steps"] == point["hz"] // 10
+            assert point["latency"]["count"] == point["steps"] - point["missed"]
+
+    def test_a_rate_beyond_reach_shows_as_missed_steps(self, tmp_path):
+        """A step of 30 ns is over before a message can be sent."""
+        (point,) = points(tmp_path, "rate", "--hz", "30e6", "--values", 64, "--seconds", 0.02, np=2)
+        assert point["missed"] > point["steps"] / 4
+        assert point["latency"]["count"] == point["steps"] - point["missed"]
+
+
 class TestSources:
     RATE, SECONDS = 2_000_000, 0.1
     OPTIONS = ("--rate", RATE, "--seconds", SECONDS)
