@@ -19,23 +19,20 @@ namespace po = boost::program_options;
 
 namespace {
 
-po::typed_value<std::string>* text(const char* name, const char* value) {
-  return po::value<std::string>()->value_name(name)->default_value(value);
-}
-
 void add_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("DIR"), "folder for the streams and the truth")(
-      "sources", text("N", "4"), "number of streams")("rate", text("N", "1e5"), "events per second")(
-      "timing", text("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
-      "hits", text("N", "8"), "mean number of hits of an event, dealt to the sources by chance")(
-      "width", text("TIME", "50ns"), "the hits of an event lie within it, evenly spread; ticks or with a unit")(
-      "noise", text("N", "1e5"), "hits per second and source that belong to no event")(
-      "channels", text("N", "1024"), "channels of a source")("payload", text("N", "0"), "payload words of a hit")(
-      "duration", text("TIME", "100ms"), "length of the recording, with a unit")("seed", text("N", "1"),
-                                                                                 "the same seed gives the same files")(
+      "sources", text_value("N", "4"), "number of streams")("rate", text_value("N", "1e5"), "events per second")(
+      "timing", text_value("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
+      "hits", text_value("N", "8"), "mean number of hits of an event, dealt to the sources by chance")(
+      "width", text_value("TIME", "50ns"), "the hits of an event lie within it, evenly spread; ticks or with a unit")(
+      "noise", text_value("N", "1e5"), "hits per second and source that belong to no event")(
+      "channels", text_value("N", "1024"), "channels of a source")(
+      "payload", text_value("N", "0"), "payload words of a hit")("duration", text_value("TIME", "100ms"),
+                                                                 "length of the recording, with a unit")(
+      "seed", text_value("N", "1"), "the same seed gives the same files")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
-      "epochs-per-buffer", text("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
+      "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
       "force", po::bool_switch(), "overwrite files that exist");
 }
 

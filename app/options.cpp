@@ -6,6 +6,13 @@
 
 namespace eventloom {
 
+namespace po = boost::program_options;
+
+po::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown) {
+  return po::value<std::string>()->value_name(name)->default_value(value, shown);
+}
+po::typed_value<std::string>* text_value(const char* name, const char* value) { return text_value(name, value, value); }
+
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high) {
   return in_range(option, parsed(option, [&] { return parse_count(values[option].as<std::string>()); }), low, high);

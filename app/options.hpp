@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,11 @@ T in_range(const char* option, T value, T low, T high) {
   throw UserError("--" + std::string(option) + " must be from " + std::to_string(low) + " to " + std::to_string(high) +
                   ", not " + std::to_string(value));
 }
+
+/// A text option for options_description: `name` stands for its value in --help, `value` is its
+/// default, and `shown` what --help says of that.
+boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
+boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
 
 /// A count such as "1000" or "1e6".
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "app/slot_clock.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -79,14 +80,6 @@ SourceCount sent_from_json(const Json& json) {
                    json.at("notifications")};
   sent.late_transfers = json.at("late_transfers");
   return sent;
-}
-
-Json to_json(const ClockQuality& clock) {
-  return {{"offset_ns", clock.offset_ns},
-          {"rate_ppm", clock.rate_ppm},
-          {"residual_ns", clock.residual_ns},
-          {"precision_ns", clock.precision_ns},
-          {"round_trips", clock.round_trips}};
 }
 
 Json to_json(const RunResult& result) {
@@ -209,7 +202,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
-  for (const auto& clock : result.clocks) json["clocks"].push_back(to_json(clock));
+  if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["setup"] = config.effective;
   std::ofstream out(config.report_json);
   out << json.dump(2) << '\n';

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/control/clock_sync.hpp"
@@ -32,5 +33,8 @@ class SlotClock {
   ClockSync sync_;
   std::int64_t start_ = 0;
 };
+
+/// By rank: {"offset_ns", "rate_ppm", "residual_ns", "precision_ns", "round_trips"}.
+nlohmann::json to_json(const std::vector<ClockQuality>& clocks);
 
 }  // namespace eventloom

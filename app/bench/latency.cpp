@@ -30,18 +30,13 @@ struct LatencyConfig {
 
 constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip", "inter-node"};
 
-po::typed_value<std::string>* text(const char* name, const char* value, const char* shown) {
-  return po::value<std::string>()->value_name(name)->default_value(value, shown);
-}
-po::typed_value<std::string>* text(const char* name, const char* value) { return text(name, value, value); }
-
 void add_options(po::options_description& options) {
-  options.add_options()("sizes", text("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
-                        "bytes of a message, 8 or more")("place", text("LIST", "", "all that there are"),
+  options.add_options()("sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
+                        "bytes of a message, 8 or more")("place", text_value("LIST", "", "all that there are"),
                                                          "local-loop, local-trip, inter-node; comma-separated")(
-      "idle", text("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep")(
-      "count", text("N", "10000"), "round trips of a measurement")("warm-up", text("N", "1000"),
-                                                                   "round trips before it, told apart");
+      "idle", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep")(
+      "count", text_value("N", "10000"), "round trips of a measurement")("warm-up", text_value("N", "1000"),
+                                                                         "round trips before it, told apart");
 }
 
 LatencyConfig to_config(const po::variables_map& values) {

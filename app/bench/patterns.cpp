@@ -35,31 +35,27 @@ struct PatternsConfig {
 constexpr std::uint64_t kSmallestCell = 65536;
 constexpr double kMemcpySeconds = 0.02;
 
-po::typed_value<std::string>* text(const char* name, const char* value, const char* shown) {
-  return po::value<std::string>()->value_name(name)->default_value(value, shown);
-}
-po::typed_value<std::string>* text(const char* name, const char* value) { return text(name, value, value); }
-
 void add_options(po::options_description& options) {
-  options.add_options()("pattern", text("LIST", "", "all"),
+  options.add_options()("pattern", text_value("LIST", "", "all"),
                         "one-to-one, one-to-all, all-to-one, all-to-all, fixed-target; comma-separated")(
-      "schedule", text("LIST", "", "round-robin; all-to-all: chaotic too"), "schedules to measure, as in 'run'")(
-      "sizes", text("LIST", "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB"), "bytes of a message")(
-      "queue", text("LIST", "8"), "receive queue: cells in each ring, e.g. 11,20,100")(
-      "cell-size", text("BYTES", "0", "the message, at least 64KiB"), "bytes of a cell; small messages share one")(
-      "slot", text("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
-      "spread", text("PERCENT", "0"), "sizes vary evenly by so much up and down, e.g. 50")(
-      "control", text("PERCENT", "0"),
+      "schedule", text_value("LIST", "", "round-robin; all-to-all: chaotic too"), "schedules to measure, as in 'run'")(
+      "sizes", text_value("LIST", "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB"), "bytes of a message")(
+      "queue", text_value("LIST", "8"), "receive queue: cells in each ring, e.g. 11,20,100")(
+      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"),
+      "bytes of a cell; small messages share one")(
+      "slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
+      "spread", text_value("PERCENT", "0"), "sizes vary evenly by so much up and down, e.g. 50")(
+      "control", text_value("PERCENT", "0"),
       "reports to a controller, so many for 100 messages, and its broadcasts, as two-sided messages beside the data")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.1, "0.1"), "length of a measurement")(
-      "slices", text("N", "0", "as many as fit the time"), "number of slices instead of a time")(
-      "receive", text("HOW", "look"),
+      "slices", text_value("N", "0", "as many as fit the time"), "number of slices instead of a time")(
+      "receive", text_value("HOW", "look"),
       "what receivers do: look (at headers only) or copy (every byte, as builders must)")(
       "verify", po::bool_switch(), "receivers check every byte of the pseudo-random payload")(
-      "slow-builder", text("N", "", "none"), "builder that takes twice the build time")(
-      "build-time", text("TIME", "", "with --slow-builder: twice what the ceiling needs"),
+      "slow-builder", text_value("N", "", "none"), "builder that takes twice the build time")(
+      "build-time", text_value("TIME", "", "with --slow-builder: twice what the ceiling needs"),
       "time that a builder takes for a slice without receiving")(
-      "peer", text("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
+      "peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
 }
 
 PatternsConfig to_config(const po::variables_map& values) {
@@ -190,6 +186,7 @@ class Point {
                 {"cells", last.exchange.cells},
                 {"cell_bytes", last.exchange.cell_bytes},
                 {"notifications", last.exchange.notifications}}}};
+    if (!last.clocks.empty()) json["clocks"] = to_json(last.clocks);
     for (const auto build : traffic_.build_time) json["build_time_ns"].push_back(build.count());
     for (const auto& c : last.connections) json["connections"].push_back(describe(c));
     return json;

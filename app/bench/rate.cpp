@@ -23,15 +23,11 @@ struct RateConfig {
   std::string wait;
 };
 
-po::typed_value<std::string>* text(const char* name, const char* value) {
-  return po::value<std::string>()->value_name(name)->default_value(value);
-}
-
 void add_options(po::options_description& options) {
-  options.add_options()("hz", text("LIST", "100,1000,10000,100000"), "samples a second")(
-      "values", text("LIST", "1,4,16,64"), "values of 8 bytes in a sample")(
+  options.add_options()("hz", text_value("LIST", "100,1000,10000,100000"), "samples a second")(
+      "values", text_value("LIST", "1,4,16,64"), "values of 8 bytes in a sample")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.3, "0.3"), "length of a measurement")(
-      "idle", text("HOW", "poll"), "how both ends wait: poll, yield, sleep");
+      "idle", text_value("HOW", "poll"), "how both ends wait: poll, yield, sleep");
 }
 
 RateConfig to_config(const po::variables_map& values) {

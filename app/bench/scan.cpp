@@ -27,17 +27,13 @@ const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
 constexpr std::uint32_t kDefaultDepth = 8;
 constexpr std::uint64_t kBatchCell = 65536;
 
-po::typed_value<std::string>* text(const char* name, const char* value) {
-  return po::value<std::string>()->value_name(name)->default_value(value);
-}
-
 void add_options(po::options_description& options) {
-  options.add_options()("what", text("LIST", "rings,clients,breakdown"),
+  options.add_options()("what", text_value("LIST", "rings,clients,breakdown"),
                         "rings: depth and cell size, one to one; clients: many to one; breakdown: steps of the path")(
-      "depths", text("LIST", "1,2,4,8,16,32,64"), "cells in a ring")(
-      "cells", text("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message")(
-      "message", text("BYTES", "16KiB"), "bytes of a message for clients and breakdown")(
-      "memory", text("BYTES", "512MiB"), "larger rings are left out")(
+      "depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring")(
+      "cells", text_value("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message")(
+      "message", text_value("BYTES", "16KiB"), "bytes of a message for clients and breakdown")(
+      "memory", text_value("BYTES", "512MiB"), "larger rings are left out")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement");
 }
 

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
   if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
   const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(4 * of_ring, 16, 1024));
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(4 * of_ring, 64, 1024));
 }
 
 WiringSettings wiring_settings(const TrafficSettings& settings) {
@@ -127,8 +127,9 @@ class RankTraffic {
     return json;
   }
 
-  [[nodiscard]] TrafficResult gather(std::uint64_t retransmits) const {
+  [[nodiscard]] TrafficResult gather(std::uint64_t retransmits) {
     TrafficResult result;
+    if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
     std::map<std::string, std::uint64_t> of_host;
     int rank = 0;
     for (const auto& text : communicator_.all_gather(mine(retransmits).dump())) {

@@ -48,6 +48,7 @@ struct TrafficResult {
   std::uint64_t slices = 0;  ///< received whole, by all builders
   std::vector<std::uint64_t> slices_of_builder;
   std::uint64_t late_transfers = 0;
+  std::vector<ClockQuality> clocks;    ///< where slots are kept by clocks: by rank, on rank 0
   std::uint64_t assignment_notes = 0;  ///< where builders claim: sent by the assigner
   std::uint64_t control_messages = 0;  ///< reports and broadcasts
   std::uint64_t retransmits = 0;       ///< TCP segments sent again by the hosts of the ranks meanwhile

@@ -203,6 +203,9 @@ class TestOptions:
         [by_number] = points(tmp_path, "patterns", *SHORT, *options, "--slices", 200, np=2)
         assert messages_of(by_number) == {(0, 1): 100, (1, 0): 100}
         assert by_number["seconds"] > 0.9 * 200 * slot
+        master, other = by_number["clocks"]
+        assert (master["offset_ns"], master["precision_ns"]) == (0, 0)
+        assert other["round_trips"] >= 100 and 0 < other["precision_ns"] < slot / MICROSECOND * 1000
 
     def test_slots_finer_than_the_clocks(self):
         done = eventloom("bench", "patterns", *SHORT, "--pattern", "all-to-all", "--slot", "1ns", np=2, code=2)

@@ -40,6 +40,12 @@ BAD_OPTIONS = [
     (["--filter", "prescale=0"], "prescale=0"),
     (["--filter", "channel:9-3>=1"], "channel:9-3>=1"),
     (["--schedule", "best"], "best"),
+    (["--schedule", "table:"], "table:"),
+    (["--schedule", "table:none.csv"], "none.csv"),
+    (["--schedule", "chaotic", "--slot", "50us"], "--slot"),
+    (["--schedule", "table:none.csv", "--slot", "50us"], "--slot"),
+    (["--slot", "50"], "--slot"),
+    (["--slot", "0ns"], "--slot"),
     (["--epochs-per-slice", "0"], "epochs-per-slice"),
     (["--builders", "-1"], "--builders"),
     (["--cell-size", "10"], "cell-size"),
@@ -96,6 +102,12 @@ def test_source_that_cannot_be_read(tmp_path, uri, word, np):
     lines = [line for line in done.stderr.splitlines() if word in line]
     assert len(lines) == 1, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["columns.csv", "text.epochs"]
+
+
+def test_slot_finer_than_the_clocks(tmp_path, stream):
+    done = eventloom("run", "--source", stream, "--define", "tag", "--slot", "1ns", "--output", tmp_path / "run.h5", np=2, code=2)
+    assert_one_line(done, "1 ns", "clocks")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("np", [None, 3])
