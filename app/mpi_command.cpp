@@ -1,5 +1,7 @@
 #include "app/mpi_command.hpp"
 
+#include <sched.h>
+
 namespace eventloom {
 
 void agree(const Communicator& communicator, const std::function<void()>& work) {
@@ -12,6 +14,11 @@ void agree(const Communicator& communicator, const std::function<void()>& work) 
   for (const auto& text : communicator.all_gather(error)) {
     if (!text.empty()) throw UserError(text);
   }
+}
+
+void meet(const Communicator& communicator) {
+  PendingBarrier barrier(communicator);
+  while (!barrier.done()) sched_yield();
 }
 
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work) {

@@ -16,6 +16,9 @@ namespace eventloom {
 /// one of the lowest.
 void agree(const Communicator& communicator, const std::function<void()>& work);
 
+/// Collective: waits until all ranks are here, sharing the cores with those that still work.
+void meet(const Communicator& communicator);
+
 /// Runs `work` inside MPI. An error that all ranks share is said by one of them, before MPI_Finalize
 /// lets any end: a launcher kills the others as soon as one ends with an error.
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -19,14 +18,6 @@ constexpr std::uint32_t kDepth = 8;
 constexpr std::array<std::pair<std::string_view, Wait>, 3> kWaits = {
     {{"poll", Wait::poll}, {"yield", Wait::yield}, {"sleep", Wait::sleep}}};
 constexpr auto kNap = std::chrono::microseconds(5);
-
-/// Tells one running kernel from another: its processes share CLOCK_MONOTONIC, whatever their host names.
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  file >> id;
-  return id;
-}
 
 }  // namespace
 
@@ -101,26 +92,6 @@ void Duplex::settle() {
   if (!outbox_) return;
   outbox_->settle();
   ring_->settle();
-}
-
-CommonClock::CommonClock(const Communicator& communicator) {
-  const auto ids = communicator.all_gather(boot_id());
-  if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
-  sync_ = std::make_unique<ClockSync>(communicator, ClockSync::Settings{});
-  sync_->synchronise();
-}
-
-CommonClock::~CommonClock() {
-  if (sync_) sync_->stop();
-}
-
-void CommonClock::refresh() {
-  if (sync_) sync_->synchronise();
-}
-
-void meet(const Communicator& communicator) {
-  PendingBarrier barrier(communicator);
-  while (!barrier.done()) sched_yield();
 }
 
 }  // namespace eventloom

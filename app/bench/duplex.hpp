@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/control/clock_sync.hpp"
 #include "core/exchange/outbox.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/ring/ring_consumer.hpp"
@@ -57,27 +56,5 @@ class Duplex {
   Message message_;
   std::uint64_t sent_ = 0;
 };
-
-/// Collective. A clock that all ranks share: the host's own where all are on one host, otherwise
-/// synchronised ones.
-class CommonClock {
- public:
-  explicit CommonClock(const Communicator& communicator);
-  ~CommonClock();
-  CommonClock(const CommonClock&) = delete;
-  CommonClock& operator=(const CommonClock&) = delete;
-
-  [[nodiscard]] std::int64_t now() { return sync_ ? sync_->global_ns() : steady_ns(); }
-  /// How far the clocks of two ranks may be apart, ns; 0 on one host.
-  [[nodiscard]] double precision_ns() const { return sync_ ? sync_->precision_ns() : 0; }
-  /// Collective: compares the clocks again, where there are several.
-  void refresh();
-
- private:
-  std::unique_ptr<ClockSync> sync_;
-};
-
-/// Blocks until all ranks are here, sharing the cores with those that still work.
-void meet(const Communicator& communicator);
 
 }  // namespace eventloom

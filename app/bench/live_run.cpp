@@ -5,11 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/bench/common_clock.hpp"
 #include "app/builder_role.hpp"
 #include "app/mpi_command.hpp"
 #include "app/source_role.hpp"
-#include "core/mpi/environment.hpp"
-#include "core/runtime/clock.hpp"
 #include "core/runtime/threads.hpp"
 #include "io/hdf5/part_writer.hpp"
 
@@ -20,50 +19,8 @@ namespace {
 using Json = nlohmann::json;
 using Now = std::function<std::int64_t()>;
 
-/// The ranks' clocks need to agree no better than this: they serve to measure, not to keep slots.
-constexpr std::uint64_t kWorstClockNs = 1'000'000'000;
 /// Enough for every rank to hear of the start before it comes.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
-
-bool one_host(const Communicator& communicator) {
-  const auto hosts = communicator.all_gather(MpiEnvironment::host_name());
-  return std::ranges::count(hosts, hosts.front()) == std::ssize(hosts);
-}
-
-/// Time since the common start of all ranks. Ranks of one host share its clock; those of several
-/// compare theirs.
-class LiveClock {
- public:
-  /// Collective.
-  explicit LiveClock(const Communicator& communicator) : communicator_(communicator) {
-    if (!one_host(communicator)) synced_.emplace(communicator, kWorstClockNs);
-  }
-  /// Collective: the start is a moment from now.
-  void start() {
-    if (synced_) return synced_->start();
-    start_ = std::stoll(communicator_.broadcast(std::to_string(steady_ns() + kStartAfterNs)));
-  }
-  [[nodiscard]] std::int64_t since_start() { return synced_ ? synced_->since_start() : steady_ns() - start_; }
-  void do_work() {
-    if (synced_) synced_->do_work();
-  }
-  /// Collective, once, at the end.
-  void stop() {
-    if (synced_) synced_->stop();
-  }
-  /// On rank 0: by how much the ranks may differ.
-  [[nodiscard]] double error_ns() const {
-    double worst = 0;
-    if (!synced_) return worst;
-    for (const auto& quality : synced_->qualities()) worst = std::max(worst, quality.precision_ns);
-    return worst;
-  }
-
- private:
-  const Communicator& communicator_;
-  std::optional<SlotClock> synced_;
-  std::int64_t start_ = 0;
-};
 
 /// When a slice of a builder reached which point, ns since the start.
 struct SliceTimes {
@@ -196,15 +153,14 @@ class RankLive {
     for (auto& maker : makers_) roles.push_back(&maker);
     if (source_role_) roles.push_back(source_role_.get());
     for (auto& builder : builders_) roles.push_back(builder->role.get());
-    clock_.start();
+    start_ = std::stoll(communicator_.broadcast(std::to_string(clock_.now() + kStartAfterNs)));
     wiring_.run(roles, Idle(), [&](SteadyTime) { clock_.do_work(); });
-    clock_.stop();
     return gather();
   }
 
  private:
   [[nodiscard]] Now now() {
-    return [this] { return clock_.since_start(); };
+    return [this] { return clock_.now() - start_; };
   }
 
   void add_builder(BuilderId id) {
@@ -289,7 +245,7 @@ class RankLive {
             {"dead", totals.dropped()},
             {"events", totals.events},
             {"problems", problems_ + totals.unbalanced_slices},
-            {"clock_error_ns", clock_.error_ns()}};
+            {"clock_error_ns", clock_.precision_ns()}};
   }
 
   LiveRunResult gather() {
@@ -334,7 +290,8 @@ class RankLive {
   const LiveRunSettings& settings_;
   const Communicator& communicator_;
   Wiring wiring_;
-  LiveClock clock_;
+  CommonClock clock_;
+  std::int64_t start_ = 0;              ///< common to all ranks
   std::vector<LiveSource*> by_number_;  ///< null for those of other ranks
   MadeFirst made_first_;
   std::deque<MakerRole> makers_;

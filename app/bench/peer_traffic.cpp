@@ -10,17 +10,13 @@
 #include <string>
 
 #include "app/bench/peer_link.hpp"
+#include "app/mpi_command.hpp"
 
 namespace eventloom {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void wait_for_all(const Communicator& communicator) {
-  PendingBarrier barrier(communicator);
-  while (!barrier.done()) sched_yield();
-}
 
 /// The sending side of one rank: messages in turn to all targets, at the end the end marks.
 class Sending {
@@ -74,7 +70,7 @@ void check(const PeerTraffic& traffic) {
 PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator& communicator) {
   Sending sending(link, traffic);
   PeerResult result;
-  wait_for_all(communicator);
+  meet(communicator);
   const auto start = Clock::now();
   while (!sending.ended() || !link.finished()) {
     const auto [messages, bytes, advanced] = link.advance();
@@ -87,7 +83,7 @@ PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator&
     const bool ended = seconds >= traffic.seconds && sending.end();
     if (!advanced && begun == 0 && !ended) sched_yield();
   }
-  wait_for_all(communicator);
+  meet(communicator);
   return result;
 }
 

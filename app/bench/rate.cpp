@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "app/bench/bench_command.hpp"
+#include "app/bench/common_clock.hpp"
 #include "app/bench/duplex.hpp"
 #include "app/bench/histogram.hpp"
+#include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "app/bench/bench_command.hpp"
 #include "app/bench/traffic.hpp"
+#include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
@@ -234,8 +235,7 @@ void break_down(const ScanConfig& config, BenchRun& run) {
       run.add({{"part", "breakdown"}, {"what", step}, {"message_bytes", config.message_bytes}, {"ns", ns}});
     }
   }
-  PendingBarrier barrier(communicator);
-  while (!barrier.done()) continue;
+  meet(communicator);
   const auto traffic = batched_one_to_one(config, communicator.size());
   const Rates rates = measure_rates(traffic, run);
   Json point = point_of("breakdown", "all: one message through the exchange", traffic, rates);

@@ -7,6 +7,7 @@
 
 #include "app/bench/control_role.hpp"
 #include "app/bench/tcp_counters.hpp"
+#include "app/mpi_command.hpp"
 #include "app/source_role.hpp"
 #include "core/mpi/environment.hpp"
 
@@ -90,8 +91,7 @@ class RankTraffic {
     }
     sending.since_start = wiring_.start_clock();
     if (settings_.control > 0) add_control();
-    PendingBarrier barrier(communicator_);
-    while (!barrier.done()) continue;
+    meet(communicator_);
     receiving.start = start_ = std::chrono::steady_clock::now();
     sink_ = std::make_unique<SinkRole>(std::move(receiving), wiring_.scheduler(),
                                        wiring_.builder_rings({static_cast<std::uint32_t>(rank_)}));
@@ -198,8 +198,7 @@ double bare_put_rate(const TrafficSettings& settings, const Communicator& commun
   const std::uint64_t area = std::max(ring, pool->largest());
   MpiRmaTransport transport(communicator, ranks * area);
   SyntheticSource source(pool, settings.limits);
-  PendingBarrier barrier(communicator);
-  while (!barrier.done()) continue;
+  meet(communicator);
   const auto start = std::chrono::steady_clock::now();
   double bytes = 0;
   SliceData data;
@@ -214,8 +213,7 @@ double bare_put_rate(const TrafficSettings& settings, const Communicator& commun
     bytes += static_cast<double>(data.pieces[0].size());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  PendingBarrier end(communicator);
-  while (!end.done()) continue;
+  meet(communicator);
   double sum = 0;
   for (const auto& text : communicator.all_gather(std::to_string(bytes / seconds))) sum += std::stod(text);
   return rate_per_rank(settings.connections, sum, 1);

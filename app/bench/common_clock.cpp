@@ -1,0 +1,40 @@
+#include "app/bench/common_clock.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace eventloom {
+
+namespace {
+
+/// Tells one running kernel from another: its processes share CLOCK_MONOTONIC, whatever their host names.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
+}
+
+}  // namespace
+
+CommonClock::CommonClock(const Communicator& communicator) {
+  const auto ids = communicator.all_gather(boot_id());
+  if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
+  sync_ = std::make_unique<ClockSync>(communicator, ClockSync::Settings{});
+  sync_->synchronise();
+}
+
+CommonClock::~CommonClock() {
+  if (sync_) sync_->stop();
+}
+
+void CommonClock::refresh() {
+  if (sync_) sync_->synchronise();
+}
+
+void CommonClock::do_work() {
+  if (sync_) sync_->do_work(steady_ns());
+}
+
+}  // namespace eventloom
