@@ -7,13 +7,13 @@ namespace eventloom {
 BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
                          Inbox inbox, std::unique_ptr<SliceOutput> output,
                          std::function<void(const BuildProblem&)> report)
-    : settings_(settings),
+    : settings_(std::move(settings)),
       scheduler_(scheduler),
       inbox_(std::move(inbox)),
-      assembler_(settings.n_sources),
+      assembler_(settings_.n_sources),
       output_(std::move(output)),
       report_(std::move(report)),
-      from_(settings.first_slice),
+      from_(settings_.first_slice),
       next_(kNoSlice) {
   for (std::size_t i = 0; i < settings_.threads; ++i) benches_.emplace_back(building);
   find_next();
@@ -101,13 +101,15 @@ void BuilderRole::build_on(Bench& bench) {
     bench.sources[s] = {part.buffers(), part.begun ? part.damage() : assembler_.tail_damage(s)};
   }
   bench.problems.clear();
-  bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems);
+  bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,
+                      settings_.keep_sorted ? &bench.sorted : nullptr);
   bench.output.ledger.builder = settings_.id.value;
 }
 
 std::size_t BuilderRole::pass_on() {
   std::size_t passed = 0;
   while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
+    if (settings_.keep_sorted) settings_.keep_sorted(benches_[n_passed_].sorted);
     output_->put(benches_[n_passed_].output);
     ++n_passed_;
     ++passed;

@@ -22,6 +22,8 @@ struct BuilderRoleSettings {
   std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time
   std::size_t threads = 1;             ///< slices built at a time
   ClaimRole* claims = nullptr;         ///< where builders claim their slices; outlives the builder
+  /// Where the time-sorted hits of each slice go, in rising slices; empty: they are not kept.
+  std::function<void(const SortedSlice&)> keep_sorted = {};
 };
 
 /// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the
@@ -45,6 +47,7 @@ class BuilderRole final : public Role {
     std::unique_ptr<SliceAssembly> input;
     std::vector<SourceSlice> sources;
     BuiltSlice output;
+    SortedSlice sorted;
     std::vector<BuildProblem> problems;
     SliceId slice;
   };

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "app/command_line.hpp"
+#include "app/convert_target.hpp"
 #include "app/options.hpp"
 #include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
-#include "io/epochs/stream_writer.hpp"
 #include "io/sources/open_sources.hpp"
 #include "io/sources/source_uri.hpp"
 
@@ -29,21 +29,23 @@ std::string short_name(const SourceSpec& spec) {
   return std::filesystem::path(uri.path()).stem().string();
 }
 
-std::string output_path(const std::string& output, bool folder, std::size_t number, const SourceSpec& spec) {
+std::string output_path(const std::string& output, bool folder, std::size_t number, const SourceSpec& spec,
+                        const char* ending) {
   if (!folder) return output;
   char prefix[32];
   std::snprintf(prefix, sizeof prefix, "%05zu_", number);
-  return (std::filesystem::path(output) / (prefix + short_name(spec) + ".epochs")).string();
+  return (std::filesystem::path(output) / (prefix + short_name(spec) + ending)).string();
 }
 
 struct Conversion {
-  StreamSummary written;
+  std::string written;        ///< what is in the file, for people
   std::uint64_t damaged = 0;  ///< stretches of the input that were left out
 };
 
 class Converter {
  public:
-  Converter(Source& source, const std::string& path) : source_(source), writer_(path, source.header()) {}
+  Converter(Source& source, const ConvertFormat& format, const std::string& path)
+      : source_(source), target_(open_target(format, path, source.header())) {}
 
   Conversion convert() {
     const auto first = source_.first_epoch();
@@ -51,7 +53,7 @@ class Converter {
       step({at, at + kEpochsPerStep});
       source_.forget(at + kEpochsPerStep);
     }
-    return {writer_.finish(), damaged_ + source_.anomalies()};
+    return {target_->finish(), damaged_ + source_.anomalies()};
   }
 
  private:
@@ -72,7 +74,7 @@ class Converter {
 
   void append(const EpochBufferHeader& header, std::span<const std::byte> stored) {
     if (words_intact(header, words_of(header, stored))) {
-      writer_.append(stored);
+      target_->append(header, stored);
       return;
     }
     ++damaged_;
@@ -81,40 +83,53 @@ class Converter {
   }
 
   Source& source_;
-  StreamWriter writer_;
+  std::unique_ptr<ConvertTarget> target_;
   SliceData data_;
   std::uint64_t damaged_ = 0;
 };
 
 /// One path per source, all free to be written.
-std::vector<std::string> output_paths(const std::string& output, const std::vector<SourceSpec>& specs, bool force) {
+std::vector<std::string> output_paths(const std::string& output, const std::vector<SourceSpec>& specs,
+                                      const char* ending, bool force) {
   std::error_code error;
   const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output, error);
   if (folder) create_folder(output);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    paths.push_back(output_path(output, folder, i, specs[i]));
+    paths.push_back(output_path(output, folder, i, specs[i], ending));
     refuse_existing(paths.back(), force);
   }
   return paths;
 }
 
 /// Returns whether the input was without damage.
-bool convert_one(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options, const std::string& path) {
+bool convert_one(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options, const ConvertFormat& format,
+                 const std::string& path) {
   const auto source = open_source(spec, id, options);
-  const auto result = Converter(*source, path).convert();
-  const auto& w = result.written;
-  std::cout << path << ": " << w.hits << " hits in " << w.buffers << " epoch buffers, " << w.bytes << " bytes, ticks "
-            << w.first_tick << " to " << w.last_tick << '\n';
+  const auto result = Converter(*source, format, path).convert();
+  std::cout << path << ": " << result.written << '\n';
   if (result.damaged != 0) spdlog::error("{}: {} damaged places were left out", source->name(), result.damaged);
   return result.damaged == 0;
+}
+
+ConvertFormat format_of(const po::variables_map& values) {
+  const auto& name = values["format"].as<std::string>();
+  if (name != "epochs" && name != "spikes") {
+    throw UserError("--format " + name + " is not known; there are epochs and spikes");
+  }
+  constexpr std::uint64_t kMaxBase = (1U << 28) - 1;
+  return {name == "spikes", static_cast<std::uint32_t>(count_option(values, "channel-base", 0, kMaxBase))};
 }
 
 void add_options(po::options_description& options) {
   options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "what to convert, repeatable; see 'eventloom run --help'")(
       "output", po::value<std::string>()->value_name("PATH"),
-      "an .epochs file for one source, or a folder: then files are called NUMBER_NAME.epochs")(
+      "a file for one source, or a folder: then files are called NUMBER_NAME.epochs")(
+      "format", po::value<std::string>()->value_name("NAME")->default_value("epochs"),
+      "epochs, or spikes: compressed pulse packets, for hits without payload")(
+      "channel-base", po::value<std::string>()->value_name("ID")->default_value("0"),
+      "with --format spikes: the channel of label 0; labels have 16 bits")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
       "force", po::bool_switch(), "overwrite files that exist");
@@ -124,7 +139,8 @@ void add_options(po::options_description& options) {
 
 int convert_command(int argc, const char* const* argv) {
   CommandLine line("convert",
-                   "convert URI... --output PATH\nReads any source and writes it as recorded streams (.epochs).");
+                   "convert URI... --output PATH\nReads any source and writes it as recorded streams (.epochs) or "
+                   "spike packets (.spikes).");
   add_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
@@ -133,11 +149,12 @@ int convert_command(int argc, const char* const* argv) {
   if (values->count("output") == 0) throw UserError("no output given; say --output PATH");
   const auto& output = (*values)["output"].as<std::string>();
   const auto options = time_base_options(*values);
+  const auto format = format_of(*values);
   const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
-  const auto paths = output_paths(output, specs, (*values)["force"].as<bool>());
+  const auto paths = output_paths(output, specs, format.ending(), (*values)["force"].as<bool>());
   bool whole = true;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, paths[i]) && whole;
+    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, format, paths[i]) && whole;
   }
   return whole ? kExitOk : kExitLosses;
 }

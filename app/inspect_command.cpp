@@ -1,17 +1,24 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command_line.hpp"
 #include "app/inspect_epochs.hpp"
+#include "app/inspect_hld.hpp"
+#include "app/inspect_lmd.hpp"
+#include "app/inspect_packed.hpp"
+#include "app/inspect_spikes.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/spikes.hpp"
 #include "formats/stream_file.hpp"
 #include "io/hdf5/output_reader.hpp"
 
@@ -39,10 +46,21 @@ CommandLine make_command_line() {
   return line;
 }
 
-bool starts_as_epochs(const std::string& path) {
-  std::uint64_t magic = 0;
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&magic), sizeof magic);
-  return magic == StreamFileHeader::kMagic;
+/// The scheme of the recorded format that a file begins with, if it is one.
+std::optional<std::string> scheme_of_content(const std::string& path) {
+  std::array<std::uint32_t, 2> words{};
+  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(words.data()), sizeof words);
+  const std::uint64_t magic = std::uint64_t{words[1]} << 32 | words[0];
+  if (magic == StreamFileHeader::kMagic) return "file";
+  if (magic == SpikeFileHeader::kMagic) return "spikes";
+  // The second word of an LMD file is the type of its header, that of an HLD file its decoding, in either byte order.
+  constexpr std::array<std::uint32_t, 2> kLmd = {0x00010065, 0x000107d0};
+  constexpr std::uint32_t kHld = 0x00030001;
+  for (const auto word : {words[1], __builtin_bswap32(words[1])}) {
+    if (std::ranges::find(kLmd, word) != kLmd.end()) return "lmd";
+    if (word == kHld) return "hld";
+  }
+  return std::nullopt;
 }
 
 Json to_json(const Damage& damage) {
@@ -53,14 +71,30 @@ Json to_json(const Damage& damage) {
           {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
 }
 
+Json payload_words_to_json(std::uint8_t n) {
+  return n == PayloadTable::kLengthInFirstWord ? Json("length in first word") : Json(n);
+}
+
+/// By system, without those that have none; one entry when all are alike.
 Json payload_to_json(const PayloadTable& table) {
   Json systems = Json::object();
+  if (table.any() && table == PayloadTable::uniform(table.words[0])) {
+    systems["all"] = payload_words_to_json(table.words[0]);
+    return systems;
+  }
   for (std::size_t i = 0; i < table.words.size(); ++i) {
-    const auto n = table.words[i];
-    if (n == PayloadTable::kLengthInFirstWord) systems[std::to_string(i)] = "length in first word";
-    if (n > 0 && n != PayloadTable::kLengthInFirstWord) systems[std::to_string(i)] = n;
+    if (table.words[i] > 0) systems[std::to_string(i)] = payload_words_to_json(table.words[i]);
   }
   return systems;
+}
+
+/// What a stream's times and payload are, as words.
+Json flags_to_json(std::uint32_t flags) {
+  Json list = Json::array();
+  if ((flags & kNumbered) != 0) list.push_back("times are event numbers");
+  if ((flags & kTriggerInPayload) != 0) list.push_back("trigger type in the second payload word");
+  if ((flags & kSorted) != 0) list.push_back("time-sorted hits of several sources");
+  return list;
 }
 
 Json inspect_epochs(const std::string& path) {
@@ -76,6 +110,9 @@ Json inspect_epochs(const std::string& path) {
           {"epoch_ticks", report.header.base.epoch_ticks},
           {"payload_words_by_system", payload_to_json(report.header.payload)},
           {"text", report.header.text},
+          {"flags", flags_to_json(report.header.flags)},
+          {"event_tags", report.tags},
+          {"histograms", report.histograms},
           {"index", report.index},
           {"buffers", report.buffers},
           {"words", report.words},
@@ -162,12 +199,28 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
-Json inspect(const std::string& path, std::uint64_t n_events) {
+Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
+  if (uri.scheme() == "lmd") return inspect_lmd(uri, n_events);
+  if (uri.scheme() == "hld") return inspect_hld(uri, n_events);
+  if (uri.scheme() == "spikes") return inspect_spikes(uri, n_events);
+  if (uri.scheme() == "packed") return inspect_packed(uri, n_events);
+  if (uri.scheme() == "file") return inspect_epochs(uri.path());
+  throw UserError("'" + uri.text() + "': inspect reads files, and lmd:, hld:, spikes: and packed: sources");
+}
+
+/// A file says by its first bytes what it is; a URI says how to read it.
+Json inspect(const std::string& text, std::uint64_t n_events) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) throw UserError("cannot open '" + path + "': no such file");
-  if (is_hdf5(path)) return inspect_output(path, n_events);
-  if (starts_as_epochs(path)) return inspect_epochs(path);
-  throw UserError("'" + path + "' is neither an .epochs file nor an HDF5 file");
+  if (!std::filesystem::is_regular_file(text, error)) {
+    if (text.find(':') != std::string::npos) return inspect_source(SourceUri::parse(text), n_events);
+    throw UserError("cannot open '" + text + "': no such file");
+  }
+  if (is_hdf5(text)) return inspect_output(text, n_events);
+  const auto scheme = scheme_of_content(text);
+  if (!scheme) {
+    throw UserError("'" + text + "' is none of .epochs, .lmd, .hld, .spikes and HDF5; packed: needs its whole URI");
+  }
+  return inspect_source(SourceUri::parse(*scheme + ":" + text), n_events);
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -182,20 +235,26 @@ void print_pair(std::ostream& out, int indent, const std::string& name, const st
   out << margin << fmt::format("{:<28}", name) << lines << '\n';
 }
 
+/// Whether a value of an item is a list of objects, each of which gets a line.
+bool has_parts(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
+
 /// An item of a list on a line of its own.
 void print_item(std::ostream& out, const Json& item) {
   out << "   ";
   if (!item.is_object()) out << ' ' << text_of(item);
   if (item.is_object()) {
     for (const auto& [name, value] : item.items()) {
-      if (name != "hits" || !value.is_array()) out << ' ' << name << ' ' << text_of(value);
+      if (!has_parts(value)) out << ' ' << name << ' ' << text_of(value);
     }
   }
   out << '\n';
-  if (!item.is_object() || !item.contains("hits") || !item["hits"].is_array()) return;
-  for (const auto& hit : item["hits"]) {
-    out << "  ";
-    print_item(out, hit);
+  if (!item.is_object()) return;
+  for (const auto& value : item) {
+    if (!has_parts(value)) continue;
+    for (const auto& part : value) {
+      out << "  ";
+      print_item(out, part);
+    }
   }
 }
 

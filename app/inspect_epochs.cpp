@@ -24,6 +24,8 @@ struct HitCounter {
   Tick epoch_start = 0;
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
+  std::uint64_t tags = 0;
+  std::uint64_t histograms = 0;
   Tick first = std::numeric_limits<Tick>::max();
   Tick last = 0;
 
@@ -34,9 +36,9 @@ struct HitCounter {
     first = std::min(first, epoch_start + tick);
     last = std::max(last, epoch_start + tick);
   }
-  void tag(std::uint32_t) {}
+  void tag(std::uint32_t) { ++tags; }
   void peak(const Peak&) {}
-  void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
+  void histogram(std::uint32_t, std::span<const std::uint32_t>) { ++histograms; }
   void schedule(std::span<const std::uint32_t>) {}
 };
 
@@ -60,6 +62,8 @@ class EpochsReader {
       report_.last_tick = counter_.last;
     }
     report_.hits = counter_.hits;
+    report_.tags = counter_.tags;
+    report_.histograms = counter_.histograms;
     report_.payload_words = counter_.payload_words;
     return std::move(report_);
   }

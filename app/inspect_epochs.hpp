@@ -17,7 +17,9 @@ struct EpochsReport {
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
   std::uint64_t words = 0;
-  Tick first_tick = 0;  ///< of hits; 0 without any
+  std::uint64_t tags = 0;        ///< event tags
+  std::uint64_t histograms = 0;  ///< multiplicity histograms
+  Tick first_tick = 0;           ///< of hits; 0 without any
   Tick last_tick = 0;
   EpochRange epochs;       ///< from the first to the last buffer
   std::uint64_t gaps = 0;  ///< stretches in between that no buffer covers

@@ -7,6 +7,13 @@
 
 namespace eventloom {
 
+namespace {
+
+/// Messages of one kind before the counters must do.
+constexpr std::uint64_t kTold = 10;
+
+}  // namespace
+
 WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   WiringSettings settings;
   settings.roles = setup.roles;
@@ -41,12 +48,19 @@ RunResult RankRun::close() {
     result.totals.add(writer->selector.totals());
     for (auto& part : writer->sink.close()) result.parts.push_back(std::move(part));
   }
+  for (auto& writer : sorted_) {
+    result.sorted_files.push_back(writer->finish());
+    const auto& damage = writer->damage();
+    result.sorted_damage.insert(result.sorted_damage.end(), damage.begin(), damage.end());
+  }
   if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
   if (sources_ != nullptr) {
     result.sent = sources_->count();
     result.hits_read = sources_->hits_read();
     result.totals.anomalies = sources_->anomalies();
+    sources_->add_counts(found_);
   }
+  result.sources = found_;
   return result;
 }
 
@@ -55,7 +69,7 @@ Selector& RankRun::add_writer(std::uint32_t number) {
   settings.run_file = config_.output;
   settings.writer = number;
   settings.base = setup_.meaning.geometry.base;
-  settings.n_sources = setup_.roles.sources;
+  settings.n_sources = setup_.sources.size();
   settings.with_payload = setup_.with_payload;
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;
@@ -81,10 +95,20 @@ void RankRun::add_builder(BuilderId id) {
   settings.threads = builder_threads();
   settings.claims = wiring_.claims();
   SliceBuilderSettings building{setup_.meaning.geometry, setup_.meaning.definition, {}, setup_.with_payload};
-  for (const auto& source : setup_.sources) building.payload.push_back(source.payload);
-  roles_.push_back(std::make_unique<BuilderRole>(settings, building, wiring_.scheduler(),
+  for (const auto& stream : setup_.streams) building.payload.push_back(stream.payload);
+  for (const auto& source : setup_.sources) building.stream_flags.push_back(source.flags);
+  building.sorted = setup_.sorted;
+  if (!config_.save_sorted.empty()) keep_sorted(id, settings, building);
+  roles_.push_back(std::make_unique<BuilderRole>(std::move(settings), building, wiring_.scheduler(),
                                                  Inbox(wiring_.builder_rings(id)), output_of(id),
                                                  [this](const BuildProblem& p) { report(p); }));
+}
+
+void RankRun::keep_sorted(BuilderId id, BuilderRoleSettings& settings, SliceBuilderSettings& building) {
+  building.save_bin_ticks = histogram_ticks(setup_.meaning);
+  sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.meaning.geometry.base,
+                                                   "time-sorted hits of " + config_.output));
+  settings.keep_sorted = [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };
 }
 
 std::unique_ptr<SliceOutput> RankRun::output_of(BuilderId id) {
@@ -107,9 +131,19 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   roles_.push_back(std::move(role));
 }
 
-void RankRun::report(const BuildProblem& problem) const {
+void RankRun::report(const BuildProblem& problem) {
+  const auto cause = kDropCauseNames[static_cast<std::size_t>(problem.damage.cause)];
+  auto& count = found_[problem.source.value]["hits_dropped_" + std::string(cause)];
+  count += problem.damage.n_hits;
+  if (problem.damage.cause == DropCause::out_of_step) {
+    if (++told_out_of_step_ > kTold) return;
+    spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
+                  problem.damage.n_hits,
+                  told_out_of_step_ == kTold ? "; no more of these are told, all are counted" : "");
+    return;
+  }
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
-                setup_.sources[problem.source.value].name, problem.damage.file_offset, problem.reason,
+                setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
                 problem.damage.n_hits, problem.damage.first_epoch);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/dataflow/selector.hpp"
 #include "core/mpi/communicator.hpp"
 #include "io/hdf5/part_writer.hpp"
+#include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
 
@@ -44,17 +46,21 @@ class RankRun {
   Selector& add_writer(std::uint32_t number);
   void add_filter(FilterId id);
   void add_builder(BuilderId id);
+  void keep_sorted(BuilderId id, BuilderRoleSettings& settings, SliceBuilderSettings& building);
   std::unique_ptr<SliceOutput> output_of(BuilderId id);
   void add_sources(std::function<std::int64_t()> since_start);
-  void report(const BuildProblem& problem) const;
+  void report(const BuildProblem& problem);
 
   const RunConfig& config_;
   RunSetup& setup_;
   const Communicator& communicator_;
   Wiring& wiring_;
   std::vector<std::unique_ptr<Writer>> writers_;
-  std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
-  SourceRole* sources_ = nullptr;             ///< the one among roles_, if this rank has sources
+  std::vector<std::unique_ptr<SortedWriter>> sorted_;
+  std::vector<std::unique_ptr<Role>> roles_;     ///< what drains comes before what pushes
+  std::map<std::uint32_t, SourceCounts> found_;  ///< by source: what builders here found wrong
+  std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
+  SourceRole* sources_ = nullptr;                ///< the one among roles_, if this rank has sources
 };
 
 }  // namespace eventloom

@@ -51,8 +51,9 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   record.epochs_per_slice = setup.meaning.geometry.epochs_per_slice;
   record.overlap = setup.meaning.geometry.overlap;
   record.with_payload = setup.with_payload;
+  record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {
-    record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id});
+    record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});
   }
   return record;
 }
@@ -62,11 +63,31 @@ void conclude(RunRecord& record, const RunResult& result) {
   record.totals = result.totals;
 }
 
+/// What --save-sorted leaves beside its streams.
+void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
+  SortedManifest manifest;
+  manifest.base = setup.meaning.geometry.base;
+  manifest.definition = to_text(setup.meaning.definition);
+  manifest.overlap = setup.meaning.geometry.overlap;
+  manifest.bin_ticks = histogram_ticks(setup.meaning);
+  manifest.anomalies = result.totals.anomalies;
+  for (const auto& s : setup.sources) {
+    manifest.sources.push_back(
+        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
+  }
+  manifest.files = result.sorted_files;
+  manifest.damage = result.sorted_damage;
+  std::ranges::sort(manifest.files, {}, &SortedFile::builder);
+  std::ranges::stable_sort(manifest.damage, {}, &Damage::first_epoch);
+  write_sorted_manifest(config.save_sorted, manifest);
+}
+
 /// Rank 0 alone: writes what remains to be written and tells people.
 void finish(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
             const ExchangeBackend& backend) {
   conclude(record, result);
   write_run_file(config.output, record, result.parts);
+  if (!config.save_sorted.empty()) write_manifest(config, setup, result);
   if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
   print_summary(std::cout, config, setup, result);
   for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
@@ -75,6 +96,7 @@ void finish(const RunConfig& config, const RunSetup& setup, const RunResult& res
 /// Rank 0 alone: clears the way, so that a folder that cannot be written shows before the work.
 void begin(const RunConfig& config, const RunRecord& record) {
   remove_old_run(config.output);
+  if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
   write_run_file(config.output, record, {});
 }
 
@@ -98,8 +120,8 @@ RunResult build_events(const RunConfig& config, RunSetup& setup, Wiring& wiring,
 int run(const RunConfig& config, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto backend = exchange_backend();
-  if (first) tell_exchange(backend);
   RunSetup setup = set_up_run(config, communicator);
+  if (first) tell_exchange(backend);
   Wiring wiring(wiring_settings(config, setup), communicator);
   RunRecord record = describe(config, setup);
   agree(communicator, [&] {

@@ -5,6 +5,7 @@
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/sorted_hit.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -58,7 +59,10 @@ void add_output_options(po::options_description& options) {
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
       "bytes after which a writer begins another part file")(
       "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
-      "write the summary as JSON");
+      "write the summary as JSON")("save-sorted",
+                                   po::value<std::string>()->value_name("DIR")->default_value("", "none"),
+                                   "also keep the time-sorted hits with histograms and event tags, as streams that "
+                                   "'--source sorted:DIR' takes back without sorting or searching again");
 }
 
 RunConfig to_config(const po::variables_map& values) {
@@ -82,6 +86,7 @@ RunConfig to_config(const po::variables_map& values) {
   config.speed = values["speed"].as<double>();
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
   config.report_json = values["report-json"].as<std::string>();
+  config.save_sorted = values["save-sorted"].as<std::string>();
   config.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
   const auto cell = parsed("cell-size", [&] { return parse_bytes(values["cell-size"].as<std::string>()); });
   // Room for one header more, so that a message of the size of a cell fits into one.
@@ -112,6 +117,13 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   // What does not need the clock of the run is refused before anything is opened.
   interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
   return config;
+}
+
+Tick histogram_ticks(const RunMeaning& meaning) {
+  Tick width = 1;
+  if (const auto* gap = std::get_if<GapDefinition>(&meaning.definition)) width = gap->gap;
+  if (const auto* m = std::get_if<MultiplicityDefinition>(&meaning.definition)) width = m->width;
+  return histogram_bin_ticks(width, meaning.geometry.base.epoch_ticks);
 }
 
 RunMeaning interpret(const RunConfig& config, const TimeBase& base) {

@@ -28,6 +28,7 @@ struct RunConfig {
   std::string output;
   double speed = 0;
   std::string report_json;
+  std::string save_sorted;  ///< folder for the time-sorted hits; empty: they are not kept
   RingGeometry ring;
   std::uint32_t slices_in_flight = 4;
   unsigned compress = 0;
@@ -44,6 +45,10 @@ struct RunMeaning {
   EventDefinition definition;
   EventFilter filter;
 };
+/// Width of the bins of the histograms that are kept with time-sorted hits: that of the multiplicity
+/// definition, or the gap, or one number.
+Tick histogram_ticks(const RunMeaning& meaning);
+
 /// Throws UserError.
 RunMeaning interpret(const RunConfig& config, const TimeBase& base);
 

@@ -1,6 +1,7 @@
 #include "app/run_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -28,6 +29,7 @@ Json to_json(const RunTotals& t) {
           {"hits_written", t.hits_written},
           {"events_truncated", t.events_truncated},
           {"events_incomplete", t.events_incomplete},
+          {"events_lacking_source", t.events_lacking},
           {"incomplete_slices", t.incomplete_slices},
           {"anomalies", t.anomalies},
           {"unbalanced_slices", t.unbalanced_slices}};
@@ -45,6 +47,7 @@ RunTotals totals_from_json(const Json& json) {
   t.hits_written = json.at("hits_written");
   t.events_truncated = json.at("events_truncated");
   t.events_incomplete = json.at("events_incomplete");
+  t.events_lacking = json.at("events_lacking_source");
   t.incomplete_slices = json.at("incomplete_slices");
   t.anomalies = json.at("anomalies");
   t.unbalanced_slices = json.at("unbalanced_slices");
@@ -85,9 +88,48 @@ SourceCount sent_from_json(const Json& json) {
 Json to_json(const RunResult& result) {
   Json parts = Json::array();
   for (const auto& part : result.parts) parts.push_back(to_json(part));
-  return {{"totals", to_json(result.totals)}, {"hits_read", result.hits_read},
-          {"sent", to_json(result.sent)},     {"parts", parts},
-          {"seconds", result.seconds},        {"peak_rss_bytes", result.peak_rss_bytes}};
+  Json counts = Json::object();
+  for (const auto& [source, values] : result.sources) counts[std::to_string(source)] = values;
+  return {{"sorted", to_text(result.sorted_files, result.sorted_damage)},
+          {"totals", to_json(result.totals)},
+          {"hits_read", result.hits_read},
+          {"sent", to_json(result.sent)},
+          {"counts", counts},
+          {"parts", parts},
+          {"seconds", result.seconds},
+          {"peak_rss_bytes", result.peak_rss_bytes}};
+}
+
+/// What went wrong is told apart from what is only counted.
+constexpr std::array<std::string_view, 6> kTroubles = {"missing_numbers", "duplicate_numbers", "repeated_incomplete",
+                                                       "out_of_step",     "untimed_events",    "events_lacking"};
+
+/// The counts of a source, and in how many events it is missing.
+SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
+  const auto found = result.sources.find(source);
+  auto counts = found == result.sources.end() ? SourceCounts{} : found->second;
+  const auto& lacking = result.totals.events_lacking;
+  if (source + 1 < lacking.size()) counts["events_lacking"] = lacking[source];
+  return counts;
+}
+
+Json per_source(const RunSetup& setup, const RunResult& result) {
+  Json list = Json::array();
+  for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
+    list.push_back({{"source", s}, {"name", setup.sources[s].name}, {"counts", counts_of(result, s)}});
+  }
+  return list;
+}
+
+void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
+  for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
+    std::string text;
+    for (const auto& [name, n] : counts_of(result, s)) {
+      if (n == 0 || std::ranges::find(kTroubles, name) == kTroubles.end()) continue;
+      text += (text.empty() ? "" : ", ") + name + " " + std::to_string(n);
+    }
+    if (!text.empty()) out << "source " << s << " (" << setup.sources[s].name << "): " << text << '\n';
+  }
 }
 
 double million_per_second(std::uint64_t n, double seconds) {
@@ -102,7 +144,7 @@ std::uint64_t bytes_of(const std::vector<PartInfo>& parts) {
 
 void print_count(std::ostream& out, const char* what, std::uint64_t n) {
   char line[80];
-  std::snprintf(line, sizeof line, "  %-22s %14llu\n", what, static_cast<unsigned long long>(n));
+  std::snprintf(line, sizeof line, "  %-30s %14llu\n", what, static_cast<unsigned long long>(n));
   out << line;
 }
 
@@ -138,6 +180,11 @@ RunResult add_up(const RunResult& mine, const Communicator& communicator) {
     all.totals.add(totals_from_json(json.at("totals")));
     all.hits_read += json.at("hits_read").get<std::uint64_t>();
     all.sent.add(sent_from_json(json.at("sent")));
+    for (const auto& [source, values] : json.at("counts").items()) {
+      auto& counts = all.sources[static_cast<std::uint32_t>(std::stoul(source))];
+      for (const auto& [name, n] : values.items()) counts[name] += n.get<std::uint64_t>();
+    }
+    add_from_text(json.at("sorted"), all.sorted_files, all.sorted_damage);
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
     all.seconds = std::max(all.seconds, json.at("seconds").get<double>());
     all.peak_rss_bytes = std::max(all.peak_rss_bytes, json.at("peak_rss_bytes").get<std::uint64_t>());
@@ -180,6 +227,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   if (t.events_truncated != 0) print_count(out, "events truncated", t.events_truncated);
   if (t.events_incomplete != 0) print_count(out, "events incomplete", t.events_incomplete);
   if (t.anomalies != 0) print_count(out, "other input damage", t.anomalies);
+  print_troubles(out, setup, result);
   if (!result.clocks.empty()) print_slots(out, result);
   std::snprintf(line, sizeof line,
                 "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
@@ -198,6 +246,9 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["output"] = config.output;
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.roles.sources;
+  json.erase("counts");
+  json.erase("sorted");
+  json["per_source"] = per_source(setup, result);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;

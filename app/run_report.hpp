@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,21 @@
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
 #include "io/hdf5/part_writer.hpp"
+#include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
 
 /// What one rank, or the whole run, has to say at the end.
 struct RunResult {
   RunTotals totals;
-  std::uint64_t hits_read = 0;       ///< by the sources' own count
+  std::uint64_t hits_read = 0;  ///< by the sources' own count
+  /// What each source counts, by number, and what builders found wrong with it.
+  std::map<std::uint32_t, SourceCounts> sources;
   SourceCount sent;                  ///< by the sources
   std::vector<ClockQuality> clocks;  ///< by rank, where slots are kept by clocks; on rank 0
   std::vector<PartInfo> parts;
+  std::vector<SortedFile> sorted_files;  ///< of --save-sorted
+  std::vector<Damage> sorted_damage;
   double seconds = 0;                ///< wall time of event building, output included
   std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest
 };

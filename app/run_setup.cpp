@@ -7,6 +7,7 @@
 #include "app/mpi_command.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "io/sorted/sorted_source.hpp"
 #include "io/sources/open_sources.hpp"
 
 namespace eventloom {
@@ -25,7 +26,9 @@ Json to_json(SourceId id, const SourceFacts& facts) {
             {"recorded_id", facts.recorded_id},
             {"tick_ps", facts.base.tick_ps},
             {"epoch_ticks", facts.base.epoch_ticks},
-            {"payload", facts.payload.words}};
+            {"payload", facts.payload.words},
+            {"flags", facts.flags},
+            {"text", facts.text}};
   if (facts.first_epoch) json["first_epoch"] = *facts.first_epoch;
   return json;
 }
@@ -40,6 +43,8 @@ SourceFacts from_json(const Json& json) {
   facts.recorded_id = json.at("recorded_id");
   facts.base = {json.at("tick_ps"), json.at("epoch_ticks")};
   facts.payload.words = json.at("payload");
+  facts.flags = json.at("flags");
+  facts.text = json.at("text");
   if (json.contains("first_epoch")) facts.first_epoch = json["first_epoch"].get<Epoch>();
   return facts;
 }
@@ -47,8 +52,52 @@ SourceFacts from_json(const Json& json) {
 SourceFacts facts_of(const SourceSpec& spec, Source& source) {
   const auto& header = source.header();
   const auto input = source.input();
-  return {source.name(), spec.uri,    input.path,     input.bytes,         input.crc32c,
-          header.source, header.base, header.payload, source.first_epoch()};
+  return {source.name(), spec.uri,       input.path,   input.bytes, input.crc32c,        header.source,
+          header.base,   header.payload, header.flags, header.text, source.first_epoch()};
+}
+
+Json to_json(const SortedManifest& manifest) {
+  Json sources = Json::array();
+  for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
+    const auto& origin = manifest.sources[s];
+    const auto payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
+    const SourceFacts facts{origin.name,         origin.uri,  origin.input.path, origin.input.bytes,
+                            origin.input.crc32c, origin.id,   manifest.base,     payload,
+                            origin.flags,        origin.text, std::nullopt};
+    sources.push_back(to_json({static_cast<std::uint16_t>(s)}, facts));
+  }
+  return {{"sources", sources}, {"definition", manifest.definition}, {"overlap", manifest.overlap}};
+}
+
+SortedFacts sorted_from_json(const Json& json) {
+  SortedFacts facts;
+  for (const auto& source : json.at("sources")) facts.sources.push_back(from_json(source));
+  facts.definition = json.at("definition");
+  facts.overlap = json.at("overlap");
+  return facts;
+}
+
+/// What a rank tells the others of a stream that it has opened.
+Json describe(SourceId id, const SourceSpec& spec, Source& source) {
+  Json json = to_json(id, facts_of(spec, source));
+  // The manifest stands for all streams of its folder.
+  const auto* sorted = dynamic_cast<const SortedSource*>(&source);
+  if (sorted != nullptr && id.value == 0) json["sorted"] = to_json(sorted->manifest());
+  return json;
+}
+
+/// Takes what the streams are to be built from out of what is known of them.
+void settle_sources(RunSetup& setup, const std::optional<SortedFacts>& sorted) {
+  const auto is_sorted = [](const SourceFacts& s) { return (s.flags & kSorted) != 0; };
+  setup.sources = sorted ? sorted->sources : setup.streams;
+  const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
+  if (n_sorted == 0) return;
+  if (!sorted || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
+    throw UserError("time-sorted streams are taken back as a whole and alone: give '--source sorted:DIR' and no other");
+  }
+  const bool same_events =
+      sorted->definition == to_text(setup.meaning.definition) && sorted->overlap == setup.meaning.geometry.overlap;
+  setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
 }
 
 Roles assign_roles(const RunConfig& config, std::size_t n_sources, int ranks) {
@@ -61,9 +110,16 @@ Roles assign_roles(const RunConfig& config, std::size_t n_sources, int ranks) {
   return roles;
 }
 
+bool is_numbered(const SourceFacts& source) { return (source.flags & kNumbered) != 0; }
+
 void require_one_clock(const std::vector<SourceFacts>& sources) {
   const auto& first = sources.front();
   for (const auto& source : sources) {
+    if (is_numbered(source) != is_numbered(first)) {
+      throw UserError("the times of '" + (is_numbered(source) ? source : first).name +
+                      "' are event numbers, those of '" + (is_numbered(source) ? first : source).name +
+                      "' are not: one run takes one kind; choose time= in the source's URI");
+    }
     if (source.base == first.base) continue;
     throw UserError("'" + source.name + "' has ticks of " + std::to_string(source.base.tick_ps) + " ps and epochs of " +
                     std::to_string(source.base.epoch_ticks) + " ticks, '" + first.name + "' " +
@@ -103,19 +159,25 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
       const SourceId id{static_cast<std::uint16_t>(s)};
       if (setup.roles.rank_of(id) != communicator.rank()) continue;
       auto source = open_source(specs[s], id, config.time_base);
-      mine.push_back(to_json(id, facts_of(specs[s], *source)));
+      mine.push_back(describe(id, specs[s], *source));
       setup.local.push_back({id, std::move(source)});
     }
   });
-  setup.sources.resize(setup.roles.sources);
+  setup.streams.resize(setup.roles.sources);
+  std::optional<SortedFacts> sorted;
   for (const auto& text : communicator.all_gather(mine.dump())) {
-    for (const auto& json : Json::parse(text)) setup.sources.at(json.at("id").get<std::size_t>()) = from_json(json);
+    for (const auto& json : Json::parse(text)) {
+      setup.streams.at(json.at("id").get<std::size_t>()) = from_json(json);
+      if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
+    }
   }
-  require_one_clock(setup.sources);
-  setup.meaning = interpret(config, setup.sources.front().base);
+  require_one_clock(setup.streams);
+  setup.meaning = interpret(config, setup.streams.front().base);
+  settle_sources(setup, sorted);
   require_window_fits(setup.meaning.geometry);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
-  setup.first_slice = first_slice_of(setup.sources, setup.meaning.geometry);
+  setup.numbered = is_numbered(setup.sources.front());
+  setup.first_slice = first_slice_of(setup.streams, setup.meaning.geometry);
   setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
   return setup;
 }

@@ -8,6 +8,7 @@
 #include "app/roles.hpp"
 #include "app/run_config.hpp"
 #include "app/source_role.hpp"
+#include "core/dataflow/slice_builder.hpp"
 #include "core/mpi/communicator.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
@@ -24,15 +25,27 @@ struct SourceFacts {
   std::uint32_t recorded_id = 0;
   TimeBase base;
   PayloadTable payload;
+  std::uint32_t flags = 0;           ///< StreamFlag
+  std::string text;                  ///< what the stream says of itself
   std::optional<Epoch> first_epoch;  ///< nothing for an empty stream
+};
+
+/// How the streams of a folder of time-sorted hits came about.
+struct SortedFacts {
+  std::vector<SourceFacts> sources;  ///< that the hits came from, by number
+  std::string definition;            ///< of the tagged events, see to_text()
+  Tick overlap = 0;
 };
 
 /// A run ready to start: the same on every rank but for `local`.
 struct RunSetup {
   Roles roles;
   RunMeaning meaning;
-  std::vector<SourceFacts> sources;  ///< by number
+  std::vector<SourceFacts> streams;  ///< what is read, by number
+  std::vector<SourceFacts> sources;  ///< whose hits these are, by number: the streams, unless those are sorted ones
+  std::optional<SortedInput> sorted;
   bool with_payload = false;
+  bool numbered = false;           ///< times are event numbers
   SliceId first_slice;             ///< of the earliest data of any source
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;

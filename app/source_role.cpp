@@ -212,6 +212,12 @@ std::uint64_t SourceRole::anomalies() const {
   return sum;
 }
 
+void SourceRole::add_counts(std::map<std::uint32_t, SourceCounts>& counts) const {
+  for (const auto& stream : streams_) {
+    for (const auto& [name, n] : stream.source.stream->counts()) counts[stream.source.id.value][name] += n;
+  }
+}
+
 std::uint64_t SourceRole::slices_sent() const {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (const auto& stream : streams_) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -56,6 +57,8 @@ class SourceRole final : public Role {
   [[nodiscard]] SourceCount count() const;
   [[nodiscard]] std::uint64_t hits_read() const;
   [[nodiscard]] std::uint64_t anomalies() const;
+  /// Adds what each source here counts, by its number.
+  void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
   /// Slices that every builder has been sent by every source here, from the first on; and how many
   /// there will be, once known.
   [[nodiscard]] std::uint64_t slices_sent() const;

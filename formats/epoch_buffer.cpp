@@ -21,6 +21,14 @@ void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words) {
   header.header_crc = header_crc(header);
 }
 
+void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out) {
+  seal(header, words);
+  const std::size_t at = out.size();
+  out.resize(at + header.stored_bytes());
+  std::memcpy(out.data() + at, &header, sizeof header);
+  std::memcpy(out.data() + at + sizeof header, words.data(), words.size_bytes());
+}
+
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes) {
   EpochBufferHeader header;
   if (bytes.size() < sizeof header) return std::nullopt;
@@ -74,12 +82,8 @@ std::optional<EpochBufferHeader> EpochBufferEncoder::close(std::vector<std::byte
   open_.hits_before = hits_before_;
   open_.stream_offset = stream_offset_;
   open_.sequence = sequence_++;
-  seal(open_, words_);
+  append_stored(open_, words_, out);
   const EpochBufferHeader sealed = open_;
-  const std::size_t at = out.size();
-  out.resize(at + sealed.stored_bytes());
-  std::memcpy(out.data() + at, &sealed, sizeof sealed);
-  std::memcpy(out.data() + at + sizeof sealed, words_.data(), words_.size() * sizeof(std::uint32_t));
   hits_before_ += sealed.n_hits;
   stream_offset_ += sealed.stored_bytes();
   open_ = {};

@@ -53,6 +53,9 @@ static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<Ep
 /// Sets both checksums.
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
+/// Seals a header and appends it with its words, as stored bytes, to `out`.
+void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out);
+
 /// The header at the start of `bytes` if its magic and checksum are right and it names a range of
 /// epochs; it may still promise more words than `bytes` has.
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes);
@@ -91,6 +94,11 @@ class EpochBufferEncoder {
   /// First epoch of the buffer that is open, if one is.
   [[nodiscard]] std::optional<Epoch> open_from() const {
     return open_.n_hits == 0 ? std::nullopt : std::optional(open_.first_epoch);
+  }
+  /// Stored bytes of the open buffer, at most.
+  [[nodiscard]] std::size_t open_bytes() const {
+    constexpr std::size_t kMost = sizeof(EpochBufferHeader) + sizeof(std::uint64_t) + sizeof(std::uint32_t);
+    return kMost + words_.size() * sizeof(std::uint32_t);
   }
   [[nodiscard]] std::uint64_t hits() const { return hits_before_ + open_.n_hits; }
   [[nodiscard]] std::uint64_t stream_offset() const { return stream_offset_; }

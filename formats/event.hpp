@@ -19,9 +19,20 @@ enum EventFlag : std::uint32_t {
 };
 
 /// Why hits did not reach event building; the names of `/ledger/hits_dropped_*`.
-enum class DropCause : std::uint8_t { corrupt, duplicate, out_of_order };
-inline constexpr std::array<std::string_view, 3> kDropCauseNames = {"corrupt", "duplicate", "out_of_order"};
+enum class DropCause : std::uint8_t {
+  corrupt,              ///< not as the format demands
+  duplicate,            ///< there before: an epoch buffer, or an event of the same number
+  out_of_order,         ///< an epoch buffer that comes late
+  repeated_incomplete,  ///< the unfinished first copy of an event that its writer began anew
+  out_of_step,          ///< an event whose number does not fit its neighbours, or whose trigger other sources deny
+  untimed,              ///< an event without the time stamp that was asked for
+};
+inline constexpr std::array<std::string_view, 6> kDropCauseNames = {
+    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
+
+/// Damage of a stream of time-sorted hits itself: hits of any source may be missing.
+inline constexpr std::uint16_t kAllOrigins = 0xffff;
 
 /// A stretch of one source's stream that is not used. Plain bytes: travels with the epoch buffers.
 struct Damage {
@@ -30,7 +41,8 @@ struct Damage {
   std::uint64_t file_offset = 0;  ///< bytes, in the source's stream
   std::uint32_t n_hits = 0;       ///< hits lost as far as the headers and the index tell
   DropCause cause = DropCause::corrupt;
-  std::uint8_t reserved[3] = {};
+  std::uint8_t reserved = 0;
+  std::uint16_t origin = 0;  ///< in streams of time-sorted hits: the source of the hits, or kAllOrigins
 };
 static_assert(sizeof(Damage) == 32);
 

@@ -31,6 +31,7 @@ std::vector<std::byte> encode_stream_header(const StreamHeader& header) {
   fixed.source = header.source;
   fixed.epoch_ticks = header.base.epoch_ticks;
   fixed.tick_ps = header.base.tick_ps;
+  fixed.flags = header.flags;
   fixed.text_bytes = static_cast<std::uint32_t>(header.text.size());
   std::ranges::copy(header.payload.words, fixed.payload_words);
   std::vector<std::byte> bytes(header_bytes(header.text.size()));
@@ -58,8 +59,12 @@ DecodedStreamHeader decode_stream_header(std::span<const std::byte> bytes) {
   if (fixed.tick_ps == 0 || fixed.epoch_ticks == 0 || fixed.epoch_ticks > kMaxEpochTicks) {
     throw std::runtime_error("offset 20: tick or epoch length out of range");
   }
+  if ((fixed.flags & ~kKnownStreamFlags) != 0) {
+    throw std::runtime_error("offset 36: flags " + std::to_string(fixed.flags) + " of a newer .epochs format");
+  }
   DecodedStreamHeader out;
   out.header.source = fixed.source;
+  out.header.flags = fixed.flags;
   out.header.base = {fixed.tick_ps, fixed.epoch_ticks};
   std::ranges::copy(fixed.payload_words, out.header.payload.words.begin());
   out.header.text.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof fixed, fixed.text_bytes);

@@ -28,11 +28,20 @@
 /// A file without index and trailer (crash, still being written) is read by scanning the buffers.
 namespace eventloom {
 
+/// What the times and the payload of a stream mean; bits of StreamHeader::flags.
+enum StreamFlag : std::uint32_t {
+  kNumbered = 1,          ///< times are event numbers: every numbered source of a run should have each
+  kTriggerInPayload = 2,  ///< the second payload word of a hit has the trigger type in its high half
+  kSorted = 4,            ///< hits of all sources of a run, in its order: see sorted_hit.hpp
+};
+inline constexpr std::uint32_t kKnownStreamFlags = kNumbered | kTriggerInPayload | kSorted;
+
 struct StreamHeader {
   std::uint32_t source = 0;
   TimeBase base;
   PayloadTable payload;
-  std::string text;  ///< free text; where the data came from
+  std::string text;         ///< free text; where the data came from
+  std::uint32_t flags = 0;  ///< StreamFlag
 
   friend bool operator==(const StreamHeader&, const StreamHeader&) = default;
 };
@@ -48,7 +57,7 @@ struct StreamFileHeader {
   std::uint32_t epoch_ticks = 0;
   std::uint64_t tick_ps = 0;
   std::uint32_t text_bytes = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t flags = 0;  ///< StreamFlag; one that the reader does not know is an error
   std::uint8_t payload_words[64] = {};
 };
 static_assert(sizeof(StreamFileHeader) == 104 && std::is_trivially_copyable_v<StreamFileHeader>);

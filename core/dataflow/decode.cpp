@@ -13,12 +13,14 @@ namespace eventloom {
 namespace {
 
 /// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words.
-/// kClip: the buffer may hold epochs outside `window`.
-template <bool kClip, bool kPayload>
+/// kClip: the buffer may hold epochs outside `window`. kSorted: hits say which source they came from.
+template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {
   HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange window, std::uint32_t epoch_ticks)
-      : tick_(hits.tick.data()),
+      : hits_(hits),
+        tick_(hits.tick.data()),
         channel_(hits.channel.data()),
+        origin_(hits.source.data()),
         payload_(hits.payload.data()),
         payload_words_(hits.payload_words.data()),
         at_(hits.size),
@@ -44,6 +46,14 @@ struct HitWriter {
     const std::uint32_t tick = base_ + tick_in_epoch;
     tick_[at_] = tick;
     channel_[at_] = channel;
+    if constexpr (kSorted) {
+      if (payload.size() < kSortedPrefix || payload[1] >= n_origins_) {
+        wrong_ = true;
+        return;
+      }
+      origin_[at_] = static_cast<std::uint16_t>(payload[1]);
+      payload = payload.subspan(kSortedPrefix);
+    }
     if constexpr (kPayload) {
       payload_[at_] = payload.data();
       payload_words_[at_] = static_cast<std::uint32_t>(payload.size());
@@ -52,13 +62,19 @@ struct HitWriter {
     last_ = tick;
     ++at_;
   }
-  void tag(std::uint32_t) {}
+  void tag(std::uint32_t value) {
+    if constexpr (kSorted) {
+      if (inside_) hits_.tags.push_back({at_, decode_tag(value)});
+    }
+  }
   void peak(Peak) {}
   void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
   void schedule(std::span<const std::uint32_t>) {}
 
+  DecodedHits& hits_;
   std::uint32_t* tick_;
   std::uint32_t* channel_;
+  std::uint16_t* origin_;
   const std::uint32_t** payload_;
   std::uint32_t* payload_words_;
   std::uint32_t at_;
@@ -67,6 +83,8 @@ struct HitWriter {
   std::uint32_t falls_ = 0;
   std::uint32_t clipped_ = 0;
   bool inside_ = true;
+  bool wrong_ = false;
+  std::uint32_t n_origins_ = 0;
   DecodedSource& source_;
   EpochRange window_;
   std::uint32_t epoch_ticks_;
@@ -100,13 +118,14 @@ void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, s
   make_room(sources);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto number = static_cast<std::uint16_t>(i);
-    for (const auto& damage : sources[i].damage) damage_.push_back({{number}, damage});
+    for (const auto& damage : sources[i].damage) add_damage(settings_.sorted ? damage.origin : number, damage);
     decode_source(number, sources[i].buffers);
   }
 }
 
 void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   hits_.size = 0;
+  hits_.tags.clear();
   damage_.clear();
   hits_.sources.resize(sources.size());
   std::size_t words = 0;  // no hit has fewer than one
@@ -148,6 +167,7 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
     bytes = bytes.subspan(header->stored_bytes());
   }
   decoded.end = hits_.size;
+  if (settings_.sorted) return;
   std::fill(hits_.source.data() + decoded.begin, hits_.source.data() + decoded.end, source);
 }
 
@@ -158,35 +178,54 @@ void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& 
     return;
   }
   const bool clip = header.epochs().begin < sent_.begin || header.epochs().end > sent_.end;
-  if (settings_.with_payload) {
-    clip ? read_words<true, true>(source, header, words) : read_words<false, true>(source, header, words);
+  const auto read = [&]<bool kPayload, bool kSorted>() {
+    clip ? read_words<true, kPayload, kSorted>(source, header, words)
+         : read_words<false, kPayload, kSorted>(source, header, words);
+  };
+  if (settings_.sorted) {
+    settings_.with_payload ? read.operator()<true, true>() : read.operator()<false, true>();
   } else {
-    clip ? read_words<true, false>(source, header, words) : read_words<false, false>(source, header, words);
+    settings_.with_payload ? read.operator()<true, false>() : read.operator()<false, false>();
   }
 }
 
-template <bool kClip, bool kPayload>
+template <bool kClip, bool kPayload, bool kSorted>
 void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& header,
                               std::span<const std::uint32_t> words) {
   auto& decoded = hits_.sources[source];
   const std::size_t epochs_before = decoded.epochs.size();
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
-  HitWriter<kClip, kPayload> writer(hits_, decoded, sent_, epoch_ticks);
+  const std::size_t tags_before = hits_.tags.size();
+  HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, sent_, epoch_ticks);
+  if constexpr (kSorted) writer.n_origins_ = settings_.sorted->n_sources;
   const MarkerContext context{header.epochs(), epoch_ticks, settings_.payload[source]};
   const auto error = MarkerReader(words, context, writer).read();
-  if (!error && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
+  if (!error && !writer.wrong_ && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
     hits_.size = writer.at_;
     decoded.ordered = decoded.ordered && writer.falls_ == 0;
     return;
   }
   decoded.epochs.resize(epochs_before);
+  hits_.tags.resize(tags_before);
   auto damage = damage_of(header, DropCause::corrupt);
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
   drop(source, damage, error ? error->reason : "an epoch buffer holds another number of hits than its header says");
 }
 
+void SliceDecoder::add_damage(std::uint16_t source, const Damage& damage) {
+  if (!settings_.sorted || source != kAllOrigins) {
+    damage_.push_back({{source}, damage});
+    return;
+  }
+  Damage share = damage;
+  for (std::uint16_t origin = 0; origin < settings_.sorted->n_sources; ++origin) {
+    damage_.push_back({{origin}, share});
+    share.n_hits = 0;  // counted once
+  }
+}
+
 void SliceDecoder::drop(std::uint16_t source, const Damage& damage, std::string reason) {
-  damage_.push_back({{source}, damage});
+  add_damage(settings_.sorted ? kAllOrigins : source, damage);
   if (owned_.contains(damage.first_epoch)) problems_->push_back({{source}, damage, std::move(reason)});
 }
 

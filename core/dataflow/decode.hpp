@@ -12,6 +12,7 @@
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/sorted_hit.hpp"
 
 namespace eventloom {
 
@@ -27,6 +28,12 @@ struct DecodedSource {
   std::vector<EpochMark> epochs;
 };
 
+/// An event tag, in streams of time-sorted hits.
+struct TaggedEvent {
+  std::uint32_t hit;  ///< number of the hit behind it
+  SortedTag tag;
+};
+
 /// All hits of a slice's window in columns: source after source, each in the order of its stream,
 /// so that the number of a hit orders hits of equal time.
 struct DecodedHits {
@@ -35,16 +42,12 @@ struct DecodedHits {
   Scratch<std::uint16_t> source;
   Scratch<const std::uint32_t*> payload;  ///< into the epoch buffers; unset without payload
   Scratch<std::uint32_t> payload_words;
-  std::vector<DecodedSource> sources;
+  std::vector<DecodedSource> sources;  ///< by stream
+  std::vector<TaggedEvent> tags;       ///< stream after stream
   std::uint32_t size = 0;
 
   /// Hits with begin <= tick < end, both borders of epochs, as counted while decoding.
   [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
-};
-
-struct SourceDamage {
-  SourceId source;
-  Damage damage;
 };
 
 /// Turns the epoch buffers of one slice into columns. Buffers are taken whole or not at all.
@@ -63,8 +66,9 @@ class SliceDecoder {
   void make_room(std::span<const SourceSlice> sources);
   void decode_source(std::uint16_t source, std::span<const std::byte> bytes);
   void decode_buffer(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
-  template <bool kClip, bool kPayload>
+  template <bool kClip, bool kPayload, bool kSorted>
   void read_words(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
+  void add_damage(std::uint16_t source, const Damage& damage);
   void drop(std::uint16_t source, const Damage& damage, std::string reason);
 
   const SliceBuilderSettings& settings_;

@@ -58,6 +58,21 @@ std::span<const EventRange> EventFinder::find(std::span<const HitKey> keys, cons
   return events_;
 }
 
+std::span<const EventRange> EventFinder::find_tagged(std::span<const HitKey> keys, const DefineWindow& window,
+                                                     const DecodedHits& hits) {
+  events_.clear();
+  for (const auto& [hit, tag] : hits.tags) {
+    if (hit >= hits.size || tag.n_hits == 0) continue;
+    const HitKey first = make_key(hits.tick.data()[hit], hit);
+    const auto begin = static_cast<std::uint32_t>(std::ranges::lower_bound(keys, first) - keys.begin());
+    const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(std::size_t{begin} + tag.n_hits, keys.size()));
+    if (tick_of(first) >= window.slice_end || tick_of(keys[end - 1]) < window.slice_begin) continue;
+    events_.push_back({begin, end, tag.truncated});
+  }
+  std::ranges::sort(events_, {}, &EventRange::begin);
+  return events_;
+}
+
 void EventFinder::find_gap(const GapDefinition& gap) {
   // Where runs start and which are long enough is collected without branches: in real data neither
   // can be foreseen.

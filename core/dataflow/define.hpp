@@ -34,6 +34,10 @@ class EventFinder {
   /// valid until the next call. Right as long as the keys cover overlap + reach_of() around the slice.
   std::span<const EventRange> find(std::span<const HitKey> keys, const DefineWindow& window);
 
+  /// The same from event tags that a run with the same definition and overlap has left.
+  std::span<const EventRange> find_tagged(std::span<const HitKey> keys, const DefineWindow& window,
+                                          const DecodedHits& hits);
+
  private:
   void find_gap(const GapDefinition& gap);
   void find_multiplicity(const MultiplicityDefinition& multiplicity);

@@ -57,6 +57,17 @@ EventDefinition parse_event_definition(std::string_view text, std::uint64_t tick
   reject(text, "not an event definition");
 }
 
+std::string to_text(const EventDefinition& definition) {
+  if (const auto* gap = std::get_if<GapDefinition>(&definition)) {
+    return "gap:" + std::to_string(gap->gap) + "," + std::to_string(gap->min_hits);
+  }
+  if (const auto* m = std::get_if<MultiplicityDefinition>(&definition)) {
+    return "multiplicity:" + std::to_string(m->width) + "," + std::to_string(m->threshold) + "," +
+           std::to_string(m->pre) + "," + std::to_string(m->post);
+  }
+  return "tag";
+}
+
 Tick reach_of(const EventDefinition& definition) {
   if (const auto* gap = std::get_if<GapDefinition>(&definition)) return gap->gap;
   if (const auto* multiplicity = std::get_if<MultiplicityDefinition>(&definition)) return reach_of(*multiplicity);

@@ -33,6 +33,9 @@ using EventDefinition = std::variant<GapDefinition, MultiplicityDefinition, TagD
 /// Parses `--define`; lengths of time are ticks or carry a unit. Throws UserError that says what was expected.
 EventDefinition parse_event_definition(std::string_view text, std::uint64_t tick_ps);
 
+/// The definition as text, lengths of time in ticks: the same for all texts that mean the same.
+std::string to_text(const EventDefinition& definition);
+
 /// How far around a hit the definition looks to know where an event starts or ends, in ticks:
 /// G; (pre + post + 2) W; 0.
 Tick reach_of(const EventDefinition& definition);

@@ -1,5 +1,6 @@
 #include "core/dataflow/run_totals.hpp"
 
+#include <bit>
 #include <numeric>
 
 namespace eventloom {
@@ -17,6 +18,9 @@ void RunTotals::add(const BuiltSlice& slice) {
     events_truncated += (flags & kTruncated) != 0 ? 1 : 0;
     events_incomplete += (flags & kIncomplete) != 0 ? 1 : 0;
   }
+  for (auto mask : slice.events.sources_missing) {
+    for (; mask != 0; mask &= mask - 1) ++events_lacking[static_cast<std::size_t>(std::countr_zero(mask))];
+  }
   incomplete_slices += slice.sources_missing.empty() ? 0 : 1;
   unbalanced_slices += slice.ledger.balances() ? 0 : 1;
 }
@@ -32,6 +36,7 @@ void RunTotals::add(const RunTotals& other) {
   for (std::size_t i = 0; i < kDropCauses; ++i) hits_dropped[i] += other.hits_dropped[i];
   events_truncated += other.events_truncated;
   events_incomplete += other.events_incomplete;
+  for (std::size_t i = 0; i < events_lacking.size(); ++i) events_lacking[i] += other.events_lacking[i];
   incomplete_slices += other.incomplete_slices;
   anomalies += other.anomalies;
   unbalanced_slices += other.unbalanced_slices;

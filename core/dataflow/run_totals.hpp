@@ -19,6 +19,8 @@ struct RunTotals {
   std::array<std::uint64_t, kDropCauses> hits_dropped{};
   std::uint64_t events_truncated = 0;
   std::uint64_t events_incomplete = 0;
+  /// Events that lack data of a source, by the bits of their mask (source 63 and above share the last).
+  std::array<std::uint64_t, 64> events_lacking{};
   std::uint64_t incomplete_slices = 0;  ///< with data of a source missing
   /// Damage of the input that cost no hits, or an unknown number of them: see Source::anomalies().
   std::uint64_t anomalies = 0;

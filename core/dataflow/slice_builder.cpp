@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "core/dataflow/collect_events.hpp"
 #include "core/dataflow/decode.hpp"
 #include "core/dataflow/define.hpp"
+#include "core/dataflow/number_match.hpp"
+#include "core/dataflow/sorted_slice.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/runtime/error.hpp"
 
@@ -29,16 +33,39 @@ void require_short_window(const SliceGeometry& geometry) {
   }
 }
 
+/// What the slice accounts for: damage that begins in it, and hits that matching by number took out.
+void collect_damage(std::span<const SourceDamage> damage, std::span<const BuildProblem> mismatches, EpochRange owned,
+                    std::vector<SourceDamage>& out) {
+  out.clear();
+  for (const auto& item : damage) {
+    if (owned.contains(item.damage.first_epoch)) out.push_back(item);
+  }
+  for (const auto& problem : mismatches) {
+    out.push_back({problem.source, problem.damage});
+    out.back().damage.first_epoch = owned.begin;
+  }
+  for (auto& item : out) item.damage.origin = item.source.value;
+}
+
 }  // namespace
 
 struct SliceBuilder::Work {
-  explicit Work(const SliceBuilderSettings& given) : settings(given), decoder(settings), finder(settings.definition) {}
+  explicit Work(const SliceBuilderSettings& given)
+      : settings(given),
+        decoder(settings),
+        finder(settings.definition),
+        encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
+    if (std::holds_alternative<TagDefinition>(settings.definition))
+      match.emplace(settings.stream_flags, settings.with_payload);
+  }
 
   const SliceBuilderSettings settings;
   SliceDecoder decoder;
   TimeSort time_sort;
   EventFinder finder;
   EventCollector collector;
+  std::optional<NumberMatch> match;  ///< for events built by number
+  SortedSliceEncoder encoder;
 };
 
 SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
@@ -50,7 +77,7 @@ SliceBuilder::~SliceBuilder() = default;
 SliceBuilder::SliceBuilder(SliceBuilder&&) noexcept = default;
 
 void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, BuiltSlice& out,
-                         std::vector<BuildProblem>& problems) {
+                         std::vector<BuildProblem>& problems, SortedSlice* sorted) {
   const auto& geometry = work_->settings.geometry;
   const auto sent = geometry.sent_epochs(slice);
   const auto owned = geometry.owned_ticks(slice);
@@ -59,15 +86,24 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
 
   work_->decoder.decode(slice, sources, problems);
   const DecodedHits& hits = work_->decoder.hits();
-  const auto keys = work_->time_sort.sort(hits, sent.end - sent.begin, geometry.base.epoch_ticks);
-  const auto events = work_->finder.find(keys, window);
-
+  auto keys = work_->time_sort.sort(hits, sent.end - sent.begin, geometry.base.epoch_ticks);
   out.ledger = {.slice = slice.value};
+  const std::size_t problems_before = problems.size();
+  if (work_->match) keys = work_->match->same_trigger(hits, keys, window, out, problems);
+  const auto& input = work_->settings.sorted;
+  const auto events =
+      input && input->use_tags ? work_->finder.find_tagged(keys, window, hits) : work_->finder.find(keys, window);
   work_->collector.collect(hits, keys, events, window, work_->settings.with_payload, out);
+  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and so counted there
   account_for_damage(work_->decoder.damage(), geometry, out);
+  if (work_->match) work_->match->flag_missing(hits, keys, events, out);
   out.ledger.hits_in =
       hits.count(static_cast<std::uint32_t>(window.slice_begin), static_cast<std::uint32_t>(window.slice_end)) +
-      out.ledger.dropped();
+      out.ledger.dropped() - out_of_step;
+  if (sorted == nullptr) return;
+  work_->encoder.encode(hits, keys, events, window, work_->settings.with_payload, sorted->buffers);
+  const auto mismatches = std::span<const BuildProblem>(problems).subspan(problems_before);
+  collect_damage(work_->decoder.damage(), mismatches, geometry.owned_epochs(slice), sorted->damage);
 }
 
 }  // namespace eventloom

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,9 @@ struct InputFile {
   /// of every buffer.
   std::uint32_t crc32c = 0;
 };
+
+/// What a source counts besides hits, by name: events, missing numbers, skipped elements, ...
+using SourceCounts = std::map<std::string, std::uint64_t>;
 
 /// One stream of epoch buffers. Used by one thread; nothing here communicates.
 /// Errors that end the stream throw UserError with file and place.
@@ -72,6 +76,9 @@ class Source {
   /// Places where the input was not as its format says, damaged index included, that cost no hits
   /// or an unknown number of them: makes a run end with kExitLosses though the ledger shows none.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
+
+  /// Complete at the end of the stream, like hits_read().
+  [[nodiscard]] virtual SourceCounts counts() const { return {}; }
 };
 
 }  // namespace eventloom

@@ -57,6 +57,17 @@ std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<E
   return std::nullopt;
 }
 
+/// Reads a byte of each page, so that pages that cannot be read show now.
+void touch(const std::vector<std::span<const std::byte>>& pieces) {
+  constexpr std::size_t kPage = 4096;
+  for (const auto& piece : pieces) {
+    for (std::size_t at = 0; at < piece.size(); at += kPage) {
+      static_cast<void>(*static_cast<const volatile std::byte*>(&piece[at]));
+    }
+    if (!piece.empty()) static_cast<void>(*static_cast<const volatile std::byte*>(&piece.back()));
+  }
+}
+
 }  // namespace
 
 EpochsSource::EpochsSource(const std::string& path) : path_(path), file_(path) {
@@ -128,14 +139,29 @@ std::size_t EpochsSource::first_entry_ending_after(Epoch epoch) const {
 }
 
 void EpochsSource::collect(EpochRange epochs, SliceData& out) {
+  if (!gave_up_) {
+    const auto last_buffer = collect_buffers(epochs, out);
+    touch(out.pieces);
+    if (file_.lost()) {
+      out.clear();
+      give_up(epochs);
+    } else if (last_buffer) {
+      note_given(*last_buffer);
+    }
+  }
   for (const auto& damage : damage_) {
     const EpochRange range{damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
     if (range.overlaps(epochs)) out.damage.push_back(damage);
   }
+}
+
+/// Returns the offset of the last buffer.
+std::optional<std::uint64_t> EpochsSource::collect_buffers(EpochRange epochs, SliceData& out) {
+  std::optional<std::uint64_t> last;
   const auto* file = file_.bytes().data();
   for (auto i = first_entry_ending_after(epochs.begin); i < entries_.size(); ++i) {
     const auto& entry = entries_[i];
-    if (entry.first_epoch >= epochs.end) break;
+    if (entry.first_epoch >= epochs.end || file_.lost()) break;
     if (!check(entry, out)) continue;
     const std::span bytes(file + entry.offset, stored_bytes(entry));
     if (!out.pieces.empty() && out.pieces.back().data() + out.pieces.back().size() == bytes.data()) {
@@ -143,9 +169,34 @@ void EpochsSource::collect(EpochRange epochs, SliceData& out) {
     } else {
       out.pieces.push_back(bytes);
     }
+    last = entry.offset;
   }
+  return last;
 }
 
+void EpochsSource::note_given(std::uint64_t last_buffer) {
+  const auto header = read_epoch_buffer_header(file_.bytes().subspan(last_buffer));
+  if (!header || header->epochs().end <= given_end_) return;
+  given_end_ = header->epochs().end;
+  given_hits_ = header->hits_before + header->n_hits;
+}
+
+/// The file was cut, or its disk failed, while it was being read: nothing more of it is used. What
+/// was not given out yet is damage from the middle of `epochs` on, which the slice being sent owns.
+void EpochsSource::give_up(EpochRange epochs) {
+  gave_up_ = true;
+  ++anomalies_;
+  Damage damage;
+  damage.first_epoch = std::max(given_end_, epochs.begin + (epochs.end - epochs.begin) / 2);
+  damage.n_epochs = std::numeric_limits<Epoch>::max() - damage.first_epoch;
+  damage.n_hits = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(hits_ - std::min(hits_, given_hits_), std::numeric_limits<std::uint32_t>::max()));
+  end_epoch_ = std::max(end_epoch_, damage.first_epoch + 1);
+  damage_.push_back(damage);
+  tail_damage_ = damage;
+  spdlog::error("{}: the file was cut or its disk failed while it was read; {} hits from epoch {} on are lost", path_,
+                damage.n_hits, damage.first_epoch);
+}
 /// Looks at the header alone; the words are checked where they are decoded.
 bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   if (index_state_ != IndexState::good) return true;  // the scan has looked

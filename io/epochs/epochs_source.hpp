@@ -46,6 +46,9 @@ class EpochsSource final : public Source {
   void scan();
   [[nodiscard]] std::size_t first_entry_ending_after(Epoch epoch) const;
   bool check(const IndexEntry& entry, SliceData& out);
+  std::optional<std::uint64_t> collect_buffers(EpochRange epochs, SliceData& out);
+  void note_given(std::uint64_t last_buffer);
+  void give_up(EpochRange epochs);
 
   std::string path_;
   MappedFile file_;
@@ -59,6 +62,9 @@ class EpochsSource final : public Source {
   Epoch first_epoch_ = 0;
   Epoch end_epoch_ = 0;
   std::uint64_t hits_ = 0;
+  Epoch given_end_ = 0;           ///< where the buffers end that were given out
+  std::uint64_t given_hits_ = 0;  ///< in the stream up to there
+  bool gave_up_ = false;          ///< the file can no longer be read
   std::uint64_t anomalies_ = 0;
   std::set<std::uint64_t> reported_;  ///< offsets of damaged buffers that were reported
 };

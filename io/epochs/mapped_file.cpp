@@ -35,10 +35,13 @@ MappedFile::MappedFile(const std::string& path) {
   ::close(file);
   if (map == MAP_FAILED) fail(path);
   bytes_ = {static_cast<const std::byte*>(map), size};
-  if (size != 0) madvise(map, size, MADV_SEQUENTIAL);
+  if (size == 0) return;
+  madvise(map, size, MADV_SEQUENTIAL);
+  guard_.emplace(bytes_);
 }
 
 MappedFile::~MappedFile() {
+  guard_.reset();
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

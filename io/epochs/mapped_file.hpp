@@ -2,12 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "io/epochs/bus_guard.hpp"
+
 namespace eventloom {
 
-/// A file mapped for reading. Throws UserError when it cannot be opened or mapped.
+/// A file mapped for reading. Throws UserError when it cannot be opened or mapped. Where it is cut
+/// while it is mapped, or the disk fails, it reads as zeros: see lost().
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -16,6 +20,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  /// Whether bytes could not be read.
+  [[nodiscard]] bool lost() const { return guard_ && guard_->lost(); }
 
   /// Bytes before `offset` will not be read soon: their pages leave this process (not the page
   /// cache). Works in steps of some MiB, so call it as often as you like.
@@ -26,6 +32,7 @@ class MappedFile {
  private:
   std::span<const std::byte> bytes_;
   std::uint64_t released_ = 0;
+  std::optional<BusGuard> guard_;
 };
 
 }  // namespace eventloom

@@ -80,6 +80,7 @@ void write_record(hid_t root, const RunRecord& record) {
   write_attribute(root, "epochs_per_slice", record.epochs_per_slice);
   write_attribute(root, "overlap_ticks", record.overlap);
   write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
+  write_attribute(root, "times_are", record.numbered ? "event numbers" : "ticks since the start of the run");
   write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
   for (const auto& total : kTotals) write_attribute(root, total.name, record.totals.*total.field);
   for (std::size_t i = 0; i < kDropCauses; ++i) {
@@ -107,6 +108,7 @@ void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sour
   write_text_fields(file, "/sources/name", sources, &SourceRecord::name);
   write_text_fields(file, "/sources/uri", sources, &SourceRecord::uri);
   write_text_fields(file, "/sources/path", sources, [](const SourceRecord& s) { return s.input.path; });
+  write_text_fields(file, "/sources/description", sources, &SourceRecord::description);
   write_fields<std::uint64_t>(file, kSourceBytes, sources, [](const SourceRecord& s) { return s.input.bytes; });
   write_fields<std::uint32_t>(file, kSourceCrc, sources, [](const SourceRecord& s) { return s.input.crc32c; });
   write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);
@@ -140,6 +142,7 @@ RunRecord read_record(hid_t root) {
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
   record.overlap = read_number(root, "overlap_ticks");
   record.with_payload = read_number(root, "with_payload") != 0;
+  record.numbered = read_text(root, "times_are") == "event numbers";
   for (const auto& total : kTotals) record.totals.*total.field = read_number(root, total.name);
   for (std::size_t i = 0; i < kDropCauses; ++i) {
     record.totals.hits_dropped[i] = read_number(root, dropped_name(i).c_str());
@@ -160,14 +163,16 @@ std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& nam
   const auto names = read_text_column(file, "/sources/name");
   const auto uris = read_text_column(file, "/sources/uri");
   const auto paths = read_text_column(file, "/sources/path");
+  const auto descriptions = read_text_column(file, "/sources/description");
   const auto bytes = read_column<std::uint64_t>(file, name, kSourceBytes, names.size());
   const auto crcs = read_column<std::uint32_t>(file, name, kSourceCrc, names.size());
   const auto ids = read_column<std::uint32_t>(file, name, kSourceId, names.size());
-  if (uris.size() != names.size() || paths.size() != names.size())
+  if (uris.size() != names.size() || paths.size() != names.size() || descriptions.size() != names.size()) {
     throw UserError("/sources has columns of different length");
+  }
   std::vector<SourceRecord> sources;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    sources.push_back({names[i], uris[i], {paths[i], bytes[i], crcs[i]}, ids[i]});
+    sources.push_back({names[i], uris[i], {paths[i], bytes[i], crcs[i]}, ids[i], descriptions[i]});
   }
   return sources;
 }

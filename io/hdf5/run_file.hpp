@@ -18,7 +18,8 @@ struct SourceRecord {
   std::string name;
   std::string uri;
   InputFile input;
-  std::uint32_t id = 0;  ///< source id recorded in its stream
+  std::uint32_t id = 0;     ///< source id recorded in its stream
+  std::string description;  ///< what the stream says of itself: what its channels and payload words are
 };
 
 /// What run.h5 says of a run as a whole: attributes of its root.
@@ -36,6 +37,7 @@ struct RunRecord {
   std::uint64_t epochs_per_slice = 0;
   Tick overlap = 0;
   bool with_payload = false;
+  bool numbered = false;  ///< times are event numbers
   std::vector<SourceRecord> sources;
   RunTotals totals;
 };

@@ -13,7 +13,8 @@ constexpr std::size_t kChunkBytes = 256U << 10;
 
 EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder)
     : reader_(std::move(reader)),
-      ordered_(*reader_, reorder),
+      ordered_(reader_->name(), reorder),
+      losses_(reader_->header()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
                encode_stream_header(reader_->header()).size(), {}) {}
 
@@ -29,9 +30,9 @@ void EncodedStream::read_until(Epoch epoch) {
   ReorderBuffer::Hit hit;
   while (!ended_ && encoder_.open_from().value_or(0) < epoch) {
     if (!ordered_.next(hit)) {
-      close_buffer();
-      ended_ = true;
-      return;
+      if (all_read_) return end();
+      read_block();
+      continue;
     }
     if (encoder_.must_close_before(hit.time)) close_buffer();
     encoder_.add(hit.time, hit.channel, hit.payload);
@@ -41,22 +42,60 @@ void EncodedStream::read_until(Epoch epoch) {
   }
 }
 
-void EncodedStream::close_buffer() {
-  closed_.clear();
-  const auto header = encoder_.close(closed_);
-  if (!header) return;
-  if (chunks_.empty() || chunks_.back().bytes.capacity() - chunks_.back().bytes.size() < closed_.size()) {
-    chunks_.emplace_back();
-    chunks_.back().bytes.reserve(std::max(kChunkBytes, closed_.size()));
+void EncodedStream::read_block() {
+  auto block = ordered_.spare();
+  if (reader_->read(block)) {
+    losses_.take(block);
+    ordered_.push(std::move(block));
+  } else {
+    losses_.finish();
+    ordered_.end();
+    all_read_ = true;
   }
-  auto& chunk = chunks_.back();
+}
+
+SourceCounts EncodedStream::counts() const {
+  auto counts = reader_->counts();
+  losses_.add_counts(counts);
+  return counts;
+}
+
+void EncodedStream::end() {
+  close_buffer();
+  ended_ = true;
+  if (first_epoch_ || !losses_.any()) return;
+  first_epoch_ = 0;  // nothing but losses: they must be accounted for somewhere
+  end_epoch_ = 1;
+}
+
+/// The newest chunk, if the open buffer is sure to fit into it, or a new one.
+EncodedStream::Chunk& EncodedStream::chunk_with_room() {
+  const std::size_t needed = encoder_.open_bytes();
+  if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
+    return chunks_.back();
+  }
+  if (spares_.empty()) {
+    chunks_.emplace_back();
+  } else {
+    chunks_.push_back(std::move(spares_.back()));
+    spares_.pop_back();
+  }
+  chunks_.back().bytes.reserve(std::max(kChunkBytes, needed));
+  return chunks_.back();
+}
+
+void EncodedStream::close_buffer() {
+  if (!encoder_.open_from()) return;
+  auto& chunk = chunk_with_room();
+  const std::size_t at = chunk.bytes.size();
+  const auto header = encoder_.close(chunk.bytes);
   chunk.buffers.push_back(
-      {chunk.bytes.size(), header->first_epoch, header->n_epochs, header->n_hits, header->n_words, header->words_crc});
-  chunk.bytes.insert(chunk.bytes.end(), closed_.begin(), closed_.end());
+      {at, header->first_epoch, header->n_epochs, header->n_hits, header->n_words, header->words_crc});
 }
 
 void EncodedStream::collect(EpochRange epochs, SliceData& out) {
   read_until(epochs.end);
+  losses_.collect(epochs, out.damage);
   for (const auto& chunk : chunks_) {
     const auto& buffers = chunk.buffers;
     if (buffers.back().epochs().end <= epochs.begin) continue;
@@ -72,8 +111,14 @@ void EncodedStream::collect(EpochRange epochs, SliceData& out) {
 }
 
 void EncodedStream::forget(Epoch epoch) {
+  losses_.forget(epoch);
   // The newest chunk is still being filled.
-  while (chunks_.size() > 1 && chunks_.front().buffers.back().epochs().end <= epoch) chunks_.pop_front();
+  while (chunks_.size() > 1 && chunks_.front().buffers.back().epochs().end <= epoch) {
+    chunks_.front().bytes.clear();
+    chunks_.front().buffers.clear();
+    spares_.push_back(std::move(chunks_.front()));
+    chunks_.pop_front();
+  }
 }
 
 }  // namespace eventloom

@@ -10,6 +10,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/sources/hit_reader.hpp"
+#include "io/sources/loss_account.hpp"
 #include "io/sources/reorder_buffer.hpp"
 
 namespace eventloom {
@@ -27,10 +28,11 @@ class EncodedStream final : public Source {
   std::optional<Epoch> first_epoch() override;
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
-  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return losses_.tail(); }
   void forget(Epoch epoch) override;
-  [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits(); }
-  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
+  [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
+  [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies() + losses_.without_hits(); }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
   /// Whole buffers, one behind the other. The memory never moves once it is there.
@@ -40,16 +42,21 @@ class EncodedStream final : public Source {
   };
 
   void read_until(Epoch epoch);
+  void read_block();
+  void end();
+  Chunk& chunk_with_room();
   void close_buffer();
 
   std::unique_ptr<HitReader> reader_;
   ReorderBuffer ordered_;
+  LossAccount losses_;
   EpochBufferEncoder encoder_;
   std::deque<Chunk> chunks_;
-  std::vector<std::byte> closed_;  ///< the buffer just closed
+  std::vector<Chunk> spares_;  ///< of chunks that were forgotten
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
-  bool ended_ = false;
+  bool all_read_ = false;  ///< the reader has no more
+  bool ended_ = false;     ///< all is encoded
 };
 
 }  // namespace eventloom

@@ -1,5 +1,6 @@
 #include "io/sources/file_checksum.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -22,7 +23,9 @@ InputFile read_file(const std::string& path) {
   if (!in) throw UserError("cannot open '" + path + "': " + std::strerror(errno));
   InputFile file;
   file.path = path;
-  std::vector<char> block(kBlockBytes);
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  std::vector<char> block(error ? kBlockBytes : std::clamp<std::uintmax_t>(bytes, 1, kBlockBytes));
   while (in) {
     in.read(block.data(), static_cast<std::streamsize>(block.size()));
     const auto n = static_cast<std::size_t>(in.gcount());

@@ -2,26 +2,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "formats/event.hpp"
 #include "formats/stream_file.hpp"
 
 namespace eventloom {
 
-/// Hits in columns; `payload` holds the same number of words for each hit.
+/// A place of the input that gave no hits. The reader has said so; here it is counted.
+struct Loss {
+  std::size_t before = 0;    ///< number in the block of the hit that follows; its size where none does
+  std::uint64_t offset = 0;  ///< bytes in the file
+  std::uint32_t hits = 0;    ///< that were lost, as far as known
+  DropCause cause = DropCause::corrupt;
+  bool leaves_hole = false;  ///< more than these may be missing between the hits before and after
+  bool breaks_off = false;   ///< nothing comes after, for all that is known
+};
+
+/// Hits in columns.
 struct HitBlock {
   std::vector<Tick> time;
   std::vector<std::uint32_t> channel;
   std::vector<std::uint32_t> payload;
+  /// Where in `payload` the words of each hit begin; empty when all hits have equally many.
+  std::vector<std::uint32_t> payload_begin;
+  std::vector<Loss> losses;  ///< in the order of the file
 
   [[nodiscard]] std::size_t size() const { return time.size(); }
-  void clear() {
-    time.clear();
-    channel.clear();
-    payload.clear();
-  }
+  /// Words of hit `i`; valid until the block changes.
+  [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
+  /// Keeps the first `hits` hits; losses stay, those behind at the end.
+  void truncate(std::size_t hits);
+  void clear();
 };
 
 /// Reads the hits of one source from a foreign format, in the order in which they were recorded,
@@ -29,13 +44,19 @@ struct HitBlock {
 class HitReader {
  public:
   virtual ~HitReader() = default;
-  /// The payload table is uniform: every hit has as many words.
+  /// The payload table is uniform: every hit has as many words, or has their number in the first.
   [[nodiscard]] virtual const StreamHeader& header() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual InputFile input() const = 0;
-  /// Replaces the contents of `block` by the next hits, some ten thousand at most; false when there
-  /// are none left. Throws UserError with file and place when the input cannot be understood.
+  /// Replaces the contents of `block` by the next hits and losses: some ten thousand, or some 100 KiB
+  /// of payload; false when there are none left. Throws UserError with file and place when the input
+  /// cannot be understood at all; formats that tell where they are damaged give losses instead.
   virtual bool read(HitBlock& block) = 0;
+
+  /// Places that cost no hits, or an unknown number of them, and are not among the losses.
+  [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
+  /// What the format counts, by name, for the report.
+  [[nodiscard]] virtual SourceCounts counts() const { return {}; }
 };
 
 }  // namespace eventloom

@@ -6,15 +6,24 @@
 
 #include "core/runtime/error.hpp"
 #include "io/epochs/epochs_source.hpp"
+#include "io/hld/hld_reader.hpp"
+#include "io/lmd/lmd_reader.hpp"
+#include "io/packed/packed_reader.hpp"
+#include "io/sorted/sorted_source.hpp"
 #include "io/sources/encoded_stream.hpp"
 #include "io/sources/readers.hpp"
 #include "io/sources/source_uri.hpp"
+#include "io/spikes/spikes_reader.hpp"
 
 namespace eventloom {
 
 namespace {
 
+/// How far hits of a free-running stream, of time-stamped events, and of those built by number may be late.
 constexpr std::uint64_t kReorderHits = 1'000'000;
+constexpr std::uint64_t kReorderStamped = 10'000;
+constexpr std::uint64_t kReorderNumbered = 1;
+constexpr std::uint64_t kMaxSortedParts = 1U << 20;
 constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 
 bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
@@ -33,8 +42,14 @@ std::vector<std::string> matching_files(const std::string& pattern) {
 }
 
 void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  if (uri.scheme() == "gen") {
+  if (uri.scheme() == "gen" || uri.has("concat")) {
     out.push_back({uri.text()});
+    return;
+  }
+  if (uri.scheme() == "sorted") {
+    uri.accept_only({"part"});
+    const auto parts = read_sorted_manifest(uri.path()).files.size();
+    for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part)).text()});
     return;
   }
   for (const auto& path : matching_files(uri.path())) {
@@ -47,6 +62,11 @@ void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
       out.push_back({one.with("group", group).text()});
     }
   }
+}
+
+/// The files that make up one source.
+std::vector<std::string> files_of(const SourceUri& uri) {
+  return uri.has("concat") ? matching_files(uri.path()) : std::vector{uri.path()};
 }
 
 std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions& options) {
@@ -65,7 +85,23 @@ std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions&
 std::unique_ptr<HitReader> open_reader(const SourceUri& uri, SourceId id, const TimeBase& base) {
   if (uri.scheme() == "csv") return open_csv(uri, id, base);
   if (uri.scheme() == "hdf5") return open_hdf5(uri, id, base);
+  if (uri.scheme() == "lmd") return open_lmd(uri, files_of(uri), id, base);
+  if (uri.scheme() == "hld") return open_hld(uri, files_of(uri), id, base);
+  if (uri.scheme() == "spikes") return open_spikes(uri, id, base);
+  if (uri.scheme() == "packed") return open_packed(uri, id, base);
   return open_generator(uri, id, base);
+}
+
+bool holds_events(const SourceUri& uri) { return uri.scheme() == "lmd" || uri.scheme() == "hld"; }
+
+/// Whether times are event numbers.
+bool is_numbered(const SourceUri& uri) {
+  return holds_events(uri) ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
+}
+
+std::uint64_t reorder_of(const SourceUri& uri) {
+  const auto stamped = holds_events(uri) ? kReorderStamped : kReorderHits;
+  return uri.get_count("reorder", is_numbered(uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
 }
 
 }  // namespace
@@ -79,11 +115,14 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
 std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options) {
   const auto uri = SourceUri::parse(spec.uri);
   if (uri.scheme() == "file") return open_epochs(uri, options);
+  if (uri.scheme() == "sorted") {
+    return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMaxSortedParts));
+  }
   TimeBase base;
+  if (is_numbered(uri)) base.epoch_ticks = kNumbersPerEpoch;
   base.tick_ps = options.tick_ps.value_or(base.tick_ps);
   base.epoch_ticks = options.epoch_ticks.value_or(base.epoch_ticks);
-  const auto reorder = uri.get_count("reorder", kReorderHits, 1, kMaxReorderHits);
-  return std::make_unique<EncodedStream>(open_reader(uri, id, base), reorder);
+  return std::make_unique<EncodedStream>(open_reader(uri, id, base), reorder_of(uri));
 }
 
 }  // namespace eventloom

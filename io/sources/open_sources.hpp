@@ -23,8 +23,12 @@ struct TimeBaseOptions {
   std::optional<std::uint32_t> epoch_ticks;
 };
 
+/// Length of an epoch, in event numbers, of sources whose times are event numbers.
+inline constexpr std::uint32_t kNumbersPerEpoch = 16;
+
 /// The sources that `uris` name, in their order: a glob gives one per file, in the order of names
-/// (bytes); an HDF5 group pattern one per group, likewise. Throws UserError when one names none.
+/// (bytes), or one in all with the key `concat`; an HDF5 group pattern one per group, likewise.
+/// Throws UserError when one names none.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
 /// Throws UserError when it cannot be opened, or is an .epochs file of another clock than asked for.

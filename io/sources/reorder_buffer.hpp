@@ -2,48 +2,61 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "io/sources/hit_reader.hpp"
 
 namespace eventloom {
 
-/// Brings the hits of a reader into the order of time; hits of equal time keep the order in which
-/// they were recorded. Recordings are only nearly in order: a hit may come up to `capacity` hits
-/// later than its time says. Holds at most twice as many and what the reader gives at a time.
+/// Brings hits into the order of time; hits of equal time keep the order in which they were recorded.
+/// Recordings are only nearly in order: a hit may come up to `capacity` hits later than its time says.
+/// Holds the blocks of at most twice as many hits and one block more; payload stays where the reader put it.
 class ReorderBuffer {
  public:
-  /// `reader` must outlive the buffer.
-  ReorderBuffer(HitReader& reader, std::size_t capacity);
+  /// `name`: of the source, for messages.
+  ReorderBuffer(std::string name, std::size_t capacity);
 
   struct Hit {
     Tick time = 0;
     std::uint32_t channel = 0;
-    std::span<const std::uint32_t> payload;  ///< valid until the next call of next()
+    std::span<const std::uint32_t> payload;  ///< valid until the next push()
   };
-  /// The next hit; false at the end. Throws UserError when a hit comes later than the buffer can
-  /// mend: with the source, the number of the hit and how far back it lies.
+  /// The next hit; false while another block, or end(), must come first, and at the end.
   bool next(Hit& hit);
 
- private:
-  void refill();
-  void drop_used();
-  void read_more();
-  void sort();
-  void require_mendable() const;
+  /// An empty block, with the memory of one that is done with.
+  HitBlock spare();
+  /// Takes the hits that were recorded next. Throws UserError when one of them comes later than the
+  /// buffer can mend: with the source, the number of the hit and how far back it lies.
+  void push(HitBlock block);
+  /// No more will come.
+  void end() { ended_ = true; }
 
-  HitReader& reader_;
+ private:
+  struct Entry {
+    Tick time;
+    std::uint32_t block;  ///< number of the block in the stream, low 32 bits
+    std::uint32_t item;
+  };
+
+  bool settle();
+  void drop_used();
+  void require_mendable(const HitBlock& block) const;
+  [[nodiscard]] const HitBlock& block_of(const Entry& entry) const { return blocks_[entry.block - first_block_]; }
+
+  std::string name_;
   std::size_t capacity_;
-  std::size_t payload_words_;
-  HitBlock block_;
-  HitBlock hits_;                     ///< in the order of recording
-  std::vector<std::uint32_t> order_;  ///< positions in hits_, in the order of time
-  std::size_t used_ = 0;              ///< of order_
-  std::size_t ready_ = 0;             ///< of order_, that may be given out
-  std::uint64_t read_ = 0;            ///< hits taken from the reader
-  Tick last_ = 0;                     ///< time of the last hit given out
+  std::deque<HitBlock> blocks_;    ///< in the order of recording
+  std::uint32_t first_block_ = 0;  ///< number of blocks_.front()
+  std::vector<HitBlock> spares_;
+  std::vector<Entry> entries_;  ///< up to ready_ in the order of time
+  std::size_t used_ = 0;        ///< of entries_
+  std::size_t ready_ = 0;       ///< of entries_, that may be given out
+  std::uint64_t pushed_ = 0;    ///< hits
+  Tick last_ = 0;               ///< time of the last hit given out
   bool any_ = false;
   bool ended_ = false;
 };

@@ -11,7 +11,22 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kSchemes = {"file", "csv", "hdf5", "gen"};
+constexpr std::array<std::string_view, 9> kSchemes = {"file",   "csv",    "hdf5",   "lmd", "hld",
+                                                      "spikes", "packed", "sorted", "gen"};
+/// Keys that need no value.
+constexpr std::array<std::string_view, 2> kFlags = {"concat", "tdc"};
+/// Endings of names that tell the scheme.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kEndings = {
+    {{".epochs", "file"}, {".lmd", "lmd"}, {".hld", "hld"}, {".spikes", "spikes"}}};
+
+bool is_flag(std::string_view key) { return std::ranges::find(kFlags, key) != kFlags.end(); }
+
+std::string scheme_by_ending(std::string_view path) {
+  for (const auto& [ending, scheme] : kEndings) {
+    if (path.ends_with(ending)) return std::string(scheme);
+  }
+  return {};
+}
 
 std::string known_schemes() {
   std::string list;
@@ -26,10 +41,10 @@ SourceUri SourceUri::parse(const std::string& text) {
   const auto question = text.find('?');
   const std::string place = text.substr(0, question);
   const auto colon = place.find(':');
-  if (colon == std::string::npos && place.ends_with(".epochs")) {
-    uri.scheme_ = "file";
+  if (colon == std::string::npos) {
+    uri.scheme_ = scheme_by_ending(place);
     uri.path_ = place;
-  } else if (colon != std::string::npos) {
+  } else {
     uri.scheme_ = place.substr(0, colon);
     uri.path_ = place.substr(colon + 1);
   }
@@ -42,10 +57,10 @@ SourceUri SourceUri::parse(const std::string& text) {
     const auto next = text.find('&', at + 1);
     const auto item = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const auto equals = item.find('=');
-    if (equals == 0 || equals == std::string::npos) {
+    if (equals == 0 || (equals == std::string::npos && !is_flag(item))) {
       throw UserError("source '" + text + "': '" + item + "' is not of the form key=value");
     }
-    uri.values_[item.substr(0, equals)] = item.substr(equals + 1);
+    uri.values_[item.substr(0, equals)] = equals == std::string::npos ? "" : item.substr(equals + 1);
     at = next;
   }
   uri.compose();
@@ -114,7 +129,8 @@ void SourceUri::compose() {
   text_ = scheme_ + ":" + path_;
   char separator = '?';
   for (const auto& [key, value] : values_) {
-    text_ += separator + key + "=" + value;
+    text_ += separator + key;
+    if (!value.empty() || !is_flag(key)) text_ += "=" + value;
     separator = '&';
   }
 }

@@ -9,7 +9,8 @@
 
 namespace eventloom {
 
-/// scheme:PATH?key=value&key=value. A path without a scheme that ends in .epochs is file:PATH.
+/// scheme:PATH?key=value&key=value; some keys (`concat`, `tdc`) may stand alone. A path without a
+/// scheme is read by its ending: .epochs as file:, .lmd as lmd:, .hld as hld:, .spikes as spikes:.
 class SourceUri {
  public:
   /// Throws UserError when the scheme is unknown or the text is not of this form.
@@ -20,6 +21,7 @@ class SourceUri {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Value of a key, or `otherwise` when it is not given.
   [[nodiscard]] std::string get(std::string_view key, std::string_view otherwise) const;
+  [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
   /// Throws UserError when the key is not given.
   [[nodiscard]] std::string require(std::string_view key) const;
   /// A whole number ("1000", "1e6"); throws UserError otherwise or when it is not in [low, high].

@@ -181,7 +181,7 @@ TEST(SliceBuilderDamage, StretchesLeftOutByTheSourceFlagWhatTheyTouch) {
     expect_damage(run, expected_of(run, {}), 0);
     std::vector<BuildProblem> problems;
     const auto slices = run.build(1000, problems);
-    EXPECT_EQ(slices[0].ledger.hits_dropped, (std::array<std::uint64_t, 3>{0, 17, 2}));
+    EXPECT_EQ(slices[0].ledger.hits_dropped, (std::array<std::uint64_t, kDropCauses>{0, 17, 2}));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 namespace eventloom::test {
 
@@ -66,6 +67,36 @@ TEST(StreamFile, ShortOrSenselessHeadersAreRefused) {
   EXPECT_THROW(decode_stream_header(encode_stream_header(header)), std::runtime_error);
   header.base = {1000, kMaxEpochTicks};
   EXPECT_EQ(decode_stream_header(encode_stream_header(header)).header, header);
+}
+
+TEST(StreamFile, FlagsAreReadAsWritten) {
+  EXPECT_EQ(kNumbered, 1U);  // there are files with these bits
+  EXPECT_EQ(kTriggerInPayload, 2U);
+  for (std::uint32_t flags = 0; flags <= kKnownStreamFlags; ++flags) {
+    if ((flags & ~kKnownStreamFlags) != 0) continue;
+    auto header = example();
+    header.flags = flags;
+    const auto bytes = encode_stream_header(header);
+    std::uint32_t stored = 0;
+    std::memcpy(&stored, bytes.data() + 36, sizeof stored);
+    EXPECT_EQ(stored, flags);
+    EXPECT_EQ(decode_stream_header(bytes).header, header);
+    EXPECT_EQ(decode_stream_header(bytes).header.flags, flags);
+  }
+}
+
+TEST(StreamFile, FlagsThatAreNotKnownAreRefused) {
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    auto header = example();
+    header.flags = std::uint32_t{1} << bit | kNumbered;
+    if ((header.flags & ~kKnownStreamFlags) == 0) continue;
+    try {
+      decode_stream_header(encode_stream_header(header));
+      ADD_FAILURE() << "bit " << bit << " was accepted";
+    } catch (const std::runtime_error& e) {
+      EXPECT_NE(std::string(e.what()).find("offset 36"), std::string::npos) << e.what();
+    }
+  }
 }
 
 TEST(StreamFile, IndexIsFoundFromTheEnd) {

@@ -27,8 +27,14 @@ RunRecord full_record() {
   record.epochs_per_slice = 16;
   record.overlap = 12345;
   record.with_payload = true;
-  record.sources = {{"a", "file:a.epochs", {"/data/a.epochs", 123456789012U, 0xe3069283U}, 17},
-                    {"long name", "gen:poisson", {}, 0}};
+  record.sources.resize(2);
+  record.sources[0].name = "a";
+  record.sources[0].uri = "file:a.epochs";
+  record.sources[0].input = {"/data/a.epochs", 123456789012U, 0xe3069283U};
+  record.sources[0].id = 17;
+  record.sources[0].description = "rule of channels";
+  record.sources[1].name = "long name";
+  record.sources[1].uri = "gen:poisson";
   record.totals.events = 2;
   record.totals.events_truncated = 3;
   record.totals.events_incomplete = 4;
@@ -61,6 +67,7 @@ TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.record.sources[0].input.bytes, 123456789012U);
   EXPECT_EQ(read.record.sources[0].input.crc32c, 0xe3069283U);
   EXPECT_EQ(read.record.sources[0].id, 17U);
+  EXPECT_EQ(read.record.sources[0].description, "rule of channels");
   EXPECT_EQ(read.record.sources[1].name, "long name");
 }
 

@@ -38,11 +38,20 @@ class ListReader final : public HitReader {
 
 std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, std::size_t capacity, std::size_t at_once) {
   ListReader reader(times, at_once);
-  ReorderBuffer buffer(reader, capacity);
+  ReorderBuffer buffer(reader.name(), capacity);
   std::vector<std::uint32_t> order;
   ReorderBuffer::Hit hit;
-  while (buffer.next(hit)) order.push_back(hit.channel);
-  return order;
+  for (bool ended = false;;) {
+    while (buffer.next(hit)) order.push_back(hit.channel);
+    if (ended) return order;
+    auto block = buffer.spare();
+    ended = !reader.read(block);
+    if (ended) {
+      buffer.end();
+    } else {
+      buffer.push(std::move(block));
+    }
+  }
 }
 
 TEST(ReorderBuffer, SortsByTimeAndKeepsTheOrderOfEqualTimes) {

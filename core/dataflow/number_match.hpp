@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/dataflow/decode.hpp"
+#include "core/dataflow/define.hpp"
+#include "core/dataflow/slice_builder.hpp"
+#include "core/dataflow/time_sort.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// What event building by number asks beyond equal times: that all numbered sources have their part
+/// of every event, and that they agree on its trigger type.
+class NumberMatch {
+ public:
+  /// `stream_flags`: StreamFlag bits by source number. `with_payload`: whether the hits have theirs at hand.
+  NumberMatch(std::vector<std::uint32_t> stream_flags, bool with_payload);
+
+  /// Takes out the hits of sources whose trigger type is not that of most sources of the same event
+  /// (of the first source, where as many say one as the other): their counters are out of step. Enters
+  /// those that the slice owns into its account and into `problems`. Sources that do not tell a trigger
+  /// type have no vote and stay. The result lives as long as
+  /// `keys` and until the next call.
+  std::span<const HitKey> same_trigger(const DecodedHits& hits, std::span<const HitKey> keys,
+                                       const DefineWindow& window, BuiltSlice& out,
+                                       std::vector<BuildProblem>& problems);
+
+  /// Flags the events in `out`, which are `events`, that lack a numbered source, and adds these
+  /// sources to those that the slice lacks.
+  void flag_missing(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
+                    BuiltSlice& out);
+
+ private:
+  /// The part of a source in an event.
+  struct Part {
+    std::uint16_t source;
+    std::uint32_t trigger;  ///< or kUntold
+    std::uint32_t begin;    ///< positions in the keys
+    std::uint32_t end;
+  };
+
+  static constexpr std::uint32_t kUntold = ~std::uint32_t{0};  ///< trigger types have 16 bits
+
+  [[nodiscard]] bool has(std::uint16_t source, std::uint32_t flag) const { return (flags_[source] & flag) != 0; }
+  std::uint32_t find_parts(const DecodedHits& hits, std::span<const HitKey> keys, std::uint32_t begin);
+  [[nodiscard]] bool same_everywhere() const;
+  [[nodiscard]] std::uint32_t common_trigger() const;
+  void keep_or_drop(std::span<const HitKey> keys, std::uint32_t common, const DefineWindow& window, BuiltSlice& out,
+                    std::vector<BuildProblem>& problems);
+
+  std::vector<std::uint32_t> flags_;
+  std::vector<std::uint16_t> numbered_;  ///< sources that every event should have
+  bool triggers_ = false;                ///< several sources tell the trigger type
+  std::vector<Part> parts_;              ///< of the event looked at, by source
+  std::vector<HitKey> kept_;
+  std::vector<std::uint8_t> lacking_;  ///< by place in numbered_
+};
+
+}  // namespace eventloom

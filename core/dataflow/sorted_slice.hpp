@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dataflow/decode.hpp"
+#include "core/dataflow/define.hpp"
+#include "core/dataflow/time_sort.hpp"
+#include "formats/epoch_buffer.hpp"
+
+namespace eventloom {
+
+/// Encodes the hits of a slice, sorted and with their events tagged, as formats/sorted_hit.hpp says.
+class SortedSliceEncoder {
+ public:
+  /// `bin_ticks`: width of the histograms' bins.
+  SortedSliceEncoder(std::uint32_t epoch_ticks, Tick bin_ticks) : epoch_ticks_(epoch_ticks), bin_ticks_(bin_ticks) {}
+
+  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: as found in
+  /// the slice; those that begin before it are tagged by their own slice.
+  void encode(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
+              const DefineWindow& window, bool with_payload, std::vector<std::byte>& out);
+
+ private:
+  void add_epoch(std::span<const HitKey> keys, std::uint32_t first, std::uint32_t end);
+  void add_histogram(std::span<const HitKey> keys, Epoch epoch);
+  void flush_bins(std::uint64_t first_bin);
+  void add_hit(HitKey key);
+  void close(std::vector<std::byte>& out);
+
+  std::uint32_t epoch_ticks_;
+  Tick bin_ticks_;
+  const DecodedHits* hits_ = nullptr;
+  Tick window_start_ = 0;
+  bool with_payload_ = false;
+  std::span<const EventRange> events_;  ///< yet to be tagged
+  EpochBufferHeader open_;
+  std::vector<std::uint32_t> words_;
+  MarkerWriter writer_{words_};
+  std::vector<std::uint32_t> bins_;
+  std::vector<std::uint32_t> payload_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+/// HADES list-mode data (HLD), as DABC's HADES plug-in and the HADES event builders write it: events one behind
+/// the other, without any header of the file.
+///
+///   event, 32 bytes                       subevent, 16 bytes
+///    0 u32 size                            0 u32 size
+///    4 u32 decoding, 0x00030001            4 u32 decoding, bits 16-23: log2 of the word length in bytes,
+///    8 u32 id                                  4-7: trigger type of a TRB3 (0x00020011: 32-bit words)
+///   12 u32 event number                    8 u32 id, bit 31: error
+///   16 u32 date  year-1900 | month0 | day 12 u32 trigger number << 8 | tag
+///   20 u32 time  0 | h | min | s          16 data, words of the subevent's byte order
+///   24 u32 run
+///   28 u32 unused
+///   32 subevents
+///
+///   id of an event  31   30..16  15..12    11..4  3..0
+///                   error        version          trigger type
+///
+/// Sizes are bytes with the header; the next unit begins at the size rounded up to 8. An event and each of its
+/// subevents have a byte order of their own: that in which the decoding is at most 0xffffff. The size of an event
+/// may lack the padding of its last subevent. Events of id 0x00010002 and 0x00010003 mark the begin and the end
+/// of a run; they have no data.
+namespace eventloom {
+
+inline constexpr std::size_t kHldEventHeaderBytes = 32;
+inline constexpr std::size_t kHldSubeventHeaderBytes = 16;
+inline constexpr std::uint32_t kHldEventDecoding = 0x00030001;
+inline constexpr std::uint32_t kHldBeginRun = 0x00010002;
+inline constexpr std::uint32_t kHldEndRun = 0x00010003;
+inline constexpr std::uint32_t kHldErrorBit = 0x80000000;
+/// Of a unit; what claims to be larger is damaged.
+inline constexpr std::uint32_t kHldMaxBytes = 256U << 20;
+
+struct HldEventHeader {
+  std::uint32_t size = 0;
+  std::uint32_t decoding = 0;
+  std::uint32_t id = 0;
+  std::uint32_t number = 0;
+  std::uint32_t date = 0;
+  std::uint32_t time = 0;
+  std::uint32_t run = 0;
+  bool big_endian = false;
+
+  [[nodiscard]] std::uint32_t trigger() const { return id & 0xfU; }
+  [[nodiscard]] bool has_error() const { return (id & kHldErrorBit) != 0; }
+  [[nodiscard]] bool begins_run() const { return (id & ~kHldErrorBit) == kHldBeginRun; }
+  [[nodiscard]] bool ends_run() const { return (id & ~kHldErrorBit) == kHldEndRun; }
+};
+
+struct HldSubeventHeader {
+  std::uint32_t size = 0;
+  std::uint32_t decoding = 0;
+  std::uint32_t id = 0;
+  std::uint32_t trigger_number = 0;  ///< the whole word
+  bool big_endian = false;
+
+  [[nodiscard]] bool has_error() const { return (id & kHldErrorBit) != 0; }
+  /// log2 of the bytes of a word.
+  [[nodiscard]] std::uint32_t word_log2() const { return decoding >> 16 & 0xffU; }
+  /// Of the data; a size that is no multiple of it leaves a rest that is no word.
+  [[nodiscard]] std::size_t word_bytes() const { return std::size_t{1} << word_log2(); }
+};
+/// The longest words known have 8 bytes.
+inline constexpr std::uint32_t kHldMaxWordLog2 = 3;
+
+/// Where the next unit begins behind one of `size` bytes.
+constexpr std::uint64_t hld_padded(std::uint64_t size) { return (size + 7) & ~std::uint64_t{7}; }
+
+/// The header at the start of `bytes`; nothing when they are too few or the decoding tells no byte order. Sizes
+/// are as found.
+std::optional<HldEventHeader> read_hld_event_header(std::span<const std::byte> bytes);
+std::optional<HldSubeventHeader> read_hld_subevent_header(std::span<const std::byte> bytes);
+
+/// Copies data whose words have `word_bytes` (1, 2, 4 or 8), each word with its bytes reversed; a rest that is no
+/// whole word as it is. `out` has as many bytes as `data` and does not overlap it.
+void copy_hld_reversed(std::span<const std::byte> data, std::size_t word_bytes, std::byte* out);
+
+/// Words of TRB3 boards inside of a subevent: subsubevents, each a head and so many words. The words of a TDC:
+///
+///   31  29 28        22 21        12 11 10         0
+///   001    header
+///   011    epoch counter of 28 bits, steps of 10.24 us; holds for the times behind it
+///   1..    channel 7  | fine time 10 | 1 | coarse 11    a time; bit 11: rising edge; coarse in steps of 5 ns
+///   010    debugging
+///   000    trailer
+struct TrbHead {
+  std::uint32_t words = 0;    ///< that follow
+  std::uint32_t address = 0;  ///< of the board or FPGA, 16 bits
+};
+constexpr TrbHead trb_head(std::uint32_t word) { return {.words = word >> 16, .address = word & 0xffffU}; }
+
+enum class TdcWord : std::uint32_t { trailer = 0, header = 1, debug = 2, epoch = 3 };  ///< from 4 on: time
+constexpr std::uint32_t tdc_kind(std::uint32_t word) { return word >> 29; }
+constexpr bool is_tdc_word(std::uint32_t word, TdcWord kind) {
+  return tdc_kind(word) == static_cast<std::uint32_t>(kind);
+}
+constexpr bool is_tdc_time(std::uint32_t word) { return word >> 31 != 0; }
+constexpr std::uint32_t tdc_epoch(std::uint32_t word) { return word & 0x0fffffffU; }
+constexpr std::uint32_t tdc_channel(std::uint32_t word) { return word >> 22 & 0x7fU; }
+constexpr std::uint32_t tdc_coarse(std::uint32_t word) { return word & 0x7ffU; }
+inline constexpr std::uint32_t kTdcEpochBits = 28;
+inline constexpr std::uint32_t kTdcCoarseBits = 11;
+/// Picoseconds in a step of the coarse time.
+inline constexpr std::uint64_t kTdcCoarsePs = 5000;
+
+}  // namespace eventloom

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/markers.hpp"
+
+/// How a run keeps its time-sorted hits in the marker format (`--save-sorted`), so that another run
+/// can take them back and has neither to sort them nor to find the events again:
+///
+///   M   epoch
+///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width, bins counted from the one
+///       that holds the first tick of the epoch and aligned to tick 0; one H1 for each run of bins with hits
+///   T   a tick, and in it:
+///         TG  where an event starts: bit 27 truncated, bits 26..0 number of its hits, which are this
+///             and the next ones in the order of the run
+///         ID  channel, then payload: number of words that follow, source of the hit, its own payload
+namespace eventloom {
+
+/// Every hit has its number of payload words in the first.
+inline PayloadTable sorted_payload_table() { return PayloadTable::uniform(PayloadTable::kLengthInFirstWord); }
+/// Payload words in front of a hit's own.
+inline constexpr std::size_t kSortedPrefix = 2;
+
+/// An event tag.
+struct SortedTag {
+  std::uint32_t n_hits = 0;
+  bool truncated = false;
+};
+inline constexpr std::uint32_t kMostTaggedHits = (1U << 27) - 1;
+constexpr std::uint32_t encode_tag(SortedTag tag) { return (tag.truncated ? 1U << 27 : 0U) | tag.n_hits; }
+constexpr SortedTag decode_tag(std::uint32_t value) { return {value & kMostTaggedHits, value >> 27 != 0}; }
+
+/// Bins of an epoch must be countable in an H1 marker: the width asked for, or a multiple of it.
+constexpr std::uint64_t histogram_bin_ticks(std::uint64_t width, std::uint32_t epoch_ticks) {
+  constexpr std::uint64_t kBins = (1U << 15) - 2;
+  if (width == 0) width = 1;
+  return width * ((epoch_ticks / width + kBins) / kBins);
+}
+
+}  // namespace eventloom

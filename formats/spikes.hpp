@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "formats/ids.hpp"
+
+/// Spikes as compressed pulse packets, extension `.spikes`, little-endian throughout. The packing is that
+/// of the links between neuromorphic wafers and their hosts: a spike tells its distance from the
+/// spike before in 15 bits, and only one that comes later than that needs a second word.
+///
+///   +----------------+  offset 0: SpikeFileHeader, 32 bytes
+///   | file header    |
+///   +----------------+
+///   | packet header  |  SpikePacketHeader, 40 bytes
+///   | entries        |  `n_entries` words of 32 bits
+///   +----------------+
+///   | packet ...     |  until the file ends: there is no trailer, a file that was cut is good up to there
+///   +----------------+
+///
+///   An entry:
+///    31 30           16 15            0
+///   +--+---------------+---------------+
+///   | 0| delta         | label         |  a spike, `delta` ticks after the time that holds, which becomes its own
+///   +--+---------------+---------------+
+///   | 1| overflow                      |  the time that holds is moved on by as many ticks
+///   +--+-------------------------------+
+///
+/// In the beginning of each packet its `start` holds, so packets can be read one by one. Times do
+/// not fall inside of a packet; from packet to packet they may. Entries of overflow may follow each
+/// other, or stand at the end, where they mean nothing; the encoder writes at most one before a
+/// spike, so that a spike takes 4 or 8 bytes, and begins a new packet where one is not enough.
+///
+/// The channel of a spike is `channel_base` + label. Packets count from 0 in `sequence`: what is
+/// missing or there twice shows.
+namespace eventloom {
+
+struct SpikeFileHeader {
+  static constexpr std::uint64_t kMagic = 0x0a454b4950533189ULL;  ///< bytes 89 31 "SPIKE" 0a: no text file starts so
+  static constexpr std::uint32_t kVersion = 1;
+
+  std::uint64_t magic = kMagic;
+  std::uint32_t version = kVersion;
+  std::uint32_t header_crc = 0;  ///< CRC32C of the fields behind this one
+  std::uint64_t tick_ps = 0;     ///< unit of all times, not 0
+  std::uint32_t channel_base = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(SpikeFileHeader) == 32 && std::is_trivially_copyable_v<SpikeFileHeader>);
+
+struct SpikePacketHeader {
+  static constexpr std::uint32_t kMagic = 0x544b5053U;  ///< bytes "SPKT"
+
+  std::uint32_t magic = kMagic;
+  std::uint32_t header_crc = 0;  ///< CRC32C of the fields behind this one
+  std::uint32_t entries_crc = 0;
+  std::uint32_t n_entries = 0;  ///< at most kMaxPacketEntries
+  std::uint32_t n_spikes = 0;   ///< at most n_entries
+  std::uint32_t reserved = 0;
+  std::uint64_t sequence = 0;
+  Tick start = 0;  ///< in units of the file header's tick_ps
+
+  [[nodiscard]] std::size_t entries_bytes() const { return std::size_t{n_entries} * 4; }
+};
+static_assert(sizeof(SpikePacketHeader) == 40 && std::is_trivially_copyable_v<SpikePacketHeader>);
+
+inline constexpr std::uint32_t kMaxPacketEntries = 65536;
+inline constexpr std::uint32_t kMaxSpikeDelta = 0x7fff;
+inline constexpr std::uint32_t kMaxSpikeOverflow = 0x7fffffff;
+inline constexpr std::uint32_t kMaxSpikeLabel = 0xffff;
+/// With it every label gives a channel of 28 bits.
+inline constexpr std::uint32_t kMaxChannelBase = 0x0fffffff - kMaxSpikeLabel;
+
+/// The header, sealed. Throws std::invalid_argument when `tick_ps` is 0 or the base above kMaxChannelBase.
+SpikeFileHeader make_spike_header(std::uint64_t tick_ps, std::uint32_t channel_base);
+/// `bytes`: the start of a file. Throws std::runtime_error that says what was expected.
+SpikeFileHeader decode_spike_header(std::span<const std::byte> bytes);
+
+/// The packet header at the start of `bytes`; nothing when there is none or it is damaged.
+std::optional<SpikePacketHeader> read_packet_header(std::span<const std::byte> bytes);
+/// `entries`: the header's entries_bytes().
+bool entries_intact(const SpikePacketHeader& header, std::span<const std::byte> entries);
+/// Decodes the entries of one packet into the front of `time` and `channel`, which have room for
+/// n_entries each; what they hold behind the n_spikes decoded is not defined. False when the entries
+/// hold another number of spikes, or times beyond 64 bits.
+bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> entries, std::uint32_t channel_base,
+                   std::span<Tick> time, std::span<std::uint32_t> channel);
+
+/// Packs spikes into packets.
+class SpikePacketEncoder {
+ public:
+  /// `max_entries` of a packet: 2 to kMaxPacketEntries.
+  explicit SpikePacketEncoder(std::uint32_t max_entries);
+
+  /// Takes a spike, unless it does not fit into the open packet, is too far from the one before or
+  /// lies before it: then, false, the packet must be closed first.
+  bool add(Tick time, std::uint16_t label);
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// Appends the open packet to `out`, header and entries, and begins the next.
+  void close(std::vector<std::byte>& out);
+
+ private:
+  std::uint32_t max_entries_;
+  SpikePacketHeader header_;
+  Tick last_ = 0;
+  std::vector<std::uint32_t> entries_;
+};
+
+}  // namespace eventloom

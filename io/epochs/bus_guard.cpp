@@ -1,0 +1,88 @@
+#include "io/epochs/bus_guard.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+
+namespace eventloom {
+
+namespace {
+
+/// One mapping under watch; read by the signal handler, so of lock-free parts alone.
+struct Watched {
+  std::atomic<std::uintptr_t> begin{0};  ///< 0: the place is free
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<bool> lost{false};
+};
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+/// More than the file descriptors that a rank has for its sources.
+std::array<Watched, 65536> watched;
+std::atomic<std::size_t> used{0};  ///< places that were ever taken
+struct sigaction previous;
+std::uintptr_t page_bytes = 0;
+
+/// mmap is not on POSIX's list of what a signal handler may call, but on Linux it is a plain system
+/// call, and the fault comes from reading memory, never from inside the C library's own state.
+bool replace_page(std::uintptr_t address) {
+  void* page = reinterpret_cast<void*>(address / page_bytes * page_bytes);
+  return mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+void on_bus_error(int signal, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const std::size_t n = used.load();
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto begin = watched[i].begin.load();
+    if (begin == 0 || address < begin || address >= watched[i].end.load()) continue;
+    watched[i].lost.store(true);
+    if (replace_page(address)) return;
+  }
+  // Not ours: the fault comes again and meets whoever was there before us.
+  sigaction(signal, &previous, nullptr);
+}
+
+void install() {
+  page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, &previous);
+}
+
+std::mutex& places() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+BusGuard::BusGuard(std::span<const std::byte> mapping) : place_(0) {
+  static std::once_flag once;
+  std::call_once(once, install);
+  const std::lock_guard lock(places());
+  while (place_ < watched.size() && watched[place_].begin.load() != 0) ++place_;
+  if (place_ == watched.size()) throw std::runtime_error("too many files are mapped at once");
+  auto& mine = watched[place_];
+  mine.lost.store(false);
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapping.data());
+  mine.end.store(begin + mapping.size());
+  mine.begin.store(begin);
+  if (used.load() <= place_) used.store(place_ + 1);
+}
+
+BusGuard::~BusGuard() {
+  const std::lock_guard lock(places());
+  watched[place_].begin.store(0);
+}
+
+bool BusGuard::lost() const { return watched[place_].lost.load(); }
+
+}  // namespace eventloom

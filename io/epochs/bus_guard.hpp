@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace eventloom {
+
+/// Keeps the process alive when a page of a mapped file cannot be read: the file was cut behind the
+/// program's back, or the disk failed. Such a page reads as zeros from then on, which no checksum
+/// takes for data, and the mapping is marked as lost.
+///
+/// Installs a handler for SIGBUS once per process; faults elsewhere go on to the handler before it.
+class BusGuard {
+ public:
+  /// Watches `mapping`, whole pages of a private file mapping that outlives the guard. Throws
+  /// std::runtime_error when more mappings are watched than there is room for.
+  explicit BusGuard(std::span<const std::byte> mapping);
+  ~BusGuard();
+  BusGuard(const BusGuard&) = delete;
+  BusGuard& operator=(const BusGuard&) = delete;
+
+  /// Whether a page of the mapping was lost.
+  [[nodiscard]] bool lost() const;
+
+ private:
+  std::size_t place_;
+};
+
+}  // namespace eventloom

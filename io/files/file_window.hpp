@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace eventloom {
+
+/// Reads a file from front to back through a window in memory. The window is some 100 KiB wide, more
+/// only while more is asked for at once, so memory does not grow with the file.
+///
+/// What is appended to the file after it was opened is not read. Where the disk fails or the file has
+/// been cut since, it ends early: see failure().
+class FileWindow {
+ public:
+  /// Throws UserError when `path` is not a regular file that can be opened.
+  explicit FileWindow(std::string path);
+  ~FileWindow();
+  FileWindow(const FileWindow&) = delete;
+  FileWindow& operator=(const FileWindow&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes when it was opened.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// Of the front in the file, bytes.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  /// Bytes of the file behind the front, as it was opened.
+  [[nodiscard]] std::uint64_t left() const { return size_ - offset_; }
+
+  /// The bytes at the front: at least `n`, often more; fewer only where the file ends. Valid until
+  /// the next call of front() or skip(). Aligned as the offset in the file is, to 8 bytes.
+  std::span<const std::byte> front(std::size_t n);
+  /// Moves the front by `n` bytes, or to the end.
+  void skip(std::uint64_t n);
+
+  /// Why the file ended before size(); empty while it has not.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  /// Whether the file is longer now than when it was opened.
+  [[nodiscard]] bool has_grown() const;
+
+ private:
+  void fill(std::size_t n);
+
+  std::string path_;
+  int file_ = -1;
+  std::uint64_t size_ = 0;
+  std::uint64_t offset_ = 0;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0;  ///< of what is unread in buffer_
+  std::size_t end_ = 0;
+  std::string failure_;
+};
+
+}  // namespace eventloom

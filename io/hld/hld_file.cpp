@@ -1,0 +1,204 @@
+#include "io/hld/hld_file.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kSearchBytes = std::uint64_t{1} << 20;
+
+bool is_sane(std::uint32_t size) { return size >= kHldEventHeaderBytes && size <= kHldMaxBytes; }
+
+/// What is wrong with a subevent that has `left` bytes of its event in front of it; empty when nothing is.
+std::string flaw_of(const std::optional<HldSubeventHeader>& header, std::size_t left) {
+  if (!header && left < kHldSubeventHeaderBytes) return fmt::format("{} bytes, too few for a subevent", left);
+  if (!header) return "a subevent whose decoding has no byte order";
+  if (header->size < kHldSubeventHeaderBytes || header->size > left) {
+    return fmt::format("a subevent of {} bytes where {} to {} are possible", header->size, kHldSubeventHeaderBytes,
+                       left);
+  }
+  if (header->decoding == kHldEventDecoding) return "an event where a subevent was expected";
+  if (header->word_log2() > kHldMaxWordLog2) {
+    return fmt::format("a subevent of decoding {:#010x}, with words of 2^{} bytes", header->decoding,
+                       header->word_log2());
+  }
+  return {};
+}
+
+}  // namespace
+
+void HldSubevent::copy_data(std::byte* out) const {
+  if (big_endian) {
+    copy_hld_reversed(data, word_bytes(), out);
+  } else if (!data.empty()) {
+    std::memcpy(out, data.data(), data.size());
+  }
+}
+
+void HldSubevent::copy_words(std::vector<std::uint32_t>& words) const {
+  words.resize((data.size() + 3) / 4);
+  if (words.empty()) return;
+  words.back() = 0;
+  copy_data(std::as_writable_bytes(std::span(words)).data());
+}
+
+HldFile::HldFile(const std::string& path) : window_(path), complaints_(path) {
+  if (window_.size() < kHldEventHeaderBytes) {
+    throw UserError(
+        fmt::format("'{}' is no HLD file: it has {} bytes, fewer than the header of an event", path, window_.size()));
+  }
+  const auto header = header_at(0);
+  if ((header && header->decoding == kHldEventDecoding) || find_event()) return;
+  throw UserError(fmt::format("'{}' is no HLD file: at its start {}, and no event in the first {} bytes", path,
+                              describe_header(header), std::min(kSearchBytes, window_.size())));
+}
+
+HldFile::Item HldFile::next() {
+  window_.skip(std::exchange(consumed_, 0));
+  if (broken_off_ || (window_.left() == 0 && window_.failure().empty())) return give_end();
+  const auto header = header_at(0);
+  if (!header || !is_sane(header->size)) return lose_stretch(describe_header(header));
+  if (header->size > window_.left()) {
+    return lose_stretch(fmt::format("an event of {} bytes, {} of them in the file", header->size, window_.left()));
+  }
+  return read_event(*header);
+}
+
+HldFile::Item HldFile::read_event(const HldEventHeader& header) {
+  const auto bytes = bytes_at(0, header.size);
+  if (bytes.size() < header.size) return lose_stretch(fmt::format("an event of {} bytes", header.size));
+  static_cast<HldEventHeader&>(event_) = header;
+  event_.offset = window_.offset();
+  if (const auto flaw = split(bytes.first(header.size)); !flaw.empty()) return lose_event(header, flaw);
+  if (header.decoding != kHldEventDecoding) {
+    ++anomalies_;
+    complaints_.say(Defect::remark, event_.offset, [&header] {
+      return fmt::format("event {} has the decoding {:#010x} in place of {:#010x}; it is used", header.number,
+                         header.decoding, kHldEventDecoding);
+    });
+  }
+  consumed_ = hld_padded(header.size);
+  return Item::event;
+}
+
+/// Puts the subevents of `event` into event_; gives what is wrong, or nothing.
+std::string HldFile::split(std::span<const std::byte> event) {
+  event_.subevents.clear();
+  std::size_t at = kHldEventHeaderBytes;
+  while (at < event.size()) {
+    const auto rest = event.subspan(at);
+    const auto header = read_hld_subevent_header(rest);
+    if (auto flaw = flaw_of(header, rest.size()); !flaw.empty()) {
+      return fmt::format("event {} has at offset {} {}", event_.number, event_.offset + at, flaw);
+    }
+    event_.subevents.push_back(
+        {*header, event_.offset + at, rest.subspan(kHldSubeventHeaderBytes, header->size - kHldSubeventHeaderBytes)});
+    at += hld_padded(header->size);
+  }
+  return {};
+}
+
+/// An event whose inside is damaged.
+HldFile::Item HldFile::lose_event(const HldEventHeader& header, const std::string& reason) {
+  if (!leads_on(0, header)) return lose_stretch(reason);
+  damage_.subevents = static_cast<std::uint32_t>(event_.subevents.size()) + 1;
+  damage_.text = reason + "; the event is left out";
+  return give_damage(HldDamage::Extent::event, hld_padded(header.size));
+}
+
+/// From here on nothing can be read up to the next event that is found.
+HldFile::Item HldFile::lose_stretch(const std::string& reason) {
+  damage_.subevents = 0;
+  const auto ahead = window_.failure().empty() ? find_event() : std::nullopt;
+  if (ahead) {
+    damage_.text = fmt::format("{}; reading goes on with the event at offset {}", reason, window_.offset() + *ahead);
+    return give_damage(HldDamage::Extent::stretch, *ahead);
+  }
+  damage_.text =
+      fmt::format("{}; {}; the rest, {} bytes, is left out", reason,
+                  window_.failure().empty() ? "no other event is found behind it" : window_.failure(), window_.left());
+  broken_off_ = true;
+  return give_damage(HldDamage::Extent::rest, window_.left());
+}
+
+HldFile::Item HldFile::give_damage(HldDamage::Extent extent, std::uint64_t bytes) {
+  damage_.extent = extent;
+  damage_.offset = window_.offset();
+  consumed_ = bytes;
+  complaints_.say(Defect::damage, damage_.offset, [this] { return damage_.text; });
+  return Item::damage;
+}
+
+HldFile::Item HldFile::give_end() {
+  complaints_.sum_up();
+  if (!std::exchange(ended_, true) && window_.has_grown()) {
+    ++anomalies_;
+    complaints_.say(Defect::remark, window_.size(), [] {
+      return std::string("the file has grown since it was opened; what is behind this place was not read");
+    });
+  }
+  return Item::end;
+}
+
+std::string HldFile::describe_header(const std::optional<HldEventHeader>& header) const {
+  if (!header && window_.left() < kHldEventHeaderBytes) {
+    return fmt::format("{} bytes are left, fewer than the header of an event", window_.left());
+  }
+  if (!header) return fmt::format("the header of an event (decoding {:#010x}) was expected", kHldEventDecoding);
+  return fmt::format(
+      "the header of an event (decoding {:#010x}) was expected, found decoding {:#010x} and a size of {}",
+      kHldEventDecoding, header->decoding, header->size);
+}
+
+/// `n` bytes from `ahead` behind the front on, fewer where the file ends. Looking ahead fetches up to the next
+/// multiple of 1 MiB, since the window moves all it holds each time.
+std::span<const std::byte> HldFile::bytes_at(std::uint64_t ahead, std::size_t n) {
+  auto wanted = static_cast<std::size_t>(ahead) + n;
+  if (ahead > 0) wanted += kSearchBytes - 1 - (window_.offset() + wanted - 1) % kSearchBytes;
+  const auto bytes = window_.front(wanted);
+  return bytes.subspan(std::min(bytes.size(), static_cast<std::size_t>(ahead)));
+}
+
+std::optional<HldEventHeader> HldFile::header_at(std::uint64_t ahead) {
+  return read_hld_event_header(bytes_at(ahead, kHldEventHeaderBytes));
+}
+
+/// Whether behind the event of `header`, which lies `ahead` of the front, comes another or the end of the file.
+bool HldFile::leads_on(std::uint64_t ahead, const HldEventHeader& header) {
+  const auto behind = ahead + hld_padded(header.size);
+  if (behind + kHldEventHeaderBytes > window_.left()) return ahead + header.size <= window_.left();
+  const auto next = header_at(behind);
+  return next && next->decoding == kHldEventDecoding && is_sane(next->size);
+}
+
+bool HldFile::is_event_at(std::uint64_t ahead) {
+  const auto header = header_at(ahead);
+  return header && header->decoding == kHldEventDecoding && is_sane(header->size) && leads_on(ahead, *header);
+}
+
+/// Bytes from the front to the next event, if there is one within reach.
+std::optional<std::uint64_t> HldFile::find_event() {
+  const auto aligned = find_event(8);
+  return aligned ? aligned : find_event(4);
+}
+
+/// In steps of 8 bytes from `from` on.
+std::optional<std::uint64_t> HldFile::find_event(std::uint64_t from) {
+  const auto base = window_.offset();
+  auto& searched = searched_[(base + from) / 4 % 2];
+  const auto limit = std::min(kSearchBytes, window_.left());
+  std::uint64_t ahead = std::max(base + from, searched) - base;
+  while (ahead + kHldEventHeaderBytes <= limit && !is_event_at(ahead)) ahead += 8;
+  searched = base + ahead;
+  if (ahead + kHldEventHeaderBytes > limit) return std::nullopt;
+  return ahead;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,143 @@
+#include "io/hld/hld_hits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "io/hld/losses.hpp"
+
+namespace eventloom {
+
+namespace {
+
+std::uint32_t trigger_word(const HldEvent& event) { return event.trigger() << 16; }
+
+/// Appends a hit of `words` payload words, zeros; gives where they begin.
+std::uint32_t* append_hit(HitBlock& block, Tick time, std::uint32_t channel, std::size_t words) {
+  const auto begin = block.payload.size();
+  block.time.push_back(time);
+  block.channel.push_back(channel);
+  block.payload_begin.push_back(static_cast<std::uint32_t>(begin));
+  block.payload.resize(begin + words);
+  return block.payload.data() + begin;
+}
+
+class SubeventHits final : public HldHitMaker {
+ public:
+  void append(const HldEvent& event, Tick number, HitBlock& block, Complaints&) override {
+    for (const auto& subevent : event.subevents) {
+      const auto words = kHeadWords + (subevent.data.size() + 3) / 4;
+      auto* payload = append_hit(block, number, subevent.id & kValueMask, words);
+      const std::array<std::uint32_t, kHeadWords> head = {static_cast<std::uint32_t>(words - 1),
+                                                          trigger_word(event),
+                                                          event.id,
+                                                          event.number,
+                                                          subevent.size,
+                                                          subevent.decoding,
+                                                          subevent.id,
+                                                          subevent.trigger_number};
+      std::ranges::copy(head, payload);
+      subevent.copy_data(reinterpret_cast<std::byte*>(payload + kHeadWords));
+    }
+    if (!event.subevents.empty()) return;
+    const std::array<std::uint32_t, 4> head = {3, trigger_word(event), event.id, event.number};
+    std::ranges::copy(head, append_hit(block, number, kHldNoSubevent, head.size()));
+  }
+
+  [[nodiscard]] PayloadTable payload() const override {
+    return PayloadTable::uniform(PayloadTable::kLengthInFirstWord);
+  }
+  [[nodiscard]] std::string_view rule() const override {
+    return "HLD: each subevent is a hit, its channel the low 28 bits of its id.\n"
+           "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"
+           "decoding, id, trigger number << 8 | tag, then the data as 32-bit words: the values of the file, words of\n"
+           "other lengths packed in little-endian order and filled up with zeros.\n"
+           "An event without subevents is a hit of channel 0xfffffff with the first three words behind the number.\n";
+  }
+
+ private:
+  static constexpr std::size_t kHeadWords = 8;
+};
+
+class TdcHits final : public HldHitMaker {
+ public:
+  TdcHits(TdcAddresses addresses, std::optional<TdcClock> clock) : decoder_(std::move(addresses)), clock_(clock) {}
+
+  void append(const HldEvent& event, Tick number, HitBlock& block, Complaints& complaints) override {
+    for (const auto& subevent : event.subevents) {
+      if (subevent.word_bytes() != sizeof(std::uint32_t)) continue;
+      subevent.copy_words(words_);
+      decoder_.decode(words_);
+      append_hits(subevent, event.number, number, block, complaints);
+    }
+  }
+
+  [[nodiscard]] PayloadTable payload() const override { return PayloadTable::uniform(kWords); }
+  [[nodiscard]] std::string_view rule() const override {
+    return "HLD of TRB3 boards: each time word of a TDC is a hit, its channel the TDC's address << 8 | TDC channel.\n"
+           "Payload: the time word (fine time in bits 12-21, rising edge in bit 11, coarse time of 5 ns in bits "
+           "0-10),\n"
+           "the epoch counter of 10.24 us it belongs to, the event number.\n";
+  }
+  [[nodiscard]] std::uint64_t anomalies() const override { return unknown_words_; }
+  void add_counts(SourceCounts& counts) const override {
+    counts["tdc_hits"] = hits_;
+    if (unknown_words_ != 0) counts["tdc_unknown_words"] = unknown_words_;
+  }
+
+ private:
+  static constexpr std::uint8_t kWords = 3;
+
+  void append_hits(const HldSubevent& subevent, std::uint32_t event_number, Tick number, HitBlock& block,
+                   Complaints& complaints) {
+    const auto hits = decoder_.hits();
+    auto faults = decoder_.faults();
+    hits_ += hits.size();
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      for (; !faults.empty() && faults.front().hits_before <= i; faults = faults.subspan(1)) {
+        lose(subevent, faults.front(), block, complaints);
+      }
+      const auto& hit = hits[i];
+      const auto time = clock_ ? clock_->ticks(hit) : std::optional(number);
+      if (!time) {
+        lose(subevent, {.kind = TdcFault::Kind::late, .address = hit.address, .place = hit.place, .hits = 1}, block,
+             complaints);
+        continue;
+      }
+      block.time.push_back(*time);
+      block.channel.push_back(hit.address << 8 | tdc_channel(hit.word));
+      for (const auto word : {hit.word, hit.epoch, event_number}) block.payload.push_back(word);
+    }
+    for (const auto& fault : faults) lose(subevent, fault, block, complaints);
+  }
+
+  void lose(const HldSubevent& subevent, const TdcFault& fault, HitBlock& block, Complaints& complaints) {
+    const auto offset = subevent.offset + kHldSubeventHeaderBytes + std::uint64_t{4} * fault.place;
+    complaints.say(Defect::tdc, offset, [&fault] { return fault.text(); });
+    if (fault.kind == TdcFault::Kind::unknown_word) {
+      unknown_words_ += fault.count;
+      return;
+    }
+    add_loss(block, {.before = block.size(),
+                     .offset = offset,
+                     .hits = fault.hits,
+                     .leaves_hole = fault.kind == TdcFault::Kind::cut});
+  }
+
+  TrbTdcDecoder decoder_;
+  std::optional<TdcClock> clock_;
+  std::vector<std::uint32_t> words_;  ///< of the subevent at hand
+  std::uint64_t hits_ = 0;
+  std::uint64_t unknown_words_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<HldHitMaker> make_subevent_hits() { return std::make_unique<SubeventHits>(); }
+
+std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock) {
+  return std::make_unique<TdcHits>(std::move(addresses), clock);
+}
+
+}  // namespace eventloom

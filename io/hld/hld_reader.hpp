@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "formats/geometry.hpp"
+#include "formats/ids.hpp"
+#include "io/sources/hit_reader.hpp"
+#include "io/sources/source_uri.hpp"
+
+namespace eventloom {
+
+/// hld:PATH[?tdc[=0xe000-0xe00f,0xe100]][&time=tag|tdc][&concat]
+///
+/// Without `tdc` each subevent is a hit, with it each time of a TRB3's TDC: of the addresses given, or of all that
+/// look like TDCs. time=tag, the default: the time is the event number, 32 bits that are unwrapped and judged as
+/// EventNumbers says; numbers are ticks. time=tdc: the epoch counter and the coarse time of the TDC in ticks.
+/// The text of the header tells how channel and payload are made.
+///
+/// `paths`: the files of the source in order, one, or several of one run (`concat`).
+/// Throws UserError when a key makes no sense, or a file cannot be opened or is no HLD file.
+std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
+                                    const TimeBase& base);
+
+}  // namespace eventloom

@@ -1,0 +1,44 @@
+#include "io/lmd/lmd_bytes.hpp"
+
+#include <algorithm>
+
+#include "formats/lmd.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kStepBytes = std::size_t{64} << 10;
+constexpr std::uint64_t kWordBytes = 4;
+
+}  // namespace
+
+/// Swaps on until `n` bytes are ready, always whole words, so that the next step begins with one.
+void LmdBytes::swap_more(std::size_t n) {
+  ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(begin_));
+  begin_ = 0;
+  const std::size_t wanted = (std::max(n - ready_.size(), kStepBytes) + kWordBytes - 1) / kWordBytes * kWordBytes;
+  auto raw = file_.front(wanted);
+  raw = raw.first(std::min(raw.size(), wanted));
+  const std::size_t at = ready_.size();
+  ready_.resize(at + raw.size());
+  swap_lmd_words(raw, ready_.data() + at);
+  file_.skip(raw.size());
+}
+
+void LmdBytes::skip(std::uint64_t n) {
+  if (!swapped_) return file_.skip(n);
+  const std::uint64_t ready = ready_.size() - begin_;
+  if (n <= ready) {
+    begin_ += static_cast<std::size_t>(n);
+    return;
+  }
+  ready_.clear();
+  begin_ = 0;
+  n -= ready;
+  file_.skip(n / kWordBytes * kWordBytes);
+  const auto rest = static_cast<std::size_t>(n % kWordBytes);
+  begin_ = std::min(front(rest).size(), rest);
+}
+
+}  // namespace eventloom

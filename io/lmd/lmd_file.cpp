@@ -1,0 +1,53 @@
+#include "io/lmd/lmd_file.hpp"
+
+#include "io/lmd/lmd_classic.hpp"
+#include "io/lmd/lmd_flat.hpp"
+
+namespace eventloom {
+
+LmdFile::LmdFile(const std::string& path) : file_(path), size_(file_.size()), header_(read_lmd_header(file_)) {
+  if (header_.classic) {
+    container_ = std::make_unique<ClassicLmd>(file_, header_.buffer_bytes, header_.swapped, notes_);
+  } else {
+    container_ = std::make_unique<FlatLmd>(file_, header_.flat, header_.swapped, notes_);
+  }
+}
+
+bool LmdFile::next(LmdEvent& event) {
+  notes_.problems.clear();
+  if (container_ == nullptr) return false;
+  if (!container_->next(event)) {
+    end();
+    return false;
+  }
+  auto& counts = notes_.counts;
+  ++counts.events;
+  counts.subevents += event.subevents.size();
+  counts.empty_events += event.subevents.empty() ? 1 : 0;
+  counts.event_bytes += 8 + 2 * std::uint64_t{event.dlen};
+  return true;
+}
+
+void LmdFile::end() {
+  container_.reset();
+  if (header_.bytes > size_) {
+    notes_.add({.offset = size_,
+                .effect = LmdEffect::breaks_off,
+                .hits = 0,
+                .text = "the file ends in its header of " + std::to_string(header_.bytes) + " bytes"});
+  }
+  if (!file_.failure().empty()) {
+    notes_.add({.offset = file_.size(),
+                .effect = LmdEffect::breaks_off,
+                .hits = 0,
+                .text = "reading ended before the end of the file: " + file_.failure()});
+  }
+  if (file_.has_grown()) {
+    notes_.add({.offset = size_,
+                .effect = LmdEffect::none,
+                .hits = 0,
+                .text = "the file has grown since it was opened; only what was there then has been read"});
+  }
+}
+
+}  // namespace eventloom

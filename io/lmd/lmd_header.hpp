@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/lmd.hpp"
+#include "io/files/file_window.hpp"
+
+namespace eventloom {
+
+/// The header of a file of either kind. Texts are as far as they can be shown: other characters become dots.
+struct LmdFileHeader {
+  bool classic = false;  ///< 2000/1, otherwise 101/1
+  bool swapped = false;  ///< written big-endian
+  std::uint64_t bytes = 0;
+
+  LmdFlatHeader flat;  ///< of a 101/1 file
+
+  LmdBufferHeader buffer;  ///< the first bytes of a 2000/1 file
+  std::uint64_t buffer_bytes = 0;
+  std::string label;
+  std::string file;
+  std::string user;
+  std::string time;
+  std::string run;
+  std::string experiment;
+  std::vector<std::string> lines;
+};
+
+/// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws
+/// UserError when this is no LMD file.
+LmdFileHeader read_lmd_header(FileWindow& file);
+
+}  // namespace eventloom

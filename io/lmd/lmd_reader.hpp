@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "formats/geometry.hpp"
+#include "formats/ids.hpp"
+#include "io/sources/hit_reader.hpp"
+#include "io/sources/source_uri.hpp"
+
+namespace eventloom {
+
+/// lmd:PATH[?time=tag|wr|word:OFFSET,COUNT][&wr=ID][&from=CCRRPPPP][&unit=ns][&round=down|nearest][&concat]
+///
+/// GSI list-mode data, a hit per subevent; see formats/lmd.hpp for the rule, lmd_time.hpp for the times. With
+/// time=tag, the default, times are event numbers, unwrapped and judged as EventNumbers says.
+///
+/// `paths`: the files of the source in order, one, or several of one run (`concat`); numbers go on from file to
+/// file. Of several, input() gives the sum of their bytes, and a checksum of all their sizes and checksums.
+/// Throws UserError when a key makes no sense, or a file cannot be opened or is no LMD file.
+std::unique_ptr<HitReader> open_lmd(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
+                                    const TimeBase& base);
+
+}  // namespace eventloom

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace eventloom {
+
+/// Where a reader that has lost its way looks at once, bytes: an event must begin in the first half, and it and
+/// the header behind it must lie in the whole.
+inline constexpr std::size_t kLmdSearchBytes = std::size_t{2} << 20;
+
+/// The first place behind the start of `view` at which an event begins, in steps of 2 bytes. A header alone does
+/// not make an event, for those of subevents look the same: its subevents must fill it, another event or the end
+/// of the file must follow, and the numbers must rise as those of neighbours do.
+/// `to_the_end`: the view ends where the file ends. `last_number`: of the last event that was read.
+std::optional<std::size_t> find_lmd_event(std::span<const std::byte> view, bool to_the_end,
+                                          std::optional<std::uint32_t> last_number);
+
+}  // namespace eventloom

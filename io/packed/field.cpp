@@ -1,0 +1,164 @@
+#include "io/packed/field.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::string_view kForm =
+    "TYPE@OFFSET or TYPE@OFFSET:LOW-HIGH, such as u32le@4 or u16be@0:0-11; types are u8, u16, u24, u32, u40, u48, "
+    "u64, all but u8 with le or be";
+
+struct Description {
+  std::size_t bytes = 0;
+  bool big_endian = false;
+  std::uint64_t offset = 0;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+
+/// A decimal number at the front of `text`, which it takes off.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// Size and byte order.
+bool take_type(std::string_view& text, Description& field) {
+  if (!take(text, "u")) return false;
+  const auto bits = take_number(text);
+  if (!bits || *bits % 8 != 0 || *bits == 0 || *bits == 56 || *bits > 64) return false;
+  field.bytes = *bits / 8;
+  if (field.bytes == 1) return true;
+  field.big_endian = take(text, "be");
+  return field.big_endian || take(text, "le");
+}
+
+std::optional<Description> describe(std::string_view text) {
+  Description field;
+  if (!take_type(text, field) || !take(text, "@")) return std::nullopt;
+  const auto offset = take_number(text);
+  if (!offset) return std::nullopt;
+  field.offset = *offset;
+  field.high = field.bytes * 8 - 1;
+  if (take(text, ":")) {
+    const auto low = take_number(text);
+    if (!low || !take(text, "-")) return std::nullopt;
+    const auto high = take_number(text);
+    if (!high) return std::nullopt;
+    field.low = *low;
+    field.high = *high;
+  }
+  if (!text.empty()) return std::nullopt;
+  return field;
+}
+
+template <class Word>
+std::uint64_t load_word(const std::byte* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// `Bytes` bytes as the low ones of a word. Odd numbers of them are two loads that overlap.
+template <std::size_t Bytes>
+std::uint64_t load_bytes(const std::byte* at) {
+  if constexpr (Bytes == 1) return load_word<std::uint8_t>(at);
+  if constexpr (Bytes == 2) return load_word<std::uint16_t>(at);
+  if constexpr (Bytes == 3) return load_word<std::uint16_t>(at) | load_word<std::uint16_t>(at + 1) << 8;
+  if constexpr (Bytes == 4) return load_word<std::uint32_t>(at);
+  if constexpr (Bytes > 4 && Bytes < 8) {
+    constexpr std::size_t kRest = Bytes - 4;
+    return load_word<std::uint32_t>(at) | load_word<std::uint32_t>(at + kRest) << 8 * kRest;
+  }
+  if constexpr (Bytes == 8) return load_word<std::uint64_t>(at);
+}
+
+/// The same, but as the high bytes, the first one highest, if big-endian.
+template <std::size_t Bytes, bool BigEndian>
+std::uint64_t load(const std::byte* at) {
+  const auto word = load_bytes<Bytes>(at);
+  return BigEndian ? __builtin_bswap64(word) : word;
+}
+
+struct Stretch {
+  const std::byte* at;
+  std::size_t record_bytes;
+  std::size_t n_records;
+  unsigned shift;
+  std::uint64_t mask;
+};
+
+template <std::size_t Bytes, bool BigEndian, class Word>
+void extract_as(const Stretch& in, Word* out, std::size_t stride) {
+  const std::byte* at = in.at;
+  for (std::size_t i = 0; i < in.n_records; ++i, at += in.record_bytes, out += stride) {
+    *out = static_cast<Word>(load<Bytes, BigEndian>(at) >> in.shift & in.mask);
+  }
+}
+
+/// One loop for each size of load and byte order.
+template <class Word, std::size_t... Smaller>
+void extract_by_size(const Stretch& in, std::size_t load_bytes, bool big_endian, Word* out, std::size_t stride,
+                     std::index_sequence<Smaller...>) {
+  const auto one = [&]<std::size_t Bytes>() {
+    big_endian ? extract_as<Bytes, true>(in, out, stride) : extract_as<Bytes, false>(in, out, stride);
+    return true;
+  };
+  (void)((load_bytes == Smaller + 1 && one.template operator()<Smaller + 1>()) || ...);
+}
+
+std::uint64_t low_bits(unsigned n) { return ~std::uint64_t{0} >> (64 - n); }
+
+}  // namespace
+
+PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, const std::string& where) {
+  const auto said = where + ": '" + std::string(text) + "'";
+  const auto field = describe(text);
+  if (!field) throw UserError(said + " is not " + std::string(kForm));
+  if (field->offset > record_bytes || record_bytes - field->offset < field->bytes) {
+    throw UserError(said + " does not lie inside of a record of " + std::to_string(record_bytes) + " bytes");
+  }
+  if (field->low > field->high || field->high >= field->bytes * 8) {
+    throw UserError(said + " names bits that are not LOW-HIGH within 0-" + std::to_string(field->bytes * 8 - 1));
+  }
+  PackedField out;
+  out.record_bytes_ = record_bytes;
+  out.load_bytes_ = std::min<std::size_t>(record_bytes, 8);
+  out.load_at_ = std::min<std::size_t>(field->offset, record_bytes - out.load_bytes_);
+  out.big_endian_ = field->big_endian;
+  const std::size_t in_load = field->offset - out.load_at_;
+  const std::size_t lowest = field->big_endian ? 8 - in_load - field->bytes : in_load;
+  out.shift_ = static_cast<unsigned>(lowest * 8 + field->low);
+  out.bits_ = static_cast<unsigned>(field->high - field->low + 1);
+  return out;
+}
+
+void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {
+  const Stretch in{records + load_at_, record_bytes_, values.size(), shift_, low_bits(bits_)};
+  extract_by_size(in, load_bytes_, big_endian_, values.data(), 1, std::make_index_sequence<8>());
+}
+
+void PackedField::extract_words(const std::byte* records, std::size_t n_records, unsigned from, std::uint32_t* words,
+                                std::size_t stride) const {
+  const Stretch in{records + load_at_, record_bytes_, n_records, shift_ + from, low_bits(bits_ - from)};
+  extract_by_size(in, load_bytes_, big_endian_, words, stride, std::make_index_sequence<8>());
+}
+
+}  // namespace eventloom

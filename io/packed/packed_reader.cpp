@@ -1,0 +1,304 @@
+#include "io/packed/packed_reader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/files/file_window.hpp"
+#include "io/packed/field.hpp"
+#include "io/sources/file_checksum.hpp"
+#include "io/sources/payload_columns.hpp"
+#include "io/sources/tick_scale.hpp"
+
+namespace eventloom {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::size_t kBlockHits = 16384;
+constexpr std::size_t kBlockWords = std::size_t{32} << 10;
+constexpr std::uint64_t kMaxRecordBytes = 65536;
+constexpr unsigned kSystemBits = 6;
+constexpr unsigned kSystemShift = 22;
+constexpr unsigned kSubsystemShift = 16;
+constexpr unsigned kChannelBits = 28;
+/// Messages of a kind about one file; what comes after is only counted.
+constexpr std::uint64_t kMessages = 10;
+
+bool is_numbered(const SourceUri& uri) {
+  const auto text = uri.get("numbered", "no");
+  if (text != "yes" && text != "no") {
+    throw UserError("source '" + uri.text() + "': numbered=" + text + " is not known; there are yes and no");
+  }
+  if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
+    throw UserError("source '" + uri.text() + "': event numbers have no unit; leave out unit= and round=");
+  }
+  return text == "yes";
+}
+
+/// Turns the numbers of the time field into ticks.
+class PackedClock {
+ public:
+  PackedClock(const SourceUri& uri, bool numbered, std::uint64_t tick_ps)
+      : uri_(numbered ? uri.with("unit", "tick") : uri),
+        scale_(uri_, tick_ps),
+        unit_ps_(uri_.get_unit_ps("unit", tick_ps)),
+        tick_ps_(tick_ps),
+        factor_(unit_ps_ % tick_ps_ == 0 ? unit_ps_ / tick_ps_ : 0) {}
+
+  /// Converts them all, or nothing and false: then they must be taken one by one.
+  [[nodiscard]] bool convert(std::span<Tick> times) const {
+    if (factor_ == 1) return true;
+    if (factor_ == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor_) return false;
+    for (Tick& time : times) time *= factor_;
+    return true;
+  }
+  /// Nothing when it does not fit; throws UserError when it may not be rounded.
+  [[nodiscard]] std::optional<Tick> convert(std::uint64_t value) const {
+    const auto ticks = scale_.ticks(value);
+    const bool fits = Wide{value} * unit_ps_ / tick_ps_ <= std::numeric_limits<Tick>::max();
+    if (!ticks && fits && Wide{value} * unit_ps_ % tick_ps_ != 0) {
+      throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(value)));
+    }
+    return ticks;
+  }
+
+ private:
+  SourceUri uri_;
+  TickScale scale_;
+  std::uint64_t unit_ps_;
+  std::uint64_t tick_ps_;
+  std::uint64_t factor_;  ///< ticks in a unit when that is whole, otherwise 0
+};
+
+/// What a record holds.
+struct RecordFormat {
+  explicit RecordFormat(const SourceUri& uri);
+
+  std::size_t bytes;
+  PackedField time;
+  PackedField channel;
+  std::optional<PackedField> system;
+  std::optional<PackedField> subsystem;
+  unsigned channel_bits;  ///< that `channel` may have
+  std::vector<PackedField> payload;
+  std::size_t payload_words = 0;
+};
+
+std::size_t record_bytes(const SourceUri& uri) {
+  (void)uri.require("record");
+  return uri.get_count("record", 0, 1, kMaxRecordBytes);
+}
+
+PackedField parse_field(const SourceUri& uri, const std::string& key, const std::string& text, std::size_t bytes) {
+  return PackedField::parse(text, bytes, "source '" + uri.text() + "': " + key + "=");
+}
+
+std::optional<PackedField> system_field(const SourceUri& uri, const std::string& key, std::size_t bytes) {
+  if (!uri.has(key)) return std::nullopt;
+  return parse_field(uri, key, uri.require(key), bytes);
+}
+
+RecordFormat::RecordFormat(const SourceUri& uri)
+    : bytes(record_bytes(uri)),
+      time(parse_field(uri, "time", uri.require("time"), bytes)),
+      channel(parse_field(uri, "channel", uri.require("channel"), bytes)),
+      system(system_field(uri, "system", bytes)),
+      subsystem(system_field(uri, "subsystem", bytes)),
+      channel_bits(subsystem ? kSubsystemShift : (system ? kSystemShift : kChannelBits)) {
+  for (const auto& text : payload_columns(uri)) {
+    payload.push_back(parse_field(uri, "payload", text, bytes));
+    payload_words += payload.back().bits() > 32 ? 2 : 1;
+  }
+  if (payload_words <= kMaxPayloadWords) return;
+  throw UserError("source '" + uri.text() + "': payload= makes more than " + std::to_string(kMaxPayloadWords) +
+                  " words of 32 bits");
+}
+
+/// Gives the values of more than `bits` all bits, which stay too many wherever they are shifted;
+/// whether there are any.
+bool mark_misfits(std::span<std::uint64_t> values, unsigned bits) {
+  std::uint64_t all = 0;
+  for (const auto value : values) all |= value;
+  if (all >> bits == 0) return false;
+  for (auto& value : values) {
+    if (value >> bits != 0) value = ~std::uint64_t{0};
+  }
+  return true;
+}
+
+class PackedReader final : public HitReader {
+ public:
+  PackedReader(const SourceUri& uri, SourceId id, const TimeBase& base);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return input_; }
+  bool read(HitBlock& block) override;
+  [[nodiscard]] SourceCounts counts() const override { return {{"records", records_}, {"bad_records", bad_}}; }
+
+ private:
+  void read_records(const std::byte* records, std::size_t n, HitBlock& block);
+  [[nodiscard]] bool put_channels(const std::byte* records, HitBlock& block);
+  [[nodiscard]] bool join(const PackedField& field, const std::byte* records, unsigned shift);
+  void put_payload(const std::byte* records, HitBlock& block) const;
+  void keep_good(bool times_converted, HitBlock& block);
+  void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
+  void end(HitBlock& block);
+
+  std::string name_;
+  InputFile input_;
+  RecordFormat format_;
+  bool numbered_;
+  PackedClock clock_;
+  FileWindow file_;
+  StreamHeader header_;
+  std::size_t block_records_;
+  std::vector<std::uint64_t> channels_;  ///< of a block's records, before it is known that they fit
+  std::vector<std::uint64_t> systems_;
+  std::uint64_t records_ = 0;
+  std::uint64_t bad_ = 0;
+  bool ended_ = false;
+};
+
+PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& base)
+    : name_(uri.path()),
+      input_(describe_file(uri.path())),
+      format_(uri),
+      numbered_(is_numbered(uri)),
+      clock_(uri, numbered_, base.tick_ps),
+      file_(uri.path()),
+      block_records_(std::min(kBlockHits, kBlockWords / std::max<std::size_t>(format_.payload_words, 1))) {
+  header_ = {.source = id.value,
+             .base = base,
+             .payload = PayloadTable::uniform(static_cast<std::uint8_t>(format_.payload_words)),
+             .text = uri.text(),
+             .flags = numbered_ ? std::uint32_t{kNumbered} : 0};
+  const auto skip = uri.get_count("skip", 0, 0, std::numeric_limits<std::uint64_t>::max());
+  if (skip > file_.size()) {
+    throw UserError("source '" + uri.text() + "': skip= is more than the " + std::to_string(file_.size()) +
+                    " bytes of the file");
+  }
+  file_.skip(skip);
+}
+
+bool PackedReader::read(HitBlock& block) {
+  block.clear();
+  if (ended_) return false;
+  const auto bytes = file_.front(format_.bytes);
+  const std::size_t n = std::min(bytes.size() / format_.bytes, block_records_);
+  if (n == 0) {
+    end(block);
+    return !block.losses.empty();
+  }
+  read_records(bytes.data(), n, block);
+  file_.skip(n * format_.bytes);
+  return true;
+}
+
+/// Column by column, all records of the block at once.
+void PackedReader::read_records(const std::byte* records, std::size_t n, HitBlock& block) {
+  records_ += n;
+  block.time.resize(n);
+  block.channel.resize(n);
+  format_.time.extract(records, block.time);
+  const bool times_fit = clock_.convert(block.time);
+  const bool channels_fit = put_channels(records, block);
+  put_payload(records, block);
+  if (!times_fit || !channels_fit) keep_good(times_fit, block);
+}
+
+/// False when a channel does not fit; channels_ then has more than 28 bits there.
+bool PackedReader::put_channels(const std::byte* records, HitBlock& block) {
+  channels_.resize(block.size());
+  format_.channel.extract(records, channels_);
+  bool fit = !mark_misfits(channels_, format_.channel_bits);
+  if (format_.system) fit = join(*format_.system, records, kSystemShift) && fit;
+  if (format_.subsystem) fit = join(*format_.subsystem, records, kSubsystemShift) && fit;
+  for (std::size_t i = 0; i < channels_.size(); ++i) block.channel[i] = static_cast<std::uint32_t>(channels_[i]);
+  return fit;
+}
+
+/// Puts the values of `field` into the channels; false when one does not fit.
+bool PackedReader::join(const PackedField& field, const std::byte* records, unsigned shift) {
+  systems_.resize(channels_.size());
+  field.extract(records, systems_);
+  const bool fit = !mark_misfits(systems_, kSystemBits);
+  for (std::size_t i = 0; i < channels_.size(); ++i) channels_[i] |= systems_[i] << shift;
+  return fit;
+}
+
+void PackedReader::put_payload(const std::byte* records, HitBlock& block) const {
+  constexpr unsigned kWordBits = 32;
+  const std::size_t stride = format_.payload_words;
+  block.payload.resize(block.size() * stride);
+  std::uint32_t* out = block.payload.data();
+  for (const auto& field : format_.payload) {
+    field.extract_words(records, block.size(), 0, out++, stride);
+    if (field.bits() > kWordBits) field.extract_words(records, block.size(), kWordBits, out++, stride);
+  }
+}
+
+/// Takes the records one by one and leaves out those that do not fit.
+void PackedReader::keep_good(bool times_converted, HitBlock& block) {
+  const std::size_t n = block.size();
+  const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto time = times_converted ? std::optional(block.time[i]) : clock_.convert(block.time[i]);
+    const bool channel_fits = channels_[i] >> kChannelBits == 0;
+    if (!time || !channel_fits) {
+      lose(kept, file_.offset() + i * format_.bytes, channel_fits ? "time" : "channel", block);
+      continue;
+    }
+    block.time[kept] = *time;
+    block.channel[kept] = block.channel[i];
+    const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;
+    if (kept != i) std::copy_n(from, words, block.payload.begin() + static_cast<std::ptrdiff_t>(kept) * words);
+    ++kept;
+  }
+  block.truncate(kept);
+}
+
+void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
+  if (++bad_ <= kMessages) {
+    spdlog::error("{}: offset {}: the {} of a record does not fit: it is left out", name_, offset, what);
+  }
+  block.losses.push_back({.before = before, .offset = offset, .hits = 1});
+}
+
+void PackedReader::end(HitBlock& block) {
+  ended_ = true;
+  const bool failed = !file_.failure().empty();
+  const bool grown = file_.has_grown();
+  const bool cut = file_.left() != 0;
+  if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset() + file_.left(), file_.failure());
+  if (grown) {
+    spdlog::error("{}: offset {}: the file has grown since it was opened; what was appended is not read", name_,
+                  file_.offset() + file_.left());
+  }
+  if (cut) {
+    spdlog::error("{}: offset {}: the file ends {} bytes into a record of {}", name_, file_.offset(), file_.left(),
+                  format_.bytes);
+  }
+  if (failed || grown || cut) {
+    block.losses.push_back({.offset = file_.offset(), .hits = cut ? 1U : 0U, .breaks_off = true});
+  }
+  if (bad_ > kMessages) spdlog::error("{}: {} records in all do not fit", name_, bad_);
+}
+
+}  // namespace
+
+std::unique_ptr<HitReader> open_packed(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  uri.accept_only(
+      {"record", "time", "channel", "system", "subsystem", "payload", "skip", "unit", "round", "numbered", "reorder"});
+  return std::make_unique<PackedReader>(uri, id, base);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,165 @@
+#include "io/sorted/sorted_manifest.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kManifest = "sorted.json";
+constexpr const char* kFormat = "eventloom-sorted";
+constexpr int kVersion = 1;
+constexpr std::string_view kPrefix = "builder_";
+constexpr std::string_view kEnding = ".epochs";
+
+Json to_json(const SortedOrigin& origin) {
+  return {{"name", origin.name},
+          {"uri", origin.uri},
+          {"path", origin.input.path},
+          {"bytes", origin.input.bytes},
+          {"crc32c", origin.input.crc32c},
+          {"id", origin.id},
+          {"flags", origin.flags},
+          {"has_payload", origin.has_payload},
+          {"text", origin.text}};
+}
+
+SortedOrigin origin_from(const Json& json) {
+  const InputFile input{json.at("path"), json.at("bytes"), json.at("crc32c")};
+  return {json.at("name"),  json.at("uri"),         input,          json.at("id"),
+          json.at("flags"), json.at("has_payload"), json.at("text")};
+}
+
+Json to_json(const SortedFile& file) {
+  return {{"builder", file.builder},
+          {"name", file.name},
+          {"bytes", file.bytes},
+          {"hits", file.hits},
+          {"end_epoch", file.end_epoch}};
+}
+
+SortedFile file_from(const Json& json) {
+  return {json.at("builder"), json.at("name"), json.at("bytes"), json.at("hits"), json.at("end_epoch")};
+}
+
+Json to_json(const Damage& damage) {
+  return {{"source", damage.origin},     {"first_epoch", damage.first_epoch},
+          {"n_epochs", damage.n_epochs}, {"file_offset", damage.file_offset},
+          {"hits", damage.n_hits},       {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
+}
+
+Damage damage_from(const Json& json) {
+  Damage damage;
+  damage.origin = json.at("source");
+  damage.first_epoch = json.at("first_epoch");
+  damage.n_epochs = json.at("n_epochs");
+  damage.file_offset = json.at("file_offset");
+  damage.n_hits = json.at("hits");
+  const auto* const cause = std::ranges::find(kDropCauseNames, json.at("cause").get<std::string>());
+  if (cause == kDropCauseNames.end()) throw std::runtime_error("unknown cause of loss");
+  damage.cause = static_cast<DropCause>(cause - kDropCauseNames.begin());
+  return damage;
+}
+
+template <class Items>
+Json list_to_json(const Items& items) {
+  Json list = Json::array();
+  for (const auto& item : items) list.push_back(to_json(item));
+  return list;
+}
+
+void add_lists(const Json& json, std::vector<SortedFile>& files, std::vector<Damage>& damage) {
+  for (const auto& item : json.at("files")) files.push_back(file_from(item));
+  for (const auto& item : json.at("damage")) damage.push_back(damage_from(item));
+}
+
+}  // namespace
+
+Epoch SortedManifest::end_epoch() const {
+  Epoch end = 0;
+  for (const auto& file : files) end = std::max(end, file.end_epoch);
+  for (const auto& item : damage) end = std::max(end, item.first_epoch + 1);
+  return end;
+}
+
+std::string sorted_file_name(std::uint32_t builder) {
+  char number[16];
+  std::snprintf(number, sizeof number, "%05u", builder);
+  return std::string(kPrefix) + number + std::string(kEnding);
+}
+
+std::string to_text(const std::vector<SortedFile>& files, const std::vector<Damage>& damage) {
+  return Json{{"files", list_to_json(files)}, {"damage", list_to_json(damage)}}.dump();
+}
+
+void add_from_text(const std::string& text, std::vector<SortedFile>& files, std::vector<Damage>& damage) {
+  add_lists(Json::parse(text), files, damage);
+}
+
+void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest) {
+  const Json json{{"format", kFormat},
+                  {"version", kVersion},
+                  {"tick_ps", manifest.base.tick_ps},
+                  {"epoch_ticks", manifest.base.epoch_ticks},
+                  {"definition", manifest.definition},
+                  {"overlap_ticks", manifest.overlap},
+                  {"histogram_bin_ticks", manifest.bin_ticks},
+                  {"anomalies", manifest.anomalies},
+                  {"sources", list_to_json(manifest.sources)},
+                  {"files", list_to_json(manifest.files)},
+                  {"damage", list_to_json(manifest.damage)}};
+  const auto path = folder / kManifest;
+  const auto partial = path.string() + ".partial";
+  std::ofstream out(partial);
+  out << json.dump(1) << '\n';
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(partial, path, error);
+  if (!out || error) throw UserError("cannot write '" + path.string() + "'");
+}
+
+SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
+  const auto path = folder / kManifest;
+  std::ifstream in(path);
+  if (!in) {
+    throw UserError("'" + folder.string() + "' holds no finished time-sorted streams: there is no " + kManifest +
+                    " in it; 'eventloom run --save-sorted' writes such a folder");
+  }
+  try {
+    const Json json = Json::parse(in);
+    if (json.at("format") != kFormat || json.at("version") != kVersion) throw std::runtime_error("unknown version");
+    SortedManifest manifest;
+    manifest.base = {json.at("tick_ps"), json.at("epoch_ticks")};
+    manifest.definition = json.at("definition");
+    manifest.overlap = json.at("overlap_ticks");
+    manifest.bin_ticks = json.at("histogram_bin_ticks");
+    manifest.anomalies = json.at("anomalies");
+    for (const auto& item : json.at("sources")) manifest.sources.push_back(origin_from(item));
+    add_lists(json, manifest.files, manifest.damage);
+    return manifest;
+  } catch (const std::exception& e) {
+    throw UserError("'" + path.string() + "' is not a list of time-sorted streams: " + e.what());
+  }
+}
+
+void prepare_sorted_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
+  std::filesystem::remove(folder / kManifest, error);
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.find(kEnding) != std::string::npos) std::filesystem::remove(entry, error);
+  }
+  if (error) throw UserError("cannot clear the folder '" + folder.string() + "': " + error.message());
+}
+
+}  // namespace eventloom

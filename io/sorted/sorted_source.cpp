@@ -1,0 +1,66 @@
+#include "io/sorted/sorted_source.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+EpochRange epochs_of(const Damage& damage) {
+  return {damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
+}
+
+}  // namespace
+
+SortedSource::SortedSource(const std::filesystem::path& folder, std::size_t part)
+    : manifest_(read_sorted_manifest(folder)), first_(part == 0) {
+  if (part >= manifest_.files.size()) {
+    throw UserError("'" + folder.string() + "' has no stream number " + std::to_string(part));
+  }
+  const auto& file = manifest_.files[part];
+  stream_ = std::make_unique<EpochsSource>((folder / file.name).string());
+  if (stream_->input().bytes != file.bytes || stream_->hits_read() != file.hits) {
+    throw UserError("'" + stream_->name() + "' is not the stream that was written with its folder: it has " +
+                    std::to_string(stream_->input().bytes) + " bytes and should have " + std::to_string(file.bytes));
+  }
+}
+
+std::optional<Epoch> SortedSource::first_epoch() {
+  auto first = stream_->first_epoch();
+  if (!first_ || manifest_.damage.empty()) return first;
+  const Epoch damaged = manifest_.damage.front().first_epoch;
+  return first ? std::min(*first, damaged) : damaged;
+}
+
+std::optional<Epoch> SortedSource::end_epoch() const { return first_ ? manifest_.end_epoch() : stream_->end_epoch(); }
+
+void SortedSource::collect(EpochRange epochs, SliceData& out) {
+  const std::size_t before = out.damage.size();
+  stream_->collect(epochs, out);
+  for (auto& damage : std::span(out.damage).subspan(before)) damage.origin = kAllOrigins;
+  if (!first_) return;
+  for (const auto& damage : manifest_.damage) {
+    if (epochs_of(damage).overlaps(epochs)) out.damage.push_back(damage);
+  }
+}
+
+std::optional<Damage> SortedSource::tail_damage() const {
+  auto tail = stream_->tail_damage();
+  if (tail) tail->origin = kAllOrigins;
+  return tail;
+}
+
+std::uint64_t SortedSource::hits_read() const {
+  std::uint64_t hits = stream_->hits_read();
+  if (first_) {
+    for (const auto& damage : manifest_.damage) hits += damage.n_hits;
+  }
+  return hits;
+}
+
+std::uint64_t SortedSource::anomalies() const { return stream_->anomalies() + (first_ ? manifest_.anomalies : 0); }
+
+}  // namespace eventloom

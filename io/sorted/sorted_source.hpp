@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "io/epochs/epochs_source.hpp"
+#include "io/sorted/sorted_manifest.hpp"
+
+namespace eventloom {
+
+/// One stream of a folder of time-sorted streams. The first one also brings what was lost when they
+/// were made, for the whole time of the run.
+class SortedSource final : public Source {
+ public:
+  /// Throws UserError when stream `part` cannot be opened or is not as the manifest says.
+  SortedSource(const std::filesystem::path& folder, std::size_t part);
+
+  [[nodiscard]] const SortedManifest& manifest() const { return manifest_; }
+  [[nodiscard]] const StreamHeader& header() const override { return stream_->header(); }
+  [[nodiscard]] const std::string& name() const override { return stream_->name(); }
+  [[nodiscard]] InputFile input() const override { return stream_->input(); }
+  std::optional<Epoch> first_epoch() override;
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override;
+  [[nodiscard]] std::optional<Damage> tail_damage() const override;
+  void forget(Epoch epoch) override { stream_->forget(epoch); }
+  [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override;
+
+ private:
+  SortedManifest manifest_;
+  std::unique_ptr<EpochsSource> stream_;
+  bool first_;
+};
+
+}  // namespace eventloom

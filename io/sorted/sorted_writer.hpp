@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "core/dataflow/slice_builder.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/sorted/sorted_manifest.hpp"
+
+namespace eventloom {
+
+/// Keeps the time-sorted hits of one builder's slices in a stream of their own.
+class SortedWriter {
+ public:
+  /// `text` goes into the stream's header. Throws UserError when the file cannot be created.
+  SortedWriter(const std::filesystem::path& folder, std::uint32_t builder, const TimeBase& base, std::string text);
+
+  /// Slices come in rising order. Throws UserError when the file cannot be written.
+  void write(const SortedSlice& slice);
+  /// The file has its final name when this returns.
+  SortedFile finish();
+  [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
+
+ private:
+  SortedFile file_;
+  TimeBase base_;
+  StreamWriter writer_;
+  std::vector<Damage> damage_;
+};
+
+}  // namespace eventloom

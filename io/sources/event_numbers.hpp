@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// Judges the event numbers of one source, 32 bits that wrap around, so that each number is used
+/// once and all rise. Only the event behind one tells whether it is to be believed, so a judgement
+/// may take back the event before.
+///
+/// - The number of the event before again: if that one was an unfinished copy of this one, as some
+///   writers leave at the end of a buffer, it goes (repeated_incomplete); otherwise this one
+///   (duplicate).
+/// - A number that goes back: this event goes, as duplicate when the number was used lately, as
+///   out_of_step otherwise.
+/// - A jump ahead is a gap when the event behind it does not go back; otherwise the event that
+///   jumped goes (out_of_step). So does the first event when the second cannot follow it, and the
+///   last one after a jump of more than 1000.
+class EventNumbers {
+ public:
+  EventNumbers();
+
+  struct Judgement {
+    std::optional<DropCause> previous;  ///< the event before, kept until now, must go
+    std::optional<DropCause> current;   ///< this event must go
+    Tick tick = 0;                      ///< the number, unwrapped, of this event if it is kept
+  };
+  /// `completes_previous`: the last event that was kept is an unfinished copy of this one; asked for
+  /// only where the numbers are the same.
+  Judgement judge(std::uint32_t number, bool completes_previous);
+  /// Whether `number` is that of the event before, if that was kept and has not been taken back.
+  [[nodiscard]] bool repeats(std::uint32_t number) const;
+  /// The end of the stream: why the last event must go, if it must.
+  std::optional<DropCause> finish();
+
+  /// first_number, last_number (unwrapped), missing_numbers, duplicate_numbers,
+  /// repeated_incomplete, out_of_step.
+  [[nodiscard]] SourceCounts counts() const;
+
+ private:
+  [[nodiscard]] std::int64_t step_to(std::uint32_t number) const;
+  [[nodiscard]] bool used(Tick number) const;
+  void believe();
+  Judgement judge_first(std::uint32_t number);
+  bool take_back(std::uint32_t number);
+  DropCause drop(DropCause cause);
+
+  bool any_ = false;
+  bool at_hand_ = false;    ///< the event of last_ can still be taken back
+  bool doubted_ = false;    ///< last_ is yet to be believed
+  bool first_ = false;      ///< last_ is the first number of all
+  Tick last_ = 0;           ///< of the last event kept
+  Tick believed_ = 0;       ///< the one before it that was believed
+  Tick lowest_ = 0;         ///< first number of all
+  std::vector<bool> used_;  ///< by the low bits of the number
+  std::uint64_t missing_ = 0;
+  std::uint64_t duplicate_ = 0;
+  std::uint64_t repeated_ = 0;
+  std::uint64_t out_of_step_ = 0;
+};
+
+}  // namespace eventloom

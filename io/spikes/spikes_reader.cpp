@@ -1,0 +1,337 @@
+#include "io/spikes/spikes_reader.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "core/runtime/error.hpp"
+#include "formats/spikes.hpp"
+#include "io/files/file_window.hpp"
+#include "io/sources/file_checksum.hpp"
+
+namespace eventloom {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+constexpr auto kMaxTick = std::numeric_limits<Tick>::max();
+
+constexpr std::size_t kBlockHits = 16384;
+/// Bounds a block that has losses only.
+constexpr std::size_t kBlockLosses = 1024;
+/// All that stands in a spike file is as long as several of these.
+constexpr std::size_t kStep = 4;
+/// Messages of a kind about one file; what comes after is only counted.
+constexpr std::uint64_t kMessages = 10;
+
+/// Turns times from one tick into another.
+class TickRatio {
+ public:
+  /// Throws UserError when the key `round` is not known.
+  TickRatio(const SourceUri& uri, std::uint64_t from_ps, std::uint64_t to_ps)
+      : from_ps_(from_ps),
+        to_ps_(to_ps),
+        multiply_(from_ps / std::gcd(from_ps, to_ps)),
+        divide_(to_ps / std::gcd(from_ps, to_ps)) {
+    const auto round = uri.get("round", "");
+    nearest_ = round == "nearest";
+    down_ = round == "down";
+    if (round.empty() || nearest_ || down_) return;
+    throw UserError("source '" + uri.text() + "': round=" + round + " is not known; there are down and nearest");
+  }
+
+  /// Converts times that do not fall; false, and nothing done, when the last one does not fit.
+  /// Throws UserError when one is not whole and may not be rounded.
+  [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
+    if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
+    const Wide last = Wide{times.back()} * multiply_;
+    if (last / divide_ >= kMaxTick) return false;
+    if (divide_ == 1) {
+      for (Tick& time : times) time *= multiply_;
+    } else if (last <= kMaxTick) {
+      divide<std::uint64_t>(times, path);
+    } else {
+      divide<Wide>(times, path);
+    }
+    return true;
+  }
+
+ private:
+  /// `Number` has room for the products.
+  template <class Number>
+  void divide(std::span<Tick> times, const std::string& path) const {
+    for (Tick& time : times) {
+      const Number product = Number{time} * multiply_;
+      const Number quotient = product / divide_;
+      const Number rest = product - quotient * divide_;
+      if (rest != 0 && !nearest_ && !down_) refuse(time, path);
+      time = static_cast<Tick>(quotient) + (nearest_ && rest >= divide_ - rest ? 1 : 0);
+    }
+  }
+  [[noreturn]] void refuse(Tick time, const std::string& path) const {
+    throw UserError(path + ": the time " + std::to_string(time) + " in ticks of " + std::to_string(from_ps_) +
+                    " ps is not a whole number of ticks of " + std::to_string(to_ps_) +
+                    " ps: choose a finer --tick, or add round=down or round=nearest to the source");
+  }
+
+  std::uint64_t from_ps_;
+  std::uint64_t to_ps_;
+  std::uint64_t multiply_;
+  std::uint64_t divide_;
+  bool nearest_ = false;
+  bool down_ = false;
+};
+
+/// Follows the numbers of the packets.
+class PacketNumbers {
+ public:
+  enum class Place { next, gap, duplicate, late };
+
+  Place place(std::uint64_t number) const {
+    if (number >= next_) return number == next_ ? Place::next : Place::gap;
+    return number >= gap_begin_ && number < gap_end_ ? Place::late : Place::duplicate;
+  }
+  /// Numbers before `number`, which is ahead, that were left out.
+  [[nodiscard]] std::uint64_t left_out(std::uint64_t number) const { return number - next_; }
+  [[nodiscard]] std::uint64_t next() const { return next_; }
+  /// `number` was there and all after it are to come.
+  void pass(std::uint64_t number) {
+    if (number > next_) {
+      gap_begin_ = next_;
+      gap_end_ = number;
+    }
+    next_ = number + 1;
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+  std::uint64_t gap_begin_ = 0;  ///< the latest gap
+  std::uint64_t gap_end_ = 0;
+};
+
+enum Kind : std::size_t { kHeader, kEntries, kMisfit, kGap, kDuplicate, kLate };
+constexpr std::array<std::string_view, 6> kKindNames = {
+    "damaged packet headers",     "packets with a wrong checksum",  "packets against the format",
+    "gaps in the packet numbers", "packets that were there before", "packets out of order"};
+
+SpikeFileHeader read_file_header(FileWindow& file) {
+  try {
+    const auto header = decode_spike_header(file.front(sizeof(SpikeFileHeader)));
+    file.skip(sizeof header);
+    return header;
+  } catch (const std::runtime_error& e) {
+    throw UserError("cannot read '" + file.path() + "': " + e.what());
+  }
+}
+
+class SpikesReader final : public HitReader {
+ public:
+  SpikesReader(const SourceUri& uri, SourceId id, const TimeBase& base)
+      : name_(uri.path()),
+        input_(describe_file(uri.path())),
+        file_(uri.path()),
+        file_header_(read_file_header(file_)),
+        ratio_(uri, file_header_.tick_ps, base.tick_ps),
+        channel_base_(
+            static_cast<std::uint32_t>(uri.get_count("label", file_header_.channel_base, 0, kMaxChannelBase))) {
+    header_ = {.source = id.value, .base = base, .payload = {}, .text = uri.text()};
+  }
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return input_; }
+  bool read(HitBlock& block) override;
+  [[nodiscard]] SourceCounts counts() const override;
+
+ private:
+  void read_packet(HitBlock& block);
+  void take(const SpikePacketHeader& packet, std::span<const std::byte> entries, HitBlock& block);
+  bool follow(const SpikePacketHeader& packet, HitBlock& block);
+  void find_packet(HitBlock& block);
+  void end(HitBlock& block);
+  bool tell(Kind kind) { return ++seen_[kind] <= kMessages; }
+  void tell_totals() const;
+
+  std::string name_;
+  InputFile input_;
+  FileWindow file_;
+  SpikeFileHeader file_header_;
+  StreamHeader header_;
+  TickRatio ratio_;
+  std::uint32_t channel_base_;
+  PacketNumbers numbers_;
+  std::array<std::uint64_t, kKindNames.size()> seen_{};
+  std::uint64_t packets_ = 0;
+  std::uint64_t missing_ = 0;
+  bool hole_ = false;        ///< a damaged header came just before: numbers may be missing
+  bool broken_off_ = false;  ///< that has been said
+  bool ended_ = false;
+};
+
+bool SpikesReader::read(HitBlock& block) {
+  block.clear();
+  while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockLosses) {
+    if (file_.left() == 0) {
+      end(block);
+    } else {
+      read_packet(block);
+    }
+  }
+  return block.size() != 0 || !block.losses.empty();
+}
+
+/// One packet, or what stands in its place.
+void SpikesReader::read_packet(HitBlock& block) {
+  const auto at_front = file_.front(sizeof(SpikePacketHeader));
+  if (at_front.size() < sizeof(SpikePacketHeader)) {
+    if (at_front.empty()) return;
+    spdlog::error("{}: offset {}: the file ends inside of a packet's header", name_, file_.offset());
+    block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
+    broken_off_ = true;
+    return file_.skip(file_.left());
+  }
+  const auto packet = read_packet_header(at_front);
+  if (!packet) return find_packet(block);
+  const std::size_t stored = sizeof *packet + packet->entries_bytes();
+  const auto bytes = file_.front(stored);
+  if (bytes.size() < stored) {
+    spdlog::error("{}: offset {}: the file ends inside of a packet of {} spikes", name_, file_.offset(),
+                  packet->n_spikes);
+    block.losses.push_back(
+        {.before = block.size(), .offset = file_.offset(), .hits = packet->n_spikes, .breaks_off = true});
+    broken_off_ = true;
+    return file_.skip(file_.left());
+  }
+  if (follow(*packet, block)) take(*packet, bytes.subspan(sizeof *packet), block);
+  file_.skip(stored);
+}
+
+/// Whether the packet is to be used, by its number.
+bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
+  Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes};
+  const auto place = numbers_.place(packet.sequence);
+  if (place == PacketNumbers::Place::duplicate || place == PacketNumbers::Place::late) {
+    const bool late = place == PacketNumbers::Place::late;
+    if (tell(late ? kLate : kDuplicate)) {
+      spdlog::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is left out", name_, file_.offset(),
+                    packet.sequence, packet.n_spikes, late ? "comes too late" : "was there before", numbers_.next());
+    }
+    loss.cause = late ? DropCause::out_of_order : DropCause::duplicate;
+    block.losses.push_back(loss);
+    return false;
+  }
+  if (place == PacketNumbers::Place::gap) {
+    missing_ += numbers_.left_out(packet.sequence);
+    if (!hole_) {
+      if (tell(kGap)) {
+        spdlog::error("{}: offset {}: packet {} where {} was expected: those between are missing", name_,
+                      file_.offset(), packet.sequence, numbers_.next());
+      }
+      loss.hits = 0;
+      loss.leaves_hole = true;
+      block.losses.push_back(loss);
+    }
+  }
+  hole_ = false;
+  numbers_.pass(packet.sequence);
+  return true;
+}
+
+void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::byte> entries, HitBlock& block) {
+  const Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes, .leaves_hole = true};
+  if (!entries_intact(packet, entries)) {
+    if (tell(kEntries)) {
+      spdlog::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are left out", name_,
+                    file_.offset(), packet.sequence, packet.n_spikes);
+    }
+    block.losses.push_back(loss);
+    return;
+  }
+  const std::size_t before = block.size();
+  block.time.resize(before + packet.n_entries);
+  block.channel.resize(before + packet.n_entries);
+  const auto time = std::span(block.time).subspan(before);
+  const bool good = decode_spikes(packet, entries, channel_base_, time, std::span(block.channel).subspan(before)) &&
+                    ratio_.convert(time.first(packet.n_spikes), name_);
+  block.truncate(before + (good ? packet.n_spikes : 0));
+  if (good) {
+    ++packets_;
+    return;
+  }
+  if (tell(kMisfit)) {
+    spdlog::error("{}: offset {}: packet {} has not the {} spikes it says, or times beyond 2^64 ticks: it is left out",
+                  name_, file_.offset(), packet.sequence, packet.n_spikes);
+  }
+  block.losses.push_back(loss);
+}
+
+/// There is no header where one should be: moves to the next one, or to the end.
+void SpikesReader::find_packet(HitBlock& block) {
+  const auto begin = file_.offset();
+  bool found = false;
+  file_.skip(kStep);
+  while (!found && file_.left() >= sizeof(SpikePacketHeader)) {
+    const auto bytes = file_.front(sizeof(SpikePacketHeader));
+    std::size_t at = 0;
+    for (; !found && at + sizeof(SpikePacketHeader) <= bytes.size(); at += found ? 0 : kStep) {
+      std::uint32_t word;
+      std::memcpy(&word, bytes.data() + at, sizeof word);
+      found = word == SpikePacketHeader::kMagic && read_packet_header(bytes.subspan(at)).has_value();
+    }
+    file_.skip(at);
+  }
+  if (!found) file_.skip(file_.left());
+  if (tell(kHeader)) {
+    spdlog::error("{}: offset {}: a packet's header was expected and is damaged: {} bytes are left out", name_, begin,
+                  file_.offset() - begin);
+  }
+  block.losses.push_back({.before = block.size(), .offset = begin, .leaves_hole = true, .breaks_off = !found});
+  hole_ = true;
+  broken_off_ = !found;
+}
+
+void SpikesReader::end(HitBlock& block) {
+  ended_ = true;
+  const bool failed = !file_.failure().empty();
+  const bool grown = file_.has_grown();
+  if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset(), file_.failure());
+  if (grown) {
+    spdlog::error("{}: offset {}: the file has grown since it was opened; what was appended is not read", name_,
+                  file_.offset());
+  }
+  if ((failed || grown) && !broken_off_) {
+    block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
+  }
+  tell_totals();
+}
+
+void SpikesReader::tell_totals() const {
+  for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
+    if (seen_[kind] > kMessages) spdlog::error("{}: {} {} in all", name_, seen_[kind], kKindNames[kind]);
+  }
+}
+
+SourceCounts SpikesReader::counts() const {
+  return {{"packets", packets_},
+          {"damaged_packets", seen_[kEntries] + seen_[kMisfit]},
+          {"damaged_headers", seen_[kHeader]},
+          {"sequence_gaps", seen_[kGap]},
+          {"missing_packets", missing_},
+          {"duplicate_packets", seen_[kDuplicate]},
+          {"late_packets", seen_[kLate]}};
+}
+
+}  // namespace
+
+std::unique_ptr<HitReader> open_spikes(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  uri.accept_only({"label", "round", "reorder"});
+  return std::make_unique<SpikesReader>(uri, id, base);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,112 @@
+#include "io/spikes/spikes_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+
+SpikeFileHeader header_of(const std::string& path, std::uint64_t tick_ps, std::uint32_t channel_base) {
+  try {
+    return make_spike_header(tick_ps, channel_base);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("cannot create '" + path + "': " + e.what());
+  }
+}
+
+}  // namespace
+
+struct SpikesWriter::File {
+  File(std::string name, std::uint32_t base, std::uint32_t packet_entries)
+      : path(std::move(name)), partial(path + ".partial"), channel_base(base), encoder(packet_entries) {}
+
+  std::string path;
+  std::string partial;
+  std::uint32_t channel_base;
+  SpikePacketEncoder encoder;
+  int descriptor = -1;
+  bool finished = false;
+  std::vector<std::byte> pending;
+  SpikesSummary summary;
+
+  [[noreturn]] void fail(const char* what) const {
+    throw UserError("cannot " + std::string(what) + " '" + path + "': " + std::strerror(errno));
+  }
+  void close_packet() {
+    if (encoder.empty()) return;
+    encoder.close(pending);
+    ++summary.packets;
+    if (pending.size() >= kWriteBytes) write_pending();
+  }
+  void write_pending() {
+    for (std::size_t done = 0; done < pending.size();) {
+      const ssize_t n = ::write(descriptor, pending.data() + done, pending.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) fail("write");
+      done += static_cast<std::size_t>(n);
+    }
+    summary.bytes += pending.size();
+    pending.clear();
+  }
+};
+
+SpikesWriter::SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_t channel_base,
+                           std::uint32_t packet_entries) {
+  const auto header = header_of(path, tick_ps, channel_base);
+  file_ = std::make_unique<File>(std::move(path), channel_base, packet_entries);
+  file_->descriptor = ::open(file_->partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_->descriptor < 0) file_->fail("create");
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  file_->pending.assign(bytes.begin(), bytes.end());
+}
+
+SpikesWriter::~SpikesWriter() {
+  if (file_->descriptor < 0) return;
+  ::close(file_->descriptor);
+  if (!file_->finished) ::unlink(file_->partial.c_str());
+}
+
+void SpikesWriter::append(Tick time, std::uint32_t channel) {
+  auto& file = *file_;
+  auto& summary = file.summary;
+  if (channel < file.channel_base || channel - file.channel_base > kMaxSpikeLabel) {
+    throw UserError("cannot write '" + file.path + "': channel " + std::to_string(channel) +
+                    " is not one of the 65536 from " + std::to_string(file.channel_base) +
+                    " on that a spike file can name");
+  }
+  if (summary.spikes != 0 && time < summary.last_tick) {
+    throw UserError("cannot write '" + file.path + "': the spike at tick " + std::to_string(time) +
+                    " comes after one at " + std::to_string(summary.last_tick) + "; times must not fall");
+  }
+  const auto label = static_cast<std::uint16_t>(channel - file.channel_base);
+  if (!file.encoder.add(time, label)) {
+    file.close_packet();
+    file.encoder.add(time, label);
+  }
+  if (summary.spikes++ == 0) summary.first_tick = time;
+  summary.last_tick = time;
+}
+
+SpikesSummary SpikesWriter::finish() {
+  auto& file = *file_;
+  file.close_packet();
+  file.write_pending();
+  if (::fsync(file.descriptor) != 0) file.fail("write");
+  if (::rename(file.partial.c_str(), file.path.c_str()) != 0) file.fail("rename to");
+  file.finished = true;
+  return file.summary;
+}
+
+}  // namespace eventloom

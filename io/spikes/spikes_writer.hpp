@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "formats/ids.hpp"
+#include "formats/spikes.hpp"
+
+namespace eventloom {
+
+/// What a finished spike file holds.
+struct SpikesSummary {
+  std::uint64_t packets = 0;
+  std::uint64_t spikes = 0;
+  std::uint64_t bytes = 0;
+  Tick first_tick = 0;  ///< 0 without spikes
+  Tick last_tick = 0;
+};
+
+/// Writes one `.spikes` file, see formats/spikes.hpp, to `path` + ".partial" until finish() gives it
+/// its name. Errors throw UserError with file and reason.
+class SpikesWriter {
+ public:
+  static constexpr std::uint32_t kPacketEntries = 4096;
+
+  /// Channels from `channel_base` to channel_base + 65535 can be written. `packet_entries` is the most
+  /// that a packet has: 2 to kMaxPacketEntries.
+  SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_t channel_base,
+               std::uint32_t packet_entries = kPacketEntries);
+  /// Removes what is unfinished.
+  ~SpikesWriter();
+  SpikesWriter(const SpikesWriter&) = delete;
+  SpikesWriter& operator=(const SpikesWriter&) = delete;
+
+  /// `time` in ticks of `tick_ps`, not before that of the spike before.
+  void append(Tick time, std::uint32_t channel);
+  /// Writes the last packet, waits for the disk, renames.
+  SpikesSummary finish();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace eventloom

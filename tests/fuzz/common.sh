@@ -1,0 +1,31 @@
+# What the scripts here share; sourced by them. Needs `here`, this folder.
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+root=$(cd "$here/../.." && pwd)
+build=${FUZZ_BUILD:-$root/build-fuzz}
+export UBSAN_OPTIONS=print_stacktrace=1
+
+fail() {
+  echo "fuzz: $1" >&2
+  exit 1
+}
+
+build_fuzzers() {
+  mkdir -p "$build"
+  (cd "$root" && cmake --preset fuzz -B "$build") >"$build/configure.log" 2>&1 ||
+    { tail -n 30 "$build/configure.log" >&2 && fail "cmake failed; the whole log is $build/configure.log"; }
+  cmake --build "$build" --target fuzzers >"$build/build.log" 2>&1 ||
+    { tail -n 30 "$build/build.log" >&2 && fail "the build failed; the whole log is $build/build.log"; }
+}
+
+# The lines of the list are TARGET MAX_BYTES.
+target_names() { cut -d ' ' -f 1 "$build/fuzzers/list"; }
+max_bytes_of() { awk -v target="$1" '$1 == target { print $2 }' "$build/fuzzers/list"; }
+
+# run_target TARGET ARGUMENTS...: with the limits that hold everywhere.
+run_target() {
+  local target=$1 dictionary=$here/$1.dict
+  local limits=(-rss_limit_mb=2048 -timeout=10 -max_len="$(max_bytes_of "$target")" -print_final_stats=1)
+  shift
+  [ ! -f "$dictionary" ] || limits+=(-dict="$dictionary")
+  "$build/fuzzers/${target}_fuzzer" "${limits[@]}" "$@"
+}

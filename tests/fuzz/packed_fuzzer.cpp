@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "core/runtime/error.hpp"
+#include "fuzz_input.hpp"
+#include "io/packed/packed_reader.hpp"
+
+/// The input is the keys of a packed: URI in a line of their own, then the records.
+
+namespace {
+
+using namespace eventloom;
+
+void check(const HitBlock& block, std::size_t words, std::uint64_t file_bytes) {
+  fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
+  fuzz::require(block.channel.size() == block.size(), "the columns are as long as each other");
+  fuzz::require(block.payload.size() == block.size() * words, "every hit has its payload");
+  for (const auto channel : block.channel) fuzz::require(channel <= 0x0fffffff, "a channel has 28 bits");
+  std::size_t before = 0;
+  for (const auto& loss : block.losses) {
+    fuzz::require(loss.before >= before && loss.before <= block.size(), "losses are in the order of the file");
+    fuzz::require(loss.offset <= file_bytes, "losses lie in the file");
+    before = loss.before;
+  }
+}
+
+void read_all(const std::string& uri, const TimeBase& base, std::uint64_t file_bytes) {
+  const auto reader = open_packed(SourceUri::parse(uri), {0}, base);
+  const std::size_t words = reader->header().payload.words.front();
+  HitBlock block;
+  std::uint64_t hits = 0;
+  std::uint64_t lost = 0;
+  while (reader->read(block)) {
+    check(block, words, file_bytes);
+    hits += block.size();
+    for (const auto& loss : block.losses) lost += loss.hits;
+  }
+  const auto counts = reader->counts();
+  const auto whole = counts.at("records");
+  fuzz::require(hits + counts.at("bad_records") == whole, "every record is a hit or a loss");
+  fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  fuzz::silence_log();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto* text = reinterpret_cast<const char*>(data);
+  const std::size_t line = std::min(std::string_view(text, size).find('\n'), size);
+  const std::size_t begin = std::min(line + 1, size);
+  const fuzz::MemoryFile file(fuzz::bytes_of(data, size).subspan(begin));
+  const std::string uri = "packed:" + file.path() + "?" + std::string(text, line);
+  for (const std::uint64_t tick_ps : {1000U, 7U}) {
+    try {
+      read_all(uri, {.tick_ps = tick_ps}, size - begin);
+    } catch (const UserError&) {
+      continue;  // refusing is what the parser may do
+    }
+  }
+  return 0;
+}
