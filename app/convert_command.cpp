@@ -5,6 +5,7 @@
 
 #include "app/command_line.hpp"
 #include "app/convert_target.hpp"
+#include "app/epoch_steps.hpp"
 #include "app/options.hpp"
 #include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
@@ -19,11 +20,9 @@ namespace po = boost::program_options;
 
 namespace {
 
-constexpr Epoch kEpochsPerStep = 4096;
-
 /// Last name of what the source is read from: a file without its ending, or a group.
 std::string short_name(const SourceSpec& spec) {
-  const auto uri = SourceUri::parse(spec.uri);
+  const auto& uri = spec.uri;
   auto group = std::filesystem::path(uri.get("group", "/")).filename().string();
   if (!group.empty()) return group;
   return std::filesystem::path(uri.path()).stem().string();
@@ -48,11 +47,7 @@ class Converter {
       : source_(source), target_(open_target(format, path, source.header())) {}
 
   Conversion convert() {
-    const auto first = source_.first_epoch();
-    for (Epoch at = first.value_or(0); first && at < source_.end_epoch().value_or(at + 1); at += kEpochsPerStep) {
-      step({at, at + kEpochsPerStep});
-      source_.forget(at + kEpochsPerStep);
-    }
+    for_each_step(source_, [this](EpochRange epochs) { step(epochs); });
     return {target_->finish(), damaged_ + source_.anomalies()};
   }
 
@@ -106,6 +101,9 @@ std::vector<std::string> output_paths(const std::string& output, const std::vect
 bool convert_one(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options, const ConvertFormat& format,
                  const std::string& path) {
   const auto source = open_source(spec, id, options);
+  if ((source->header().flags & kSorted) != 0) {
+    throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");
+  }
   const auto result = Converter(*source, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
   if (result.damaged != 0) spdlog::error("{}: {} damaged places were left out", source->name(), result.damaged);

@@ -34,14 +34,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kShownProblems = 20;
 
 CommandLine make_command_line() {
-  CommandLine line("inspect",
-                   "inspect FILE... [options]\n"
-                   "Shows what is in .epochs files and in output files (run.h5, parts, merged) and checks them.\n"
-                   "Exit code 3 when one is damaged.");
+  CommandLine line(
+      "inspect",
+      "inspect FILE... [options]\n"
+      "Shows what is in recordings (.epochs, .lmd, .hld, .spikes, packed: with its URI) and in output files\n"
+      "(run.h5, parts, merged), and checks them.\n"
+      "Exit code 3 when one is damaged.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
       "events", po::value<std::uint64_t>()->default_value(0)->value_name("N"),
-      "also show the first N events of an output file with their hits");
+      "also show the first N events in full (of .epochs, .spikes and packed: the first N hits)");
   line.positional("file", -1);
   return line;
 }
@@ -97,38 +99,6 @@ Json flags_to_json(std::uint32_t flags) {
   return list;
 }
 
-Json inspect_epochs(const std::string& path) {
-  const auto report = read_epochs_report(path);
-  Json damage = Json::array();
-  for (const auto& stretch : report.damage) damage.push_back(to_json(stretch));
-  return {{"file", path},
-          {"kind", "epochs"},
-          {"damaged", report.damaged()},
-          {"file_bytes", report.file_bytes},
-          {"source", report.header.source},
-          {"tick_ps", report.header.base.tick_ps},
-          {"epoch_ticks", report.header.base.epoch_ticks},
-          {"payload_words_by_system", payload_to_json(report.header.payload)},
-          {"text", report.header.text},
-          {"flags", flags_to_json(report.header.flags)},
-          {"event_tags", report.tags},
-          {"histograms", report.histograms},
-          {"index", report.index},
-          {"buffers", report.buffers},
-          {"words", report.words},
-          {"hits", report.hits},
-          {"payload_words", report.payload_words},
-          {"first_tick", report.first_tick},
-          {"last_tick", report.last_tick},
-          {"first_epoch", report.epochs.begin},
-          {"end_epoch", report.epochs.end},
-          {"gaps", report.gaps},
-          {"epochs_in_gaps", report.epochs_in_gaps},
-          {"anomalies", report.anomalies},
-          {"damage", damage},
-          {"problems", report.problems}};
-}
-
 Json to_json(const LedgerSummary& ledger) {
   Json json = {{"slices", ledger.rows},
                {"hits_in", ledger.sum.hits_in},
@@ -170,11 +140,51 @@ Json to_json(const SourceRecord& source) {
           {"id", source.id}};
 }
 
+Json to_json(const RecordedHit& hit) {
+  Json json{{"time", hit.time}, {"channel", hit.channel}};
+  if (!hit.payload.empty()) json["payload"] = hit.payload;
+  return json;
+}
+
 template <class Items>
 Json list_to_json(const Items& items) {
   Json list = Json::array();
   for (const auto& item : items) list.push_back(to_json(item));
   return list;
+}
+
+Json inspect_epochs(const std::string& path, std::uint64_t n_hits) {
+  const auto report = read_epochs_report(path, n_hits);
+  Json damage = Json::array();
+  for (const auto& stretch : report.damage) damage.push_back(to_json(stretch));
+  Json json{{"file", path},
+            {"kind", "epochs"},
+            {"damaged", report.damaged()},
+            {"file_bytes", report.file_bytes},
+            {"source", report.header.source},
+            {"tick_ps", report.header.base.tick_ps},
+            {"epoch_ticks", report.header.base.epoch_ticks},
+            {"payload_words_by_system", payload_to_json(report.header.payload)},
+            {"text", report.header.text},
+            {"flags", flags_to_json(report.header.flags)},
+            {"event_tags", report.tags},
+            {"histograms", report.histograms},
+            {"index", report.index},
+            {"buffers", report.buffers},
+            {"words", report.words},
+            {"hits", report.hits},
+            {"payload_words", report.payload_words},
+            {"first_tick", report.first_tick},
+            {"last_tick", report.last_tick},
+            {"first_epoch", report.epochs.begin},
+            {"end_epoch", report.epochs.end},
+            {"gaps", report.gaps},
+            {"epochs_in_gaps", report.epochs_in_gaps},
+            {"anomalies", report.anomalies},
+            {"damage", damage},
+            {"problems", report.problems}};
+  if (n_hits > 0) json["first_events"] = list_to_json(report.first_hits);
+  return json;
 }
 
 Json inspect_output(const std::string& path, std::uint64_t n_events) {
@@ -204,7 +214,7 @@ Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
   if (uri.scheme() == "hld") return inspect_hld(uri, n_events);
   if (uri.scheme() == "spikes") return inspect_spikes(uri, n_events);
   if (uri.scheme() == "packed") return inspect_packed(uri, n_events);
-  if (uri.scheme() == "file") return inspect_epochs(uri.path());
+  if (uri.scheme() == "file") return inspect_epochs(uri.path(), n_events);
   throw UserError("'" + uri.text() + "': inspect reads files, and lmd:, hld:, spikes: and packed: sources");
 }
 
@@ -213,6 +223,7 @@ Json inspect(const std::string& text, std::uint64_t n_events) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
     if (text.find(':') != std::string::npos) return inspect_source(SourceUri::parse(text), n_events);
+    if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
     throw UserError("cannot open '" + text + "': no such file");
   }
   if (is_hdf5(text)) return inspect_output(text, n_events);
@@ -220,7 +231,7 @@ Json inspect(const std::string& text, std::uint64_t n_events) {
   if (!scheme) {
     throw UserError("'" + text + "' is none of .epochs, .lmd, .hld, .spikes and HDF5; packed: needs its whole URI");
   }
-  return inspect_source(SourceUri::parse(*scheme + ":" + text), n_events);
+  return inspect_source(SourceUri::of_path(*scheme, text), n_events);
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -231,8 +242,8 @@ void print_pair(std::ostream& out, int indent, const std::string& name, const st
   std::string text = value;
   while (text.ends_with('\n')) text.pop_back();
   std::string lines;
-  for (const char c : text) lines += c == '\n' ? "\n" + margin + std::string(28, ' ') : std::string(1, c);
-  out << margin << fmt::format("{:<28}", name) << lines << '\n';
+  for (const char c : text) lines += c == '\n' ? "\n" + margin + std::string(30, ' ') : std::string(1, c);
+  out << margin << fmt::format("{:<30}", name + ' ') << lines << '\n';
 }
 
 /// Whether a value of an item is a list of objects, each of which gets a line.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "app/epoch_steps.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
 #include "io/epochs/mapped_file.hpp"
@@ -15,12 +16,11 @@ namespace eventloom {
 
 namespace {
 
-/// Epochs asked for at a time.
-constexpr Epoch kStep = 4096;
-
 /// Sees every item of a buffer.
 struct HitCounter {
   std::uint64_t epoch_ticks;
+  std::uint64_t kept;  ///< hits that are shown
+  std::vector<RecordedHit> first_hits;
   Tick epoch_start = 0;
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
@@ -30,7 +30,10 @@ struct HitCounter {
   Tick last = 0;
 
   void epoch(Epoch epoch) { epoch_start = epoch * epoch_ticks; }
-  void hit(std::uint32_t tick, std::uint32_t, std::span<const std::uint32_t> payload) {
+  void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
+    if (hits < kept) {
+      first_hits.push_back({epoch_start + tick, channel, std::vector<std::uint32_t>(payload.begin(), payload.end())});
+    }
     ++hits;
     payload_words += payload.size();
     first = std::min(first, epoch_start + tick);
@@ -44,7 +47,9 @@ struct HitCounter {
 
 class EpochsReader {
  public:
-  explicit EpochsReader(const StreamHeader& header) : counter_{header.base.epoch_ticks} { report_.header = header; }
+  EpochsReader(const StreamHeader& header, std::uint64_t n_hits) : counter_{header.base.epoch_ticks, n_hits, {}} {
+    report_.header = header;
+  }
 
   /// Takes what a collect() of epochs from `begin` on gave.
   void take(const SliceData& data, Epoch begin) {
@@ -62,6 +67,7 @@ class EpochsReader {
       report_.last_tick = counter_.last;
     }
     report_.hits = counter_.hits;
+    report_.first_hits = std::move(counter_.first_hits);
     report_.tags = counter_.tags;
     report_.histograms = counter_.histograms;
     report_.payload_words = counter_.payload_words;
@@ -120,22 +126,16 @@ std::string index_state(std::span<const std::byte> file) {
 
 }  // namespace
 
-EpochsReport read_epochs_report(const std::string& path) {
-  const auto source = open_source({"file:" + path}, {0}, {});
-  EpochsReader reader(source->header());
+EpochsReport read_epochs_report(const std::string& path, std::uint64_t n_hits) {
+  const auto source = open_source({SourceUri::of_path("file", path)}, {0}, {});
+  EpochsReader reader(source->header(), n_hits);
   SliceData data;
-  if (const auto first = source->first_epoch()) {
-    reader.starts_at(*first);
-    for (Epoch at = *first; !source->end_epoch() || at < *source->end_epoch(); at += kStep) {
-      data.clear();
-      source->collect({at, at + kStep}, data);
-      reader.take(data, at);
-      source->forget(at + kStep);
-    }
-  } else {
-    source->collect({0, std::numeric_limits<Epoch>::max()}, data);
-    reader.take(data, 0);
-  }
+  reader.starts_at(source->first_epoch().value_or(0));
+  for_each_step(*source, [&](EpochRange epochs) {
+    data.clear();
+    source->collect(epochs, data);
+    reader.take(data, epochs.begin);
+  });
   auto report = reader.finish();
   const MappedFile file(path);
   report.file_bytes = file.bytes().size();

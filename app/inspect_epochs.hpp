@@ -8,6 +8,13 @@
 
 namespace eventloom {
 
+/// A hit, as recorded.
+struct RecordedHit {
+  Tick time = 0;
+  std::uint32_t channel = 0;
+  std::vector<std::uint32_t> payload;
+};
+
 /// What is in an `.epochs` file. Every checksum has been tested and every word read.
 struct EpochsReport {
   StreamHeader header;
@@ -27,13 +34,14 @@ struct EpochsReport {
   std::uint64_t anomalies = 0;        ///< see Source::anomalies
   std::vector<Damage> damage;         ///< stretches that cannot be used
   std::vector<std::string> problems;  ///< what is wrong inside of buffers, a line each
+  std::vector<RecordedHit> first_hits;
 
   [[nodiscard]] bool damaged() const {
     return index == "damaged" || anomalies > 0 || !damage.empty() || !problems.empty();
   }
 };
 
-/// Throws UserError when the file cannot be opened or has no readable header.
-EpochsReport read_epochs_report(const std::string& path);
+/// With its first `n_hits` hits. Throws UserError when the file cannot be opened or has no readable header.
+EpochsReport read_epochs_report(const std::string& path, std::uint64_t n_hits);
 
 }  // namespace eventloom

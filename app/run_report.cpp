@@ -218,9 +218,9 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   char line[160];
   std::snprintf(
       line, sizeof line,
-      "%llu events with %llu hits in %llu slices from %u sources, by %u builders and %u filters on %d ranks\n",
+      "%llu events with %llu hits in %llu slices from %zu sources, by %u builders and %u filters on %d ranks\n",
       static_cast<unsigned long long>(t.events), static_cast<unsigned long long>(t.hits_written),
-      static_cast<unsigned long long>(t.slices), setup.roles.sources, setup.roles.builders, setup.roles.filters,
+      static_cast<unsigned long long>(t.slices), setup.sources.size(), setup.roles.builders, setup.roles.filters,
       setup.roles.ranks);
   out << line;
   print_ledger(out, t);
@@ -245,7 +245,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["hits_per_second"] = result.seconds > 0 ? static_cast<double>(result.totals.hits_in) / result.seconds : 0.0;
   json["output"] = config.output;
   json["ranks"] = setup.roles.ranks;
-  json["sources"] = setup.roles.sources;
+  json["sources"] = setup.sources.size();
   json.erase("counts");
   json.erase("sorted");
   json["per_source"] = per_source(setup, result);

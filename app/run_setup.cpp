@@ -1,6 +1,7 @@
 #include "app/run_setup.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -52,8 +53,8 @@ SourceFacts from_json(const Json& json) {
 SourceFacts facts_of(const SourceSpec& spec, Source& source) {
   const auto& header = source.header();
   const auto input = source.input();
-  return {source.name(), spec.uri,       input.path,   input.bytes, input.crc32c,        header.source,
-          header.base,   header.payload, header.flags, header.text, source.first_epoch()};
+  return {source.name(), spec.uri.text(), input.path,   input.bytes, input.crc32c,        header.source,
+          header.base,   header.payload,  header.flags, header.text, source.first_epoch()};
 }
 
 Json to_json(const SortedManifest& manifest) {
@@ -66,12 +67,16 @@ Json to_json(const SortedManifest& manifest) {
                             origin.flags,        origin.text, std::nullopt};
     sources.push_back(to_json({static_cast<std::uint16_t>(s)}, facts));
   }
-  return {{"sources", sources}, {"definition", manifest.definition}, {"overlap", manifest.overlap}};
+  return {{"sources", sources},
+          {"streams", manifest.files.size()},
+          {"definition", manifest.definition},
+          {"overlap", manifest.overlap}};
 }
 
 SortedFacts sorted_from_json(const Json& json) {
   SortedFacts facts;
   for (const auto& source : json.at("sources")) facts.sources.push_back(from_json(source));
+  facts.streams = json.at("streams");
   facts.definition = json.at("definition");
   facts.overlap = json.at("overlap");
   return facts;
@@ -92,12 +97,23 @@ void settle_sources(RunSetup& setup, const std::optional<SortedFacts>& sorted) {
   setup.sources = sorted ? sorted->sources : setup.streams;
   const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
   if (n_sorted == 0) return;
-  if (!sorted || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
+  const bool whole = sorted && sorted->streams == setup.streams.size();
+  if (!whole || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
     throw UserError("time-sorted streams are taken back as a whole and alone: give '--source sorted:DIR' and no other");
   }
-  const bool same_events =
-      sorted->definition == to_text(setup.meaning.definition) && sorted->overlap == setup.meaning.geometry.overlap;
+  // Events by number are matched anew: their tags stand for all hits of a number.
+  const bool same_events = !std::holds_alternative<TagDefinition>(setup.meaning.definition) &&
+                           sorted->definition == to_text(setup.meaning.definition) &&
+                           sorted->overlap == setup.meaning.geometry.overlap;
   setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
+}
+
+/// --save-sorted clears its folder.
+void refuse_to_overwrite(const std::string& source, const std::string& folder) {
+  const auto uri = SourceUri::parse(source);
+  std::error_code error;
+  if (folder.empty() || uri.scheme() != "sorted" || !std::filesystem::equivalent(uri.path(), folder, error)) return;
+  throw UserError("--save-sorted '" + folder + "' is the folder that is being read; choose another");
 }
 
 Roles assign_roles(const RunConfig& config, std::size_t n_sources, int ranks) {
@@ -139,12 +155,22 @@ void require_window_fits(const SliceGeometry& geometry) {
                   " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
 }
 
-SliceId first_slice_of(const std::vector<SourceFacts>& sources, const SliceGeometry& geometry) {
+/// Of all sources; 0 without data.
+Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
   std::optional<Epoch> first;
   for (const auto& source : sources) {
     if (source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
   }
-  return geometry.slice_of(first.value_or(0));
+  return first.value_or(0);
+}
+
+/// Collective. A source that begins late has a gap before it, too.
+void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) {
+  const GapLimit limit{setup.meaning.geometry.epochs_per_slice};
+  for (const auto& stream : setup.streams) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
+  agree(communicator, [&] {
+    for (auto& source : setup.local) source.stream->limit_gaps(limit);
+  });
 }
 
 }  // namespace
@@ -154,6 +180,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
   Json mine = Json::array();
   agree(communicator, [&] {
     const auto specs = expand_sources(config.sources);
+    for (const auto& source : config.sources) refuse_to_overwrite(source, config.save_sorted);
     setup.roles = assign_roles(config, specs.size(), communicator.size());
     for (std::size_t s = 0; s < specs.size(); ++s) {
       const SourceId id{static_cast<std::uint16_t>(s)};
@@ -177,7 +204,9 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
   require_window_fits(setup.meaning.geometry);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.numbered = is_numbered(setup.sources.front());
-  setup.first_slice = first_slice_of(setup.streams, setup.meaning.geometry);
+  const Epoch first = first_epoch_of(setup.streams);
+  setup.first_slice = setup.meaning.geometry.slice_of(first);
+  limit_gaps(setup, first, communicator);
   setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
   return setup;
 }

@@ -33,6 +33,7 @@ struct SourceFacts {
 /// How the streams of a folder of time-sorted hits came about.
 struct SortedFacts {
   std::vector<SourceFacts> sources;  ///< that the hits came from, by number
+  std::size_t streams = 0;           ///< in the folder
   std::string definition;            ///< of the tagged events, see to_text()
   Tick overlap = 0;
 };

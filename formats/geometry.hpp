@@ -19,6 +19,14 @@ struct TimeBase {
 
 inline constexpr std::uint32_t kMaxEpochTicks = 1U << 19;
 
+/// The greatest epoch that data may have: its ticks fit 64 bits, and so do those of the windows
+/// around it. A window, a slice with its margin on both sides, is shorter than 2^32 ticks; the last
+/// one sent lies beside the last data, so two of them would do.
+constexpr Epoch max_epoch(std::uint32_t epoch_ticks) {
+  constexpr Tick kWindows = Tick{4} << 32;
+  return (std::numeric_limits<Tick>::max() - kWindows) / epoch_ticks - 1;
+}
+
 /// Half-open range of epochs or ticks.
 template <class T>
 struct Range {

@@ -69,11 +69,12 @@ std::optional<Decimal> parse_decimal(std::string_view text) {
   }
   if (!any) return std::nullopt;
   if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    const char* begin = text.data() + i + 1;
-    if (i + 1 < text.size() && text[i + 1] == '+') ++begin;
+    auto power = text.substr(i + 1);
+    if (power.starts_with("+-")) return std::nullopt;
+    if (power.starts_with('+')) power.remove_prefix(1);
     int exponent = 0;
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), exponent);
-    if (error != std::errc() || end != text.data() + text.size() || exponent > 40 || exponent < -60)
+    const auto [end, error] = std::from_chars(power.data(), power.data() + power.size(), exponent);
+    if (error != std::errc() || end != power.data() + power.size() || exponent > 40 || exponent < -60)
       return std::nullopt;
     out.exponent += exponent;
     return out;

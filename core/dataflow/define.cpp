@@ -62,15 +62,31 @@ std::span<const EventRange> EventFinder::find_tagged(std::span<const HitKey> key
                                                      const DecodedHits& hits) {
   events_.clear();
   for (const auto& [hit, tag] : hits.tags) {
-    if (hit >= hits.size || tag.n_hits == 0) continue;
-    const HitKey first = make_key(hits.tick.data()[hit], hit);
+    const HitKey first = make_key(hit < hits.size ? hits.tick.data()[hit] : 0, hit);
     const auto begin = static_cast<std::uint32_t>(std::ranges::lower_bound(keys, first) - keys.begin());
+    if (begin == keys.size() || tag.n_hits == 0) return find(keys, window);  // not what a run has left
     const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(std::size_t{begin} + tag.n_hits, keys.size()));
-    if (tick_of(first) >= window.slice_end || tick_of(keys[end - 1]) < window.slice_begin) continue;
     events_.push_back({begin, end, tag.truncated});
   }
   std::ranges::sort(events_, {}, &EventRange::begin);
+  if (!plausible(keys, window)) return find(keys, window);
+  std::erase_if(events_, [&](const EventRange& e) {
+    return tick_of(keys[e.begin]) >= window.slice_end || tick_of(keys[e.end - 1]) < window.slice_begin;
+  });
   return events_;
+}
+
+/// Whether the events lie one behind the other and none is longer than the overlap.
+bool EventFinder::plausible(std::span<const HitKey> keys, const DefineWindow& window) const {
+  std::uint32_t next = 0;
+  for (const auto& event : events_) {
+    if (event.begin < next) return false;
+    // One that begins behind the slice may reach out of the window: it is another slice's.
+    const bool seen_whole = tick_of(keys[event.begin]) < window.slice_end;
+    if (seen_whole && tick_of(keys[event.end - 1]) - tick_of(keys[event.begin]) > window.overlap) return false;
+    next = event.end;
+  }
+  return true;
 }
 
 void EventFinder::find_gap(const GapDefinition& gap) {

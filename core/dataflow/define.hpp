@@ -34,11 +34,13 @@ class EventFinder {
   /// valid until the next call. Right as long as the keys cover overlap + reach_of() around the slice.
   std::span<const EventRange> find(std::span<const HitKey> keys, const DefineWindow& window);
 
-  /// The same from event tags that a run with the same definition and overlap has left.
+  /// The same from event tags that a run with the same definition and overlap has left; tags that cannot be right
+  /// are not used.
   std::span<const EventRange> find_tagged(std::span<const HitKey> keys, const DefineWindow& window,
                                           const DecodedHits& hits);
 
  private:
+  [[nodiscard]] bool plausible(std::span<const HitKey> keys, const DefineWindow& window) const;
   void find_gap(const GapDefinition& gap);
   void find_multiplicity(const MultiplicityDefinition& multiplicity);
   void widen(const MultiplicityDefinition& multiplicity, std::uint64_t first_bin, std::uint64_t last_bin,

@@ -33,16 +33,11 @@ void require_short_window(const SliceGeometry& geometry) {
   }
 }
 
-/// What the slice accounts for: damage that begins in it, and hits that matching by number took out.
-void collect_damage(std::span<const SourceDamage> damage, std::span<const BuildProblem> mismatches, EpochRange owned,
-                    std::vector<SourceDamage>& out) {
+/// What the slice accounts for: damage that begins in it.
+void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std::vector<SourceDamage>& out) {
   out.clear();
   for (const auto& item : damage) {
     if (owned.contains(item.damage.first_epoch)) out.push_back(item);
-  }
-  for (const auto& problem : mismatches) {
-    out.push_back({problem.source, problem.damage});
-    out.back().damage.first_epoch = owned.begin;
   }
   for (auto& item : out) item.damage.origin = item.source.value;
 }
@@ -57,6 +52,11 @@ struct SliceBuilder::Work {
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     if (std::holds_alternative<TagDefinition>(settings.definition))
       match.emplace(settings.stream_flags, settings.with_payload);
+  }
+
+  void keep(std::span<const HitKey> keys, std::span<const EventRange> events, const DefineWindow& window,
+            SortedSlice& out) {
+    encoder.encode(decoder.hits(), keys, events, window, settings.with_payload, out.buffers);
   }
 
   const SliceBuilderSettings settings;
@@ -88,8 +88,11 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   const DecodedHits& hits = work_->decoder.hits();
   auto keys = work_->time_sort.sort(hits, sent.end - sent.begin, geometry.base.epoch_ticks);
   out.ledger = {.slice = slice.value};
-  const std::size_t problems_before = problems.size();
-  if (work_->match) keys = work_->match->same_trigger(hits, keys, window, out, problems);
+  if (work_->match) {
+    // What is kept is as it came: another definition may have a use for what matching takes out.
+    if (sorted != nullptr) work_->keep(keys, work_->finder.find(keys, window), window, *sorted);
+    keys = work_->match->same_trigger(hits, keys, window, out, problems);
+  }
   const auto& input = work_->settings.sorted;
   const auto events =
       input && input->use_tags ? work_->finder.find_tagged(keys, window, hits) : work_->finder.find(keys, window);
@@ -101,9 +104,8 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
       hits.count(static_cast<std::uint32_t>(window.slice_begin), static_cast<std::uint32_t>(window.slice_end)) +
       out.ledger.dropped() - out_of_step;
   if (sorted == nullptr) return;
-  work_->encoder.encode(hits, keys, events, window, work_->settings.with_payload, sorted->buffers);
-  const auto mismatches = std::span<const BuildProblem>(problems).subspan(problems_before);
-  collect_damage(work_->decoder.damage(), mismatches, geometry.owned_epochs(slice), sorted->damage);
+  if (!work_->match) work_->keep(keys, events, window, *sorted);
+  collect_damage(work_->decoder.damage(), geometry.owned_epochs(slice), sorted->damage);
 }
 
 }  // namespace eventloom

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/dataflow/gap_limit.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/stream_file.hpp"
@@ -66,6 +67,14 @@ class Source {
   /// A stretch of damage that goes on beyond end_epoch(), for all that is known: the stream breaks
   /// off. Known as soon as end_epoch() is.
   [[nodiscard]] virtual std::optional<Damage> tail_damage() const = 0;
+
+  /// First epoch from `from` on in which an epoch buffer or a stretch of damage begins; nothing when none
+  /// does. Streams that are read as they come read on until they know. A source that does not know gives `from`.
+  virtual std::optional<Epoch> next_beginning(Epoch from) { return from; }
+
+  /// Throws UserError when the stream has a longer gap than `limit` allows: now, or, when the stream is read
+  /// as it comes, from collect() as soon as it gets there.
+  virtual void limit_gaps(const GapLimit& /*limit*/) {}
 
   /// Epochs before `epoch` will not be asked for again; their memory may go.
   virtual void forget(Epoch epoch) = 0;

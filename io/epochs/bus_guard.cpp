@@ -30,8 +30,8 @@ std::uintptr_t page_bytes = 0;
 
 /// mmap is not on POSIX's list of what a signal handler may call, but on Linux it is a plain system
 /// call, and the fault comes from reading memory, never from inside the C library's own state.
-bool replace_page(std::uintptr_t address) {
-  void* page = reinterpret_cast<void*>(address / page_bytes * page_bytes);
+bool replace_page(void* address) {
+  auto* page = static_cast<char*>(address) - reinterpret_cast<std::uintptr_t>(address) % page_bytes;
   return mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
@@ -42,7 +42,7 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     const auto begin = watched[i].begin.load();
     if (begin == 0 || address < begin || address >= watched[i].end.load()) continue;
     watched[i].lost.store(true);
-    if (replace_page(address)) return;
+    if (replace_page(info->si_addr)) return;
   }
   // Not ours: the fault comes again and meets whoever was there before us.
   sigaction(signal, &previous, nullptr);

@@ -20,16 +20,24 @@ std::uint64_t stored_bytes(const IndexEntry& entry) {
   return header.stored_bytes();
 }
 
-/// Whether the entries tile the file from `begin` to `end` in rising epochs.
-bool consistent(std::span<const IndexEntry> entries, std::uint64_t begin, std::uint64_t end) {
+/// Whether the entries tile the file from `begin` on in rising epochs up to `last`, and hold the hits that
+/// the trailer names.
+bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   Epoch next = 0;
-  for (const auto& entry : entries) {
+  std::uint64_t hits = 0;
+  for (const auto& entry : index.entries) {
     if (entry.offset != begin || entry.first_epoch < next || entry.n_epochs == 0) return false;
+    if (entry.first_epoch > last || entry.n_epochs - 1 > last - entry.first_epoch) return false;
     next = entry.epochs().end;
-    if (next < entry.first_epoch) return false;
+    hits += entry.n_hits;
     begin += stored_bytes(entry);
   }
-  return begin == end;
+  return begin == index.trailer.index_offset && hits == index.trailer.n_hits;
+}
+
+/// Damage of no epochs has its place in one all the same.
+EpochRange epochs_of(const Damage& damage) {
+  return {damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
 }
 
 DecodedStreamHeader read_header(const std::string& path, std::span<const std::byte> bytes) {
@@ -84,7 +92,7 @@ bool EpochsSource::use_index() {
   const auto index = find_index(file_.bytes(), damaged);
   index_state_ = damaged ? IndexState::damaged : IndexState::missing;
   if (!index) return false;
-  if (!consistent(index->entries, first_buffer_, index->trailer.index_offset)) {
+  if (!consistent(*index, first_buffer_, max_epoch(header_.base.epoch_ticks))) {
     index_state_ = IndexState::damaged;
     return false;
   }
@@ -98,7 +106,7 @@ bool EpochsSource::use_index() {
 }
 
 void EpochsSource::scan() {
-  auto scan = scan_stream(file_.bytes(), first_buffer_);
+  auto scan = scan_stream(file_.bytes(), first_buffer_, header_.base);
   scanned_ = std::move(scan.entries);
   entries_ = scanned_;
   damage_ = std::move(scan.damage);
@@ -149,9 +157,9 @@ void EpochsSource::collect(EpochRange epochs, SliceData& out) {
       note_given(*last_buffer);
     }
   }
-  for (const auto& damage : damage_) {
-    const EpochRange range{damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
-    if (range.overlaps(epochs)) out.damage.push_back(damage);
+  for (const auto& damage : std::span(damage_).subspan(over_)) {
+    if (damage.first_epoch >= epochs.end) break;
+    if (epochs_of(damage).end > epochs.begin) out.damage.push_back(damage);
   }
 }
 
@@ -192,11 +200,12 @@ void EpochsSource::give_up(EpochRange epochs) {
   damage.n_hits = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(hits_ - std::min(hits_, given_hits_), std::numeric_limits<std::uint32_t>::max()));
   end_epoch_ = std::max(end_epoch_, damage.first_epoch + 1);
-  damage_.push_back(damage);
+  damage_.insert(std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch), damage);
   tail_damage_ = damage;
   spdlog::error("{}: the file was cut or its disk failed while it was read; {} hits from epoch {} on are lost", path_,
                 damage.n_hits, damage.first_epoch);
 }
+
 /// Looks at the header alone; the words are checked where they are decoded.
 bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   if (index_state_ != IndexState::good) return true;  // the scan has looked
@@ -217,7 +226,27 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   return false;
 }
 
+std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
+  std::optional<Epoch> next;
+  const auto damage = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
+  if (damage != damage_.end()) next = damage->first_epoch;
+  if (gave_up_) return next;
+  const auto entry = std::ranges::lower_bound(entries_, from, {}, &IndexEntry::first_epoch);
+  if (entry != entries_.end()) next = std::min(next.value_or(entry->first_epoch), entry->first_epoch);
+  return file_.lost() ? from : next;  // collect() is to find out what that means
+}
+
+void EpochsSource::limit_gaps(const GapLimit& limit) {
+  Epoch at = first_epoch_;
+  for (const auto& entry : entries_) {
+    limit.check(path_, {at, entry.first_epoch});
+    at = entry.epochs().end;
+  }
+  limit.check(path_, {at, end_epoch_});
+}
+
 void EpochsSource::forget(Epoch epoch) {
+  while (over_ < damage_.size() && epochs_of(damage_[over_]).end <= epoch) ++over_;
   const auto i = first_entry_ending_after(epoch);
   if (i < entries_.size()) file_.release_before(entries_[i].offset);
 }

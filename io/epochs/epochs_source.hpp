@@ -34,6 +34,8 @@ class EpochsSource final : public Source {
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return end_epoch_; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_damage_; }
+  std::optional<Epoch> next_beginning(Epoch from) override;
+  void limit_gaps(const GapLimit& limit) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
@@ -57,7 +59,8 @@ class EpochsSource final : public Source {
   IndexState index_state_ = IndexState::good;
   std::span<const IndexEntry> entries_;  ///< in the map, or scanned_
   std::vector<IndexEntry> scanned_;
-  std::vector<Damage> damage_;  ///< found by the scan
+  std::vector<Damage> damage_;  ///< not found by check(); in rising first epochs
+  std::size_t over_ = 0;        ///< so many of these are forgotten
   std::optional<Damage> tail_damage_;
   Epoch first_epoch_ = 0;
   Epoch end_epoch_ = 0;

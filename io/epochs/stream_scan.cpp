@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "formats/epoch_buffer.hpp"
@@ -17,7 +18,8 @@ constexpr Epoch kOpenEnd = std::numeric_limits<Epoch>::max();
 
 class Scanner {
  public:
-  Scanner(std::span<const std::byte> file, std::uint64_t begin) : file_(file), begin_(begin), at_(begin) {}
+  Scanner(std::span<const std::byte> file, std::uint64_t begin, const TimeBase& base)
+      : file_(file), begin_(begin), at_(begin), max_epoch_(max_epoch(base.epoch_ticks)) {}
 
   StreamScan scan() {
     while (at_ < file_.size()) {
@@ -30,11 +32,26 @@ class Scanner {
         break;
       }
     }
+    place_untimed(kOpenEnd);
     std::ranges::sort(scan_.damage, {}, &Damage::first_epoch);
     return std::move(scan_);
   }
 
  private:
+  /// Buffers that were missing when a later one came, those that came since left out.
+  struct Gap {
+    std::uint64_t end = 0;   ///< number of the buffer behind it
+    std::size_t damage = 0;  ///< index of its record
+  };
+  /// By the number of the first buffer.
+  using Gaps = std::map<std::uint64_t, Gap>;
+
+  /// Buffers whose epochs have no ticks.
+  struct Untimed {
+    std::uint64_t offset = 0;  ///< of the first one
+    std::uint64_t hits = 0;
+  };
+
   /// The header at `offset` if its buffer is all there.
   [[nodiscard]] std::optional<EpochBufferHeader> buffer_at(std::uint64_t offset) const {
     const auto header = read_epoch_buffer_header(file_.subspan(offset));
@@ -43,10 +60,11 @@ class Scanner {
   }
 
   void take(const EpochBufferHeader& header) {
+    if (!has_time(header)) return take_untimed(header);
     if (header.sequence < next_sequence_) return take_late(header);
-    if (header.sequence > next_sequence_) note_gap(header);
-    next_sequence_ = header.sequence + 1;
-    next_hits_before_ = header.hits_before + header.n_hits;
+    place_untimed(header.first_epoch);
+    if (header.sequence > next_sequence_) note_gap(header, header.first_epoch);
+    count(header);
     if (header.first_epoch < end_epoch_) {
       drop(header, DropCause::out_of_order, "an epoch buffer starts before the end of the one before it");
       return;
@@ -57,28 +75,61 @@ class Scanner {
     end_epoch_ = header.epochs().end;
   }
 
-  /// Buffers with numbers from the next one on are not where they should be.
-  void note_gap(const EpochBufferHeader& header) {
+  void count(const EpochBufferHeader& header) {
+    next_sequence_ = header.sequence + 1;
+    next_hits_before_ = header.hits_before + header.n_hits;
+  }
+
+  [[nodiscard]] bool has_time(const EpochBufferHeader& header) const { return header.epochs().end - 1 <= max_epoch_; }
+
+  /// Its hits were somewhere between the buffers beside it.
+  void take_untimed(const EpochBufferHeader& header) {
+    if (!untimed_) untimed_ = {at_, 0};
+    untimed_->hits += header.n_hits;
+    // The stretch up to the next buffer is damage as it is.
+    if (header.sequence > next_sequence_) note_gap(header, end_epoch_);
+    if (header.sequence >= next_sequence_) count(header);
+    problem("an epoch buffer reaches to epoch " + std::to_string(header.epochs().end - 1) +
+            ", but ticks fit 64 bits to " + std::to_string(max_epoch_) + " only; its " + std::to_string(header.n_hits) +
+            " hits are lost");
+  }
+
+  void place_untimed(Epoch end) {
+    if (!untimed_) return;
+    add_damage(end_epoch_, end, untimed_->hits, DropCause::corrupt);
+    scan_.damage.back().file_offset = untimed_->offset;
+    untimed_.reset();
+  }
+
+  /// Buffers with numbers from the next one on are not where they should be: damage up to epoch `end`.
+  void note_gap(const EpochBufferHeader& header, Epoch end) {
     const std::uint64_t lost = header.hits_before - std::min(header.hits_before, next_hits_before_);
-    gaps_.push_back({next_sequence_, header.sequence, scan_.damage.size()});
-    add_damage(end_epoch_, header.first_epoch, lost, DropCause::corrupt);
+    gaps_[next_sequence_] = {header.sequence, scan_.damage.size()};
+    add_damage(end_epoch_, end, lost, DropCause::corrupt);
     problem("epoch buffers " + std::to_string(next_sequence_) + " to " + std::to_string(header.sequence - 1) +
             " with " + std::to_string(lost) + " hits are not here; expected number " + std::to_string(next_sequence_));
   }
 
   /// A number seen before: the same again, or one that was missing in front.
   void take_late(const EpochBufferHeader& header) {
-    const auto gap = std::ranges::find_if(
-        gaps_, [&](const Gap& g) { return g.begin <= header.sequence && header.sequence < g.end; });
-    if (gap == gaps_.end()) {
+    const auto behind = gaps_.upper_bound(header.sequence);
+    const auto found = behind == gaps_.begin() ? behind : std::prev(behind);
+    if (found == behind || found->second.end <= header.sequence) {
       drop(header, DropCause::duplicate, "an epoch buffer that was there before");
       return;
     }
     // Its hits are counted with the gap already.
-    scan_.damage[gap->damage].cause = DropCause::out_of_order;
+    scan_.damage[found->second.damage].cause = DropCause::out_of_order;
     problem("epoch buffer " + std::to_string(header.sequence) + " comes after number " +
             std::to_string(next_sequence_ - 1));
-    if (gap->end - gap->begin == 1) gaps_.erase(gap);
+    take_out(found, header.sequence);
+  }
+
+  void take_out(Gaps::iterator gap, std::uint64_t sequence) {
+    const auto [begin, rest] = *gap;
+    gaps_.erase(gap);
+    if (begin < sequence) gaps_[begin] = {sequence, rest.damage};
+    if (sequence + 1 < rest.end) gaps_[sequence + 1] = rest;
   }
 
   void drop(const EpochBufferHeader& header, DropCause cause, const std::string& text) {
@@ -110,7 +161,7 @@ class Scanner {
     const auto header = read_epoch_buffer_header(file_.subspan(at_));
     if (header) {
       problem("the file ends in the middle of an epoch buffer of " + std::to_string(header->stored_bytes()) + " bytes");
-      add_damage(header->first_epoch, kOpenEnd, header->n_hits, DropCause::corrupt);
+      add_damage(has_time(*header) ? header->first_epoch : end_epoch_, kOpenEnd, header->n_hits, DropCause::corrupt);
     } else {
       problem("the file ends in " + std::to_string(file_.size() - at_) + " bytes that are no epoch buffer");
       add_damage(end_epoch_, kOpenEnd, 0, DropCause::corrupt);
@@ -138,17 +189,13 @@ class Scanner {
 
   void problem(std::string text) { scan_.problems.push_back({at_, std::move(text)}); }
 
-  struct Gap {
-    std::uint64_t begin;
-    std::uint64_t end;
-    std::size_t damage;  ///< index of its record
-  };
-
   std::span<const std::byte> file_;
   std::uint64_t begin_;
   std::uint64_t at_;
+  Epoch max_epoch_;
   StreamScan scan_;
-  std::vector<Gap> gaps_;
+  Gaps gaps_;
+  std::optional<Untimed> untimed_;  ///< since the last buffer with a time
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_hits_before_ = 0;
   Epoch end_epoch_ = 0;
@@ -156,6 +203,8 @@ class Scanner {
 
 }  // namespace
 
-StreamScan scan_stream(std::span<const std::byte> file, std::uint64_t begin) { return Scanner(file, begin).scan(); }
+StreamScan scan_stream(std::span<const std::byte> file, std::uint64_t begin, const TimeBase& base) {
+  return Scanner(file, begin, base).scan();
+}
 
 }  // namespace eventloom

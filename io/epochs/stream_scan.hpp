@@ -29,7 +29,8 @@ struct StreamScan {
 /// Steps from buffer to buffer from `begin` on. Buffers are known by their number in the stream:
 /// one that comes again is a duplicate, one that comes late is out of order, bytes that are no
 /// buffer are skipped up to the next header that proves itself. Hits lost in between are the
-/// difference of the headers' counts.
-StreamScan scan_stream(std::span<const std::byte> file, std::uint64_t begin);
+/// difference of the headers' counts. A buffer of epochs that have no ticks in `base` is damage of
+/// the stretch that it stands in.
+StreamScan scan_stream(std::span<const std::byte> file, std::uint64_t begin, const TimeBase& base);
 
 }  // namespace eventloom

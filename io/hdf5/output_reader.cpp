@@ -132,6 +132,8 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
     const OpenFile open(path);
     const auto events = open.column(event_columns()[kEventTime]).rows();
     const auto hits = open.column(hit_columns()[kHitTime]).rows();
+    if (has_object(open.file.get(), payload_column().path))
+      summary.payload_words += open.column(payload_column()).rows();
     if (bytes != part.bytes || events != part.events || hits != part.hits) {
       summary.problems.push_back(fmt::format("part {} has {} bytes, {} events, {} hits; the run lists {}, {}, {}",
                                              part.name, bytes, events, hits, part.bytes, part.events, part.hits));

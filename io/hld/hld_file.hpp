@@ -10,7 +10,7 @@
 
 #include "formats/hld.hpp"
 #include "io/files/file_window.hpp"
-#include "io/hld/complaints.hpp"
+#include "io/sources/complaints.hpp"
 
 namespace eventloom {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "io/hld/losses.hpp"
+#include "io/sources/block_losses.hpp"
 
 namespace eventloom {
 

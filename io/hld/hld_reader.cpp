@@ -13,8 +13,8 @@
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_hits.hpp"
 #include "io/hld/hld_options.hpp"
-#include "io/hld/losses.hpp"
 #include "io/hld/subevent_ids.hpp"
+#include "io/sources/block_losses.hpp"
 #include "io/sources/event_numbers.hpp"
 #include "io/sources/file_checksum.hpp"
 
@@ -175,10 +175,7 @@ void HldReader::keep(Tick number, HitBlock& block) {
 
 /// The event that was kept last must go.
 void HldReader::take_back(DropCause cause, HitBlock& block) {
-  const auto hits = static_cast<std::uint32_t>(block.size() - kept_.first_hit);
-  take_back_hits(block, kept_.first_hit);
-  const Loss loss{.before = kept_.first_hit, .offset = kept_.offset, .hits = hits, .cause = cause};
-  block.losses.insert(block.losses.begin() + static_cast<std::ptrdiff_t>(kept_.losses), loss);
+  take_back_hits(block, kept_.first_hit, kept_.losses, {.offset = kept_.offset, .cause = cause});
   kept_ids_.forget();
   complain(kept_.file, kept_.offset, kept_.number, cause);
 }
@@ -188,9 +185,7 @@ void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = file_->event();
   const auto before = block.size();
   maker_->append(event, 0, block, file_->complaints());
-  const auto hits = static_cast<std::uint32_t>(block.size() - before);
-  take_back_hits(block, before);
-  add_loss(block, {.before = before, .offset = event.offset, .hits = hits, .cause = cause});
+  take_back_hits(block, before, block.losses.size(), {.offset = event.offset, .cause = cause});
   complain(opened_, event.offset, event.number, cause);
 }
 

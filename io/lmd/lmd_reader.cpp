@@ -10,13 +10,14 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
-#include "io/hld/complaints.hpp"
-#include "io/hld/losses.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_hits.hpp"
 #include "io/lmd/lmd_time.hpp"
+#include "io/sources/block_losses.hpp"
+#include "io/sources/complaints.hpp"
 #include "io/sources/event_numbers.hpp"
 #include "io/sources/file_checksum.hpp"
+#include "io/sources/time_steps.hpp"
 
 namespace eventloom {
 
@@ -25,11 +26,12 @@ namespace {
 /// A block with so much is full: with the window of the file it stays in the L2 cache.
 constexpr std::size_t kBlockHits = 8192;
 constexpr std::size_t kBlockWords = 32768;
-/// With so many losses of its own a block takes no pains with their order.
-constexpr std::size_t kOrderedLosses = 4096;
+constexpr std::size_t kBlockLosses = 4096;
+/// The longest pause in time stamps that one event alone can claim: an hour.
+constexpr std::uint64_t kLongestPausePs = 3600 * std::uint64_t{1'000'000'000'000};
 
 bool is_full(const HitBlock& block) {
-  return block.size() >= kBlockHits || block.payload.size() >= kBlockWords || block.losses.size() >= kOrderedLosses;
+  return block.size() >= kBlockHits || block.payload.size() >= kBlockWords || block.losses.size() >= kBlockLosses;
 }
 
 /// The event that was kept last.
@@ -57,13 +59,12 @@ class LmdReader final : public HitReader {
   bool next_event(HitBlock& block);
   void take_problems(HitBlock& block);
 
-  void read_numbered(HitBlock& block);
   bool judge(HitBlock& block);
+  [[nodiscard]] bool completes_kept(const HitBlock& block) const;
   void keep(Tick tick, HitBlock& block);
   void take_back(DropCause cause, HitBlock& block);
   void leave_out(DropCause cause, HitBlock& block);
 
-  void read_timed(HitBlock& block);
   void warn_of_folded();
 
   std::string name_;
@@ -83,15 +84,19 @@ class LmdReader final : public HitReader {
   std::uint64_t anomalies_ = 0;
   std::uint64_t untimed_ = 0;
 
-  // Where times are event numbers:
-  EventNumbers numbers_;
+  EventNumbers numbers_;  ///< where times are event numbers
+  TimeSteps steps_;       ///< where they are stamps
   KeptEvent kept_;
   std::optional<Tick> waiting_;  ///< tick of event_, which opens the next block
 };
 
 LmdReader::LmdReader(const SourceUri& uri, std::span<const std::string> paths, const LmdTime& time,
                      const StreamHeader& header)
-    : name_(uri.path()), paths_(paths.begin(), paths.end()), time_(time), header_(header) {
+    : name_(uri.path()),
+      paths_(paths.begin(), paths.end()),
+      time_(time),
+      header_(header),
+      steps_(kLongestPausePs / header.base.tick_ps) {
   for (std::size_t i = paths_.size(); i > 0; --i) open(i - 1);  // what cannot be opened is told now
 }
 
@@ -115,10 +120,12 @@ InputFile LmdReader::input() const {
 
 bool LmdReader::read(HitBlock& block) {
   block.clear();
-  if (time_.numbered()) {
-    read_numbered(block);
-  } else {
-    read_timed(block);
+  if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
+  bool goes_on = true;
+  bool there = true;
+  while (goes_on && (there = next_event(block))) goes_on = judge(block);
+  if (!there) {
+    if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
   }
   if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
   return block.size() != 0 || !block.losses.empty();
@@ -158,21 +165,23 @@ void LmdReader::take_problems(HitBlock& block) {
   }
 }
 
-// ---------------------------------------------------------------- times that are numbers
-
-void LmdReader::read_numbered(HitBlock& block) {
-  if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
-  while (next_event(block)) {
-    if (!judge(block)) return;
-  }
-  if (const auto cause = numbers_.finish()) take_back(*cause, block);
+/// Whether the last event kept is an unfinished copy of the one at hand.
+bool LmdReader::completes_kept(const HitBlock& block) const {
+  return numbers_.repeats(event_.number) && lmd_hits_begin(block, kept_.first_hit, event_);
 }
 
 /// The event behind an event may tell that it must go. So a block ends only where another event has been kept,
 /// which then waits for the next block: false.
 bool LmdReader::judge(HitBlock& block) {
-  const bool completes = numbers_.repeats(event_.number) && lmd_hits_begin(block, kept_.first_hit, event_);
-  const auto judgement = numbers_.judge(event_.number, completes);
+  EventNumbers::Judgement judgement;
+  if (time_.numbered()) {
+    judgement = numbers_.judge(event_.number, completes_kept(block));
+  } else if (const auto tick = time_.of(event_)) {
+    judgement = steps_.judge(*tick);
+  } else {
+    ++untimed_;
+    judgement.current = DropCause::untimed;
+  }
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
     leave_out(*judgement.current, block);
@@ -197,14 +206,7 @@ void LmdReader::keep(Tick tick, HitBlock& block) {
 
 /// The event that was kept last must go.
 void LmdReader::take_back(DropCause cause, HitBlock& block) {
-  const auto hits = static_cast<std::uint32_t>(block.size() - kept_.first_hit);
-  take_back_hits(block, kept_.first_hit);
-  const Loss loss{.before = kept_.first_hit, .offset = kept_.offset, .hits = hits, .cause = cause};
-  if (block.losses.size() == kept_.losses || block.losses.size() >= kOrderedLosses) {
-    add_loss(block, loss);
-  } else {
-    block.losses.insert(block.losses.begin() + static_cast<std::ptrdiff_t>(kept_.losses), loss);
-  }
+  take_back_hits(block, kept_.first_hit, kept_.losses, {.offset = kept_.offset, .cause = cause});
   complaints_->say(Defect::number, kept_.offset, [&] {
     const auto place = kept_.file == open_ ? "" : " of " + paths_[kept_.file];
     return fmt::format("event {}{} is left out: {}", kept_.number, place,
@@ -218,32 +220,13 @@ void LmdReader::leave_out(DropCause cause, HitBlock& block) {
                    .offset = event_.offset,
                    .hits = static_cast<std::uint32_t>(event_.items()),
                    .cause = cause});
-  complaints_->say(Defect::number, event_.offset, [&] {
-    return fmt::format("event {} is left out: {}", event_.number, kDropCauseNames[static_cast<std::size_t>(cause)]);
+  const bool untimed = cause == DropCause::untimed;
+  complaints_->say(untimed ? Defect::remark : Defect::number, event_.offset, [&] {
+    const auto why = untimed ? time_.description() + " is not there or no time in ticks"
+                             : std::string(kDropCauseNames[static_cast<std::size_t>(cause)]);
+    return fmt::format("event {} is left out: {}", event_.number, why);
   });
 }
-
-// ---------------------------------------------------------------- times from the data
-
-void LmdReader::read_timed(HitBlock& block) {
-  while (!is_full(block) && next_event(block)) {
-    if (const auto tick = time_.of(event_)) {
-      hits_.append(event_, *tick, block);
-      continue;
-    }
-    ++untimed_;
-    add_loss(block, {.before = block.size(),
-                     .offset = event_.offset,
-                     .hits = static_cast<std::uint32_t>(event_.items()),
-                     .cause = DropCause::untimed});
-    complaints_->say(Defect::remark, event_.offset, [&] {
-      return fmt::format("event {} is left out: {} is not there or no time in ticks", event_.number,
-                         time_.description());
-    });
-  }
-}
-
-// ---------------------------------------------------------------- report
 
 void LmdReader::warn_of_folded() {
   folded_told_ = true;
@@ -261,7 +244,10 @@ SourceCounts LmdReader::counts() const {
   counts["empty_events"] = all.empty_events;
   counts["skipped_elements"] = all.skipped_elements;
   counts["folded_ids"] = hits_.folded();
-  if (!time_.numbered()) counts["untimed_events"] = untimed_;
+  if (!time_.numbered()) {
+    counts["untimed_events"] = untimed_;
+    counts["out_of_step"] = steps_.out_of_step();
+  }
   if (all.buffers != 0) {
     counts["buffers"] = all.buffers;
     counts["buffers_continued"] = all.buffers_continued;

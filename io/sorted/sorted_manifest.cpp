@@ -39,15 +39,13 @@ SortedOrigin origin_from(const Json& json) {
 }
 
 Json to_json(const SortedFile& file) {
-  return {{"builder", file.builder},
-          {"name", file.name},
-          {"bytes", file.bytes},
-          {"hits", file.hits},
-          {"end_epoch", file.end_epoch}};
+  return {{"builder", file.builder}, {"name", file.name},     {"bytes", file.bytes},
+          {"hits", file.hits},       {"crc32c", file.crc32c}, {"end_epoch", file.end_epoch}};
 }
 
 SortedFile file_from(const Json& json) {
-  return {json.at("builder"), json.at("name"), json.at("bytes"), json.at("hits"), json.at("end_epoch")};
+  return {json.at("builder"), json.at("name"),   json.at("bytes"),
+          json.at("hits"),    json.at("crc32c"), json.at("end_epoch")};
 }
 
 Json to_json(const Damage& damage) {

@@ -28,6 +28,7 @@ struct SortedFile {
   std::string name;  ///< in the folder
   std::uint64_t bytes = 0;
   std::uint64_t hits = 0;
+  std::uint32_t crc32c = 0;  ///< see InputFile
   Epoch end_epoch = 0;
 };
 

@@ -13,6 +13,11 @@ EpochRange epochs_of(const Damage& damage) {
   return {damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
 }
 
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw UserError("'" + path + "' is not the stream that was written with its folder (" + reason +
+                  "): write the folder again with --save-sorted");
+}
+
 }  // namespace
 
 SortedSource::SortedSource(const std::filesystem::path& folder, std::size_t part)
@@ -21,10 +26,13 @@ SortedSource::SortedSource(const std::filesystem::path& folder, std::size_t part
     throw UserError("'" + folder.string() + "' has no stream number " + std::to_string(part));
   }
   const auto& file = manifest_.files[part];
-  stream_ = std::make_unique<EpochsSource>((folder / file.name).string());
-  if (stream_->input().bytes != file.bytes || stream_->hits_read() != file.hits) {
-    throw UserError("'" + stream_->name() + "' is not the stream that was written with its folder: it has " +
-                    std::to_string(stream_->input().bytes) + " bytes and should have " + std::to_string(file.bytes));
+  const auto path = folder / file.name;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  if (error || bytes != file.bytes) refuse(path.string(), error ? error.message() : "it has another size");
+  stream_ = std::make_unique<EpochsSource>(path.string());
+  if (stream_->input().crc32c != file.crc32c || stream_->hits_read() != file.hits) {
+    refuse(path.string(), "its index is another");
   }
 }
 
@@ -45,6 +53,13 @@ void SortedSource::collect(EpochRange epochs, SliceData& out) {
   for (const auto& damage : manifest_.damage) {
     if (epochs_of(damage).overlaps(epochs)) out.damage.push_back(damage);
   }
+}
+
+std::optional<Epoch> SortedSource::next_beginning(Epoch from) {
+  const auto next = stream_->next_beginning(from);
+  const auto lost = std::ranges::lower_bound(manifest_.damage, from, {}, &Damage::first_epoch);
+  if (!first_ || lost == manifest_.damage.end()) return next;
+  return std::min(next.value_or(lost->first_epoch), lost->first_epoch);
 }
 
 std::optional<Damage> SortedSource::tail_damage() const {

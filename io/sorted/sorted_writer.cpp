@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "formats/sorted_hit.hpp"
+#include "io/epochs/epochs_source.hpp"
 
 namespace eventloom {
 
@@ -16,7 +17,9 @@ StreamHeader header_of(std::uint32_t builder, const TimeBase& base, std::string 
 
 SortedWriter::SortedWriter(const std::filesystem::path& folder, std::uint32_t builder, const TimeBase& base,
                            std::string text)
-    : base_(base), writer_((folder / sorted_file_name(builder)).string(), header_of(builder, base, std::move(text))) {
+    : path_((folder / sorted_file_name(builder)).string()),
+      base_(base),
+      writer_(path_, header_of(builder, base, std::move(text))) {
   file_.builder = builder;
   file_.name = sorted_file_name(builder);
 }
@@ -30,6 +33,7 @@ SortedFile SortedWriter::finish() {
   const auto summary = writer_.finish();
   file_.bytes = summary.bytes;
   file_.hits = summary.hits;
+  file_.crc32c = EpochsSource(path_).input().crc32c;
   file_.end_epoch = summary.hits == 0 ? 0 : summary.last_tick / base_.epoch_ticks + 1;
   return file_;
 }

@@ -22,6 +22,7 @@ class SortedWriter {
   [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
 
  private:
+  std::string path_;
   SortedFile file_;
   TimeBase base_;
   StreamWriter writer_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+
+#include "core/runtime/error.hpp"
 
 namespace eventloom {
 
@@ -27,6 +30,8 @@ std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::opt
 
 /// Afterwards every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  const Epoch most = max_epoch(epoch_ticks);
   ReorderBuffer::Hit hit;
   while (!ended_ && encoder_.open_from().value_or(0) < epoch) {
     if (!ordered_.next(hit)) {
@@ -34,19 +39,41 @@ void EncodedStream::read_until(Epoch epoch) {
       read_block();
       continue;
     }
+    const Epoch at = hit.time / epoch_ticks;
+    if (at > most) refuse_time(hit.time);
     if (encoder_.must_close_before(hit.time)) close_buffer();
     encoder_.add(hit.time, hit.channel, hit.payload);
-    const Epoch at = hit.time / reader_->header().base.epoch_ticks;
-    if (!first_epoch_) first_epoch_ = at;
-    end_epoch_ = at + 1;
+    if (at >= end_epoch_) take_epoch(at);
   }
+}
+
+/// A hit of a later epoch than all before.
+void EncodedStream::take_epoch(Epoch epoch) {
+  if (!first_epoch_) first_epoch_ = end_epoch_ = epoch;
+  if (epoch - end_epoch_ > gap_.end - gap_.begin) {
+    gap_ = {end_epoch_, epoch};
+    if (gap_limit_) gap_limit_->check(name(), gap_);
+  }
+  end_epoch_ = epoch + 1;
+}
+
+void EncodedStream::refuse_time(Tick time) const {
+  const auto& base = reader_->header().base;
+  throw UserError("'" + name() + "': a hit has time " + std::to_string(time) + "; with epochs of " +
+                  std::to_string(base.epoch_ticks) + " ticks the last time possible is " +
+                  std::to_string((max_epoch(base.epoch_ticks) + 1) * base.epoch_ticks - 1));
+}
+
+void EncodedStream::limit_gaps(const GapLimit& limit) {
+  gap_limit_ = limit;
+  limit.check(name(), gap_);  // what has been read ahead
 }
 
 void EncodedStream::read_block() {
   auto block = ordered_.spare();
   if (reader_->read(block)) {
     losses_.take(block);
-    ordered_.push(std::move(block));
+    if (block.size() != 0) ordered_.push(std::move(block));
   } else {
     losses_.finish();
     ordered_.end();
@@ -108,6 +135,18 @@ void EncodedStream::collect(EpochRange epochs, SliceData& out) {
     const std::size_t end = last == buffers.end() ? chunk.bytes.size() : last->offset;
     out.pieces.push_back(std::span(chunk.bytes).subspan(begin, end - begin));
   }
+}
+
+std::optional<Epoch> EncodedStream::next_beginning(Epoch from) {
+  read_until(std::max<Epoch>(from, 1));
+  auto buffer = encoder_.open_from();
+  const auto last = [](const Chunk& chunk) { return chunk.buffers.back().first_epoch; };
+  const auto chunk = std::ranges::lower_bound(chunks_, from, {}, last);
+  if (chunk != chunks_.end()) {
+    buffer = std::ranges::lower_bound(chunk->buffers, from, {}, &IndexEntry::first_epoch)->first_epoch;
+  }
+  const auto lost = losses_.next_beginning(from);
+  return buffer && lost ? std::min(buffer, lost) : std::max(buffer, lost);
 }
 
 void EncodedStream::forget(Epoch epoch) {

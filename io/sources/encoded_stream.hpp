@@ -29,6 +29,8 @@ class EncodedStream final : public Source {
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return losses_.tail(); }
+  std::optional<Epoch> next_beginning(Epoch from) override;
+  void limit_gaps(const GapLimit& limit) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies() + losses_.without_hits(); }
@@ -43,6 +45,8 @@ class EncodedStream final : public Source {
 
   void read_until(Epoch epoch);
   void read_block();
+  void take_epoch(Epoch epoch);
+  [[noreturn]] void refuse_time(Tick time) const;
   void end();
   Chunk& chunk_with_room();
   void close_buffer();
@@ -55,6 +59,8 @@ class EncodedStream final : public Source {
   std::vector<Chunk> spares_;  ///< of chunks that were forgotten
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
+  EpochRange gap_;  ///< the longest so far
+  std::optional<GapLimit> gap_limit_;
   bool all_read_ = false;  ///< the reader has no more
   bool ended_ = false;     ///< all is encoded
 };

@@ -32,6 +32,18 @@ DropCause EventNumbers::drop(DropCause cause) {
   return cause;
 }
 
+/// The numbers from `begin` to `end`, at most kRemembered of them, were not used.
+void EventNumbers::forget(Tick begin, Tick end) {
+  const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(number % kRemembered); };
+  if (begin >= end) return;
+  if (place(begin) < place(end)) {
+    std::fill(place(begin), place(end), false);
+  } else {
+    std::fill(place(begin), used_.end(), false);
+    std::fill(used_.begin(), place(end), false);
+  }
+}
+
 /// The last event stays for good.
 void EventNumbers::believe() {
   doubted_ = false;
@@ -40,7 +52,7 @@ void EventNumbers::believe() {
   } else {
     missing_ += last_ - believed_ - 1;
     const Tick skipped = std::max(believed_ + 1, last_ - std::min(last_, kRemembered));
-    for (Tick number = skipped; number < last_; ++number) used_[number % kRemembered] = false;
+    forget(skipped, last_);
     believed_ = last_;
   }
   first_ = false;

@@ -16,11 +16,11 @@ namespace eventloom {
 /// - The number of the event before again: if that one was an unfinished copy of this one, as some
 ///   writers leave at the end of a buffer, it goes (repeated_incomplete); otherwise this one
 ///   (duplicate).
-/// - A number that goes back: this event goes, as duplicate when the number was used lately, as
-///   out_of_step otherwise.
-/// - A jump ahead is a gap when the event behind it does not go back; otherwise the event that
-///   jumped goes (out_of_step). So does the first event when the second cannot follow it, and the
-///   last one after a jump of more than 1000.
+/// - A number that goes back: this event goes, as duplicate when the number is one of the last 2^16 and was
+///   used, as out_of_step otherwise.
+/// - A jump ahead is a gap when the next other number does not go back; otherwise the event that
+///   jumped goes (out_of_step). So does the first event when the second goes back or jumps by more
+///   than 2^24, and the last one behind more than 1000 missing numbers.
 class EventNumbers {
  public:
   EventNumbers();
@@ -46,6 +46,7 @@ class EventNumbers {
   [[nodiscard]] std::int64_t step_to(std::uint32_t number) const;
   [[nodiscard]] bool used(Tick number) const;
   void believe();
+  void forget(Tick begin, Tick end);
   Judgement judge_first(std::uint32_t number);
   bool take_back(std::uint32_t number);
   DropCause drop(DropCause cause);

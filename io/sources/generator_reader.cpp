@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kBlockHits = 16384;
 constexpr std::uint64_t kMaxChannels = 65536;  ///< the channel field of an ID marker
 constexpr double kPicosecondsPerSecond = 1e12;
+constexpr double kMaxHitsPerTick = 1000;
 
 /// Mean distance of two hits in ticks.
 double spacing_of(const SourceUri& uri, std::uint64_t tick_ps) {
@@ -26,6 +27,10 @@ double spacing_of(const SourceUri& uri, std::uint64_t tick_ps) {
   const double spacing = kPicosecondsPerSecond / static_cast<double>(tick_ps) / rate;
   if (error != std::errc() || end != text.data() + text.size() || !std::isnormal(spacing) || spacing < 0) {
     throw UserError("source '" + uri.text() + "': rate=" + text + " is not a number of hits a second above 0");
+  }
+  if (spacing < 1 / kMaxHitsPerTick) {
+    throw UserError("source '" + uri.text() + "': rate=" + text + " is more than 1000 hits in a tick of " +
+                    std::to_string(tick_ps) + " ps; use a lower rate or a finer --tick");
   }
   return spacing;
 }

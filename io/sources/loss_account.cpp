@@ -19,11 +19,24 @@ void LossAccount::take(const HitBlock& block) {
     any_ = true;
     hits_[static_cast<std::size_t>(loss.cause)] += loss.hits;
     without_hits_ += loss.hits == 0 ? 1 : 0;
-    unplaced_.push_back(loss);
+    wait_for_hit(loss);
   }
   if (seen == block.size()) return;
   see(block.time[seen]);
   latest_ = std::max(*latest_, std::ranges::max(std::span(block.time).subspan(seen)));
+}
+
+/// Losses of one kind before the same hit are one: memory does not grow with their number.
+void LossAccount::wait_for_hit(const Loss& loss) {
+  for (auto& other : unplaced_) {
+    const bool alike = other.cause == loss.cause && other.leaves_hole == loss.leaves_hole &&
+                       other.breaks_off == loss.breaks_off &&
+                       other.hits <= std::numeric_limits<std::uint32_t>::max() - loss.hits;
+    if (!alike) continue;
+    other.hits += loss.hits;
+    return;
+  }
+  unplaced_.push_back(loss);
 }
 
 /// The hit at `time` comes next: what was lost before it has its place now.
@@ -83,6 +96,11 @@ void LossAccount::forget(Epoch epoch) {
     return d.first_epoch + std::max<std::uint64_t>(d.n_epochs, 1) <= epoch;
   };
   while (!damage_.empty() && over(damage_.front())) damage_.pop_front();
+}
+
+std::optional<Epoch> LossAccount::next_beginning(Epoch from) const {
+  const auto next = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
+  return next == damage_.end() ? std::nullopt : std::optional(next->first_epoch);
 }
 
 void LossAccount::collect(EpochRange epochs, std::vector<Damage>& out) const {

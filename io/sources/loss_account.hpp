@@ -27,6 +27,8 @@ class LossAccount {
 
   /// What touches `epochs`, appended to `out`. Complete for epochs before that of the last hit taken.
   void collect(EpochRange epochs, std::vector<Damage>& out) const;
+  /// First epoch from `from` on in which damage begins.
+  [[nodiscard]] std::optional<Epoch> next_beginning(Epoch from) const;
   [[nodiscard]] std::optional<Damage> tail() const { return tail_; }
   [[nodiscard]] bool any() const { return any_; }
   /// Hits lost.
@@ -37,6 +39,7 @@ class LossAccount {
   [[nodiscard]] std::uint64_t without_hits() const { return without_hits_; }
 
  private:
+  void wait_for_hit(const Loss& loss);
   void see(Tick time);
   void place(const Loss& loss, Epoch first, Epoch last);
   void add(const Damage& damage);

@@ -12,7 +12,6 @@
 #include "io/sorted/sorted_source.hpp"
 #include "io/sources/encoded_stream.hpp"
 #include "io/sources/readers.hpp"
-#include "io/sources/source_uri.hpp"
 #include "io/spikes/spikes_reader.hpp"
 
 namespace eventloom {
@@ -43,23 +42,23 @@ std::vector<std::string> matching_files(const std::string& pattern) {
 
 void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
   if (uri.scheme() == "gen" || uri.has("concat")) {
-    out.push_back({uri.text()});
+    out.push_back({uri});
     return;
   }
   if (uri.scheme() == "sorted") {
-    uri.accept_only({"part"});
+    uri.accept_only({});
     const auto parts = read_sorted_manifest(uri.path()).files.size();
-    for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part)).text()});
+    for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part))});
     return;
   }
   for (const auto& path : matching_files(uri.path())) {
     const auto one = uri.with_path(path);
     if (uri.scheme() != "hdf5") {
-      out.push_back({one.text()});
+      out.push_back({one});
       continue;
     }
     for (const auto& group : matching_hdf5_groups(path, uri.get("group", "/"))) {
-      out.push_back({one.with("group", group).text()});
+      out.push_back({one.with("group", group)});
     }
   }
 }
@@ -113,7 +112,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
 }
 
 std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options) {
-  const auto uri = SourceUri::parse(spec.uri);
+  const auto& uri = spec.uri;
   if (uri.scheme() == "file") return open_epochs(uri, options);
   if (uri.scheme() == "sorted") {
     return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMaxSortedParts));

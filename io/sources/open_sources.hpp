@@ -9,12 +9,13 @@
 
 #include "core/dataflow/source.hpp"
 #include "formats/ids.hpp"
+#include "io/sources/source_uri.hpp"
 
 namespace eventloom {
 
 /// One source of a run, ready to be opened.
 struct SourceSpec {
-  std::string uri;
+  SourceUri uri;
 };
 
 /// What the user says of the clock; importers fall back on TimeBase's defaults, .epochs files on their own.

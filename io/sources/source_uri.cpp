@@ -67,6 +67,14 @@ SourceUri SourceUri::parse(const std::string& text) {
   return uri;
 }
 
+SourceUri SourceUri::of_path(const std::string& scheme, const std::string& path) {
+  SourceUri uri;
+  uri.scheme_ = scheme;
+  uri.path_ = path;
+  uri.compose();
+  return uri;
+}
+
 std::string SourceUri::get(std::string_view key, std::string_view otherwise) const {
   const auto found = values_.find(key);
   return found == values_.end() ? std::string(otherwise) : found->second;

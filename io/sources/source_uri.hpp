@@ -16,6 +16,10 @@ class SourceUri {
   /// Throws UserError when the scheme is unknown or the text is not of this form.
   static SourceUri parse(const std::string& text);
 
+  /// A path as it is, whatever characters are in it, without keys. `scheme`: one that parse() knows.
+  static SourceUri of_path(const std::string& scheme, const std::string& path);
+
+  /// For people: names and values that hold '?' or '&' do not parse to the same again.
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::string& scheme() const { return scheme_; }
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -28,8 +28,6 @@ using namespace eventloom;
 /// Steps of this many slices from either end of the stream: its epochs may lie far apart.
 constexpr std::uint64_t kSteps = 8;
 constexpr std::uint64_t kEpochsPerSlice = 4;
-/// Beyond it ticks may not fit their 64 bits, and nothing can be built.
-constexpr Epoch kMaxEpoch = Epoch{1} << 44;
 
 std::vector<std::uint64_t> joined(const SliceData& data) {
   std::vector<std::byte> bytes;
@@ -105,7 +103,6 @@ void read_as_source(std::span<const std::byte> file) {
     const auto first = source.first_epoch();
     if (!first) return;
     const Epoch end = source.end_epoch().value();
-    if (end > kMaxEpoch) return;
     Run run(source);
     const auto hits = run.walk(*first);
     if (end - *first > (kSteps - 1) * kEpochsPerSlice) {
@@ -123,11 +120,12 @@ void read_in_memory(std::span<const std::byte> file) {
   bool damaged = false;
   (void)find_index(file, damaged);
   for (const std::uint64_t begin : {std::uint64_t{0}, std::uint64_t{64}}) {
-    if (begin <= file.size()) (void)scan_stream(file, begin);
+    if (begin <= file.size()) (void)scan_stream(file, begin, {});
   }
   try {
     const auto decoded = decode_stream_header(file);
-    if (decoded.first_buffer_offset <= file.size()) (void)scan_stream(file, decoded.first_buffer_offset);
+    if (decoded.first_buffer_offset <= file.size())
+      (void)scan_stream(file, decoded.first_buffer_offset, decoded.header.base);
   } catch (const std::runtime_error&) {
     return;
   }

@@ -55,7 +55,7 @@ void parse_uri(const std::string& text) {
   may_refuse([&] { (void)uri.get_unit_ps("unit", kOddTickPs); });
   may_refuse([&] { (void)payload_columns(uri); });
   // Only this kind opens no file.
-  if (uri.scheme() == "gen") (void)open_source({uri.text()}, {1}, {});
+  if (uri.scheme() == "gen") (void)open_source({uri}, {1}, {});
 }
 
 void parse_definition(std::string_view text, std::uint64_t tick_ps) {
@@ -117,7 +117,7 @@ void parse_schedule(const std::string& text) {
 void read_table_of_hits(std::string_view text) {
   const auto [keys, lines] = split_line(text);
   const fuzz::MemoryFile file(std::as_bytes(std::span(lines)));
-  const auto source = open_source({"csv:" + file.path() + "?" + keys}, {0}, {});
+  const auto source = open_source({SourceUri::parse("csv:" + file.path() + "?" + keys)}, {0}, {});
   if (!source->first_epoch()) return;
   SliceData data;
   source->collect({0, ~Epoch{0}}, data);

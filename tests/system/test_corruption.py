@@ -1,5 +1,6 @@
 """Damaged .epochs files: never a crash, a hang or a wrong event without its flag; every loss counted and located."""
 
+import json
 import random
 import re
 import struct
@@ -7,7 +8,7 @@ import struct
 import pytest
 
 from epochs_file import BUFFER_HEADER, crc32c, hits_of_file, read_epochs_file
-from program import Run, generate
+from program import Run, eventloom, generate
 from reference import INCOMPLETE, find_events, merged_file, weave
 from results import assert_balanced, dropped, event_keys, read_ledger, read_merged
 
@@ -114,6 +115,23 @@ def sealed(header, **fields):
     values = dict(zip(names, BUFFER_HEADER.unpack(header))) | fields
     values["header_crc"] = crc32c(BUFFER_HEADER.pack(*values.values())[8:])
     return BUFFER_HEADER.pack(*values.values())
+
+
+@pytest.mark.parametrize("np", [None, 3])
+@pytest.mark.parametrize("epoch", [2**64 - 3, 2**63])
+def test_epoch_without_ticks(tmp_path, streams, epoch, np):
+    """The checksums hold, but the ticks of the epoch do not fit 64 bits: the buffer's hits have no time."""
+    file = streams.files[1]
+    number = len(file.buffers) // 2
+    buffer = file.buffers[number]
+    header = sealed(file.data[buffer.offset:buffer.offset + BUFFER_HEADER.size], first_epoch=epoch, n_epochs=1)
+    data = file.data[:buffer.offset] + header + file.data[buffer.offset + BUFFER_HEADER.size:file.index_offset]
+    run = streams.run(tmp_path, data, code=3, np=np)
+    assert_lost_buffer(streams, run, number)
+    assert dropped(read_ledger(run.output))["corrupt"] == buffer.n_hits
+    assert_located(run, buffer.offset)
+    shown = eventloom("inspect", "--json", tmp_path / "damaged.epochs", code=3, timeout=20)
+    assert json.loads(shown.stdout)["hits"] == sum(b.n_hits for b in file.buffers) - buffer.n_hits
 
 
 @pytest.mark.parametrize("word, reason", [(0xF0000000, "type"), (0x20000001, ""), (0x1FF80000, ""), (0x60FFFFFF, "")])

@@ -1,5 +1,6 @@
 """Mistakes a user makes: one clear line, exit code 2, nothing half-written under a final name."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 import truth
 from epochs_file import read_epochs_file
 from program import BINARY, environment, eventloom, generate
-from results import assert_unfinished
+from results import assert_unfinished, read_ledger
 
 COMMANDS = ["run", "generate", "convert", "inspect", "merge"]
 
@@ -102,6 +103,50 @@ def test_source_that_cannot_be_read(tmp_path, uri, word, np):
     lines = [line for line in done.stderr.splitlines() if word in line]
     assert len(lines) == 1, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["columns.csv", "text.epochs"]
+
+
+@pytest.mark.parametrize("np", [None, 3])
+def test_hits_years_apart(tmp_path, np):
+    """Slices in between are for nobody: a run says so at once; convert and inspect leave them out."""
+    (tmp_path / "far.csv").write_text(f"5,1\n{(1 << 40) * 10_000 + 5},2\n")
+    source = f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns"
+    eventloom("convert", source, "--output", tmp_path / "far.epochs", timeout=20)
+    shown = json.loads(eventloom("inspect", "--json", tmp_path / "far.epochs", timeout=20).stdout)
+    assert (shown["hits"], shown["gaps"], shown["epochs_in_gaps"]) == (2, 1, (1 << 40) - 1)
+    for uri in (source, f"file:{tmp_path}/far.epochs"):
+        done = eventloom("run", "--source", uri, "--define", "tag", "--output", tmp_path / "run.h5", np=np, code=2, timeout=20)
+        lines = [line for line in done.stderr.splitlines() if "--epochs-per-slice" in line]
+        assert len(lines) == 1 and "far." in lines[0] and f"to epoch {1 << 40}" in lines[0], done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["far.csv", "far.epochs"]
+
+
+def test_sources_that_begin_years_apart(tmp_path, stream):
+    (tmp_path / "far.csv").write_text(f"{(1 << 40) * 10_000},2\n")
+    done = eventloom("run", "--source", f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns", "--source", stream,
+                     "--define", "tag", "--output", tmp_path / "run.h5", code=2, timeout=20)
+    assert_one_line(done, "far.csv", f"to epoch {1 << 40}", "--epochs-per-slice")
+
+
+def test_time_that_no_epoch_has(tmp_path):
+    (tmp_path / "top.csv").write_text("5,1\n18446744073709551e3,2\n")
+    source = f"csv:{tmp_path}/top.csv?time=1&channel=2&unit=ns"
+    for words in (["run", "--source", source, "--define", "tag"], ["convert", source]):
+        done = eventloom(*words, "--output", tmp_path / "out", code=2, timeout=20)
+        assert_one_line(done, "top.csv", "18446744073709551000")
+    assert [path.name for path in tmp_path.iterdir()] == ["top.csv"]
+
+
+def test_file_names_with_signs_of_uris(tmp_path):
+    for name in ("a&b.csv", "a?b.csv"):
+        (tmp_path / name).write_text("5,1\n7,2\n")
+    source = f"csv:{tmp_path}/a*.csv?time=1&channel=2&unit=ns"
+    eventloom("convert", source, "--output", tmp_path / "converted")
+    names = ["00000_a&b.epochs", "00001_a?b.epochs"]
+    assert sorted(path.name for path in (tmp_path / "converted").iterdir()) == names
+    for name in names:
+        assert json.loads(eventloom("inspect", "--json", tmp_path / "converted" / name).stdout)["hits"] == 2
+    eventloom("run", "--source", source, "--define", "gap:5,4", "--output", tmp_path / "run.h5")
+    assert read_ledger(tmp_path / "run.h5")["hits_in"].sum() == 4
 
 
 def test_slot_finer_than_the_clocks(tmp_path, stream):

@@ -21,6 +21,21 @@ TEST(Geometry, MarginIsWholeEpochsAndStopsAtZero) {
   EXPECT_EQ((SliceGeometry{{1000, 100}, 1, 450, 0}.sent_epochs({2})), (EpochRange{0, 8}));
 }
 
+/// Ticks of the last epoch, of slices as long as they may be around it, and of their margins do not wrap.
+TEST(Geometry, TicksFitUpToTheLastEpoch) {
+  for (const std::uint32_t epoch_ticks : {1U, 7U, 10'000U, kMaxEpochTicks}) {
+    const Epoch last = max_epoch(epoch_ticks);
+    EXPECT_GT(last, Epoch{1} << 44);
+    EXPECT_EQ((last + 1) * epoch_ticks / epoch_ticks, last + 1);
+    for (const Tick overlap : {Tick{0}, Tick{1} << 29}) {
+      const SliceGeometry g{{1000, epoch_ticks}, (1ULL << 30) / epoch_ticks + 1, overlap, overlap};
+      const auto sent = g.sent_epochs(g.slice_of(last + g.margin_epochs()));
+      EXPECT_GT(sent.end, last);
+      EXPECT_EQ(sent.end * epoch_ticks / epoch_ticks, sent.end);
+    }
+  }
+}
+
 TEST(Geometry, MarginSaturates) {
   constexpr Tick kMax = std::numeric_limits<Tick>::max();
   EXPECT_EQ((SliceGeometry{{1000, 100}, 1, kMax, 5}.margin()), kMax);

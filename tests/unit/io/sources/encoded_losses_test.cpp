@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -22,7 +22,7 @@ struct Hit {
   Tick time = 0;
   std::uint32_t channel = 0;
   std::vector<std::uint32_t> payload;
-  friend auto operator<=>(const Hit&, const Hit&) = default;
+  friend bool operator==(const Hit&, const Hit&) = default;
 };
 
 /// What a reader gives, block by block.
@@ -253,6 +253,33 @@ TEST(EncodedLosses, WhatASliceIsSentDoesNotDependOnTheSteps) {
         ASSERT_EQ(collected(*at_once, geometry.sent_epochs({i})), sent.slices[i]) << "slice " << i;
       }
     }
+  }
+}
+
+TEST(EncodedLosses, TheNextBeginningIsThatOfABufferOrOfDamage) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::size_t disorder = seed % 5 == 0 ? 20 : 0;
+    const auto script = random_script(seed, disorder);
+    const auto whole = stream_of(script, disorder);
+    SliceData data;
+    whole->collect(kAll, data);
+    std::set<Epoch> begins;
+    for (const auto& d : data.damage) begins.insert(d.first_epoch);
+    for (auto piece : data.pieces) {
+      while (!piece.empty()) {
+        const auto buffer = read_epoch_buffer_header(piece);
+        begins.insert(buffer->first_epoch);
+        piece = piece.subspan(buffer->stored_bytes());
+      }
+    }
+    const auto stepped = stream_of(script, disorder);
+    const Epoch end = *whole->end_epoch() + 2;
+    for (Epoch from = 0; from < end; from += 1 + seed % 4) {
+      const auto expected = begins.lower_bound(from);
+      const auto found = stepped->next_beginning(from);
+      ASSERT_EQ(found, expected == begins.end() ? std::nullopt : std::optional(*expected)) << seed << " from " << from;
+    }
+    ASSERT_EQ(stream_of(script, disorder)->next_beginning(end), std::nullopt);
   }
 }
 

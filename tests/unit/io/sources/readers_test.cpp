@@ -453,6 +453,10 @@ TEST(GeneratorReader, BadUrisAreRefused) {
   for (const std::string rate : {"0", "-1", "fast", "1e6x", "inf", "nan", ""}) {
     EXPECT_TRUE(complains("gen:poisson?rate=" + rate, "not a number of hits a second"));
   }
+  for (const std::string timing : {"static", "gaussian", "poisson", "burst"}) {
+    EXPECT_TRUE(complains("gen:" + timing + "?rate=1e300", "more than 1000 hits in a tick"));
+  }
+  EXPECT_GT(hits_of("gen:burst?rate=9.9e11&duration=1").size(), 0U);
   EXPECT_TRUE(complains("gen:poisson?rate=1&channels=65537", "from 1 to 65536"));
   EXPECT_TRUE(complains("gen:poisson?rate=1&channels=0", "from 1 to 65536"));
   EXPECT_TRUE(complains("gen:poisson?rate=1&duration=soon", "a length of time"));

@@ -1,4 +1,4 @@
-#include "io/hld/complaints.hpp"
+#include "io/sources/complaints.hpp"
 
 #include <spdlog/spdlog.h>
 

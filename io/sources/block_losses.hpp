@@ -10,7 +10,9 @@ namespace eventloom {
 /// same hit, if there is one: memory does not grow with the damage.
 void add_loss(HitBlock& block, const Loss& loss);
 
-/// Keeps the first `hits` hits; what was lost behind them lies before the hit that comes next.
-void take_back_hits(HitBlock& block, std::size_t hits);
+/// The hits from `first_hit` on, an event that was kept until now, must go after all: takes them out of the block
+/// and puts `loss` where they were, in front of the losses from number `at` on. When there are very many losses
+/// their order no longer matters.
+void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss);
 
 }  // namespace eventloom

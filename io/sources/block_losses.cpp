@@ -1,4 +1,4 @@
-#include "io/hld/losses.hpp"
+#include "io/sources/block_losses.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -27,10 +27,14 @@ void add_loss(HitBlock& block, const Loss& loss) {
   losses.push_back(loss);
 }
 
-void take_back_hits(HitBlock& block, std::size_t hits) {
-  block.truncate(hits);
-  for (auto loss = block.losses.rbegin(); loss != block.losses.rend() && loss->before > hits; ++loss) {
-    loss->before = hits;
+void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss) {
+  loss.before = first_hit;
+  loss.hits = static_cast<std::uint32_t>(block.size() - first_hit);
+  block.truncate(first_hit);
+  if (at >= block.losses.size() || block.losses.size() >= kMaxLosses) {
+    add_loss(block, loss);
+  } else {
+    block.losses.insert(block.losses.begin() + static_cast<std::ptrdiff_t>(at), loss);
   }
 }
 

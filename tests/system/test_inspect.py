@@ -1,0 +1,451 @@
+"""inspect: what a file is by its content, its first events in full, damage, and the same figures for people as in --json."""
+
+import json
+import re
+import shutil
+import struct
+from collections import Counter
+
+import h5py
+import numpy as np
+import pytest
+
+from epochs_file import BUFFER_HEADER, hits_of_file, read_epochs_file
+from hld_reference import read_hld
+from lmd_reference import Event, Subevent, flat_file, read_lmd, white_rabbit
+from program import DATA, Run, eventloom, generate
+from spikes_reference import PACKET_HEADER, read_spikes, write_spikes
+
+LMD, HLD = DATA / "lmd", DATA / "hld"
+PACKED = "record=16&time=u64le@0&channel=u24be@8&payload=u40le@11&skip=3"
+KINDS = {"epochs": "epochs", "flat": "lmd", "classic": "lmd", "big_endian": "lmd", "index": "lmd", "hld": "hld",
+         "spikes": "spikes", "run": "eventloom-run", "merged": "eventloom-merged", "part": "eventloom-part"}
+
+
+class Files:
+    """One file of each kind, by name."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        uris = generate(folder / "streams", sources=2, rate=20_000, timing="poisson", hits=8, width="50ns", noise=100_000,
+                        duration="5ms", payload=2, seed=3)
+        self.run = Run(folder / "run", uris, "--define", "gap:60,3", "--builders", 2, "--epochs-per-slice", 20)
+        choose = np.random.default_rng(2)
+        self.times = np.sort(choose.integers(0, 1 << 40, 500)).tolist()
+        self.channels = choose.integers(0, 1 << 16, 500).tolist()
+        write_spikes(folder / "a.spikes", self.times, self.channels, packet_spikes=100)
+        self.words = choose.integers(0, 1 << 40, 500).tolist()
+        (folder / "a.bin").write_bytes(b"abc" + b"".join(
+            struct.pack("<Q", t) + c.to_bytes(3, "big") + w.to_bytes(5, "little")
+            for t, c, w in zip(self.times, self.channels, self.words)))
+        self.packed = f"packed:{folder}/a.bin?{PACKED}"
+        self.paths = {"epochs": folder / "streams" / "source_001.epochs", "flat": LMD / "var_small.lmd",
+                      "classic": LMD / "classic_16k.lmd", "big_endian": LMD / "be_flat.lmd", "index": LMD / "index.lmd",
+                      "hld": HLD / "var_small.hld", "spikes": folder / "a.spikes", "run": self.run.output,
+                      "merged": self.run.merged, "part": next((folder / "run").glob("run.part-*.h5"))}
+
+    def uri_of(self, name):
+        return self.packed if name == "packed" else self.paths[name]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return Files(tmp_path_factory.mktemp("files"))
+
+
+def inspect(*arguments, code=0, **options):
+    return json.loads(eventloom("inspect", *arguments, "--json", code=code, **options).stdout)
+
+
+# Recognised by content
+
+
+@pytest.mark.parametrize("ending", [".dat", ".lmd", ".epochs", ".h5", ""])
+@pytest.mark.parametrize("name", KINDS)
+def test_whatever_the_name(tmp_path, files, name, ending):
+    """Nothing but the file's name differs in what is shown."""
+    if name == "run":  # its parts lie beside it
+        for part in (files.folder / "run").glob("run.part-*.h5"):
+            shutil.copy(part, tmp_path)
+    copy = shutil.copy(files.paths[name], tmp_path / f"copy{ending}")
+    expected, shown = (inspect(path, "--events", 2) for path in (files.paths[name], copy))
+    assert shown["kind"] == KINDS[name] and not shown["damaged"] and shown["problems"] == []
+    assert shown["file"] == str(copy) and shown["file_bytes"] == files.paths[name].stat().st_size
+    assert shown | {"file": None} == expected | {"file": None}
+
+
+@pytest.mark.parametrize("name, scheme", [("flat", "lmd"), ("hld", "hld"), ("spikes", "spikes"), ("epochs", "file")])
+def test_a_uri_shows_the_same(files, name, scheme):
+    path = files.paths[name]
+    assert inspect(f"{scheme}:{path}", "--events", 3) == inspect(path, "--events", 3)
+
+
+def test_a_name_with_a_colon(tmp_path, files):
+    """A file that is there is a file, whatever its name looks like."""
+    shutil.copy(files.paths["hld"], tmp_path / "lmd:run.lmd")
+    assert inspect("lmd:run.lmd", cwd=tmp_path)["kind"] == "hld"
+
+
+def test_several_files(files):
+    """In the order given; one JSON object."""
+    names = ["hld", "epochs", "packed", "merged"]
+    shown = inspect(*(files.uri_of(name) for name in names))
+    assert set(shown) == {"files"}
+    assert shown["files"] == [inspect(files.uri_of(name)) for name in names]
+
+
+# The first events in full
+
+
+@pytest.mark.parametrize("name", ["flat", "classic", "big_endian", "index"])
+def test_first_events_of_lmd(files, name):
+    file = read_lmd(files.paths[name])
+    count = min(len(file.events), 300)
+    assert inspect(files.paths[name], "--events", count)["first_events"] == [e.description() for e in file.events[:count]]
+
+
+def test_first_events_of_hld(files):
+    file = read_hld(files.paths["hld"])
+    assert inspect(files.paths["hld"], "--events", 200)["first_events"] == [e.description() for e in file.events[:200]]
+
+
+def described(hits):
+    """(time, channel, payload) as --json shows them."""
+    return [{"time": t, "channel": c} | ({"payload": p} if p else {}) for t, c, p in hits]
+
+
+def test_first_events_of_spikes(files):
+    spikes = read_spikes(files.paths["spikes"])
+    rows = zip(spikes.time.tolist(), spikes.channel.tolist(), [None] * 500)
+    assert inspect(files.paths["spikes"], "--events", 250)["first_events"] == described(rows)[:250]
+
+
+def test_first_events_of_packed(files):
+    """A field of 40 bits is two words, the low one first."""
+    rows = zip(files.times, files.channels, [[w & 0xFFFFFFFF, w >> 32] for w in files.words])
+    assert inspect(files.packed, "--events", 120)["first_events"] == described(rows)[:120]
+
+
+def test_first_events_of_epochs(files):
+    """Hits, as in the other streams of hits."""
+    hits = hits_of_file(read_epochs_file(files.paths["epochs"]))
+    rows = zip(hits.time.tolist(), hits.channel.tolist(), hits.payload.reshape(-1, 2).tolist())
+    assert inspect(files.paths["epochs"], "--events", 90)["first_events"] == described(rows)[:90]
+
+
+@pytest.mark.parametrize("name", ["run", "merged", "part"])
+def test_first_events_of_output(files, name):
+    path = files.paths["merged" if name == "run" else name]
+    with h5py.File(path) as file:
+        column = {key: file[key][:].tolist() for key in (
+            "events/time", "events/duration", "events/slice", "events/flags", "events/sources_missing", "events/first_hit",
+            "hits/time", "hits/channel", "hits/source", "hits/first_payload", "payload")}
+    expected = []
+    for n in range(40):
+        hits = [{"time": column["hits/time"][h], "channel": column["hits/channel"][h], "source": column["hits/source"][h],
+                 "payload": column["payload"][column["hits/first_payload"][h]:column["hits/first_payload"][h + 1]]}
+                for h in range(column["events/first_hit"][n], column["events/first_hit"][n + 1])]
+        keys = ("time", "duration", "slice", "flags", "sources_missing")
+        expected.append({key: column[f"events/{key}"][n] for key in keys} | {"hits": hits})
+    assert inspect(files.paths[name], "--events", 40)["first_events"] == expected
+
+
+@pytest.mark.parametrize("name", [*KINDS, "packed"])
+def test_as_many_events_as_there_are(files, name):
+    """None unless asked; all of them and no more when more are asked for."""
+    uri = files.uri_of(name)
+    assert "first_events" not in inspect(uri)
+    shown = inspect(uri, "--events", 1_000_000)
+    assert len(shown["first_events"]) == (shown["events"] if "events" in shown else shown["hits"]) > 0
+
+
+# Counts, ranges and gaps, by the reference readers
+
+
+def test_counts_of_epochs(files):
+    file = read_epochs_file(files.paths["epochs"])
+    hits, shown = hits_of_file(file), inspect(files.paths["epochs"])
+    ends, starts = [b.end_epoch for b in file.buffers], [b.first_epoch for b in file.buffers]
+    gaps = [start - end for end, start in zip(ends, starts[1:]) if start > end]
+    expected = {"source": 1, "tick_ps": 1000, "epoch_ticks": 10_000, "index": "whole", "buffers": len(file.buffers),
+                "words": sum(b.n_words for b in file.buffers), "hits": len(hits), "payload_words": 2 * len(hits),
+                "first_tick": int(hits.time[0]), "last_tick": int(hits.time[-1]), "first_epoch": starts[0], "end_epoch": ends[-1],
+                "gaps": len(gaps), "epochs_in_gaps": sum(gaps), "text": file.text, "damage": []}
+    assert {key: shown[key] for key in expected} == expected
+
+
+def test_counts_of_spikes_and_packed(files):
+    expected = {"hits": 500, "channels": len(set(files.channels)), "first_time": files.times[0], "last_time": files.times[-1],
+                "first_channel": min(files.channels), "last_channel": max(files.channels)}
+    packets = len(read_spikes(files.paths["spikes"]).packets)
+    for uri, own in ((files.paths["spikes"], {"packets": packets}), (files.packed, {"records": 500})):
+        shown = inspect(uri)
+        assert {key: shown[key] for key in (*expected, *own)} == expected | own
+
+
+@pytest.mark.parametrize("name", ["run", "merged", "part"])
+def test_counts_of_output(files, name):
+    """Those of the datasets; run.h5 has those of its parts."""
+    path = files.paths["merged" if name == "run" else name]
+    shown = inspect(files.paths[name])
+    with h5py.File(path) as file:
+        expected = {"events": len(file["events/time"]), "hits": len(file["hits/time"]), "payload_words": len(file["payload"])}
+        account = {column: int(file[f"ledger/{column}"][:].sum()) for column in ("hits_in", "hits_in_events", "hits_outside")}
+        slices = len(file["ledger/slice"])
+    assert {key: shown[key] for key in expected} == expected
+    assert {key: shown["ledger"][key] for key in account} == account
+    assert shown["ledger"]["slices"] == slices and shown["ledger"]["balances"]
+
+
+def test_parts_and_sources_of_a_run(files):
+    shown = inspect(files.paths["run"])
+    assert [s["name"] for s in shown["sources"]] == [str(files.folder / "streams" / f"source_00{n}.epochs") for n in (0, 1)]
+    parts = sorted((files.folder / "run").glob("run.part-*.h5"))
+    assert [(p["name"], p["bytes"]) for p in shown["parts"]] == [(path.name, path.stat().st_size) for path in parts]
+    assert sum(p["events"] for p in shown["parts"]) == shown["events"]
+
+
+# Where the time of an LMD event comes from
+
+
+def stamped(folder):
+    """Stamps of systems 0x100 and 0x200, one event without any; the time in ns also in two data words."""
+    times, events = [5_000, 1_700_000_000_123_456_789, 7_777, 9_999_999], []
+    for number, time in enumerate(times, 1):
+        events.append(Event(number, [Subevent(1, [*white_rabbit(time), number]), Subevent(2, [*white_rabbit(time + 3, 0x200)]),
+                                     Subevent(3, [0xABCDEF, time & 0xFFFFFFFF, time >> 32])]))
+    events.insert(2, Event(99, [Subevent(4, [1])], trigger=2))
+    path = folder / "made.lmd"
+    path.write_bytes(flat_file(events))
+    return path, times
+
+
+@pytest.mark.parametrize("query, add, untimed", [("time=wr", 0, 1), ("time=wr&wr=0x200", 3, 1), ("time=wr&wr=0x300", None, 5),
+                                                 ("time=word:1,2&from=00000003", 0, 1)])
+def test_times_of_lmd(tmp_path, query, add, untimed):
+    path, times = stamped(tmp_path)
+    shown = inspect(f"lmd:{path}?{query}")
+    first, last = (None, None) if add is None else (min(times) + add, max(times) + add)
+    expected = {"first_time": first, "last_time": last, "untimed_events": untimed, "events": 5}
+    assert {key: shown[key] for key in expected} == expected
+
+
+def test_without_times_there_are_numbers(tmp_path):
+    path, _ = stamped(tmp_path)
+    for uri in (path, f"lmd:{path}?time=tag"):
+        shown = inspect(uri)
+        assert "first_time" not in shown and (shown["first_number"], shown["last_number"]) == (1, 4)
+
+
+def test_gaps_in_numbers_and_triggers(tmp_path):
+    """As in the file, and what is wrong with the numbers by kind."""
+    numbers, triggers = [1, 2, 2, 5, 6, 3, 7], [14, 1, 1, 2, 1, 12, 15]
+    path = tmp_path / "a.lmd"
+    path.write_bytes(flat_file([Event(n, [Subevent(n, [n])], t) for n, t in zip(numbers, triggers)]))
+    shown = inspect(path)
+    assert {key: shown[key] for key in ("missing_numbers", "duplicate_numbers", "out_of_step", "repeated_incomplete")} == {
+        "missing_numbers": 2, "duplicate_numbers": 1, "out_of_step": 1, "repeated_incomplete": 0}
+    assert shown["triggers"] == {str(t): n for t, n in Counter(triggers).items()}
+    assert shown["ids"] == {f"{n:08x}": count for n, count in Counter(numbers).items()}
+
+
+# Damage
+
+
+def damaged_copy(folder, files, name):
+    """A copy that cannot be whole; its URI, and where it is damaged if that is a place in it."""
+    path = folder / "damaged"
+    if name == "packed":
+        data = (files.folder / "a.bin").read_bytes()[:-5]
+        path.write_bytes(data)
+        return f"packed:{path}?{PACKED}", 3 + 499 * 16  # of the last record
+    data = bytearray(files.paths[name].read_bytes())
+    if name == "epochs":
+        place = read_epochs_file(files.paths[name]).buffers[7].offset
+        data[place + BUFFER_HEADER.size + 9] ^= 4
+    elif name == "spikes":
+        place = read_spikes(files.paths[name]).packets[2]
+        data[place + PACKET_HEADER + 5] ^= 4
+    else:
+        place = {"flat": len(data) - 100, "classic": len(data) - 700, "big_endian": 100_000, "hld": len(data) - 77}[name]
+        del data[place:]
+    path.write_bytes(data)
+    return path, place
+
+
+@pytest.mark.parametrize("name", ["epochs", "flat", "classic", "big_endian", "hld", "spikes", "packed"])
+def test_damaged(tmp_path, files, name):
+    """Exit code 3, and a problem that names its place: at the damage, or where what it lies in begins."""
+    uri, place = damaged_copy(tmp_path, files, name)
+    shown = inspect(uri, code=3)
+    assert shown["damaged"]
+    told = [entry["offset"] for entry in shown.get("damage", [])]
+    told += [int(n) for text in shown["problems"] for n in re.findall(r"offset (\d+)", text)]
+    assert told and all(place - 17_000 < offset <= place for offset in told), told
+    assert eventloom("inspect", uri, code=3).stdout
+
+
+def test_one_of_several_is_damaged(tmp_path, files):
+    """All are shown."""
+    uri, _ = damaged_copy(tmp_path, files, "hld")
+    shown = inspect(files.paths["flat"], uri, files.paths["spikes"], code=3)["files"]
+    assert [file["damaged"] for file in shown] == [False, True, False]
+
+
+@pytest.mark.parametrize("what", ["gone", "cut", "not_closed", "foreign"])
+def test_damaged_run(tmp_path, files, what):
+    """A part that is missing, cut or of another run, or a run that did not end."""
+    folder = shutil.copytree(files.folder / "run", tmp_path / "run")
+    part = sorted(folder.glob("run.part-*.h5"))[0]
+    if what == "gone":
+        part.unlink()
+    elif what == "cut":
+        part.write_bytes(part.read_bytes()[:20_000])
+    elif what == "foreign":
+        shutil.copy(sorted(folder.glob("run.part-*.h5"))[1], part)
+    else:
+        with h5py.File(folder / "run.h5", "r+") as file:
+            file.attrs.modify("closed", 0)
+    shown = inspect(folder / "run.h5", code=3)
+    assert shown["damaged"] and shown["problems"]
+    assert what == "not_closed" or any(part.name in text for text in shown["problems"]), shown["problems"]
+
+
+def test_ledger_that_does_not_balance(tmp_path, files):
+    copy = shutil.copy(files.paths["merged"], tmp_path / "a.h5")
+    with h5py.File(copy, "r+") as file:
+        file["ledger/hits_outside"][3] += 1
+    shown = inspect(copy, code=3)
+    assert shown["damaged"] and not shown["ledger"]["balances"]
+
+
+# Not a file of ours
+
+
+def one_line(done, *words):
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+UNKNOWN = {
+    "empty": b"", "byte": b"\x89", "text": b"time,channel\n" * 100, "zeros": bytes(5000), "png": b"\x89PNG\r\n\x1a\n" + bytes(99),
+    "half_a_magic": struct.pack("<Q", 0x0A53484350453189)[:7], "epochs_alone": struct.pack("<Q", 0x0A53484350453189),
+    "spikes_alone": b"\x891SPIKE\n", "lmd_alone": struct.pack("<IHH", 0, 101, 1), "hld_alone": struct.pack("<II", 32, 0x00030001),
+    "hdf5_alone": b"\x89HDF\r\n\x1a\n", "hdf5_cut": b"\x89HDF\r\n\x1a\n" + bytes(40),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_unknown_content(tmp_path, name):
+    (tmp_path / "thing.lmd").write_bytes(UNKNOWN[name])
+    one_line(eventloom("inspect", "thing.lmd", code=2, cwd=tmp_path), "thing.lmd")
+    one_line(eventloom("inspect", "thing.lmd", "--json", "--events", 2, code=2, cwd=tmp_path), "thing.lmd")
+
+
+def test_hdf5_of_others(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["time"] = np.arange(5)
+    one_line(eventloom("inspect", "other.h5", code=2, cwd=tmp_path), "other.h5")
+    if (DATA / "km3net_orca4" / "orca4_run6633.h5").exists():
+        one_line(eventloom("inspect", DATA / "km3net_orca4" / "orca4_run6633.h5", code=2), "orca4_run6633.h5")
+
+
+@pytest.mark.parametrize("argument, word", [
+    ("none.epochs", "none.epochs"), (".", "."), ("pigeon:x.lmd", "pigeon"), ("packed:a.bin", "record"),
+    ("packed:none.bin?record=8&time=u32le@0&channel=u16le@4", "none.bin"),
+    ("packed:a.bin?record=8&time=u32le@6&channel=u16le@4", "u32le@6"),
+    ("lmd:a.bin", "a.bin"), ("hld:a.bin", "a.bin"), ("spikes:a.bin", "a.bin"), ("file:a.bin", "a.bin"),
+    ("lmd:a.bin?time=noon", "noon"), ("gen:poisson", "gen")])
+def test_unknown_source(files, argument, word):
+    one_line(eventloom("inspect", argument, code=2, cwd=files.folder), word)
+
+
+def test_a_folder_is_called_one(tmp_path):
+    """It is there: 'no such file' would be misleading."""
+    (tmp_path / "run").mkdir()
+    done = eventloom("inspect", "run", code=2, cwd=tmp_path)
+    one_line(done, "run")
+    assert "no such file" not in done.stderr.lower()
+
+
+def test_no_file():
+    one_line(eventloom("inspect", code=2), "--help")
+    assert "no file" in eventloom("inspect", code=2).stderr
+
+
+def test_help_names_the_formats():
+    text = eventloom("inspect", "--help").stdout
+    assert all(word in text for word in (".epochs", ".lmd", ".hld", ".spikes", "packed:", "--events", "--json"))
+
+
+# For people
+
+
+def as_text(value):
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def lines_of(shown, inside=False):
+    """What must stand in the text, words of a line with single spaces: each figure of the JSON object with its name."""
+    for name, value in shown.items():
+        if isinstance(value, dict):
+            yield from lines_of(value, inside=True) if value else [f"{name}: none"]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for item in value:
+                yield from _lines_of_item(item)
+        elif isinstance(value, list) and not inside:
+            yield from map(as_text, value)
+        elif name != "file":
+            first, *others = as_text(value).splitlines() or [""]
+            yield f"{name} {first}".strip()
+            yield from (line.strip() for line in others)
+
+
+def _lines_of_item(item):
+    """An item's own figures in one line, those of the hits or subevents in it in one each."""
+    below = [key for key, value in item.items() if isinstance(value, list) and value and isinstance(value[0], dict)]
+    yield " ".join(f"{key} {as_text(value)}" for key, value in item.items() if key not in below and value != [] or key == "data")
+    for key in below:
+        for inner in item[key]:
+            yield from _lines_of_item(inner)
+
+
+@pytest.mark.parametrize("name", [*KINDS, "packed"])
+def test_text_shows_the_same_as_json(files, name):
+    """Every name and figure, in the order of the JSON object; nothing runs into its neighbour."""
+    uri = files.uri_of(name)
+    text = eventloom("inspect", uri, "--events", 3).stdout
+    shown = inspect(uri, "--events", 3)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == shown["file"]
+    at = 1
+    for expected in lines_of(shown):
+        expected = " ".join(expected.split())
+        found = next((place for place in range(at, len(lines)) if _matches(lines[place], expected)), None)
+        assert found is not None, f"'{expected}' is not below '{lines[at - 1]}'; there is:\n" + "\n".join(lines[at:at + 12])
+        at = found + 1
+
+
+def _matches(line, expected):
+    """Columns of hits in an event come in any order of figures."""
+    return line == expected or expected.startswith(("time ", "number ")) and sorted(line.split()) == sorted(expected.split())
+
+
+def test_text_of_several_files(files):
+    """One below the other."""
+    names = ["flat", "spikes", "hld"]
+    text = eventloom("inspect", *(files.uri_of(name) for name in names)).stdout
+    assert text == "".join(eventloom("inspect", files.uri_of(name)).stdout for name in names)
+
+
+def test_long_list_of_problems(tmp_path):
+    """Cut for people, who are told of the rest; whole in --json."""
+    write_spikes(tmp_path / "a.spikes", range(0, 100_000, 10), [1] * 10_000, packet_spikes=50)
+    data = bytearray((tmp_path / "a.spikes").read_bytes())
+    for place in read_spikes(tmp_path / "a.spikes").packets[::2]:
+        data[place + PACKET_HEADER] ^= 1
+    (tmp_path / "a.spikes").write_bytes(data)
+    shown = inspect(tmp_path / "a.spikes", code=3)
+    assert len(shown["problems"]) == 100
+    text = eventloom("inspect", tmp_path / "a.spikes", code=3).stdout
+    assert text.count("offset ") == 20 and re.search(r"\b80 more", text)
