@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "app/inspect_packed.hpp"
+#include "app/inspect_hits.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_window.hpp"

@@ -15,12 +15,16 @@ namespace po = boost::program_options;
 namespace {
 
 void add_input_options(po::options_description& options) {
-  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-                        "a source, repeatable: file:PATH.epochs, csv:PATH?time=1&channel=2&unit=ns, "
-                        "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns, gen:poisson?rate=1e6; "
-                        "a glob gives one source per file")("tick", po::value<std::string>()->value_name("TIME"),
-                                                            "unit of time for imported data (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch for imported data (default 10us)")(
+  options.add_options()(
+      "source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+      "a source, repeatable: file:PATH.epochs, lmd:PATH?time=tag|wr|word:OFFSET,COUNT, hld:PATH[?tdc], "
+      "spikes:PATH, packed:PATH?record=16&time=u64le@0&channel=u16be@8, "
+      "csv:PATH?time=1&channel=2&unit=ns, "
+      "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns, sorted:DIR, "
+      "gen:poisson?rate=1e6; a glob gives one source per file, with ?concat one in all")(
+      "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch for imported data (default 10us; 16 event numbers)")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
       "replay X times as fast as recorded; 0: as fast as possible");
 }

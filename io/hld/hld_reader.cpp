@@ -2,13 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "formats/crc32c.hpp"
 #include "io/hld/hld_counts.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_hits.hpp"
@@ -44,7 +42,7 @@ class HldReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override;
+  [[nodiscard]] InputFile input() const override { return describe_files(name_, paths_); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;
@@ -80,18 +78,6 @@ HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, s
     : name_(uri.path()), paths_(paths.begin(), paths.end()), maker_(std::move(maker)), header_(header) {
   // All of them, the first one last: a file that is none shows before anything is read.
   for (std::size_t i = paths_.size(); i-- > 0;) file_.emplace(paths_[i]);
-}
-
-InputFile HldReader::input() const {
-  if (paths_.size() == 1) return describe_file(paths_.front());
-  InputFile all{.path = name_};
-  for (const auto& path : paths_) {
-    const auto file = describe_file(path);
-    all.bytes += file.bytes;
-    const std::array<std::uint64_t, 3> words = {all.crc32c, file.bytes, file.crc32c};
-    all.crc32c = crc32c_of_words(words);
-  }
-  return all;
 }
 
 bool HldReader::read(HitBlock& block) {

@@ -3,13 +3,11 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "formats/crc32c.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_hits.hpp"
 #include "io/lmd/lmd_time.hpp"
@@ -49,7 +47,7 @@ class LmdReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override;
+  [[nodiscard]] InputFile input() const override { return describe_files(name_, paths_); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
   [[nodiscard]] SourceCounts counts() const override;
@@ -104,18 +102,6 @@ void LmdReader::open(std::size_t number) {
   open_ = number;
   file_.emplace(paths_[number]);
   complaints_.emplace(paths_[number]);
-}
-
-InputFile LmdReader::input() const {
-  if (paths_.size() == 1) return describe_file(paths_.front());
-  InputFile all{.path = name_};
-  for (const auto& path : paths_) {
-    const auto file = describe_file(path);
-    all.bytes += file.bytes;
-    const std::array<std::uint64_t, 3> words = {all.crc32c, file.bytes, file.crc32c};
-    all.crc32c = crc32c_of_words(words);
-  }
-  return all;
 }
 
 bool LmdReader::read(HitBlock& block) {

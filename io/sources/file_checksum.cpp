@@ -1,6 +1,7 @@
 #include "io/sources/file_checksum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -60,6 +61,18 @@ InputFile describe_file(const std::string& path) {
   auto file = read_file(path);
   known[path] = {file, changed};
   return file;
+}
+
+InputFile describe_files(const std::string& name, std::span<const std::string> paths) {
+  if (paths.size() == 1) return describe_file(paths.front());
+  InputFile all{.path = name};
+  for (const auto& path : paths) {
+    const auto file = describe_file(path);
+    all.bytes += file.bytes;
+    const std::array<std::uint64_t, 3> words = {all.crc32c, file.bytes, file.crc32c};
+    all.crc32c = crc32c_of_words(words);
+  }
+  return all;
 }
 
 }  // namespace eventloom
