@@ -13,7 +13,7 @@ namespace eventloom {
 /// range is forgotten.
 template <class Take>
 void for_each_step(Source& source, Take take) {
-  constexpr Epoch kEpochsPerStep = 4096;
+  constexpr Epoch kEpochsPerStep = 512;
   constexpr Epoch kLast = std::numeric_limits<Epoch>::max();
   auto at = source.first_epoch();
   while (at && *at < source.end_epoch().value_or(kLast)) {
