@@ -18,7 +18,8 @@ TEST(Units, DecimalsAreExact) {
 }
 
 TEST(Units, NotDecimals) {
-  for (const char* text : {"", ".", "e3", "1e", "1e+", "1e+-5", "1e-+5", "1e++5", "1.2.3", "-1", "+1", "1 ", " 1", "0x10", "1e41", "nan", "1,5"}) {
+  for (const char* text : {"", ".", "e3", "1e", "1e+", "1e+-5", "1e-+5", "1e++5", "1.2.3", "-1", "+1", "1 ", " 1",
+                           "0x10", "1e41", "nan", "1,5"}) {
     EXPECT_FALSE(parse_decimal(text)) << "'" << text << "'";
   }
 }
