@@ -1,5 +1,6 @@
 #include "formats/epoch_buffer.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -26,7 +27,7 @@ void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> wor
   const std::size_t at = out.size();
   out.resize(at + header.stored_bytes());
   std::memcpy(out.data() + at, &header, sizeof header);
-  std::memcpy(out.data() + at + sizeof header, words.data(), words.size_bytes());
+  std::ranges::copy(std::as_bytes(words), out.begin() + static_cast<std::ptrdiff_t>(at + sizeof header));
 }
 
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes) {

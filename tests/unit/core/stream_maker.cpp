@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
 namespace eventloom::test {
 
 StoredBuffer store(EpochBufferHeader header, const std::vector<std::uint32_t>& words) {
   header.n_words = static_cast<std::uint32_t>(words.size());
-  seal(header, words);
-  StoredBuffer out{header, std::vector<std::byte>(header.stored_bytes()), {}};
-  std::memcpy(out.bytes.data(), &header, sizeof header);
-  if (!words.empty()) std::memcpy(out.bytes.data() + sizeof header, words.data(), words.size() * 4);
-  return out;
+  std::vector<std::byte> bytes;
+  append_stored(header, words, bytes);
+  return {header, std::move(bytes), {}};
 }
 
 Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks,
