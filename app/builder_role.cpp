@@ -54,7 +54,7 @@ std::size_t BuilderRole::take_complete_slices() {
   return n;
 }
 
-void BuilderRole::find_next() { next_ = scheduler_.next_slice(settings_.id, from_).value_or(kNoSlice); }
+void BuilderRole::find_next() { next_ = next_unfinished(scheduler_, settings_.finished, settings_.id, from_); }
 
 /// All sources have ended, and no slice with data is or will be this builder's.
 bool BuilderRole::nothing_left() const {

@@ -17,6 +17,7 @@ namespace eventloom {
 struct BuilderRoleSettings {
   BuilderId id;
   SliceId first_slice;
+  SliceSet finished = {};  ///< slices that nobody builds
   std::uint32_t n_sources = 0;
   std::uint32_t n_builders = 1;
   std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time

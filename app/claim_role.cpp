@@ -40,9 +40,10 @@ void ClaimRole::settle() {
   from_assigner_.settle();
 }
 
-AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, std::uint32_t n_builders, std::uint64_t ahead,
-                           std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments)
+AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
+                           std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments)
     : scheduler_(std::move(scheduler)),
+      finished_(finished),
       ahead_(ahead),
       claims_(std::move(claims)),
       builders_(n_builders),
@@ -93,19 +94,26 @@ std::size_t AssignerRole::assign() {
   const SliceId limit{lowest_open().value + ahead_};
   std::size_t n = 0;
   for (; book.end() < limit; ++n) {
-    for (std::size_t b = 0; b < builders_.size(); ++b) {
-      const auto& claim = builders_[b].claim;
-      room_[b] = claim.finished != 0 ? 0 : static_cast<std::uint32_t>(claim.claimed - builders_[b].given);
-    }
-    const auto chosen = scheduler_->assign(room_);
+    const auto chosen = finished_.contains(book.end()) ? std::optional(kNobody) : choose();
     if (!chosen) break;
-    auto& builder = builders_[chosen->value];
-    ++builder.given;
-    builder.open.push_back(book.end());
     book.append(*chosen);
     log_.push_back(chosen->value);
   }
   return n;
+}
+
+/// Who gets the next slice; nothing while no builder has room.
+std::optional<BuilderId> AssignerRole::choose() {
+  for (std::size_t b = 0; b < builders_.size(); ++b) {
+    const auto& claim = builders_[b].claim;
+    room_[b] = claim.finished != 0 ? 0 : static_cast<std::uint32_t>(claim.claimed - builders_[b].given);
+  }
+  const auto chosen = scheduler_->assign(room_);
+  if (!chosen) return std::nullopt;
+  auto& builder = builders_[chosen->value];
+  ++builder.given;
+  builder.open.push_back(scheduler_->claims()->end());
+  return chosen;
 }
 
 std::size_t AssignerRole::tell() {

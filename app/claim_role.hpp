@@ -44,9 +44,10 @@ class ClaimRole final : public Role {
 class AssignerRole final : public Role {
  public:
   /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: slices given out
-  /// beyond the lowest that is not yet built, at most.
-  AssignerRole(std::unique_ptr<Scheduler> scheduler, std::uint32_t n_builders, std::uint64_t ahead,
-               std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
+  /// beyond the lowest that is not yet built, at most. `finished`: slices that nobody gets; must
+  /// outlive the role.
+  AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
+               std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override;
@@ -68,10 +69,12 @@ class AssignerRole final : public Role {
   void take(const Claim& claim);
   [[nodiscard]] SliceId lowest_open() const;
   std::size_t assign();
+  [[nodiscard]] std::optional<BuilderId> choose();
   std::size_t tell();
   void tell(Reader& reader);
 
   std::unique_ptr<Scheduler> scheduler_;
+  const SliceSet& finished_;
   std::uint64_t ahead_;
   std::vector<NoteReceiver> claims_;
   std::vector<Builder> builders_;

@@ -78,6 +78,7 @@ std::string CommandLine::effective_config(const po::variables_map& values) const
   for (const auto& option : options_.options()) {
     const auto& name = option->long_name();
     if (name == "help" || name == "config" || name == "print-config" || values.count(name) == 0) continue;
+    if (left_out_.contains(name)) continue;
     print_value(out, name, values[name].value());
   }
   return out.str();

@@ -2,6 +2,7 @@
 
 #include <boost/program_options.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace eventloom {
@@ -18,6 +19,9 @@ class CommandLine {
   /// Words without an option in front go to the option `name`, `max` of them at most (-1: any number).
   void positional(const char* name, int max) { positional_.add(name, max); }
 
+  /// An option that says how this one time is run, not what: it is not part of the setup.
+  void leave_out_of_setup(const std::string& name) { left_out_.insert(name); }
+
   /// Nothing when --help or --print-config was asked for and has been printed to standard output.
   /// Throws UserError on bad usage. `arguments`: the words behind the command.
   std::optional<boost::program_options::variables_map> parse(int argc, const char* const* argv);
@@ -30,6 +34,7 @@ class CommandLine {
   std::string synopsis_;
   boost::program_options::options_description options_;
   boost::program_options::positional_options_description positional_;
+  std::set<std::string> left_out_;
 };
 
 /// The commands, one file each. `argv[0]` is the command's name. They return an exit code and throw
@@ -39,6 +44,7 @@ int generate_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
+int plan_command(int argc, const char* const* argv);
 int bench_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

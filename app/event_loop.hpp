@@ -1,18 +1,43 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "app/role.hpp"
 #include "core/mpi/communicator.hpp"
+#include "core/runtime/error.hpp"
 #include "core/runtime/idle.hpp"
 #include "core/transport/transport.hpp"
 
 namespace eventloom {
 
-/// Collective. Every role of this rank takes its turn until no role of any rank has anything left
-/// to do. `each_turn` is called once a turn, with the time at its beginning.
-void run_roles(const std::vector<Role*>& roles, Transport& transport, const Communicator& communicator, Idle idle,
+/// How the ranks come to an end together.
+class Ending {
+ public:
+  virtual ~Ending() = default;
+  /// Called once a turn. `done`: no role of this rank has anything left to do; `work`: how much the
+  /// turn has done. True when no rank needs this one any more.
+  virtual bool over(SteadyTime now, bool done, std::size_t work) = 0;
+  /// A role has met an error; from here on none takes a turn and all count as done. May throw it on.
+  virtual void fail(const UserError& error) = 0;
+};
+
+/// When all are done. An error of one rank is not for the others.
+class EndTogether final : public Ending {
+ public:
+  explicit EndTogether(const Communicator& communicator) : communicator_(communicator) {}
+  bool over(SteadyTime now, bool done, std::size_t work) override;
+  void fail(const UserError& error) override { throw error; }
+
+ private:
+  const Communicator& communicator_;
+  std::optional<PendingBarrier> barrier_;
+};
+
+/// Collective. Every role of this rank takes its turn until `ending` says that it is over. `each_turn`
+/// is called once a turn, with the time at its beginning.
+void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& ending, Idle idle,
                const std::function<void(SteadyTime)>& each_turn);
 
 }  // namespace eventloom

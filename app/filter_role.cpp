@@ -1,6 +1,7 @@
 #include "app/filter_role.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/built_slice_wire.hpp"
 
@@ -8,15 +9,20 @@ namespace eventloom {
 
 namespace {
 
+/// First slice at or after `from` that comes to the filter.
 SliceId next_slice_of_filter(const FilterRoleSettings& settings, std::uint64_t from) {
   const std::uint64_t f = settings.n_filters;
-  return {from + (settings.id.value + f - from % f) % f};
+  SliceId slice{from + (settings.id.value + f - from % f) % f};
+  while (settings.finished.contains(slice)) slice.value += f;
+  return slice;
 }
 
 }  // namespace
 
 FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector& selector)
-    : settings_(settings), selector_(selector), next_(next_slice_of_filter(settings, settings.first_slice.value)) {
+    : settings_(std::move(settings)),
+      selector_(selector),
+      next_(next_slice_of_filter(settings_, settings_.first_slice.value)) {
   for (auto& inbox : inboxes) lanes_.push_back({std::move(inbox), SliceAssembler{1}});
 }
 

@@ -6,12 +6,14 @@
 #include "app/role.hpp"
 #include "core/dataflow/selector.hpp"
 #include "core/exchange/inbox.hpp"
+#include "formats/slice_set.hpp"
 
 namespace eventloom {
 
 struct FilterRoleSettings {
   FilterId id;
   SliceId first_slice;
+  SliceSet finished = {};  ///< slices that nobody builds
   std::uint32_t n_filters = 1;
   std::uint32_t n_builders = 1;
   std::uint32_t slices_in_flight = 4;

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 namespace eventloom {
 
 void agree(const Communicator& communicator, const std::function<void()>& work) {
@@ -14,6 +16,11 @@ void agree(const Communicator& communicator, const std::function<void()>& work) 
   for (const auto& text : communicator.all_gather(error)) {
     if (!text.empty()) throw UserError(text);
   }
+}
+
+bool any_of_ranks(const Communicator& communicator, bool mine) {
+  const auto all = communicator.all_gather(mine ? "1" : "0");
+  return std::ranges::any_of(all, [](const std::string& text) { return text == "1"; });
 }
 
 void meet(const Communicator& communicator) {

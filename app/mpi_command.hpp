@@ -16,6 +16,9 @@ namespace eventloom {
 /// one of the lowest.
 void agree(const Communicator& communicator, const std::function<void()>& work);
 
+/// Collective: whether `mine` is true on any rank.
+bool any_of_ranks(const Communicator& communicator, bool mine);
+
 /// Collective: waits until all ranks are here, sharing the cores with those that still work.
 void meet(const Communicator& communicator);
 

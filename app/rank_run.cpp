@@ -1,6 +1,9 @@
 #include "app/rank_run.hpp"
 
+#include <algorithm>
+
 #include "app/filter_role.hpp"
+#include "app/mpi_command.hpp"
 #include "app/progress.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/threads.hpp"
@@ -22,37 +25,57 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   settings.schedule.slot_ns = config.slot_ns;
   settings.schedule.first_slice = setup.first_slice;
   settings.slices_in_flight = config.slices_in_flight;
+  settings.finished = setup.finished;
   return settings;
 }
 
-RankRun::RankRun(const RunConfig& config, RunSetup& setup, Wiring& wiring, const Communicator& communicator)
-    : config_(config), setup_(setup), communicator_(communicator), wiring_(wiring) {
-  for (std::uint32_t f = 0; f < setup.roles.filters; ++f) add_filter({f});
-  for (std::uint32_t b = 0; b < setup.roles.builders; ++b) add_builder({b});
+RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
+                 Wiring& wiring, const Communicator& communicator)
+    : config_(config),
+      setup_(setup),
+      resumption_(resumption),
+      control_(control),
+      communicator_(communicator),
+      wiring_(wiring) {
+  agree(communicator, [&] {
+    for (std::uint32_t f = 0; f < setup.roles.filters; ++f) add_filter({f});
+    for (std::uint32_t b = 0; b < setup.roles.builders; ++b) add_builder({b});
+  });
   add_sources(wiring_.start_clock());
+  control_.set_sources(sources_);
 }
 
 void RankRun::work() {
   std::vector<Role*> roles;
   for (const auto& role : roles_) roles.push_back(role.get());
   Progress progress(communicator_.rank() == 0);
-  wiring_.run(roles, Idle(), [&](SteadyTime now) {
+  wiring_.run(roles, control_, Idle(), [&](SteadyTime now) {
     if (sources_ != nullptr) progress.update(now, sources_->slices_sent(), sources_->slices_expected());
   });
   progress.finish();
+  agree(communicator_, [&] {
+    if (!control_.error().empty()) throw UserError(control_.error());
+  });
+}
+
+/// Something is left to be built by a run that goes on.
+bool RankRun::unfinished() const {
+  const bool cut_off = sources_ != nullptr && sources_->cut_off();
+  return cut_off || std::ranges::any_of(writers_, [](const auto& writer) { return writer->failed(); });
 }
 
 RunResult RankRun::close() {
   RunResult result;
   for (auto& writer : writers_) {
-    result.totals.add(writer->selector.totals());
-    for (auto& part : writer->sink.close()) result.parts.push_back(std::move(part));
+    for (const auto& part : writer->close()) {
+      result.parts.push_back(part.info);
+      result.totals.add(part.totals);
+    }
   }
-  for (auto& writer : sorted_) {
-    result.sorted_files.push_back(writer->finish());
-    const auto& damage = writer->damage();
-    result.sorted_damage.insert(result.sorted_damage.end(), damage.begin(), damage.end());
-  }
+  result.unfinished = any_of_ranks(communicator_, unfinished());
+  agree(communicator_, [&] {
+    if (!result.unfinished) finish_sorted(result);
+  });
   if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
   if (sources_ != nullptr) {
     result.sent = sources_->count();
@@ -64,6 +87,14 @@ RunResult RankRun::close() {
   return result;
 }
 
+void RankRun::finish_sorted(RunResult& result) {
+  for (auto& writer : sorted_) {
+    result.sorted_files.push_back(writer->finish());
+    const auto& damage = writer->damage();
+    result.sorted_damage.insert(result.sorted_damage.end(), damage.begin(), damage.end());
+  }
+}
+
 Selector& RankRun::add_writer(std::uint32_t number) {
   PartWriterSettings settings;
   settings.run_file = config_.output;
@@ -73,15 +104,22 @@ Selector& RankRun::add_writer(std::uint32_t number) {
   settings.with_payload = setup_.with_payload;
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;
-  writers_.push_back(std::make_unique<Writer>(std::move(settings), setup_.meaning.filter));
-  return writers_.back()->selector;
+  settings.segment_time = config_.segment_time;
+  if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output, number);
+  const auto place = resumption_.writers.find(number);
+  const bool goes_on = place != resumption_.writers.end();
+  settings.list = goes_on ? place->second.list : PartListPlace{};
+  settings.first_segment = goes_on ? place->second.next_segment : 0;
+  writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings), setup_.meaning.filter,
+                                                       [this](const std::string& why) { control_.stop_writing(why); }));
+  return writers_.back()->selector();
 }
 
 void RankRun::add_filter(FilterId id) {
   if (!wiring_.here(id)) return;
-  const FilterRoleSettings settings{id, setup_.first_slice, setup_.roles.filters, setup_.roles.builders,
-                                    config_.slices_in_flight};
-  roles_.push_back(std::make_unique<FilterRole>(settings, wiring_.filter_inboxes(id), add_writer(id.value)));
+  FilterRoleSettings settings{
+      id, setup_.first_slice, setup_.finished, setup_.roles.filters, setup_.roles.builders, config_.slices_in_flight};
+  roles_.push_back(std::make_unique<FilterRole>(std::move(settings), wiring_.filter_inboxes(id), add_writer(id.value)));
 }
 
 void RankRun::add_builder(BuilderId id) {
@@ -89,6 +127,7 @@ void RankRun::add_builder(BuilderId id) {
   BuilderRoleSettings settings;
   settings.id = id;
   settings.first_slice = setup_.first_slice;
+  settings.finished = setup_.finished;
   settings.n_sources = setup_.roles.sources;
   settings.n_builders = setup_.roles.builders;
   settings.slices_in_flight = config_.slices_in_flight;
@@ -121,6 +160,7 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   SourceRoleSettings settings;
   settings.geometry = setup_.meaning.geometry;
   settings.first_slice = setup_.first_slice;
+  settings.finished = setup_.finished;
   settings.n_builders = setup_.roles.builders;
   settings.max_lead = 2 * std::uint64_t{config_.slices_in_flight} * setup_.roles.builders;
   settings.speed = config_.speed;

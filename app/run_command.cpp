@@ -2,18 +2,25 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <set>
 
 #include "app/command_line.hpp"
 #include "app/mpi_command.hpp"
 #include "app/rank_run.hpp"
 #include "app/run_config.hpp"
+#include "app/run_control.hpp"
 #include "app/run_report.hpp"
+#include "app/run_resume.hpp"
 #include "app/run_setup.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/stop_signal.hpp"
 #include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_folder.hpp"
 
 namespace eventloom {
 
@@ -58,6 +65,14 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   return record;
 }
 
+/// The record becomes that of all runs of the program which this run takes.
+void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
+  setup.first_slice = resumption.finished.frontier();
+  setup.finished = resumption.finished;
+  record.hosts.insert(record.hosts.end(), resumption.before.hosts.begin(), resumption.before.hosts.end());
+  record.hosts = distinct(std::move(record.hosts));
+}
+
 void conclude(RunRecord& record, const RunResult& result) {
   record.closed = true;
   record.totals = result.totals;
@@ -82,61 +97,108 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   write_sorted_manifest(config.save_sorted, manifest);
 }
 
-/// Rank 0 alone: writes what remains to be written and tells people.
-void finish(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-            const ExchangeBackend& backend) {
+/// Rank 0 alone: what the run as a whole leaves on disk. The run file comes last: with it the run is closed.
+void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
+                   const ExchangeBackend& backend) {
+  if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
+  if (result.unfinished) return;
+  if (!config.save_sorted.empty()) write_manifest(config, setup, result);
   conclude(record, result);
   write_run_file(config.output, record, result.parts);
-  if (!config.save_sorted.empty()) write_manifest(config, setup, result);
-  if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
-  print_summary(std::cout, config, setup, result);
+  std::set<std::string> names;
+  for (const auto& part : result.parts) names.insert(part.name);
+  remove_leftovers(config.output, names);
+}
+
+/// Rank 0 alone. Returns the exit code.
+int finish(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
+           const ExchangeBackend& backend, const std::string& stopped_by) {
+  const Activity activity("writing the run file");
+  int code = exit_code_of(result);
+  try {
+    write_results(config, setup, result, record, backend);
+  } catch (const UserError& e) {
+    spdlog::error("{}; all parts are finished, the same command with --resume ends the run", e.what());
+    code = kExitStopped;
+  }
+  print_summary(std::cout, config, setup, result, stopped_by);
   for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
+  return code;
 }
 
 /// Rank 0 alone: clears the way, so that a folder that cannot be written shows before the work.
 void begin(const RunConfig& config, const RunRecord& record) {
+  if (std::filesystem::exists(std::filesystem::path(config.output).parent_path() / part_list_name(config.output, 0))) {
+    spdlog::warn("'{}' was interrupted; it is begun anew, --resume would have gone on", config.output);
+  }
   remove_old_run(config.output);
   if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
   write_run_file(config.output, record, {});
 }
 
-RunResult build_events(const RunConfig& config, RunSetup& setup, Wiring& wiring, const Communicator& communicator) {
+/// Collective: all that is between the first slice and the last.
+RunResult build_events(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
+                       Wiring& wiring, const Communicator& communicator) {
   const auto start = std::chrono::steady_clock::now();
-  RunResult mine;
-  try {
-    RankRun rank_run(config, setup, wiring, communicator);
-    rank_run.work();
-    mine = rank_run.close();
-  } catch (const UserError& e) {
-    // The other ranks are in the middle of their work and cannot be asked.
-    std::cerr << "eventloom run: " << e.what() << std::endl;
-    MpiEnvironment::abort(kExitUsage);
-  }
+  RankRun rank_run(config, setup, resumption, control, wiring, communicator);
+  rank_run.work();
+  RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   mine.peak_rss_bytes = peak_rss_bytes();
+  if (communicator.rank() == 0) {
+    mine.totals.add(resumption.totals);
+    mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
+  }
   return add_up(mine, communicator);
+}
+
+/// The exit code of a run that had ended before, on rank 0.
+int tell_complete(const RunConfig& config, const Resumption& resumption) {
+  std::set<std::string> names;
+  for (const auto& part : read_run_file(config.output).parts) names.insert(part.name);
+  remove_leftovers(config.output, names);
+  std::cout << config.output << ": the run is complete, there is nothing to resume\n";
+  RunResult result;
+  result.totals = resumption.before.totals;
+  result.hits_read = result.totals.hits_in;
+  return exit_code_of(result);
+}
+
+/// Collective: the exit code that rank 0 finds in `work`.
+int from_first_rank(const Communicator& communicator, const std::function<int()>& work) {
+  int code = kExitOk;
+  agree(communicator, [&] {
+    if (communicator.rank() == 0) code = work();
+  });
+  return std::stoi(communicator.broadcast(std::to_string(code)));
 }
 
 int run(const RunConfig& config, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto backend = exchange_backend();
   RunSetup setup = set_up_run(config, communicator);
-  if (first) tell_exchange(backend);
-  Wiring wiring(wiring_settings(config, setup), communicator);
   RunRecord record = describe(config, setup);
+  const Resumption resumption = resume_run(config, setup, record, communicator);
+  if (resumption.complete) {
+    return from_first_rank(communicator, [&] { return tell_complete(config, resumption); });
+  }
+  if (first) tell_exchange(backend);
+  if (resumption.goes_on) go_on(resumption, setup, record);
+  RunControl control({setup.roles, setup.hosts, config.stall_warning, config.stall_timeout}, communicator);
+  Wiring wiring(wiring_settings(config, setup), communicator);
   agree(communicator, [&] {
-    if (first) begin(config, record);
+    if (first && !resumption.goes_on) begin(config, record);
   });
-  const RunResult result = build_events(config, setup, wiring, communicator);
-  agree(communicator, [&] {
-    if (first) finish(config, setup, result, record, backend);
-  });
-  return exit_code_of(result);
+  const RunResult result = build_events(config, setup, resumption, control, wiring, communicator);
+  control.leave_to_first_rank();
+  return from_first_rank(communicator,
+                         [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
 }
 
 }  // namespace
 
 int run_command(int argc, const char* const* argv) {
+  catch_stop_signals();
   return run_inside_mpi<RunConfig>(
       "run", [&] { return parse_run_config(argc, argv); }, run);
 }

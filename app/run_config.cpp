@@ -62,11 +62,42 @@ void add_output_options(po::options_description& options) {
       "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
       "bytes after which a writer begins another part file")(
+      "segment-time", po::value<std::string>()->value_name("TIME")->default_value("5min"),
+      "age at which a part file is finished at the latest: what a crash can cost")(
+      "scratch", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
+      "node-local folder where part files are written before they are copied to their place")(
+      "resume", po::bool_switch(),
+      "go on from what an interrupted run of the same output has finished; from the beginning if there is none")(
       "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
       "write the summary as JSON")("save-sorted",
                                    po::value<std::string>()->value_name("DIR")->default_value("", "none"),
                                    "also keep the time-sorted hits with histograms and event tags, as streams that "
                                    "'--source sorted:DIR' takes back without sorting or searching again");
+}
+
+void add_watching_options(po::options_description& options) {
+  options.add_options()("stall-warning", po::value<std::string>()->value_name("TIME")->default_value("10s"),
+                        "a rank that is silent or stuck for so long is reported by name")(
+      "stall-timeout", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
+      "the run ends, resumable, when a rank is silent or stuck for so long");
+}
+
+std::chrono::nanoseconds duration_option(const po::variables_map& values, const char* option) {
+  constexpr std::uint64_t kPicosecondsPerNanosecond = 1000;
+  const auto& text = values[option].as<std::string>();
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const auto ns = parsed(option, [&] { return parse_duration(text, kPicosecondsPerNanosecond); });
+  constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(in_range<std::uint64_t>(option, ns, 0, kTenYears)));
+}
+
+void take_watching_options(const po::variables_map& values, RunConfig& config) {
+  config.segment_time = duration_option(values, "segment-time");
+  config.stall_warning = duration_option(values, "stall-warning");
+  config.stall_timeout = duration_option(values, "stall-timeout");
+  config.scratch = values["scratch"].as<std::string>();
+  config.resume = values["resume"].as<bool>();
+  if (config.stall_warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
 }
 
 RunConfig to_config(const po::variables_map& values) {
@@ -100,6 +131,7 @@ RunConfig to_config(const po::variables_map& values) {
   config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
   config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });
   in_range<std::uint64_t>("segment-size", config.segment_bytes, 1, std::uint64_t{1} << 60);
+  take_watching_options(values, config);
   return config;
 }
 
@@ -113,6 +145,8 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   add_event_options(line.options());
   add_exchange_options(line.options());
   add_output_options(line.options());
+  add_watching_options(line.options());
+  line.leave_out_of_setup("resume");
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +34,12 @@ struct RunConfig {
   std::uint32_t slices_in_flight = 4;
   unsigned compress = 0;
   std::uint64_t segment_bytes = 0;
-  std::string effective;  ///< the full setup as an INI file
+  std::chrono::nanoseconds segment_time{};
+  std::string scratch;  ///< node-local folder for parts while they are written; empty: none
+  bool resume = false;
+  std::chrono::nanoseconds stall_warning{};
+  std::chrono::nanoseconds stall_timeout{};  ///< 0: waits for ever
+  std::string effective;                     ///< the full setup as an INI file
 };
 
 /// Nothing when --help or --print-config was asked for. Throws UserError.

@@ -29,6 +29,7 @@ struct RunResult {
   std::vector<PartInfo> parts;
   std::vector<SortedFile> sorted_files;  ///< of --save-sorted
   std::vector<Damage> sorted_damage;
+  bool unfinished = false;           ///< stopped in good order before everything was built
   double seconds = 0;                ///< wall time of event building, output included
   std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest
 };
@@ -36,15 +37,16 @@ struct RunResult {
 /// Collective: the results of all ranks added up, on every rank.
 RunResult add_up(const RunResult& mine, const Communicator& communicator);
 
-/// What does not add up in the account of a run; empty when all does. The sources, the builders and
+/// What does not add up in the account of a run that has ended; empty when all does. The sources, the builders and
 /// the writers count on their own, and this holds them against each other.
 std::vector<std::string> imbalances(const RunResult& result);
 
-/// kExitOk or kExitLosses.
+/// kExitOk, kExitLosses or kExitStopped.
 int exit_code_of(const RunResult& result);
 
-/// The summary for people.
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result);
+/// The summary for people. `stopped_by`: what an unfinished run was stopped by.
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                   const std::string& stopped_by);
 
 /// The summary as one JSON object. Throws UserError when the file cannot be written.
 void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,

@@ -12,6 +12,7 @@
 #include "core/mpi/communicator.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/slice_set.hpp"
 
 namespace eventloom {
 
@@ -47,7 +48,8 @@ struct RunSetup {
   std::optional<SortedInput> sorted;
   bool with_payload = false;
   bool numbered = false;           ///< times are event numbers
-  SliceId first_slice;             ///< of the earliest data of any source
+  SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
+  SliceSet finished;               ///< slices that an earlier run has finished
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;
 };

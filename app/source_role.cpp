@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/runtime/activity.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -33,6 +35,8 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.claims_end = settings_.first_slice;
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
+    // A stream that is read as it comes need not keep what nobody asks for.
+    stream.source.stream->forget(settings_.geometry.sent_epochs(settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
     streams_.push_back(std::move(stream));
@@ -83,7 +87,7 @@ void SourceRole::learn_claims(Stream& stream) {
 void SourceRole::find_next(Stream& stream, std::size_t builder) {
   const BuilderId id{static_cast<std::uint32_t>(builder)};
   stream.next[builder] =
-      serves(builder) ? scheduler_.next_slice(id, stream.from[builder]).value_or(kNoSlice) : kNoSlice;
+      serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice;
 }
 
 /// The lowest slice that the source has still to send, as far as it is known who gets it.
@@ -94,7 +98,7 @@ SliceId SourceRole::lowest(const Stream& stream) const {
 
 bool SourceRole::may_go(const Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
-  return slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
+  return !frozen_ && slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
          outboxes_[builder].accepts(slice) && due(stream.source.id, slice);
 }
 
@@ -117,7 +121,10 @@ bool SourceRole::send(Stream& stream, BuilderId builder) {
   // Damage records of the message before may have gone out in a put that is not yet flushed.
   if (!under_way.data.damage.empty()) outboxes_[builder.value].publish();
   under_way.data.clear();
-  stream.source.stream->collect(settings_.geometry.sent_epochs(slice), under_way.data);
+  {
+    const Activity activity("reading a source");
+    stream.source.stream->collect(settings_.geometry.sent_epochs(slice), under_way.data);
+  }
   learn_end(stream);
   if (slice >= stream.send_end) return false;
   under_way.stream = &stream;
@@ -157,14 +164,37 @@ void SourceRole::learn_end(Stream& stream) {
   if (*end == 0) return;
   stream.data_end = SliceId{settings_.geometry.slice_of(*end - 1).value + 1};
   stream.send_end = SliceId{settings_.geometry.slice_of(*end - 1 + settings_.geometry.margin_epochs()).value + 1};
+  stream.send_end = std::min(stream.send_end, stop_);
 }
 
+SliceId SourceRole::begun_end() const {
+  SliceId end = settings_.first_slice;
+  for (const auto& stream : streams_) end = std::max(end, *std::ranges::max_element(stream.from));
+  return end;
+}
+
+void SourceRole::stop_at(SliceId stop) {
+  frozen_ = false;
+  stop_ = stop;
+  for (auto& stream : streams_) stream.send_end = std::min(stream.send_end, stop);
+}
+
+bool SourceRole::cut_off() const {
+  return std::ranges::any_of(streams_, [&](const Stream& s) { return told_end(s) != s.data_end; });
+}
+
+/// One past the last slice with data, as far as it is sent. While the end of the data is not known
+/// they go on behind all that has been sent.
+SliceId SourceRole::told_end(const Stream& stream) const { return std::min(stream.data_end.value_or(stop_), stop_); }
+
 std::size_t SourceRole::send_ends(Stream& stream) {
-  if (!stream.data_end || lowest(stream) < stream.send_end) return 0;
+  if (lowest(stream) < stream.send_end || stream.send_end == kNoSlice) return 0;
   std::size_t told = 0;
+  const bool whole = told_end(stream) == stream.data_end;
   for (std::uint32_t b = 0; b < settings_.n_builders; ++b) {
     if (!serves(b) || stream.told_end[b] != 0 || !outboxes_[b].free()) continue;
-    outboxes_[b].start_end(stream.source.id.value, *stream.data_end, stream.tail_damage);
+    const std::span<const Damage> tail(stream.tail_damage);
+    outboxes_[b].start_end(stream.source.id.value, told_end(stream), whole ? tail : tail.first(0));
     outboxes_[b].pump();
     stream.told_end[b] = 1;
     ++told;

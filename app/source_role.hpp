@@ -18,6 +18,7 @@ namespace eventloom {
 struct SourceRoleSettings {
   SliceGeometry geometry;
   SliceId first_slice;
+  SliceSet finished;  ///< slices that nobody needs
   std::uint32_t n_builders = 1;
   /// A source serves no builder this many slices ahead of its slowest one: bounds what a source
   /// that is read as it comes must keep.
@@ -53,6 +54,17 @@ class SourceRole final : public Role {
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
   void settle() override;
+
+  /// Stopping in good order. From here on no slice is begun, until stop_at() says up to which slice to go on.
+  void freeze() { frozen_ = true; }
+  /// One past the highest slice that any source here has begun to send to anybody.
+  [[nodiscard]] SliceId begun_end() const;
+  /// The sources end before slice `stop`, which is begun_end() or above.
+  void stop_at(SliceId stop);
+  /// stop_at() has cut off data of a source, or may have.
+  [[nodiscard]] bool cut_off() const;
+  /// Transfers wait for their time: by `speed` or by slots.
+  [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0; }
 
   [[nodiscard]] SourceCount count() const;
   [[nodiscard]] std::uint64_t hits_read() const;
@@ -97,6 +109,7 @@ class SourceRole final : public Role {
   }
   bool send(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
+  [[nodiscard]] SliceId told_end(const Stream& stream) const;
   std::size_t send_ends(Stream& stream);
   void forget_sent();
 
@@ -106,6 +119,8 @@ class SourceRole final : public Role {
   std::vector<Outbox> outboxes_;
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
+  bool frozen_ = false;
+  SliceId stop_ = kNoSlice;  ///< one past the last slice to send, when told to stop
   std::optional<SteadyTime> start_;
   double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
   std::int64_t since_start_ = 0;  ///< slots: time now

@@ -12,16 +12,10 @@ namespace {
 
 constexpr std::uint32_t kNotes = 16;
 
-/// Slices that may be claimed beyond the lowest that is not yet built: enough for one builder to
-/// lag several rounds behind the others.
-std::uint64_t claim_ahead(const WiringSettings& settings) {
-  return 8 * std::uint64_t{settings.slices_in_flight} * settings.roles.builders;
-}
-
 WiringSettings completed(WiringSettings settings) {
   settings.schedule.n_sources = settings.roles.sources;
   settings.schedule.n_builders = settings.roles.builders;
-  settings.schedule.claim_ahead = claim_ahead(settings);
+  settings.schedule.claim_ahead = claim_ahead(settings.slices_in_flight, settings.roles.builders);
   return settings;
 }
 
@@ -33,20 +27,24 @@ std::unique_ptr<Scheduler> scheduler_of(const ScheduleSettings& settings) {
   }
 }
 
-RingGeometry note_geometry(const WiringSettings& settings) {
-  const std::uint64_t assignment = sizeof(Assignment) + settings.schedule.claim_ahead * sizeof(std::uint32_t);
-  const std::uint64_t claims = settings.roles.builders * sizeof(Claim);
-  return {kNotes, note_cell_bytes(std::max(assignment, claims))};
+}  // namespace
+
+std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders) {
+  return 8 * std::uint64_t{slices_in_flight} * builders;
 }
 
-}  // namespace
+RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
+  const std::uint64_t assignment = sizeof(Assignment) + ahead * sizeof(std::uint32_t);
+  const std::uint64_t claims = builders * sizeof(Claim);
+  return {kNotes, note_cell_bytes(std::max(assignment, claims))};
+}
 
 Wiring::Wiring(const WiringSettings& settings, const Communicator& communicator)
     : settings_(completed(settings)),
       communicator_(communicator),
       rank_(communicator.rank()),
       scheduler_(scheduler_of(settings_.schedule)),
-      notes_(note_geometry(settings_)),
+      notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
       rings_(settings_.roles, settings_.ring, scheduler_->claims() == nullptr ? std::nullopt : std::optional(notes_)),
       transport_(communicator, rings_.window_bytes[static_cast<std::size_t>(rank_)]) {
   if (scheduler_->claims() != nullptr) add_claims();
@@ -59,12 +57,13 @@ std::function<std::int64_t()> Wiring::start_clock() {
   return [this] { return clock_->since_start(); };
 }
 
-void Wiring::run(const std::vector<Role*>& roles, Idle idle, const std::function<void(SteadyTime)>& each_turn) {
+void Wiring::run(const std::vector<Role*>& roles, Ending& ending, Idle idle,
+                 const std::function<void(SteadyTime)>& each_turn) {
   std::vector<Role*> all;
   if (assigner_) all.push_back(assigner_.get());
   if (claims_) all.push_back(claims_.get());
   all.insert(all.end(), roles.begin(), roles.end());
-  run_roles(all, transport_, communicator_, idle, [&](SteadyTime now) {
+  run_roles(all, transport_, ending, idle, [&](SteadyTime now) {
     if (clock_) clock_->do_work();
     each_turn(now);
   });
@@ -88,8 +87,9 @@ void Wiring::add_claims() {
     claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner), *from_assigner);
   }
   if (rank_ != settings_.roles.assigner_rank()) return;
-  assigner_ = std::make_unique<AssignerRole>(scheduler_of(settings_.schedule), settings_.roles.builders,
-                                             settings_.schedule.claim_ahead, std::move(claims), std::move(assignments));
+  assigner_ =
+      std::make_unique<AssignerRole>(scheduler_of(settings_.schedule), settings_.finished, settings_.roles.builders,
+                                     settings_.schedule.claim_ahead, std::move(claims), std::move(assignments));
 }
 
 RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry) {

@@ -21,7 +21,14 @@ struct WiringSettings {
   RingGeometry ring;
   ScheduleSettings schedule;  ///< numbers of sources and builders are filled in from the roles
   std::uint32_t slices_in_flight = 4;
+  SliceSet finished = {};  ///< slices that nobody builds
 };
+
+/// Slices that may be claimed beyond the lowest that is not yet built: enough for one builder to lag
+/// several rounds behind the others.
+std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders);
+/// Of the rings that carry claims and assignments.
+RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
 
 /// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
 /// the roles that settle claims where it needs them. Construction and destruction are collective.
@@ -33,6 +40,7 @@ class Wiring {
   [[nodiscard]] Transport& transport() { return transport_; }
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const Roles& roles() const { return settings_.roles; }
+  [[nodiscard]] const SliceSet& finished() const { return settings_.finished; }
   /// Null when nothing is claimed, or nothing happens on this rank.
   [[nodiscard]] ClaimRole* claims() { return claims_.get(); }
   /// Null when the schedule keeps no slots.
@@ -40,9 +48,10 @@ class Wiring {
   /// Where slots are kept: the time since the common start, which is agreed on here. Collective.
   [[nodiscard]] std::function<std::int64_t()> start_clock();
 
-  /// Collective. The roles of this rank, and those that settle claims, take turns until no role of any
-  /// rank has anything left to do; see run_roles().
-  void run(const std::vector<Role*>& roles, Idle idle, const std::function<void(SteadyTime)>& each_turn);
+  /// Collective. The roles of this rank, and those that settle claims, take turns until `ending` says
+  /// so; see run_roles().
+  void run(const std::vector<Role*>& roles, Ending& ending, Idle idle,
+           const std::function<void(SteadyTime)>& each_turn);
 
   /// Where builders claim: notes that this rank has sent to tell of assignments.
   [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }

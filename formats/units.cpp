@@ -13,8 +13,13 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr auto kMax64 = std::numeric_limits<std::uint64_t>::max();
 
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kTimeUnits = {
-    {{"ps", 1}, {"ns", 1000}, {"us", 1'000'000}, {"ms", 1'000'000'000}, {"s", 1'000'000'000'000}}};
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 7> kTimeUnits = {{{"ps", 1},
+                                                                                   {"ns", 1000},
+                                                                                   {"us", 1'000'000},
+                                                                                   {"ms", 1'000'000'000},
+                                                                                   {"s", 1'000'000'000'000},
+                                                                                   {"min", 60'000'000'000'000},
+                                                                                   {"h", 3'600'000'000'000'000}}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -95,7 +100,7 @@ std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t
 }
 
 Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
-  constexpr auto kExpected = "a length of time: a whole number of ticks, or a number with ps, ns, us, ms or s";
+  constexpr auto kExpected = "a length of time: a whole number of ticks, or a number with ps, ns, us, ms, s, min or h";
   const auto [number, unit] = split_unit(text);
   const auto value = parse_decimal(number);
   if (!value) reject(text, kExpected);

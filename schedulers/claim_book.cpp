@@ -6,6 +6,7 @@ namespace eventloom {
 
 void ClaimBook::append(BuilderId builder) {
   builders_.push_back(builder);
+  if (builder != kNobody) last_ = builder;
   ++end_.value;
   if (builders_.size() > keep_) builders_.pop_front();
 }

@@ -38,6 +38,15 @@ std::string display_name(const Entry& entry) {
 
 }  // namespace
 
+SliceId next_unfinished(const Scheduler& scheduler, const SliceSet& finished, BuilderId builder, SliceId from) {
+  for (;;) {
+    const auto slice = scheduler.next_slice(builder, from);
+    if (!slice) return kNoSlice;
+    if (!finished.contains(*slice)) return *slice;
+    from = {slice->value + 1};
+  }
+}
+
 std::vector<std::string> scheduler_names() {
   std::vector<std::string> names;
   for (const auto& entry : kSchedulers) names.push_back(display_name(entry));

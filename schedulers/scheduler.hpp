@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/ids.hpp"
+#include "formats/slice_set.hpp"
 #include "schedulers/claim_book.hpp"
 
 namespace eventloom {
@@ -54,6 +55,10 @@ class Scheduler {
     return std::nullopt;
   }
 };
+
+/// First slice at or after `from` that goes to `builder` and is not in `finished`; kNoSlice while no
+/// builder has claimed that far.
+SliceId next_unfinished(const Scheduler& scheduler, const SliceSet& finished, BuilderId builder, SliceId from);
 
 struct ScheduleSettings {
   std::string name;  ///< as in `--schedule`: a name, or NAME:ARGUMENT

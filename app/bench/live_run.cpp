@@ -108,9 +108,22 @@ class TimedOutput final : public SliceOutput {
   std::size_t next_ = 0;  ///< of the log: slices that were taken but had no data are passed over
 };
 
-class NoSink final : public EventSink {
+/// Counts what goes to a writer, or to nowhere.
+class CountingSink final : public EventSink {
  public:
-  void write(const BuiltSlice&) override {}
+  explicit CountingSink(std::unique_ptr<PartWriter> writer) : writer_(std::move(writer)) {}
+  void write(const BuiltSlice& slice) override {
+    totals_.add(slice);
+    if (writer_) writer_->write(slice);
+  }
+  void close() {
+    if (writer_) writer_->close();
+  }
+  [[nodiscard]] const RunTotals& totals() const { return totals_; }
+
+ private:
+  std::unique_ptr<PartWriter> writer_;  ///< null: to nowhere
+  RunTotals totals_;
 };
 
 class MakerRole final : public Role {
@@ -126,10 +139,10 @@ class MakerRole final : public Role {
 
 /// A builder of this rank with all that is its own.
 struct LiveBuilder {
-  LiveBuilder(std::unique_ptr<EventSink> to, Scheduler& schedule, const Now& now)
-      : sink(std::move(to)), selector({}, *sink), watch(schedule, now, log) {}
+  LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
+      : sink(std::move(to)), selector({}, sink), watch(schedule, now, log) {}
   std::vector<SliceTimes> log;
-  std::unique_ptr<EventSink> sink;
+  CountingSink sink;
   Selector selector;
   TakeWatch watch;
   std::unique_ptr<BuilderRole> role;
@@ -154,7 +167,8 @@ class RankLive {
     if (source_role_) roles.push_back(source_role_.get());
     for (auto& builder : builders_) roles.push_back(builder->role.get());
     start_ = std::stoll(communicator_.broadcast(std::to_string(clock_.now() + kStartAfterNs)));
-    wiring_.run(roles, Idle(), [&](SteadyTime) { clock_.do_work(); });
+    EndTogether ending(communicator_);
+    wiring_.run(roles, ending, Idle(), [&](SteadyTime) { clock_.do_work(); });
     return gather();
   }
 
@@ -166,7 +180,7 @@ class RankLive {
   void add_builder(BuilderId id) {
     if (!wiring_.here(id)) return;
     const auto& roles = settings_.wiring.roles;
-    builders_.push_back(std::make_unique<LiveBuilder>(sink_of(id), wiring_.scheduler(), now()));
+    builders_.push_back(std::make_unique<LiveBuilder>(writer_of(id), wiring_.scheduler(), now()));
     auto& builder = *builders_.back();
     BuilderRoleSettings settings;
     settings.id = id;
@@ -182,8 +196,8 @@ class RankLive {
                                                  [this](const BuildProblem&) { ++problems_; });
   }
 
-  [[nodiscard]] std::unique_ptr<EventSink> sink_of(BuilderId id) const {
-    if (settings_.output.empty()) return std::make_unique<NoSink>();
+  [[nodiscard]] std::unique_ptr<PartWriter> writer_of(BuilderId id) const {
+    if (settings_.output.empty()) return nullptr;
     PartWriterSettings settings;
     settings.run_file = settings_.output;
     settings.writer = id.value;
@@ -217,9 +231,7 @@ class RankLive {
   }
 
   void close_files() {
-    for (auto& builder : builders_) {
-      if (auto* writer = dynamic_cast<PartWriter*>(builder->sink.get())) writer->close();
-    }
+    for (auto& builder : builders_) builder->sink.close();
   }
 
   [[nodiscard]] Json mine() const {
@@ -233,7 +245,7 @@ class RankLive {
     }
     RunTotals totals;
     for (const auto& builder : builders_) {
-      totals.add(builder->selector.totals());
+      totals.add(builder->sink.totals());
       for (const auto& t : builder->log) {
         if (t.written != 0) slices.push_back({t.slice.value, t.received, t.built, t.written});
       }

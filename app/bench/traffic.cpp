@@ -60,7 +60,8 @@ class RankTraffic {
     std::vector<Role*> roles{sink_.get()};
     if (source_) roles.push_back(source_.get());
     if (control_) roles.push_back(control_.get());
-    wiring_.run(roles, Idle(), [](SteadyTime) {});
+    EndTogether ending(communicator_);
+    wiring_.run(roles, ending, Idle(), [](SteadyTime) {});
     return gather(tcp_retransmits() - retransmits);
   }
 

@@ -4,7 +4,6 @@
 
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/event_sink.hpp"
-#include "core/dataflow/run_totals.hpp"
 
 namespace eventloom {
 
@@ -16,15 +15,12 @@ class Selector {
   /// `slice` as built; slices come in rising order. Changes it.
   void take(BuiltSlice& slice) {
     filter_.select(slice);
-    totals_.add(slice);
     sink_.write(slice);
   }
-  [[nodiscard]] const RunTotals& totals() const { return totals_; }
 
  private:
   EventFilter filter_;
   EventSink& sink_;
-  RunTotals totals_;
 };
 
 }  // namespace eventloom

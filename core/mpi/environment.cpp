@@ -17,6 +17,10 @@ namespace eventloom {
 namespace {
 
 void choose_ucx() {
+  // Byte transfer layers are for other components. Those for shared memory leave files behind when the
+  // launcher is killed.
+  const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
+  if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
   // The first two name the components, the others let them run without RDMA hardware, over shared
   // memory and TCP. setenv does not overwrite what the user has set.
   constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {

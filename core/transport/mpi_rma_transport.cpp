@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/mpi/check.hpp"
+#include "core/runtime/activity.hpp"
 
 namespace eventloom {
 
@@ -19,7 +20,10 @@ void MpiRmaTransport::put(int rank, std::uint64_t offset, std::span<const std::b
       "MPI_Put");
 }
 
-void MpiRmaTransport::flush(int rank) { mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush"); }
+void MpiRmaTransport::flush(int rank) {
+  const Activity activity("waiting for rank", rank);
+  mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush");
+}
 
 // Over TCP a put or flush of a peer waits until this rank enters MPI: a probe is the cheapest way
 // in that makes progress on every transport (MPI_Win_sync does not).

@@ -136,13 +136,21 @@ void copy_attribute(hid_t from, hid_t to, const char* name) {
   write_raw(to, name, type.get(), space.get(), bytes.data());
 }
 
+H5Id timeless_list(hid_t property_class) {
+  H5Id list(check(H5Pcreate(property_class), "creating a property list"), H5Pclose);
+  check(H5Pset_obj_track_times(list.get(), false), "leaving out times");
+  return list;
+}
+
 void write_texts(hid_t file, const char* path, const std::vector<std::string>& values) {
   const PackedTexts packed = pack(values);
   const hsize_t n = values.size();
   const H5Id type = text_type(packed.width);
   const H5Id space(check(H5Screate_simple(1, &n, nullptr), path), H5Sclose);
-  const H5Id dataset(
-      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path), H5Dclose);
+  const H5Id dataset(check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT,
+                                      timeless_list(H5P_DATASET_CREATE).get(), H5P_DEFAULT),
+                           path),
+                     H5Dclose);
   check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
 }
 
@@ -162,7 +170,8 @@ std::vector<std::string> read_text_column(hid_t file, const char* path) {
 }
 
 void create_group(hid_t file, const char* path, const char* nx_class) {
-  const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path), H5Gclose);
+  const H5Id creation = timeless_list(H5P_GROUP_CREATE);
+  const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Gclose);
   write_attribute(group.get(), "NX_class", nx_class);
 }
 

@@ -8,6 +8,10 @@
 
 namespace eventloom {
 
+/// A creation list of this class for an object whose header holds no times, so that files with the same
+/// contents are the same to the byte.
+H5Id timeless_list(hid_t property_class);
+
 /// Attributes of an open object: numbers of 64 bits, texts of fixed length (UTF-8, padded with
 /// zeros) and lists of them. The read functions throw UserError when there is none of that name and kind.
 void write_attribute(hid_t object, const char* name, std::uint64_t value);

@@ -20,7 +20,7 @@ hid_t file_type(ElementType type) {
 }
 
 H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
-  H5Id list(check(H5Pcreate(H5P_DATASET_CREATE), "creating a property list"), H5Pclose);
+  H5Id list = timeless_list(H5P_DATASET_CREATE);
   check(H5Pset_chunk(list.get(), 1, &chunk_rows), "setting the chunk size");
   check(H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER), "setting the fill time");
   if (compress > 0) {

@@ -55,6 +55,8 @@ class ColumnWriter {
   void finish();
 
   [[nodiscard]] std::uint64_t rows() const { return rows_written_ + filled_ / width_; }
+  /// Rows until the next chunk goes to the file; at least one.
+  [[nodiscard]] std::uint64_t rows_to_chunk_end() const { return (chunk_bytes_ - filled_) / width_; }
 
  private:
   void expect_width(std::size_t width) const {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/hdf5/column_cursor.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/part_info.hpp"
 #include "io/hdf5/tables_writer.hpp"
 
 namespace eventloom {

@@ -71,14 +71,14 @@ class PartReader {
   void copy_before(Tick limit, EventTables& out) {
     const auto times = events_[kEventTime].peek<Tick>();
     const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
-    const auto counts = events_[kEventHits].peek<std::uint32_t>();
-    const auto n = std::min(std::max<std::size_t>(before, 1), counts.size());
-
-    std::uint64_t first_hit = out.hits[kHitTime].rows();
-    const auto hits =
-        std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(n), std::uint64_t{0});
+    auto counts = events_[kEventHits].peek<std::uint32_t>();
+    counts = counts.first(std::min(std::max<std::size_t>(before, 1), counts.size()));
+    counts = counts.first(events_to_chunk_end(counts, out));
+    const auto n = counts.size();
+    const auto hits = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     if (hits > hits_[kHitTime].rows_left())
       throw UserError("'" + path_ + "' is damaged: events with more hits than there are");
+    std::uint64_t first_hit = out.hits[kHitTime].rows();
     out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
     for (std::size_t i = 0; i < events_.size(); ++i) {
       copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
@@ -90,6 +90,29 @@ class PartReader {
   }
 
  private:
+  /// How many events can be copied until the last of them fills a chunk of any column: at least one. Chunks
+  /// thus get their places in the file in an order that does not depend on how the events lie in parts.
+  [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const EventTables& out) {
+    std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
+    for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
+    std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+    for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
+    std::span<const std::uint64_t> offsets;
+    std::uint64_t words_room = 0;
+    if (payload_) {
+      offsets = first_payload_->peek<std::uint64_t>();
+      room = std::min({room, out.first_payload->rows_to_chunk_end(), std::uint64_t{offsets.size()}});
+      words_room = out.payload->rows_to_chunk_end();
+    }
+    std::uint64_t hits = 0;
+    for (std::size_t n = 0; n < events; ++n) {
+      hits += counts[n];
+      const bool fills = hits >= room || (payload_ && hits > 0 && offsets[hits - 1] - first_word_ >= words_room);
+      if (fills) return n + 1;
+    }
+    return static_cast<std::size_t>(events);
+  }
+
   void expect_rows(const ColumnCursor& column, std::uint64_t expected, const char* what) const {
     if (column.rows() == expected) return;
     throw UserError(fmt::format("'{}' has {} {}, the run lists {}", path_, column.rows(), what, expected));
@@ -213,8 +236,10 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
   const RunFile run = read_run_file(run_file);
   if (same_file(run_file, output)) throw UserError("'" + output.string() + "' is the run file itself");
   if (!run.record.closed) {
-    throw UserError("'" + run_file.string() +
-                    "': the run is still going on or was interrupted; only a closed run can be merged");
+    throw UserError(
+        "'" + run_file.string() +
+        "': the run is still going on or was interrupted; only a closed run can be merged: finish it with the "
+        "command that began it and --resume");
   }
   const auto folder = run_file.parent_path();
   expect_parts(folder, run, output);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "io/hdf5/file_driver.hpp"
 #include "io/hdf5/handle.hpp"
@@ -14,8 +15,9 @@ namespace eventloom {
 /// Datasets and groups in it must be closed before the file is closed or destroyed.
 class OutputFile {
  public:
-  /// Creates the partial file. Throws UserError when it cannot be created.
-  explicit OutputFile(std::filesystem::path path);
+  /// Creates the partial file, in `scratch` when that is given: it is then copied to its place by
+  /// publish(). Throws UserError when it cannot be created.
+  explicit OutputFile(std::filesystem::path path, const std::filesystem::path& scratch = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -45,17 +47,26 @@ class OutputFile {
   std::uint64_t close();
   /// After close(): waits until the file is on disk and gives it its final name, replacing what had
   /// it before. Makes no HDF5 calls, so that it may run beside the thread that makes them.
-  void publish();
+  /// `when_on_disk` is called in between: whatever happens after it, the file can still get its name.
+  void publish(const std::function<void()>& when_on_disk = {});
 
  private:
   H5Id create();
+  void copy_from_scratch();
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
-  std::filesystem::path partial_;
+  std::filesystem::path partial_;  ///< what is written to
   WriteStatus status_;
   H5Id id_;
-  bool published_ = false;
+  bool keep_partial_ = false;
 };
+
+/// Copies a file from one file system to another in large writes, and waits until it is on disk.
+/// Throws UserError that names the file that could not be read or written.
+void copy_file_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Gives a file that is on disk its final name, durably. Throws UserError.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace eventloom

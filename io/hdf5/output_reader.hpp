@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/event.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/part_info.hpp"
 #include "io/hdf5/run_file.hpp"
 
 namespace eventloom {

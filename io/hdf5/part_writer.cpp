@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/tables_writer.hpp"
 
@@ -64,15 +65,11 @@ void append_hits(EventTables& tables, const HitColumns& hits) {
 
 }  // namespace
 
-std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment) {
-  return fmt::format("{}.part-{:04}-{:04}.h5", run_file.stem().string(), writer, segment);
-}
-
 /// The part being written.
 struct PartWriter::Segment {
   Segment(const PartWriterSettings& settings, PartInfo about)
       : info(std::move(about)),
-        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name)),
+        file(std::make_unique<OutputFile>(settings.run_file.parent_path() / info.name, settings.scratch)),
         events(std::in_place, *file, column_settings(settings), settings.with_payload),
         ledger(std::in_place, *file, column_settings(settings), settings.n_sources > kMaskedSources) {
     file->fill([&] { write_part_attributes(file->id(), settings, info); });
@@ -82,15 +79,25 @@ struct PartWriter::Segment {
   std::unique_ptr<OutputFile> file;
   std::optional<EventTables> events;
   std::optional<LedgerTable> ledger;
+  SliceRuns slices;
+  RunTotals totals;
   std::uint64_t data_bytes = 0;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
 PartWriter::PartWriter(PartWriterSettings settings)
     : settings_(std::move(settings)), next_segment_(settings_.first_segment) {
+  if (settings_.list) {
+    const auto name = part_list_name(settings_.run_file, settings_.writer);
+    list_.emplace(settings_.run_file.parent_path() / name, settings_.list->good_bytes, settings_.list->chain);
+  }
   open_segment();
 }
 
-PartWriter::~PartWriter() = default;
+// The thread that waits for the disk uses the list.
+PartWriter::~PartWriter() {
+  if (publishing_.valid()) publishing_.wait();
+}
 
 void PartWriter::open_segment() {
   PartInfo info;
@@ -104,7 +111,8 @@ void PartWriter::write(const BuiltSlice& slice) {
   if (failed_) throw std::logic_error("a part writer used after it failed");
   failed_ = true;  // unless all of what follows succeeds
   append(slice);
-  if (segment_->data_bytes >= settings_.segment_bytes) end_segment();
+  const auto age = std::chrono::steady_clock::now() - segment_->begun;
+  if (segment_->data_bytes >= settings_.segment_bytes || age >= settings_.segment_time) end_segment();
   failed_ = false;
 }
 
@@ -123,6 +131,8 @@ void PartWriter::append(const BuiltSlice& slice) {
   info.last_slice = slice.ledger.slice;
   info.events += slice.events.size();
   info.hits += slice.hits.size();
+  segment_->slices.add({slice.ledger.slice});
+  segment_->totals.add(slice);
   segment_->data_bytes += bytes_of(slice);
 }
 
@@ -134,17 +144,41 @@ void PartWriter::end_segment() {
   segment_->events.reset();
   segment_->ledger.reset();
   segment_->info.bytes = segment_->file->close();
-  if (publishing_.valid()) publishing_.get();
-  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file)] { file->publish(); });
-  parts_.push_back(std::move(segment_->info));
+  wait_for_disk();
+  FinishedPart part{segment_->info, segment_->slices.runs(), segment_->totals};
+  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file), part = std::move(part), this] {
+    file->publish([&] {
+      if (list_) list_->append(part);
+    });
+    return part;
+  });
   segment_.reset();
+}
+
+void PartWriter::wait_for_disk() {
+  if (publishing_.valid()) finished_.push_back(publishing_.get());
+}
+
+const std::vector<FinishedPart>& PartWriter::finished() {
+  try {
+    wait_for_disk();
+  } catch (const UserError&) {
+    // Another error has been reported before; this part is not finished either.
+  }
+  return finished_;
 }
 
 std::vector<PartInfo> PartWriter::close() {
   if (failed_) throw std::logic_error("a part writer closed after it failed");
-  if (segment_) end_segment();
-  if (publishing_.valid()) publishing_.get();
-  return std::move(parts_);
+  failed_ = true;
+  const bool empty = segment_ && segment_->info.slices == 0;
+  if (segment_ && !(empty && settings_.first_segment > 0)) end_segment();
+  segment_.reset();
+  wait_for_disk();
+  failed_ = false;
+  std::vector<PartInfo> parts;
+  for (const auto& part : finished_) parts.push_back(part.info);
+  return parts;
 }
 
 }  // namespace eventloom

@@ -4,7 +4,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <system_error>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
@@ -206,20 +205,6 @@ void expect_run_file(hid_t root) {
   }
 }
 
-bool is_number(std::string_view text) {
-  return text.size() >= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial` behind it.
-bool is_part_of(const std::string& stem, std::string_view name) {
-  if (name.ends_with(".partial")) name.remove_suffix(8);
-  const std::string start = stem + ".part-";
-  if (!name.starts_with(start) || !name.ends_with(".h5")) return false;
-  name = name.substr(start.size(), name.size() - start.size() - 3);
-  const auto dash = name.find('-');
-  return dash != std::string_view::npos && is_number(name.substr(0, dash)) && is_number(name.substr(dash + 1));
-}
-
 }  // namespace
 
 void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts) {
@@ -252,26 +237,6 @@ RunFile read_run_file(const std::filesystem::path& path) {
 
 std::vector<SourceRecord> read_sources(const std::filesystem::path& path) {
   return read_source_columns(open_for_reading(path).get(), path.string());
-}
-
-void remove_old_run(const std::filesystem::path& path) {
-  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const auto run_file = path.filename().string();
-  std::error_code error;
-  std::vector<std::filesystem::path> old;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const auto name = entry.path().filename().string();
-    if (name == run_file || name == run_file + ".partial" || is_part_of(path.stem().string(), name)) {
-      old.push_back(entry.path());
-    }
-  }
-  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
-  // run.h5 first: without it the parts left by a failure in between are no run.
-  std::ranges::sort(old, {}, [&](const auto& p) { return p.filename() != run_file; });
-  for (const auto& file : old) {
-    std::filesystem::remove(file, error);
-    if (error) throw UserError("cannot remove the earlier output '" + file.string() + "': " + error.message());
-  }
 }
 
 }  // namespace eventloom

@@ -9,7 +9,7 @@
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
-#include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/part_info.hpp"
 
 namespace eventloom {
 
@@ -57,8 +57,5 @@ RunFile read_run_file(const std::filesystem::path& path);
 
 /// /sources of run.h5 or of a merged file.
 std::vector<SourceRecord> read_sources(const std::filesystem::path& path);
-
-/// Removes run.h5 of an earlier run, the part files of that name and what was left half-written.
-void remove_old_run(const std::filesystem::path& path);
 
 }  // namespace eventloom

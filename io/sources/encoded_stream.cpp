@@ -101,6 +101,7 @@ EncodedStream::Chunk& EncodedStream::chunk_with_room() {
   if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
     return chunks_.back();
   }
+  drop_forgotten();
   if (spares_.empty()) {
     chunks_.emplace_back();
   } else {
@@ -151,8 +152,13 @@ std::optional<Epoch> EncodedStream::next_beginning(Epoch from) {
 
 void EncodedStream::forget(Epoch epoch) {
   losses_.forget(epoch);
-  // The newest chunk is still being filled.
-  while (chunks_.size() > 1 && chunks_.front().buffers.back().epochs().end <= epoch) {
+  forgotten_ = std::max(forgotten_, epoch);
+  drop_forgotten();
+}
+
+/// The newest chunk is still being filled.
+void EncodedStream::drop_forgotten() {
+  while (chunks_.size() > 1 && chunks_.front().buffers.back().epochs().end <= forgotten_) {
     chunks_.front().bytes.clear();
     chunks_.front().buffers.clear();
     spares_.push_back(std::move(chunks_.front()));

@@ -49,6 +49,7 @@ class EncodedStream final : public Source {
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
   Chunk& chunk_with_room();
+  void drop_forgotten();
   void close_buffer();
 
   std::unique_ptr<HitReader> reader_;
@@ -59,7 +60,8 @@ class EncodedStream final : public Source {
   std::vector<Chunk> spares_;  ///< of chunks that were forgotten
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
-  EpochRange gap_;  ///< the longest so far
+  Epoch forgotten_ = 0;  ///< nobody asks for epochs before this one
+  EpochRange gap_;       ///< the longest so far
   std::optional<GapLimit> gap_limit_;
   bool all_read_ = false;  ///< the reader has no more
   bool ended_ = false;     ///< all is encoded

@@ -114,8 +114,8 @@ class Cluster {
     for (const auto& link : map_.from_assigner) assignments.emplace_back(producer(link));
     auto scheduler = make_scheduler(schedule_of(setting_));
     book_ = scheduler->claims();
-    assigner_ = std::make_unique<AssignerRole>(std::move(scheduler), kBuilders, setting_.ahead, std::move(claims),
-                                               std::move(assignments));
+    assigner_ = std::make_unique<AssignerRole>(std::move(scheduler), finished_, kBuilders, setting_.ahead,
+                                               std::move(claims), std::move(assignments));
   }
 
   RingProducer producer(const RingLink& link) {
@@ -196,6 +196,7 @@ class Cluster {
   LoopbackFabric fabric_;
   std::mt19937_64 random_;
   std::vector<Rank> ranks_;
+  SliceSet finished_;
   std::unique_ptr<AssignerRole> assigner_;
   const ClaimBook* book_ = nullptr;  ///< of the assigner
   std::vector<int> built_;           ///< by slice from the first on: how often

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/run_folder.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 

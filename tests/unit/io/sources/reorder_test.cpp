@@ -105,7 +105,7 @@ TEST(SourceUri, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(SourceUri::parse("csv:"), UserError);
   EXPECT_THROW(SourceUri::parse("csv:x?time"), UserError);
   EXPECT_THROW(SourceUri::parse("csv:x?tome=1").accept_only({"time"}), UserError);
-  EXPECT_THROW((void)SourceUri::parse("csv:x?unit=h").get_unit_ps("unit", 1), UserError);
+  EXPECT_THROW((void)SourceUri::parse("csv:x?unit=d").get_unit_ps("unit", 1), UserError);
   EXPECT_THROW((void)SourceUri::parse("csv:x?skip=-1").get_count("skip", 0, 0, 10), UserError);
 }
 

@@ -1,0 +1,86 @@
+#include "app/plan/launch.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace eventloom {
+
+namespace {
+
+/// A word for a shell.
+std::string quoted(const std::string& word) {
+  constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string run_command_line(const Plan& plan, const PlanNames& names) {
+  std::string line = "eventloom run";
+  if (names.sources.empty()) line += " --source URI";
+  for (const auto& uri : names.sources) line += " --source " + quoted(uri);
+  return line + fmt::format(" --define DEF {} --output run.h5", fmt::join(run_options(plan), " "));
+}
+
+std::uint32_t ranks_of_a_node(const Plan& plan) {
+  const auto ranks = static_cast<std::uint32_t>(plan.placement.roles.ranks);
+  return (ranks + plan.placement.nodes - 1) / plan.placement.nodes;
+}
+
+std::string size_word(std::uint64_t bytes) { return fmt::format("{}KiB", bytes / 1024); }
+
+}  // namespace
+
+std::string node_name(const PlanNames& names, std::uint32_t node) {
+  return names.hosts.empty() ? fmt::format("+n{}", node) : names.hosts[node];
+}
+
+std::string rankfile_text(const Plan& plan, const PlanNames& names) {
+  std::string text;
+  for (int rank = 0; rank < plan.placement.roles.ranks; ++rank) {
+    text += fmt::format("rank {}={} slot={}\n", rank, node_name(names, plan.placement.node_of(rank)),
+                        plan.placement.core_of(rank));
+  }
+  return text;
+}
+
+std::vector<std::string> run_options(const Plan& plan) {
+  const auto& roles = plan.placement.roles;
+  const auto& choice = plan.choice;
+  std::vector<std::string> words = {"--builders", std::to_string(roles.builders)};
+  const auto add = [&](const char* option, std::string value) {
+    words.emplace_back(option);
+    words.push_back(std::move(value));
+  };
+  if (roles.filters != 0) add("--filters", std::to_string(roles.filters));
+  add("--schedule", plan.placement.schedule());
+  add("--epochs-per-slice", std::to_string(choice.epochs_per_slice));
+  add("--ring-depth", std::to_string(choice.depth));
+  add("--cell-size", size_word(choice.cell_size));
+  add("--slices-in-flight", std::to_string(choice.slices_in_flight));
+  return words;
+}
+
+std::string mpirun_command(const Plan& plan, const PlanNames& names) {
+  std::string line = fmt::format("mpirun -np {}", plan.placement.roles.ranks);
+  if (!names.rankfile.empty()) {
+    line += " --rankfile " + quoted(names.rankfile);
+  } else {
+    std::string hosts;
+    for (const auto& host : names.hosts) {
+      hosts += fmt::format("{}{}:{}", hosts.empty() ? " --host " : ",", host, ranks_of_a_node(plan));
+    }
+    line += hosts + " --map-by node --bind-to core";
+  }
+  return line + " " + run_command_line(plan, names);
+}
+
+std::string srun_command(const Plan& plan, const PlanNames& names) {
+  std::string line = fmt::format("srun --mpi=pmix --nodes={} --ntasks={} --ntasks-per-node={}", plan.placement.nodes,
+                                 plan.placement.roles.ranks, ranks_of_a_node(plan));
+  line += " --distribution=cyclic:block --cpu-bind=cores ";
+  return line + run_command_line(plan, names);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,203 @@
+#include "app/plan/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/wiring.hpp"
+#include "core/runtime/error.hpp"
+#include "io/hdf5/layout.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = kKiB * kKiB;
+
+/// Program, MPI, UCX and HDF5: the peak of a rank of a whole run on two ranks was 62 MB.
+constexpr std::uint64_t kProgram = 60 * kMiB;
+
+/// A hit while its slice is built: decoded, sorted, and in the columns of the output, 16 bytes each.
+constexpr double kBuildingBytes = 48;
+
+constexpr std::uint64_t kLeastUsefulCell = 16 * kKiB;
+constexpr std::uint64_t kLeastCell = 4 * kKiB;
+constexpr std::uint32_t kUsefulDepth = 4;
+constexpr std::uint32_t kLeastDepth = 2;
+
+/// An epoch buffer of this size reaches most of a network's rate.
+constexpr double kWantedBuffer = 32 * kKiB;
+
+/// Rings that end on a rank, and rings that begin on it.
+struct RingEnds {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
+std::vector<RingEnds> data_rings(const Roles& roles) {
+  const auto ranks = roles_by_rank(roles);
+  const auto senders = std::min<std::uint64_t>(roles.sources, ranks.size());
+  std::vector<RingEnds> ends;
+  for (const auto& rank : ranks) {
+    const std::uint64_t from_sources = rank.sources.empty() ? 0 : roles.builders;
+    ends.push_back({rank.builders.size() * senders + rank.filters.size() * roles.builders,
+                    from_sources + rank.builders.size() * roles.filters});
+  }
+  return ends;
+}
+
+std::uint64_t ring_bytes(const RingEnds& ends, const RingGeometry& geometry) {
+  constexpr std::uint64_t kLine = 64;
+  return ends.in * ((geometry.ring_bytes() + kLine - 1) / kLine * kLine) + ends.out * sizeof(CreditBlock);
+}
+
+void add_claim_rings(std::vector<std::uint64_t>& bytes, const Placement& placement, const RingGeometry& notes) {
+  const auto& roles = placement.roles;
+  const auto ranks = roles_by_rank(roles);
+  RingEnds assigner;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const bool builds = !ranks[r].builders.empty();
+    const bool takes_part = builds || !ranks[r].sources.empty();
+    bytes[r] += ring_bytes({takes_part ? 1U : 0U, builds ? 1U : 0U}, notes);
+    assigner.in += builds ? 1 : 0;
+    assigner.out += takes_part ? 1 : 0;
+  }
+  bytes[static_cast<std::size_t>(roles.assigner_rank())] += ring_bytes(assigner, notes);
+}
+
+/// The epochs of a slice, at most a second of them, whose epoch buffer comes nearest to the wanted size.
+std::uint64_t chosen_epochs(const PlanRequest& request) {
+  constexpr std::array<std::uint64_t, 9> kChoices = {20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
+  constexpr std::uint64_t kSecond = 1'000'000'000'000;
+  if (request.epochs_per_slice) return *request.epochs_per_slice;
+  if (!request.hits_per_second) return RingChoice{}.epochs_per_slice;
+  const auto distance = [&](std::uint64_t epochs) {
+    return std::abs(std::log(*buffer_bytes(request, epochs) / kWantedBuffer));
+  };
+  std::uint64_t best = kChoices.front();
+  for (const auto epochs : kChoices) {
+    if (epochs * request.epoch_ps <= kSecond && distance(epochs) < distance(best)) best = epochs;
+  }
+  return best;
+}
+
+RingChoice wanted_choice(const PlanRequest& request, const Placement& placement) {
+  RingChoice choice;
+  choice.epochs_per_slice = chosen_epochs(request);
+  if (const auto bytes = buffer_bytes(request, choice.epochs_per_slice)) {
+    while (choice.cell_size > kLeastUsefulCell && static_cast<double>(choice.cell_size) / 2 >= *bytes) {
+      choice.cell_size /= 2;
+    }
+  }
+  std::uint64_t most_rings = 0;
+  for (const auto& ends : data_rings(placement.roles)) most_rings = std::max(most_rings, ends.in);
+  if (most_rings * choice.geometry().ring_bytes() > request.l2_cache) choice.depth = kUsefulDepth;
+  while (choice.cell_size > kLeastCell && choice.geometry().ring_bytes() > request.l2_cache) choice.cell_size /= 2;
+  return choice;
+}
+
+std::uint64_t slice_bytes(const RankRoles& rank, const Plan& plan) {
+  const auto one = buffer_bytes(plan.request, plan.choice.epochs_per_slice);
+  if (!one) return 0;
+  const auto& roles = plan.placement.roles;
+  const double slice = *one * roles.sources;
+  const double building = slice / plan.request.hit_bytes * kBuildingBytes;
+  const double ahead = *one * plan.choice.slices_in_flight * roles.builders;
+  return static_cast<std::uint64_t>(static_cast<double>(rank.sources.size()) * ahead +
+                                    static_cast<double>(rank.builders.size()) *
+                                        (slice * plan.choice.slices_in_flight + building));
+}
+
+/// Columns whose chunks a writer fills side by side.
+std::uint64_t output_bytes(std::size_t writers) {
+  constexpr std::size_t kOffsetsAndPayload = 3;
+  const auto columns = event_columns().size() + hit_columns().size() + ledger_columns().size() + kOffsetsAndPayload;
+  return writers * columns * kDefaultChunkBytes;
+}
+
+std::vector<RankMemory> memory_of(const Plan& plan) {
+  const auto windows = window_bytes(plan.placement, plan.choice);
+  const auto ranks = roles_by_rank(plan.placement.roles);
+  std::vector<RankMemory> memory;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto writers = plan.placement.roles.filters == 0 ? ranks[r].builders.size() : ranks[r].filters.size();
+    memory.push_back({windows[r], slice_bytes(ranks[r], plan), output_bytes(writers), kProgram});
+  }
+  return memory;
+}
+
+/// The next smaller choice; false at the smallest. First what costs no speed, then what costs most.
+bool shrink(RingChoice& choice) {
+  if (choice.depth > kUsefulDepth) return choice.depth = kUsefulDepth, true;
+  if (choice.cell_size > kLeastUsefulCell) return choice.cell_size /= 2, true;
+  if (choice.slices_in_flight > 2) return choice.slices_in_flight = 2, true;
+  if (choice.cell_size > kLeastCell) return choice.cell_size /= 2, true;
+  if (choice.depth > kLeastDepth) return choice.depth = kLeastDepth, true;
+  if (choice.slices_in_flight > 1) return choice.slices_in_flight = 1, true;
+  return false;
+}
+
+}  // namespace
+
+RingGeometry RingChoice::geometry() const {
+  // Room for one header more, as the run gives it to --cell-size.
+  return {depth, static_cast<std::uint32_t>(cell_size / 64 * 64 + 64)};
+}
+
+std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice) {
+  if (placement.schedule() != "balanced") return std::nullopt;
+  const auto builders = placement.roles.builders;
+  return claim_note_geometry(claim_ahead(choice.slices_in_flight, builders), builders);
+}
+
+std::vector<std::uint64_t> window_bytes(const Placement& placement, const RingChoice& choice) {
+  std::vector<std::uint64_t> bytes;
+  for (const auto& ends : data_rings(placement.roles)) bytes.push_back(ring_bytes(ends, choice.geometry()));
+  if (const auto notes = claim_rings(placement, choice)) add_claim_rings(bytes, placement, *notes);
+  return bytes;
+}
+
+std::optional<double> buffer_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice) {
+  constexpr double kPicosecondsPerSecond = 1e12;
+  if (!request.hits_per_second) return std::nullopt;
+  const double epochs = static_cast<double>(epochs_per_slice) + 2;
+  const double seconds = epochs * static_cast<double>(request.epoch_ps) / kPicosecondsPerSecond;
+  return *request.hits_per_second * seconds * request.hit_bytes;
+}
+
+Plan::Plan(const PlanRequest& asked)
+    : request(asked), placement(asked), wanted(wanted_choice(asked, placement)), choice(wanted) {
+  memory = memory_of(*this);
+  if (!request.memory_per_node) return;
+  while (most_of_a_node() > *request.memory_per_node) {
+    if (!shrink(choice)) {
+      throw UserError("--memory-per-node: with the smallest rings a node needs " +
+                      std::to_string((most_of_a_node() + kMiB - 1) / kMiB) +
+                      "MiB; give more, or fewer --cores-per-node: each core's rank takes " +
+                      std::to_string(kProgram / kMiB) + "MiB before its rings");
+    }
+    memory = memory_of(*this);
+  }
+}
+
+bool Plan::reduced() const {
+  return choice.depth != wanted.depth || choice.cell_size != wanted.cell_size ||
+         choice.slices_in_flight != wanted.slices_in_flight;
+}
+
+std::vector<std::uint64_t> Plan::node_bytes() const {
+  std::vector<std::uint64_t> nodes(placement.nodes);
+  for (std::size_t r = 0; r < memory.size(); ++r) nodes[r % placement.nodes] += memory[r].total();
+  return nodes;
+}
+
+std::uint64_t Plan::most_of_a_node() const { return std::ranges::max(node_bytes()); }
+
+std::uint64_t Plan::rings_of_a_rank() const {
+  std::uint64_t most = 0;
+  for (const auto& ends : data_rings(placement.roles)) most = std::max(most, ends.in);
+  return most;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "app/plan/placement.hpp"
+#include "formats/ring_layout.hpp"
+
+/// The proposal of `eventloom plan`: placement, rings, slices and the memory that they take.
+namespace eventloom {
+
+/// As options of `eventloom run`.
+struct RingChoice {
+  std::uint32_t depth = 8;
+  std::uint64_t cell_size = std::uint64_t{64} << 10;  ///< bytes
+  std::uint32_t slices_in_flight = 4;
+  std::uint64_t epochs_per_slice = 100;
+
+  /// What the run makes of depth and cell size.
+  [[nodiscard]] RingGeometry geometry() const;
+};
+
+/// Bytes of one rank. Rings are exact; the rest is estimated from what was measured.
+struct RankMemory {
+  std::uint64_t rings = 0;   ///< its window
+  std::uint64_t slices = 0;  ///< received, being built, or read ahead; 0 while the rate is unknown
+  std::uint64_t output = 0;  ///< a chunk of each column
+  std::uint64_t program = 0;
+
+  [[nodiscard]] std::uint64_t total() const { return rings + slices + output + program; }
+};
+
+/// Window bytes by rank, as RingMap lays them out, without its list of all rings: of a big cluster that
+/// is longer than what it describes.
+std::vector<std::uint64_t> window_bytes(const Placement& placement, const RingChoice& choice);
+
+/// The rings between the assigner and the others where builders claim slices ("balanced"), as Wiring has
+/// them; nothing without.
+std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice);
+
+/// Bytes of an epoch buffer: what one source has for one slice, with an epoch before and one after it
+/// (the default overlap). Nothing while the rate is unknown.
+std::optional<double> buffer_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice);
+
+struct Plan {
+  /// Throws UserError when even the smallest rings do not fit into the memory of a node.
+  explicit Plan(const PlanRequest& request);
+
+  PlanRequest request;
+  Placement placement;
+  RingChoice wanted;               ///< before the bound of --memory-per-node
+  RingChoice choice;               ///< what is proposed
+  std::vector<RankMemory> memory;  ///< by rank
+
+  [[nodiscard]] bool reduced() const;
+  /// The most of all nodes, bytes.
+  [[nodiscard]] std::uint64_t most_of_a_node() const;
+  /// By node, bytes.
+  [[nodiscard]] std::vector<std::uint64_t> node_bytes() const;
+  /// The most rings that end on one rank.
+  [[nodiscard]] std::uint64_t rings_of_a_rank() const;
+};
+
+}  // namespace eventloom

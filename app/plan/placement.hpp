@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/roles.hpp"
+
+/// Which rank stands on which node and core, and which roles it gets. Plain arithmetic; nothing is
+/// asked of this machine.
+namespace eventloom {
+
+/// What `eventloom plan` is told. All counts are at least 1 but `filters`.
+struct PlanRequest {
+  std::uint32_t nodes = 1;
+  std::uint32_t cores_per_node = 1;
+  std::uint32_t sources = 1;
+  std::uint32_t filters = 0;                        ///< at most nodes * usable_cores()
+  std::optional<double> hits_per_second;            ///< of one source; nothing: unknown
+  double hit_bytes = 8;                             ///< in the marker format: time word, channel word, payload words
+  std::uint64_t epoch_ps = 10'000'000;              ///< length of an epoch, picoseconds
+  std::optional<std::uint64_t> epochs_per_slice;    ///< nothing: chosen
+  std::uint64_t l2_cache = std::uint64_t{2} << 20;  ///< of a core, bytes
+  std::optional<std::uint64_t> memory_per_node;     ///< bytes; nothing: no bound
+
+  /// Cores of a node that get a rank: all of a small one, all but the last of a larger one.
+  [[nodiscard]] std::uint32_t usable_cores() const;
+};
+
+/// Hits per second that one core takes in a whole run: sends, builds and writes. Measured
+/// (tests/benchmarks/README.md): 75 million on two cores with 4 sources; with other numbers of sources
+/// in proportion to the measured rates of building alone.
+double hits_per_core(std::uint32_t sources);
+
+/// Hits per second that one source can feed when its file is read at 4.9 GB/s, the rate measured for
+/// reading from the page cache.
+double hits_per_source(double hit_bytes);
+
+/// Ranks go round the nodes: rank r on node r mod nodes, core r / nodes. With role k on rank k mod np
+/// consecutive roles lie on different nodes, so that sources and builders are spread evenly.
+struct Placement {
+  /// Sources first get a rank each. Builders take the ranks that are left, as many on every node, or as
+  /// many as the rate asks for; but never fewer than there are sources, or ranks if these are fewer:
+  /// then builders share ranks with sources.
+  explicit Placement(const PlanRequest& request);
+
+  std::uint32_t nodes;
+  Roles roles;
+  /// Builders that the rate asks for, but for which there are no cores; 0 when all have one.
+  std::uint32_t builders_missing = 0;
+
+  [[nodiscard]] std::uint32_t node_of(int rank) const { return static_cast<std::uint32_t>(rank) % nodes; }
+  [[nodiscard]] std::uint32_t core_of(int rank) const { return static_cast<std::uint32_t>(rank) / nodes; }
+  /// Builders that have a rank with a source.
+  [[nodiscard]] std::uint32_t builders_beside_sources() const;
+  /// Some builders share their rank with a source and others do not: they cannot be equally fast.
+  [[nodiscard]] bool builders_unequal() const;
+  /// "balanced" when builders are unequal, otherwise "round-robin".
+  [[nodiscard]] std::string schedule() const;
+};
+
+/// The roles of a rank by number, each rising.
+struct RankRoles {
+  std::vector<std::uint32_t> sources;
+  std::vector<std::uint32_t> builders;
+  std::vector<std::uint32_t> filters;
+};
+/// By rank.
+std::vector<RankRoles> roles_by_rank(const Roles& roles);
+
+}  // namespace eventloom

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "app/plan/plan_report.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "io/sources/open_sources.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint64_t kMostRanks = 100'000;
+
+void add_options(po::options_description& options) {
+  options.add_options()("nodes", po::value<std::string>()->value_name("N"), "nodes (default 1, or as many as --hosts)")(
+      "hosts", text_value("LIST", "", "those of the allocation"), "names of the nodes, with commas between")(
+      "cores-per-node", text_value("N", "0", "those of this machine"), "cores of a node, hardware threads not counted")(
+      "sources", po::value<std::string>()->value_name("N"), "number of sources")(
+      "source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+      "the sources themselves, as for 'eventloom run', instead of their number; repeatable")(
+      "filters", text_value("N", "0", "0: builders select and write"), "number of filters")(
+      "hits-per-second", po::value<std::string>()->value_name("N"),
+      "of one source; decides how many builders and how long slices are (default: not known)")(
+      "hit-bytes", text_value("BYTES", "8"), "of a hit: 8 and 4 for each payload word")(
+      "epoch", text_value("TIME", "10us"), "length of an epoch, with a unit")(
+      "epochs-per-slice", po::value<std::string>()->value_name("N"),
+      "epochs that are built together (default 100, or by the rate)")(
+      "memory-per-node", po::value<std::string>()->value_name("BYTES"),
+      "memory that the ranks of a node may take; rings are made smaller to fit (default: no bound)")(
+      "l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core")(
+      "rankfile", text_value("FILE", "", "none"), "write an Open MPI rank file")("json", po::bool_switch(),
+                                                                                 "show the plan as JSON");
+}
+
+std::vector<std::string> host_names(const std::string& list) {
+  std::vector<std::string> hosts;
+  std::istringstream in(list);
+  for (std::string host; std::getline(in, host, ',');) hosts.push_back(host);
+  if (list.ends_with(',')) hosts.emplace_back();
+  for (const auto& host : hosts) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_'; };
+    if (host.empty() || !std::ranges::all_of(host, allowed)) throw UserError("--hosts: '" + host + "' is no host name");
+  }
+  if (std::set(hosts.begin(), hosts.end()).size() != hosts.size())
+    throw UserError("--hosts: a name stands there twice");
+  return hosts;
+}
+
+std::uint32_t node_count(const po::variables_map& values, const std::vector<std::string>& hosts) {
+  const auto named = static_cast<std::uint32_t>(hosts.size());
+  if (values.count("nodes") == 0) return std::max(named, 1U);
+  const auto nodes = static_cast<std::uint32_t>(count_option(values, "nodes", 1, kMostRanks));
+  if (named != 0 && named != nodes) {
+    throw UserError("--nodes " + std::to_string(nodes) + ", but --hosts names " + std::to_string(named) +
+                    "; leave --nodes out");
+  }
+  return nodes;
+}
+
+std::uint32_t source_count(const po::variables_map& values, const std::vector<std::string>& uris) {
+  if (values.count("sources") == 0 && uris.empty()) {
+    throw UserError("no sources given; say --sources N or --source URI");
+  }
+  if (uris.empty()) return static_cast<std::uint32_t>(count_option(values, "sources", 1, 65535));
+  if (values.count("sources") != 0) throw UserError("give --sources N or --source URI, not both");
+  const auto found = in_range<std::size_t>("source", expand_sources(uris).size(), 1, 65535);
+  return static_cast<std::uint32_t>(found);
+}
+
+std::uint64_t bytes_option(const po::variables_map& values, const char* option, std::uint64_t low, std::uint64_t high) {
+  return in_range(option, parsed(option, [&] { return parse_bytes(values[option].as<std::string>()); }), low, high);
+}
+
+void read_data_options(const po::variables_map& values, PlanRequest& request) {
+  constexpr std::uint64_t kMany = 1'000'000'000'000;
+  if (values.count("hits-per-second") != 0) {
+    request.hits_per_second = static_cast<double>(count_option(values, "hits-per-second", 1, kMany));
+  }
+  request.hit_bytes = static_cast<double>(bytes_option(values, "hit-bytes", 4, std::uint64_t{1} << 30));
+  request.epoch_ps = parsed("epoch", [&] { return parse_picoseconds(values["epoch"].as<std::string>()); });
+  in_range<std::uint64_t>("epoch", request.epoch_ps, 1, kMany);
+  if (values.count("epochs-per-slice") != 0) {
+    request.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
+  }
+}
+
+PlanRequest to_request(const po::variables_map& values, const PlanNames& names) {
+  PlanRequest request;
+  request.nodes = node_count(values, names.hosts);
+  request.cores_per_node = static_cast<std::uint32_t>(count_option(values, "cores-per-node", 0, kMostRanks));
+  if (request.cores_per_node == 0) request.cores_per_node = std::max(std::thread::hardware_concurrency(), 1U);
+  const std::uint64_t ranks = std::uint64_t{request.nodes} * request.cores_per_node;
+  if (ranks > kMostRanks) {
+    throw UserError("--nodes times --cores-per-node must be at most " + std::to_string(kMostRanks) + ", not " +
+                    std::to_string(ranks));
+  }
+  request.sources = source_count(values, names.sources);
+  const std::uint64_t usable = std::uint64_t{request.nodes} * request.usable_cores();
+  request.filters = static_cast<std::uint32_t>(count_option(values, "filters", 0, usable));
+  request.l2_cache = bytes_option(values, "l2-cache", 1024, std::uint64_t{1} << 40);
+  if (values.count("memory-per-node") != 0) {
+    request.memory_per_node = bytes_option(values, "memory-per-node", 1, std::uint64_t{1} << 60);
+  }
+  read_data_options(values, request);
+  return request;
+}
+
+void write_rankfile(const Plan& plan, const PlanNames& names) {
+  std::ofstream out(names.rankfile);
+  out << rankfile_text(plan, names);
+  out.close();
+  if (!out) throw UserError("cannot write '" + names.rankfile + "'");
+}
+
+}  // namespace
+
+int plan_command(int argc, const char* const* argv) {
+  CommandLine line("plan",
+                   "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
+                   "memory for a run on a cluster, and says why. Starts nothing.");
+  add_options(line.options());
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  PlanNames names;
+  names.hosts = host_names((*values)["hosts"].as<std::string>());
+  if (values->count("source") != 0) names.sources = (*values)["source"].as<std::vector<std::string>>();
+  names.rankfile = (*values)["rankfile"].as<std::string>();
+  const Plan plan(to_request(*values, names));
+  if (!names.rankfile.empty()) write_rankfile(plan, names);
+  if ((*values)["json"].as<bool>()) {
+    std::cout << plan_json(plan, names).dump(2) << '\n';
+  } else {
+    std::cout << plan_text(plan, names);
+  }
+  return kExitOk;
+}
+
+}  // namespace eventloom

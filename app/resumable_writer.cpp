@@ -1,0 +1,35 @@
+#include "app/resumable_writer.hpp"
+
+#include <utility>
+
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+ResumableWriter::ResumableWriter(PartWriterSettings settings, const EventFilter& filter,
+                                 std::function<void(const std::string& why)> on_failure)
+    : parts_(std::move(settings)), selector_(filter, *this), on_failure_(std::move(on_failure)) {}
+
+template <class Step>
+void ResumableWriter::attempt(Step step) {
+  if (failed_) return;
+  try {
+    const Activity activity("writing a part file");
+    step();
+  } catch (const UserError& e) {
+    failed_ = true;
+    on_failure_(e.what());
+  }
+}
+
+void ResumableWriter::write(const BuiltSlice& slice) {
+  attempt([&] { parts_.write(slice); });
+}
+
+const std::vector<FinishedPart>& ResumableWriter::close() {
+  attempt([&] { parts_.close(); });
+  return parts_.finished();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,161 @@
+#include "core/control/heartbeat.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+
+namespace eventloom {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// Between two rounds: long enough not to be felt, short enough to end a run without a pause.
+constexpr auto kShortestInterval = milliseconds(2);
+constexpr auto kIntervalPerRank = microseconds(50);
+/// Between two looks for messages while nothing presses.
+constexpr auto kLook = microseconds(250);
+
+}  // namespace
+
+/// What travels between rank 0 and the others.
+struct Heartbeat::Note {
+  enum Kind : std::uint32_t { report, verdict, waiting };
+  std::uint32_t kind = report;
+  std::int32_t waited_for = -1;
+  RankStatus status;
+  Verdict outcome;
+};
+
+Heartbeat::Heartbeat(const Communicator& communicator, Duration notice, Duration longest_notice)
+    : channel_(communicator),
+      rank_(communicator.rank()),
+      size_(communicator.size()),
+      notice_(notice),
+      longest_notice_(longest_notice),
+      interval_(std::max<Duration>(kShortestInterval, kIntervalPerRank * communicator.size())) {
+  if (rank_ != 0) return;
+  reports_.resize(static_cast<std::size_t>(size_));
+  is_here_.resize(static_cast<std::size_t>(size_));
+}
+
+std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
+  const bool pressing = mine.done != 0 || mine.failed != 0 || !mine.same_state(reported_);
+  if (now < next_look_ && !pressing) return std::nullopt;
+  next_look_ = now + kLook;
+  if (!greeted_) round_ended_ = heard_ = now;
+  if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || !mine.same_state(reported_))) report(now, mine);
+  receive(now);
+  if (rank_ == 0) {
+    if (n_here_ == size_) conclude(now);
+    tell_of_waiting(now);
+  }
+  auto verdict = verdict_;
+  verdict_.reset();
+  return verdict;
+}
+
+void Heartbeat::report(Time now, const RankStatus& mine) {
+  reported_ = mine;
+  in_round_ = greeted_ = true;
+  heard_ = now;
+  waited_for_ = -1;
+  next_notice_ = notice_;
+  if (rank_ == 0) return take_report(0, mine);
+  Note note;
+  note.status = mine;
+  send(0, note);
+}
+
+void Heartbeat::receive(Time now) {
+  while (const auto from = channel_.receive(buffer_)) {
+    Note note;
+    if (buffer_.size() != sizeof note) throw std::runtime_error("heartbeat: a message of the wrong size");
+    std::memcpy(&note, buffer_.data(), sizeof note);
+    if (rank_ == 0) {
+      take_report(*from, note.status);
+    } else {
+      take_note(now, note);
+    }
+  }
+}
+
+void Heartbeat::take_report(int rank, const RankStatus& status) {
+  const auto at = static_cast<std::size_t>(rank);
+  reports_[at] = status;
+  is_here_[at] = 1;
+  ++n_here_;
+}
+
+void Heartbeat::take_note(Time now, const Note& note) {
+  heard_ = now;
+  if (note.kind == Note::waiting) {
+    waited_for_ = note.waited_for;
+    return;
+  }
+  verdict_ = note.outcome;
+  in_round_ = false;
+  round_ended_ = now;
+}
+
+void Heartbeat::conclude(Time now) {
+  Note note;
+  note.kind = Note::verdict;
+  auto& outcome = note.outcome;
+  outcome.all_done = outcome.all_frozen = 1;
+  for (int r = 0; r < size_; ++r) {
+    const auto& status = reports_[static_cast<std::size_t>(r)];
+    outcome.begun_end = std::max(outcome.begun_end, status.begun_end);
+    outcome.progress += status.progress;
+    outcome.all_done &= status.done;
+    outcome.all_frozen &= status.frozen;
+    outcome.any_failed |= status.failed;
+    outcome.keeps_a_pace |= status.keeps_a_pace;
+    if (status.stop == 0 || outcome.stop != 0) continue;
+    outcome.stop = status.stop;
+    outcome.stop_rank = r;
+  }
+  std::ranges::fill(is_here_, std::uint8_t{0});
+  n_here_ = 0;
+  for (int r = 1; r < size_; ++r) send(r, note);
+  take_note(now, note);
+}
+
+/// Only those are told who have reported: they are there to read it.
+void Heartbeat::tell_of_waiting(Time now) {
+  if (!in_round_ || now - heard_ < next_notice_) return;
+  next_notice_ += std::min(next_notice_, longest_notice_);
+  Note note;
+  note.kind = Note::waiting;
+  note.waited_for = first_missing();
+  for (int r = 1; r < size_; ++r) {
+    if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
+  }
+}
+
+void Heartbeat::send(int to, const Note& note) { channel_.send(to, std::as_bytes(std::span(&note, 1))); }
+
+int Heartbeat::first_missing() const {
+  return static_cast<int>(std::ranges::find(is_here_, std::uint8_t{0}) - is_here_.begin());
+}
+
+Heartbeat::Silence Heartbeat::silence(Time now) const {
+  Silence silence;
+  if (!in_round_) return silence;
+  silence.lasts = now - (rank_ == 0 || waited_for_ < 0 ? heard_ : round_ended_);
+  if (silence.lasts < notice_) return silence;
+  if (rank_ != 0) {
+    // Word that rank 0 waits must come again and again.
+    const bool rank_0_lives = waited_for_ >= 0 && now - heard_ < 2 * longest_notice_;
+    silence.ranks = {rank_0_lives ? waited_for_ : 0};
+    return silence;
+  }
+  for (int r = 0; r < size_; ++r) {
+    if (is_here_[static_cast<std::size_t>(r)] == 0) silence.ranks.push_back(r);
+  }
+  return silence;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/mpi/communicator.hpp"
+#include "core/mpi/message_channel.hpp"
+
+namespace eventloom {
+
+/// What a rank says of itself in a round. Travels as it is.
+struct RankStatus {
+  std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
+  std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
+  std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or kStopWriter; 0: does not
+  std::uint8_t done = 0;          ///< none of its roles has anything left to do
+  std::uint8_t failed = 0;        ///< met an error that ends the run
+  std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told the last
+  std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
+
+  [[nodiscard]] bool same_state(const RankStatus& other) const {
+    return stop == other.stop && done == other.done && failed == other.failed && frozen == other.frozen;
+  }
+};
+/// RankStatus::stop of a rank that cannot write what it has built.
+inline constexpr std::int32_t kStopWriter = -1;
+
+/// What a round found: the same on every rank, and what they go by.
+struct Verdict {
+  std::uint64_t begun_end = 0;  ///< the greatest
+  std::uint64_t progress = 0;   ///< the sum
+  std::int32_t stop = 0;        ///< of the lowest rank that asked
+  std::int32_t stop_rank = -1;
+  std::uint8_t all_done = 0;
+  std::uint8_t any_failed = 0;
+  std::uint8_t all_frozen = 0;
+  std::uint8_t keeps_a_pace = 0;  ///< any
+};
+
+/// Keeps all ranks of a run informed of each other, in rounds: each rank reports to rank 0, which tells
+/// all of them what the reports come to. A rank begins its next round when it has the verdict of the
+/// last, so that all ranks decide the same things in the same round, and who is silent is known by name.
+///
+/// The last round is the one in which all are done or any has failed. One thread at a time; throws
+/// std::runtime_error when MPI fails.
+class Heartbeat {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Duration = std::chrono::steady_clock::duration;
+
+  /// Collective. `notice`: after so long rank 0 tells the others whom it waits for, again each time
+  /// that time has doubled, and at least every `longest_notice`.
+  Heartbeat(const Communicator& communicator, Duration notice, Duration longest_notice);
+  /// Collective; after the last round, or when MPI ends with an error.
+  ~Heartbeat() = default;
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+  /// Never blocks; each rank calls it every turn. Returns the verdict of the round that has ended, if
+  /// one has. Not after the last round.
+  std::optional<Verdict> do_work(Time now, const RankStatus& mine);
+
+  /// Ranks that are waited for, and since when: on rank 0 all of them, elsewhere the lowest as far as
+  /// known, or rank 0. Empty while all is well.
+  struct Silence {
+    std::vector<int> ranks;
+    Duration lasts{};
+  };
+  [[nodiscard]] Silence silence(Time now) const;
+
+ private:
+  struct Note;
+
+  void report(Time now, const RankStatus& mine);
+  void receive(Time now);
+  void take_report(int rank, const RankStatus& status);
+  void take_note(Time now, const Note& note);
+  void conclude(Time now);
+  void tell_of_waiting(Time now);
+  void send(int to, const Note& note);
+  [[nodiscard]] int first_missing() const;
+
+  MessageChannel channel_;
+  int rank_;
+  int size_;
+  Duration notice_;
+  Duration longest_notice_;
+  Duration interval_;
+  std::optional<Verdict> verdict_;  ///< not handed out yet
+  RankStatus reported_;
+  bool in_round_ = false;  ///< has reported, and waits for the verdict
+  bool greeted_ = false;   ///< has taken part in a round
+  Time round_ended_{};     ///< the last one
+  Time next_look_{};
+  Time heard_{};                       ///< from rank 0, or on rank 0 the beginning of the round
+  int waited_for_ = -1;                ///< by rank 0, as it says
+  std::vector<RankStatus> reports_;    ///< on rank 0, by rank
+  std::vector<std::uint8_t> is_here_;  ///< on rank 0, by rank: has reported in this round
+  int n_here_ = 0;
+  Duration next_notice_{};
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace eventloom

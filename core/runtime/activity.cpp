@@ -1,0 +1,46 @@
+#include "core/runtime/activity.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace eventloom {
+
+namespace {
+
+// The main thread writes, others read. The version is odd while the pair changes, and another one afterwards: readers
+// try again until both parts belong together.
+std::atomic<std::uint64_t> version{0};
+std::atomic<const char*> current_what{""};
+std::atomic<int> current_about{-1};
+
+void set(const char* what, int about) {
+  const std::uint64_t before = version.load(std::memory_order_relaxed);
+  version.store(before + 1, std::memory_order_relaxed);
+  // Who sees one of these sees the odd version too.
+  current_what.store(what, std::memory_order_release);
+  current_about.store(about, std::memory_order_release);
+  version.store(before + 2, std::memory_order_release);
+}
+
+}  // namespace
+
+Activity::Activity(const char* what, int about)
+    : outer_what_(current_what.load(std::memory_order_relaxed)),
+      outer_about_(current_about.load(std::memory_order_relaxed)) {
+  set(what, about);
+}
+
+Activity::~Activity() { set(outer_what_, outer_about_); }
+
+std::string current_activity() {
+  for (;; std::this_thread::yield()) {
+    const std::uint64_t before = version.load(std::memory_order_acquire);
+    const char* const what = current_what.load(std::memory_order_acquire);
+    const int about = current_about.load(std::memory_order_acquire);
+    if (before % 2 != 0 || version.load(std::memory_order_relaxed) != before) continue;
+    return about < 0 ? std::string(what) : std::string(what) + " " + std::to_string(about);
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace eventloom {
+
+/// A part file as run.h5 lists it.
+struct PartInfo {
+  std::string name;  ///< without folder
+  std::uint32_t writer = 0;
+  std::uint32_t segment = 0;
+  std::uint64_t first_slice = 0;  ///< meaningless when `slices` is 0
+  std::uint64_t last_slice = 0;
+  std::uint64_t slices = 0;
+  std::uint64_t events = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t bytes = 0;  ///< of the file
+};
+
+/// `<stem of run_file>.part-<writer, 4 digits>-<segment, 4 digits>.h5`
+std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment);
+
+}  // namespace eventloom

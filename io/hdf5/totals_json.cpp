@@ -1,0 +1,67 @@
+#include "io/hdf5/totals_json.hpp"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace eventloom {
+
+namespace {
+using Json = nlohmann::ordered_json;
+}  // namespace
+
+Json to_json(const RunTotals& t) {
+  Json dropped;
+  for (std::size_t i = 0; i < kDropCauses; ++i) dropped[std::string(kDropCauseNames[i])] = t.hits_dropped[i];
+  return {{"slices", t.slices},
+          {"events", t.events},
+          {"hits_in", t.hits_in},
+          {"hits_in_events", t.hits_in_events},
+          {"hits_outside", t.hits_outside},
+          {"hits_rejected", t.hits_rejected},
+          {"hits_dropped", dropped},
+          {"hits_written", t.hits_written},
+          {"events_truncated", t.events_truncated},
+          {"events_incomplete", t.events_incomplete},
+          {"events_lacking_source", t.events_lacking},
+          {"incomplete_slices", t.incomplete_slices},
+          {"anomalies", t.anomalies},
+          {"unbalanced_slices", t.unbalanced_slices}};
+}
+
+RunTotals totals_from_json(const Json& json) {
+  RunTotals t;
+  t.slices = json.at("slices");
+  t.events = json.at("events");
+  t.hits_in = json.at("hits_in");
+  t.hits_in_events = json.at("hits_in_events");
+  t.hits_outside = json.at("hits_outside");
+  t.hits_rejected = json.at("hits_rejected");
+  for (std::size_t i = 0; i < kDropCauses; ++i) t.hits_dropped[i] = json.at("hits_dropped").at(kDropCauseNames[i]);
+  t.hits_written = json.at("hits_written");
+  t.events_truncated = json.at("events_truncated");
+  t.events_incomplete = json.at("events_incomplete");
+  t.events_lacking = json.at("events_lacking_source");
+  t.incomplete_slices = json.at("incomplete_slices");
+  t.anomalies = json.at("anomalies");
+  t.unbalanced_slices = json.at("unbalanced_slices");
+  return t;
+}
+
+Json to_json(const PartInfo& part) {
+  return {{"name", part.name},
+          {"writer", part.writer},
+          {"segment", part.segment},
+          {"first_slice", part.first_slice},
+          {"last_slice", part.last_slice},
+          {"slices", part.slices},
+          {"events", part.events},
+          {"hits", part.hits},
+          {"bytes", part.bytes}};
+}
+
+PartInfo part_from_json(const Json& json) {
+  return {json.at("name"),   json.at("writer"), json.at("segment"), json.at("first_slice"), json.at("last_slice"),
+          json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
+}
+
+}  // namespace eventloom

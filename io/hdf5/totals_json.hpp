@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/dataflow/run_totals.hpp"
+#include "io/hdf5/part_info.hpp"
+
+namespace eventloom {
+
+/// RunTotals and PartInfo as the report of a run and the lists of finished parts hold them. What reads
+/// them throws nlohmann::json::exception when a member is missing or is no number.
+nlohmann::ordered_json to_json(const RunTotals& totals);
+RunTotals totals_from_json(const nlohmann::ordered_json& json);
+
+nlohmann::ordered_json to_json(const PartInfo& part);
+PartInfo part_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace eventloom

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
+namespace eventloom {
+
+/// Asks again and again until `condition` holds; false when it does not within half a minute.
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// A child of the test that runs `work` and then ends with code 0; by default it waits for signals. Killed with the
+/// object, or with the test.
+class ChildProcess {
+ public:
+  explicit ChildProcess(const std::function<void()>& work = wait_for_ever) : pid_(fork()) {
+    if (pid_ < 0) throw std::runtime_error("no child process");
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    work();
+    _exit(0);
+  }
+  ~ChildProcess() {
+    send(SIGKILL);
+    exit_status();
+  }
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  int pid() const { return pid_; }
+  void send(int signal) const {
+    if (!reaped_) kill(pid_, signal);
+  }
+  /// Waits for the child's end; it stays a zombie until then. The status of waitpid(2).
+  int exit_status() {
+    if (!reaped_) waitpid(pid_, &status_, 0);
+    reaped_ = true;
+    return status_;
+  }
+
+  static void wait_for_ever() {
+    for (;;) pause();
+  }
+
+ private:
+  int pid_;
+  int status_ = 0;
+  bool reaped_ = false;
+};
+
+/// Puts the calling process into the kernel's uninterruptible sleep, as a disk that does not answer does: the parent of
+/// a vfork() sleeps so until its child executes a program or ends.
+inline void sleep_uninterruptibly() {
+  alignas(16) static char stack[64 * 1024];
+  const auto child = [](void*) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ChildProcess::wait_for_ever();
+    return 0;
+  };
+  clone(child, stack + sizeof stack, CLONE_VFORK | SIGCHLD, nullptr);
+}
+
+}  // namespace eventloom
