@@ -104,6 +104,10 @@ void BuilderRole::build_on(Bench& bench) {
   bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,
                       settings_.keep_sorted ? &bench.sorted : nullptr);
   bench.output.ledger.builder = settings_.id.value;
+  bench.output.losses.clear();
+  for (const auto& problem : bench.problems) {
+    bench.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
+  }
 }
 
 std::size_t BuilderRole::pass_on() {

@@ -1,6 +1,8 @@
 #include "app/rank_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "app/filter_role.hpp"
 #include "app/mpi_command.hpp"
@@ -72,6 +74,7 @@ RunResult RankRun::close() {
       result.totals.add(part.totals);
     }
   }
+  leave_scratch();
   result.unfinished = any_of_ranks(communicator_, unfinished());
   agree(communicator_, [&] {
     if (!result.unfinished) finish_sorted(result);
@@ -81,10 +84,16 @@ RunResult RankRun::close() {
     result.sent = sources_->count();
     result.hits_read = sources_->hits_read();
     result.totals.anomalies = sources_->anomalies();
-    sources_->add_counts(found_);
+    sources_->add_counts(result.sources);
   }
-  result.sources = found_;
   return result;
+}
+
+/// The last writer of the host that ends takes the folder away.
+void RankRun::leave_scratch() {
+  if (config_.scratch.empty() || writers_.empty()) return;
+  std::error_code still_in_use;
+  std::filesystem::remove(scratch_folder(config_.scratch, config_.output), still_in_use);
 }
 
 void RankRun::finish_sorted(RunResult& result) {
@@ -105,7 +114,10 @@ Selector& RankRun::add_writer(std::uint32_t number) {
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;
   settings.segment_time = config_.segment_time;
-  if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output, number);
+  if (!config_.scratch.empty()) {
+    settings.scratch = scratch_folder(config_.scratch, config_.output);
+    prepare_scratch(settings.scratch, config_.output, number);
+  }
   const auto place = resumption_.writers.find(number);
   const bool goes_on = place != resumption_.writers.end();
   settings.list = goes_on ? place->second.list : PartListPlace{};
@@ -172,9 +184,6 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
 }
 
 void RankRun::report(const BuildProblem& problem) {
-  const auto cause = kDropCauseNames[static_cast<std::size_t>(problem.damage.cause)];
-  auto& count = found_[problem.source.value]["hits_dropped_" + std::string(cause)];
-  count += problem.damage.n_hits;
   if (problem.damage.cause == DropCause::out_of_step) {
     if (++told_out_of_step_ > kTold) return;
     spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,

@@ -45,6 +45,7 @@ class RankRun {
   std::unique_ptr<SliceOutput> output_of(BuilderId id);
   void add_sources(std::function<std::int64_t()> since_start);
   [[nodiscard]] bool unfinished() const;
+  void leave_scratch();
   void finish_sorted(RunResult& result);
   void report(const BuildProblem& problem);
 
@@ -56,10 +57,9 @@ class RankRun {
   Wiring& wiring_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::vector<std::unique_ptr<Role>> roles_;     ///< what drains comes before what pushes
-  std::map<std::uint32_t, SourceCounts> found_;  ///< by source: what builders here found wrong
-  std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
-  SourceRole* sources_ = nullptr;                ///< the one among roles_, if this rank has sources
+  std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
+  std::uint64_t told_out_of_step_ = 0;        ///< messages of this kind
+  SourceRole* sources_ = nullptr;             ///< the one among roles_, if this rank has sources
 };
 
 }  // namespace eventloom

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <set>
 
 #include "app/command_line.hpp"
@@ -136,11 +137,21 @@ void begin(const RunConfig& config, const RunRecord& record) {
   write_run_file(config.output, record, {});
 }
 
+/// Collective. Nothing when a run that goes on cannot write: it can still be resumed.
+std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
+                                     RunControl& control, Wiring& wiring, const Communicator& communicator) {
+  try {
+    return std::make_unique<RankRun>(config, setup, resumption, control, wiring, communicator);
+  } catch (const UserError& e) {
+    if (!resumption.goes_on) throw;
+    if (communicator.rank() == 0) spdlog::error("{}; the same command with --resume tries it again", e.what());
+    return nullptr;
+  }
+}
+
 /// Collective: all that is between the first slice and the last.
-RunResult build_events(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
-                       Wiring& wiring, const Communicator& communicator) {
+RunResult build_events(RankRun& rank_run, const Resumption& resumption, const Communicator& communicator) {
   const auto start = std::chrono::steady_clock::now();
-  RankRun rank_run(config, setup, resumption, control, wiring, communicator);
   rank_run.work();
   RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -149,7 +160,10 @@ RunResult build_events(const RunConfig& config, RunSetup& setup, const Resumptio
     mine.totals.add(resumption.totals);
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
   }
-  return add_up(mine, communicator);
+  auto all = add_up(mine, communicator);
+  all.slices_before = resumption.totals.slices;
+  all.hits_before = resumption.totals.hits_in;
+  return all;
 }
 
 /// The exit code of a run that had ended before, on rank 0.
@@ -189,8 +203,10 @@ int run(const RunConfig& config, const Communicator& communicator) {
   agree(communicator, [&] {
     if (first && !resumption.goes_on) begin(config, record);
   });
-  const RunResult result = build_events(config, setup, resumption, control, wiring, communicator);
-  control.leave_to_first_rank();
+  const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
+  if (!rank_run) return kExitStopped;
+  const RunResult result = build_events(*rank_run, resumption, communicator);
+  control.begin_closing();
   return from_first_rank(communicator,
                          [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
 }

@@ -96,9 +96,7 @@ void RunControl::watch_processes() {
   watchdog_ = std::make_unique<Watchdog>(std::move(watch));
 }
 
-void RunControl::leave_to_first_rank() {
-  if (rank_ != 0) watchdog_.reset();
-}
+void RunControl::begin_closing() { waits_for_first_rank_ = rank_ != 0; }
 
 void RunControl::stop_writing(const std::string& why) {
   spdlog::error("{}: {}; the run stops in good order", name(rank_), why);
@@ -181,13 +179,14 @@ void RunControl::look_for_silence(SteadyTime now) {
   }
 }
 
-/// Launchers end all ranks with SIGTERM when they have lost one.
+/// Launchers end all ranks with SIGTERM when they have lost one. Those of this host are the watchdogs' affair.
 void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
   if (told_termination_) return;
   told_termination_ = true;
   for (const int rank : silence.ranks) {
-    if (!speaks_about(rank)) continue;
-    spdlog::error("{} was lost or does not answer while the run is being ended; {}", name(rank), kHowToGoOn);
+    if (!speaks_about(rank) || is_here(rank)) continue;
+    spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", name(rank),
+                  in_seconds(silence.lasts), kHowToGoOn);
   }
 }
 
@@ -205,6 +204,10 @@ void RunControl::tell_of_silence(const Heartbeat::Silence& silence) {
 bool RunControl::is_told_of(int rank) const {
   const auto peer = std::ranges::find(peers_, rank, &Watchdog::Peer::rank);
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
+}
+
+bool RunControl::is_here(int rank) const {
+  return std::ranges::find(peers_, rank, &Watchdog::Peer::rank) != peers_.end();
 }
 
 /// All ranks answer and have work, but nothing moves: worth telling, whatever it is.
@@ -234,6 +237,7 @@ void RunControl::tell_stopped(int rank, ProcessState state, double seconds) cons
   if (!speaks_for_host(rank)) return;
   spdlog::warn("{} {} since {:.1f} s; the run waits for it", name(rank),
                state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
+  if (waits_for_first_rank_) end_if_too_long(seconds);
 }
 
 /// Watchdog's thread.
@@ -245,7 +249,13 @@ void RunControl::tell_lost(int rank) {
 
 /// Watchdog's thread.
 void RunControl::tell_stuck(double seconds, const std::string& activity) const {
+  if (waits_for_first_rank_ && !peer_lost_) return;  // which tells what it is doing itself
   spdlog::warn("{} has been stuck for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ", " + activity);
+  end_if_too_long(seconds);
+}
+
+/// Watchdog's thread: where the main thread cannot end the program.
+void RunControl::end_if_too_long(double seconds) const {
   const double limit = in_seconds(settings_.stall_timeout);
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;

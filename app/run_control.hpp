@@ -49,8 +49,8 @@ class RunControl final : public Ending {
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
   /// After the loop: the error of a role of this rank; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// What comes after the loop is rank 0's work: the others stop watching themselves.
-  void leave_to_first_rank();
+  /// What comes after the loop is rank 0's work: the others wait for it.
+  void begin_closing();
 
  private:
   void watch_processes();
@@ -66,6 +66,8 @@ class RunControl final : public Ending {
   void tell_stuck(double seconds, const std::string& activity) const;
   [[nodiscard]] std::string name(int rank) const { return rank_name(settings_.roles, settings_.hosts, rank); }
   [[nodiscard]] bool is_told_of(int rank) const;
+  [[nodiscard]] bool is_here(int rank) const;
+  void end_if_too_long(double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;
   void tell_stopped(int rank, ProcessState state, double seconds) const;
   [[nodiscard]] bool speaks_about(int rank) const { return rank_ == (rank == 0 ? 1 : 0); }
@@ -89,6 +91,7 @@ class RunControl final : public Ending {
   std::uint64_t seen_progress_ = 0;
   SteadyTime moved_{};
   std::chrono::nanoseconds told_standstill_{};
+  std::atomic<bool> waits_for_first_rank_{false};
   std::atomic<bool> peer_lost_{false};
   SteadyTime loss_seen_{};
   std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses the rest

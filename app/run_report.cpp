@@ -55,6 +55,10 @@ constexpr std::array<std::string_view, 6> kTroubles = {"missing_numbers", "dupli
 SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
   const auto found = result.sources.find(source);
   auto counts = found == result.sources.end() ? SourceCounts{} : found->second;
+  const auto losses = result.totals.source_losses.find(source);
+  for (std::size_t i = 0; losses != result.totals.source_losses.end() && i < kDropCauses; ++i) {
+    if (losses->second[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] += losses->second[i];
+  }
   const auto& lacking = result.totals.events_lacking;
   if (source + 1 < lacking.size()) counts["events_lacking"] = lacking[source];
   return counts;
@@ -187,7 +191,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   if (!result.clocks.empty()) print_slots(out, result);
   std::snprintf(line, sizeof line,
                 "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
-                result.seconds, million_per_second(t.hits_in, result.seconds),
+                result.seconds, million_per_second(t.hits_in - result.hits_before, result.seconds),
                 static_cast<double>(bytes_of(result.parts)) / 1e6, result.parts.size(),
                 static_cast<double>(result.peak_rss_bytes) / 1e6);
   out << line << "output: " << config.output << '\n';
@@ -198,7 +202,8 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   Json json = to_json(result);
   json["balanced"] = imbalances(result).empty();
   json["exit_code"] = exit_code_of(result);
-  json["hits_per_second"] = result.seconds > 0 ? static_cast<double>(result.totals.hits_in) / result.seconds : 0.0;
+  json["hits_per_second"] = 1e6 * million_per_second(result.totals.hits_in - result.hits_before, result.seconds);
+  json["slices_before"] = result.slices_before;
   json["output"] = config.output;
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();

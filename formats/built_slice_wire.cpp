@@ -25,6 +25,7 @@ void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) 
   column(slice.hits.payload_words, head.n_payload_counts);
   column(slice.hits.payload, head.n_payload);
   column(slice.sources_missing, head.n_sources_missing);
+  column(slice.losses, head.n_losses);
 }
 
 std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
@@ -38,6 +39,7 @@ std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSl
   head.n_payload_counts = slice.hits.payload_words.size();
   head.n_payload = slice.hits.payload.size();
   head.n_sources_missing = slice.sources_missing.size();
+  head.n_losses = slice.losses.size();
   std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&head, 1))};
   for_each_column(slice, head, [&](const auto& column, std::uint64_t) {
     const auto bytes = std::as_bytes(std::span(column));

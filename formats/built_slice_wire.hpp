@@ -19,6 +19,7 @@ struct BuiltSliceHead {
   std::uint64_t n_payload_counts = 0;  ///< n_hits, or 0 in a run without payload
   std::uint64_t n_payload = 0;
   std::uint64_t n_sources_missing = 0;
+  std::uint64_t n_losses = 0;
 };
 
 /// Views into `slice` and `head`, which must stay unchanged while they are in use. Fills `head`.

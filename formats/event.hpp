@@ -97,6 +97,13 @@ struct HitColumns {
   [[nodiscard]] std::size_t size() const { return time.size(); }
 };
 
+/// Hits of one source that a builder had to drop.
+struct SourceLoss {
+  std::uint32_t source = 0;
+  DropCause cause = DropCause::corrupt;
+  std::uint64_t n_hits = 0;
+};
+
 /// What a builder makes of a slice. Before the filter `ledger.hits_rejected` is 0 and
 /// `ledger.hits_in_events` counts the hits of all events in it, foreign ones included.
 struct BuiltSlice {
@@ -104,6 +111,7 @@ struct BuiltSlice {
   EventColumns events;
   HitColumns hits;
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
+  std::vector<SourceLoss> losses;              ///< those that the builder itself has found
 
   [[nodiscard]] SliceId slice() const { return {ledger.slice}; }
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: unit, mpi, system, style; one summary by ctest at the end.
+# Installs what is missing, builds, and runs every test: unit, mpi, system, fuzz, sanitize, style; one summary by ctest.
 # usage: tests/run_tests.sh [CTEST_OPTIONS...]      e.g. -L unit, -R truth, -LE style
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

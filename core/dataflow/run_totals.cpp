@@ -21,6 +21,7 @@ void RunTotals::add(const BuiltSlice& slice) {
   for (auto mask : slice.events.sources_missing) {
     for (; mask != 0; mask &= mask - 1) ++events_lacking[static_cast<std::size_t>(std::countr_zero(mask))];
   }
+  for (const auto& loss : slice.losses) source_losses[loss.source][static_cast<std::size_t>(loss.cause)] += loss.n_hits;
   incomplete_slices += slice.sources_missing.empty() ? 0 : 1;
   unbalanced_slices += slice.ledger.balances() ? 0 : 1;
 }
@@ -37,6 +38,9 @@ void RunTotals::add(const RunTotals& other) {
   events_truncated += other.events_truncated;
   events_incomplete += other.events_incomplete;
   for (std::size_t i = 0; i < events_lacking.size(); ++i) events_lacking[i] += other.events_lacking[i];
+  for (const auto& [source, hits] : other.source_losses) {
+    for (std::size_t i = 0; i < kDropCauses; ++i) source_losses[source][i] += hits[i];
+  }
   incomplete_slices += other.incomplete_slices;
   anomalies += other.anomalies;
   unbalanced_slices += other.unbalanced_slices;

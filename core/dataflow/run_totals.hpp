@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 
 #include "formats/event.hpp"
 
@@ -22,6 +23,8 @@ struct RunTotals {
   /// Events that lack data of a source, by the bits of their mask (source 63 and above share the last).
   std::array<std::uint64_t, 64> events_lacking{};
   std::uint64_t incomplete_slices = 0;  ///< with data of a source missing
+  /// Hits that builders found unfit, by source and cause; those are in hits_dropped, too.
+  std::map<std::uint32_t, std::array<std::uint64_t, kDropCauses>> source_losses;
   /// Damage of the input that cost no hits, or an unknown number of them: see Source::anomalies().
   std::uint64_t anomalies = 0;
   std::uint64_t unbalanced_slices = 0;  ///< whose ledger row does not balance: a defect of the program

@@ -1,20 +1,16 @@
 #include "io/hdf5/output_file.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/files/durable.hpp"
 #include "io/hdf5/attributes.hpp"
 
 namespace eventloom {
@@ -24,42 +20,6 @@ namespace {
 /// Chunks begin at multiples of the page size; small pieces of metadata stay packed.
 constexpr hsize_t kAlignFrom = 64 << 10;
 constexpr hsize_t kAlignment = 4096;
-
-/// Large enough for parallel file systems.
-constexpr std::size_t kCopyBlock = std::size_t{8} << 20;
-
-/// 0, or the number of the error.
-int sync_path(const std::filesystem::path& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return errno;
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  // Some file systems cannot sync a directory; then the rename is as safe as they make it.
-  return (flags & O_DIRECTORY) != 0 && error == EINVAL ? 0 : error;
-}
-
-[[noreturn]] void fail_to_write(const std::filesystem::path& path, int error) {
-  throw UserError("cannot write '" + path.string() + "': " + std::strerror(error));
-}
-
-struct Descriptor {
-  explicit Descriptor(int n) : number(n) {}
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number;
-};
-
-void write_all(int file, std::span<const char> bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_to_write(path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
-}
 
 }  // namespace
 
@@ -103,7 +63,7 @@ std::uint64_t OutputFile::close() {
 
 void OutputFile::publish(const std::function<void()>& when_on_disk) {
   if (partial_.parent_path() != path_.parent_path()) copy_from_scratch();
-  if (const int error = sync_path(partial_, O_RDONLY); error != 0) fail(error);
+  sync_file(partial_);
   if (when_on_disk) when_on_disk();
   keep_partial_ = true;
   rename_durably(partial_, path_);
@@ -114,7 +74,7 @@ void OutputFile::copy_from_scratch() {
   const auto scratch = std::exchange(partial_, place);
   std::error_code error;
   try {
-    copy_file_durably(scratch, place);
+    copy_durably(scratch, place);
   } catch (...) {
     std::filesystem::remove(scratch, error);
     throw;
@@ -123,29 +83,8 @@ void OutputFile::copy_from_scratch() {
   if (error) spdlog::warn("cannot remove '{}': {}", scratch.string(), error.message());
 }
 
-void OutputFile::fail(int error) const { fail_to_write(partial_, error); }
-
-void copy_file_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
-  const Descriptor in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-  if (in.number < 0) throw UserError("cannot read '" + from.string() + "': " + std::strerror(errno));
-  const Descriptor out(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (out.number < 0) fail_to_write(to, errno);
-  std::vector<char> block(kCopyBlock);
-  for (;;) {
-    const ssize_t n = ::read(in.number, block.data(), block.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw UserError("cannot read '" + from.string() + "': " + std::strerror(errno));
-    if (n == 0) break;
-    write_all(out.number, {block.data(), static_cast<std::size_t>(n)}, to);
-  }
-  if (::fsync(out.number) != 0) fail_to_write(to, errno);
-}
-
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) fail_to_write(to, errno);
-  const auto folder = to.parent_path();
-  const int error = sync_path(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (error != 0) fail_to_write(to, error);
+void OutputFile::fail(int error) const {
+  throw UserError("cannot write '" + partial_.string() + "': " + std::strerror(error));
 }
 
 }  // namespace eventloom

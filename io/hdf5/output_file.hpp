@@ -62,11 +62,4 @@ class OutputFile {
   bool keep_partial_ = false;
 };
 
-/// Copies a file from one file system to another in large writes, and waits until it is on disk.
-/// Throws UserError that names the file that could not be read or written.
-void copy_file_durably(const std::filesystem::path& from, const std::filesystem::path& to);
-
-/// Gives a file that is on disk its final name, durably. Throws UserError.
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
-
 }  // namespace eventloom

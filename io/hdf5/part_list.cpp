@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,20 +11,29 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
+#include "io/files/durable.hpp"
 #include "io/files/file_window.hpp"
 #include "io/hdf5/totals_json.hpp"
 
 namespace eventloom {
 
 namespace {
+
+/// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
+constexpr auto kLongestWait = std::chrono::seconds(20);
+constexpr auto kSilentWait = std::chrono::seconds(1);
+constexpr auto kLook = std::chrono::milliseconds(20);
 
 using Json = nlohmann::ordered_json;
 
@@ -186,16 +196,6 @@ class ListReader {
   std::size_t line_ = 1;
 };
 
-/// Makes the names in `folder` durable; 0, or the number of the error.
-int sync_folder(const std::filesystem::path& folder) {
-  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return errno;
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
-  // Some file systems cannot sync a directory; then the name is as safe as they make it.
-  return error == EINVAL ? 0 : error;
-}
-
 /// 0, or the number of the error.
 int write_at(int file, std::string_view text, std::uint64_t offset) {
   while (!text.empty()) {
@@ -206,6 +206,14 @@ int write_at(int file, std::string_view text, std::uint64_t offset) {
     offset += static_cast<std::uint64_t>(written);
   }
   return ::fdatasync(file) == 0 ? 0 : errno;
+}
+
+/// Takes the lock unless another process holds it.
+bool is_held(int file, int lock) { return ::flock(file, lock | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
+
+[[noreturn]] void refuse_held(const std::filesystem::path& path) {
+  throw UserError(
+      fmt::format("'{}' is being written by another run; end that, or choose another --output", path.string()));
 }
 
 }  // namespace
@@ -222,6 +230,7 @@ PartList::PartList(std::filesystem::path path, std::uint64_t good_bytes, std::ui
     : path_(std::move(path)), end_(good_bytes), chain_(chain) {
   file_.descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   struct stat status {};
+  if (file_.descriptor >= 0 && is_held(file_.descriptor, LOCK_EX)) refuse_held(path_);
   if (file_.descriptor < 0 || ::fstat(file_.descriptor, &status) != 0) fail("open", errno);
   if (static_cast<std::uint64_t>(status.st_size) < good_bytes) {
     throw UserError(fmt::format("'{}' has {} bytes but had {} when it was read; is another run writing it?",
@@ -230,7 +239,7 @@ PartList::PartList(std::filesystem::path path, std::uint64_t good_bytes, std::ui
   cut();
   if (end_ == 0) put(kHeader);
   if (::fsync(file_.descriptor) != 0) fail("write", errno);
-  if (const int error = sync_folder(path_.parent_path()); error != 0) fail("write", error);
+  sync_folder(path_.parent_path());
 }
 
 void PartList::append(const FinishedPart& part) {
@@ -256,6 +265,22 @@ void PartList::cut() {
 
 void PartList::fail(const char* what, int error) const {
   throw UserError(fmt::format("cannot {} '{}': {}", what, path_.string(), std::strerror(error)));
+}
+
+void PartList::wait_for_writer(const std::filesystem::path& path) {
+  using std::chrono::steady_clock;
+  File file;
+  file.descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const auto begun = steady_clock::now();
+  for (bool told = false; file.descriptor >= 0 && is_held(file.descriptor, LOCK_SH);) {
+    const auto waited = steady_clock::now() - begun;
+    if (waited > kLongestWait) refuse_held(path);
+    if (!told && waited > kSilentWait) {
+      spdlog::info("{}: waiting for its writer, of an earlier run, to end", path.string());
+      told = true;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 ReadPartList read_part_list(const std::filesystem::path& path) {

@@ -34,11 +34,16 @@ class PartList {
  public:
   /// Opens the list at `path`, or makes it, and makes its name durable. `good_bytes` and `chain`: from
   /// read_part_list(), or 0 and 0 for a new list. Cuts what stands behind `good_bytes`: a line that was being
-  /// written when its writer died. Throws UserError.
+  /// written when its writer died. Holds a lock on the file where the file system has any. Throws UserError,
+  /// also when another holds it.
   PartList(std::filesystem::path path, std::uint64_t good_bytes, std::uint32_t chain);
   /// Throws UserError with path and reason (disk full, I/O error); then the entry does not count, and the file
   /// ends behind the last whole entry again as far as the file system lets it. It may be tried again.
   void append(const FinishedPart& part);
+
+  /// Waits until no process holds the list at `path`: ranks may live on for a moment when their launcher was
+  /// killed. Throws UserError when that takes too long. Where the file system has no locks, it returns at once.
+  static void wait_for_writer(const std::filesystem::path& path);
 
  private:
   struct File {

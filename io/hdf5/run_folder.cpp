@@ -11,7 +11,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
-#include "io/hdf5/output_file.hpp"
+#include "io/files/durable.hpp"
 
 namespace eventloom {
 
@@ -87,6 +87,7 @@ FinishedWork take_up_run(const fs::path& run_file) {
   const auto stem = run_file.stem().string();
   FinishedWork work;
   for (const auto& path : files_in(folder, [&](const auto& name) { return is_list_of(stem, name); })) {
+    PartList::wait_for_writer(path);
     auto list = read_part_list(path);
     if (list.torn_bytes != 0) {
       spdlog::info("{}: an entry that was being written does not count, its part is built again", path.string());
@@ -127,21 +128,27 @@ void remove_old_run(const fs::path& run_file) {
     return name == name_of_run || name == name_of_run + std::string(kPartial) || is_part_of(stem, name) ||
            is_list_of(stem, name);
   });
+  for (const auto& file : old) {
+    if (is_list_of(stem, file.filename().string())) PartList::wait_for_writer(file);
+  }
   // run.h5 first: without it the parts left by a failure in between are no run.
   std::ranges::stable_sort(old, {}, [&](const auto& p) { return p.filename() != name_of_run; });
   for (const auto& file : old) remove_file(file);
 }
 
-fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file, std::uint32_t writer) {
+fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file) {
   std::error_code error;
   const auto place = fs::weakly_canonical(folder_of(run_file), error).string();
-  const auto folder = scratch / fmt::format("eventloom-{:08x}", crc32c(std::as_bytes(std::span(place))));
+  return scratch / fmt::format("eventloom-{:08x}", crc32c(std::as_bytes(std::span(place))));
+}
+
+void prepare_scratch(const fs::path& folder, const fs::path& run_file, std::uint32_t writer) {
+  std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError("cannot make the folder '" + folder.string() + "': " + error.message());
   const auto start = fmt::format("{}.part-{:04}-", run_file.stem().string(), writer);
   for (const auto& file : files_in(folder, [&](const auto& name) { return name.starts_with(start); }))
     remove_file(file);
-  return folder;
 }
 
 }  // namespace eventloom

@@ -37,9 +37,9 @@ void remove_leftovers(const std::filesystem::path& run_file, const std::set<std:
 /// Removes run.h5 of an earlier run, its parts and lists and what was left half-written.
 void remove_old_run(const std::filesystem::path& run_file);
 
-/// A folder in `scratch` for the parts of this run while they are written, made if need be; what an earlier
-/// run of this writer has left there is removed. Runs of different folders do not meet.
-std::filesystem::path scratch_folder(const std::filesystem::path& scratch, const std::filesystem::path& run_file,
-                                     std::uint32_t writer);
+/// The folder in `scratch` for the parts of this run while they are written. Runs of different folders do not meet.
+std::filesystem::path scratch_folder(const std::filesystem::path& scratch, const std::filesystem::path& run_file);
+/// Makes that folder, if need be, and removes what this writer has left there earlier.
+void prepare_scratch(const std::filesystem::path& folder, const std::filesystem::path& run_file, std::uint32_t writer);
 
 }  // namespace eventloom

@@ -12,6 +12,8 @@ using Json = nlohmann::ordered_json;
 Json to_json(const RunTotals& t) {
   Json dropped;
   for (std::size_t i = 0; i < kDropCauses; ++i) dropped[std::string(kDropCauseNames[i])] = t.hits_dropped[i];
+  Json losses = Json::array();
+  for (const auto& [source, hits] : t.source_losses) losses.push_back({source, hits});
   return {{"slices", t.slices},
           {"events", t.events},
           {"hits_in", t.hits_in},
@@ -19,6 +21,7 @@ Json to_json(const RunTotals& t) {
           {"hits_outside", t.hits_outside},
           {"hits_rejected", t.hits_rejected},
           {"hits_dropped", dropped},
+          {"source_losses", losses},
           {"hits_written", t.hits_written},
           {"events_truncated", t.events_truncated},
           {"events_incomplete", t.events_incomplete},
@@ -37,6 +40,7 @@ RunTotals totals_from_json(const Json& json) {
   t.hits_outside = json.at("hits_outside");
   t.hits_rejected = json.at("hits_rejected");
   for (std::size_t i = 0; i < kDropCauses; ++i) t.hits_dropped[i] = json.at("hits_dropped").at(kDropCauseNames[i]);
+  for (const auto& loss : json.at("source_losses")) t.source_losses[loss.at(0)] = loss.at(1);
   t.hits_written = json.at("hits_written");
   t.events_truncated = json.at("events_truncated");
   t.events_incomplete = json.at("events_incomplete");

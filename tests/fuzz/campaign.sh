@@ -4,7 +4,7 @@
 #        tests/fuzz/campaign.sh --minimise TARGET [CORPUS_DIR]
 # The first fuzzes from the inputs in CORPUS_DIR and in corpus/TARGET, and adds to CORPUS_DIR those that reach
 # something new. The second puts into corpus/TARGET the fewest inputs of both that reach the same code.
-# FUZZ_BUILD names another build folder than build-fuzz.
+# SANITIZED_BUILD names another build folder than build-sanitizers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/common.sh"

@@ -1,7 +1,8 @@
 # What the scripts here share; sourced by them. Needs `here`, this folder.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 root=$(cd "$here/../.." && pwd)
-build=${FUZZ_BUILD:-$root/build-fuzz}
+export SANITIZED_BUILD=${SANITIZED_BUILD:-$root/build-sanitizers}
+build=$SANITIZED_BUILD
 export UBSAN_OPTIONS=print_stacktrace=1
 
 fail() {
@@ -9,13 +10,7 @@ fail() {
   exit 1
 }
 
-build_fuzzers() {
-  mkdir -p "$build"
-  (cd "$root" && cmake --preset fuzz -B "$build") >"$build/configure.log" 2>&1 ||
-    { tail -n 30 "$build/configure.log" >&2 && fail "cmake failed; the whole log is $build/configure.log"; }
-  cmake --build "$build" --target fuzzers >"$build/build.log" 2>&1 ||
-    { tail -n 30 "$build/build.log" >&2 && fail "the build failed; the whole log is $build/build.log"; }
-}
+build_fuzzers() { "$root/tests/sanitize/build.sh" --target fuzzers || fail "they could not be built"; }
 
 # The lines of the list are TARGET MAX_BYTES.
 target_names() { cut -d ' ' -f 1 "$build/fuzzers/list"; }

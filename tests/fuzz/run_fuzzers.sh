@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzzers, runs each over its corpus, then fuzzes each for a while, two at a time.
 # usage: tests/fuzz/run_fuzzers.sh [SECONDS_PER_TARGET]      (10 when not given)
-# FUZZ_BUILD names another build folder than build-fuzz.
+# SANITIZED_BUILD names another build folder than build-sanitizers.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/common.sh"

@@ -71,7 +71,7 @@ struct Transfer {
   std::uint64_t slice;
   std::uint32_t source;
   std::uint32_t builder;
-  friend auto operator<=>(const Transfer&, const Transfer&) = default;
+  friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 /// A run without a network: sources that send, and builders that claim where they have to.

@@ -368,8 +368,8 @@ TEST_F(PartListTest, AnEntryThatTheDiskDoesNotTakeDoesNotCount) {
   EXPECT_EQ(read_part_list(path).parts, parts_up_to(1));
 }
 
-TEST_F(PartListTest, ReadsAHundredThousandEntries) {
-  constexpr std::uint32_t kParts = 100'000;
+TEST_F(PartListTest, ReadsManyEntries) {
+  constexpr std::uint32_t kParts = 20'000;
   PartList list(path, 0, 0);
   FinishedPart part;
   for (auto& i = part.info.segment; i < kParts; ++i) list.append(part);

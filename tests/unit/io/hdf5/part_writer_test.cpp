@@ -4,9 +4,12 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
+#include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/output_file.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
@@ -260,6 +263,192 @@ TEST_F(PartWriterTest, FullDiskIsAUserErrorAndLeavesNoPart) {
     EXPECT_NE(reason.find("run.part-0000-0000.h5"), std::string::npos) << reason;
     EXPECT_EQ(files(), std::set<std::string>{});
   }
+}
+
+std::vector<std::uint64_t> slices_in(const std::filesystem::path& part) {
+  return plain::column<std::uint64_t>(part, "/ledger/slice");
+}
+
+TEST_F(PartWriterTest, APartEndsWithTheSliceInWhichItIsTooOld) {
+  auto about = settings(false);
+  about.segment_time = std::chrono::nanoseconds(0);
+  PartWriter writer(about);
+  for (const std::uint64_t slice : {2U, 5U, 6U}) writer.write(make_slice(slice, 3, false));
+  const auto parts = writer.close();
+  ASSERT_EQ(parts.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(slices_in(folder / parts[i].name), U64{parts[i].first_slice});
+}
+
+TEST_F(PartWriterTest, ListsFinishedPartsAsTheyAreFinished) {
+  auto about = settings(true);
+  about.writer = 5;
+  about.segment_bytes = 1;
+  about.list = PartListPlace{};
+  std::vector<FinishedPart> finished;
+  {
+    PartWriter writer(about);
+    for (std::uint64_t i = 0; i < 4; ++i) writer.write(make_slice(3 * i, 10 * i, true));
+    finished = writer.finished();
+    writer.write(make_slice(100, 1, true));
+    EXPECT_EQ(writer.close().size(), 5U);
+  }
+  ASSERT_EQ(finished.size(), 4U);
+  const auto list = read_part_list(folder / "run.part-0005.list");
+  ASSERT_EQ(list.parts.size(), 5U);
+  EXPECT_EQ(list.torn_bytes, 0U);
+  for (std::size_t i = 0; i < finished.size(); ++i) {
+    const auto& part = list.parts[i];
+    EXPECT_EQ(part.info.name, finished[i].info.name);
+    EXPECT_EQ(part.info.bytes, std::filesystem::file_size(folder / part.info.name));
+    EXPECT_EQ(part.slices, (std::vector<SliceRun>{{3 * i, 1, 1}}));
+    EXPECT_EQ(part.totals, finished[i].totals);
+    RunTotals expected;
+    expected.add(make_slice(3 * i, 10 * i, true));
+    EXPECT_EQ(part.totals, expected);
+  }
+}
+
+TEST_F(PartWriterTest, KeepsNoListWithoutAPlaceForIt) {
+  PartWriter writer(settings(false));
+  writer.write(make_slice(0, 3, false));
+  writer.close();
+  EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0000.h5"});
+}
+
+TEST_F(PartWriterTest, WhoGoesOnLeavesNoEmptyPart) {
+  auto about = settings(false);
+  about.first_segment = 7;
+  EXPECT_TRUE(PartWriter(about).close().empty());
+  EXPECT_EQ(files(), std::set<std::string>{});
+  PartWriter writer(about);
+  writer.write(make_slice(0, 3, false));
+  const auto parts = writer.close();
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].segment, 7U);
+  EXPECT_EQ(files(), std::set<std::string>{"run.part-0000-0007.h5"});
+}
+
+/// Also while the part that has just ended is on its way to the disk: that one is finished.
+TEST_F(PartWriterTest, DestroyedBeforeCloseKeepsWhatIsFinished) {
+  {
+    auto about = settings(false);
+    about.segment_bytes = 3000;
+    about.list = PartListPlace{};
+    PartWriter writer(about);
+    writer.write(make_slice(1, 100, false));
+    writer.write(make_slice(2, 1, false));
+  }
+  EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000.list"}));
+  EXPECT_EQ(slices_in(folder / "run.part-0000-0000.h5"), U64{1});
+  EXPECT_EQ(read_part_list(folder / "run.part-0000.list").parts.size(), 1U);
+}
+
+TEST_F(PartWriterTest, PartsComeFromTheScratchFolderWhole) {
+  const auto scratch = folder / "scratch";
+  std::filesystem::create_directory(scratch);
+  auto about = settings(true);
+  about.scratch = scratch;
+  about.segment_bytes = 2000;
+  about.list = PartListPlace{};
+  std::vector<BuiltSlice> slices;
+  std::vector<PartInfo> parts;
+  {
+    PartWriter writer(about);
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      writer.write(slices.emplace_back(make_slice(i, 20, true)));
+      for (const auto& part : writer.finished()) EXPECT_TRUE(std::filesystem::exists(folder / part.info.name));
+    }
+    parts = writer.close();
+  }
+  ASSERT_GT(parts.size(), 1U);
+  for (const auto& part : parts) {
+    WrittenRun expected;
+    for (auto n = part.first_slice; n <= part.last_slice; ++n) expected.add(slices[n]);
+    expect_tables(folder / part.name, expected, true);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(scratch));
+  for (const auto& name : files()) EXPECT_EQ(name.find("partial"), std::string::npos) << name;
+}
+
+TEST_F(PartWriterTest, AScratchFolderThatIsNotThereIsAUserError) {
+  auto about = settings(false);
+  about.scratch = folder / "nowhere";
+  EXPECT_THROW(PartWriter{about}, UserError);
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+/// The disk takes the first parts and then no more, which shows when a part is on its way there.
+TEST_F(PartWriterTest, WhatIsFinishedStaysWhenALaterPartFails) {
+  const SmallDisk disk(folder);
+  if (!disk.mounted) GTEST_SKIP() << "needs the right to mount";
+  auto about = settings(false);
+  about.list = PartListPlace{};
+  about.segment_bytes = std::uint64_t{1} << 20;
+  std::string reason;
+  std::vector<FinishedPart> finished;
+  {
+    PartWriter writer(about);
+    try {
+      for (std::uint64_t i = 0; i < 3000; ++i) writer.write(make_slice(i, 200, false));
+      writer.close();
+    } catch (const UserError& e) {
+      reason = e.what();
+    }
+    finished = writer.finished();
+    EXPECT_THROW(writer.write(make_slice(9999, 1, false)), std::logic_error);
+    EXPECT_THROW(writer.close(), std::logic_error);
+  }
+  EXPECT_NE(reason.find("No space left on device"), std::string::npos) << reason;
+  ASSERT_GT(finished.size(), 1U);
+  std::set<std::string> expected{"run.part-0000.list"};
+  for (const auto& part : finished) {
+    expected.insert(part.info.name);
+    EXPECT_EQ(slices_in(folder / part.info.name).size(), part.info.slices);
+  }
+  EXPECT_EQ(files(), expected);
+  EXPECT_EQ(read_part_list(folder / "run.part-0000.list").parts.size(), finished.size());
+}
+
+TEST_F(PartWriterTest, CloseTellsThatTheLastPartHasNotArrived) {
+  auto about = settings(false);
+  about.list = PartListPlace{};
+  about.segment_bytes = 1;
+  PartWriter writer(about);
+  writer.write(make_slice(1, 3, false));
+  ASSERT_EQ(writer.finished().size(), 1U);
+  // In its way: a folder with something in it where the next part shall be.
+  std::filesystem::create_directories(folder / "run.part-0000-0001.h5" / "x");
+  writer.write(make_slice(2, 3, false));
+  EXPECT_THROW(writer.close(), UserError);
+  EXPECT_EQ(writer.finished().size(), 1U);
+}
+
+/// In the list before it has its name: so that a name is never there without an entry.
+TEST_F(PartWriterTest, OnDiskThenListedThenNamed) {
+  const auto scratch = folder / "scratch";
+  std::filesystem::create_directory(scratch);
+  for (const auto& where : {std::filesystem::path(), scratch}) {
+    OutputFile file(folder / "a.h5", where);
+    const auto bytes = file.close();
+    bool called = false;
+    file.publish([&] {
+      called = true;
+      EXPECT_FALSE(std::filesystem::exists(folder / "a.h5"));
+      EXPECT_EQ(std::filesystem::file_size(folder / "a.h5.partial"), bytes) << "beside its place, whole";
+      EXPECT_TRUE(std::filesystem::is_empty(scratch));
+    });
+    EXPECT_TRUE(called);
+    EXPECT_EQ(files(), (std::set<std::string>{"a.h5", "scratch"}));
+    EXPECT_EQ(std::filesystem::file_size(folder / "a.h5"), bytes);
+    std::filesystem::remove(folder / "a.h5");
+  }
+}
+
+TEST_F(PartWriterTest, APartThatCannotBeListedGetsNoName) {
+  OutputFile file(folder / "a.h5");
+  file.close();
+  EXPECT_THROW(file.publish([] { throw UserError("no list"); }), UserError);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.h5"));
 }
 
 }  // namespace

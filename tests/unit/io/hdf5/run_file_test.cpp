@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "core/runtime/error.hpp"
-#include "io/hdf5/run_folder.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
@@ -129,27 +126,6 @@ TEST_F(RunFileTest, RefusesTwoPartsWithTheSameSlice) {
     parts.push_back(writer.close().front());
   }
   EXPECT_THROW(write_run_file(folder / "run.h5", record_of({}, false), parts), UserError);
-}
-
-TEST_F(RunFileTest, RemovesWhatBelongsToAnEarlierRunAndNothingElse) {
-  const std::set<std::string> keep = {"other.h5",
-                                      "run.merged.h5",
-                                      "run2.part-0000-0000.h5",
-                                      "run.part-a-b.h5",
-                                      "run.part-0000-0000.txt",
-                                      "run.part-0000.h5",
-                                      "a.run.part-0000-0000.h5"};
-  const std::set<std::string> old = {"run.h5",
-                                     "run.h5.partial",
-                                     "run.part-0000-0000.h5",
-                                     "run.part-0012-0345.h5",
-                                     "run.part-12345-10000.h5",
-                                     "run.part-0001-0001.h5.partial"};
-  for (const auto& names : {keep, old}) {
-    for (const auto& name : names) std::ofstream(folder / name) << "x";
-  }
-  remove_old_run(folder / "run.h5");
-  EXPECT_EQ(files(), keep);
 }
 
 }  // namespace

@@ -1,0 +1,177 @@
+# What the job scripts share (bash). Nothing to edit here: settings are in cluster.conf.
+# shellcheck shell=bash
+
+say() { echo "$(date '+%F %T') job ${SLURM_JOB_ID-}: $*"; }
+fail() { # with exit code 2, bad usage: such a job is not put back into the queue
+  say "$*" >&2
+  exit 2
+}
+
+JOBS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=jobs/cluster.conf
+source "${CLUSTER_CONF:-$JOBS/cluster.conf}"
+
+# submit_unless_in_job SBATCH_OPTIONS [ARGUMENTS...]: started by hand and not in a job, a script submits itself, with
+# the SBATCH_* of cluster.conf.
+submit_unless_in_job() {
+  local options=$1
+  shift
+  [ -z "${SLURM_JOB_ID-}" ] || return 0
+  # shellcheck disable=SC2086 # a word each
+  exec sbatch ${SBATCH_OPTIONS-} $options "$0" "$@"
+}
+
+prepare_job() {
+  command -v "$EVENTLOOM" >/dev/null || fail "no program '$EVENTLOOM'; set EVENTLOOM in cluster.conf"
+  # Threads of each builder.
+  export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
+  # Open MPI refuses root unless told twice.
+  [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  say "$SLURM_NTASKS ranks on $SLURM_JOB_NUM_NODES nodes ($SLURM_JOB_NODELIST), by $LAUNCHER"
+}
+
+# plan SOURCE RANKFILE [OPTIONS...]: asks `eventloom plan` for the roles of SOURCE on these nodes, as many ranks on each
+# as the job has tasks, and shows its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, those options
+# of `eventloom run` that are not among OPTIONS.
+RANKS='' RANKFILE='' PLANNED=()
+plan() {
+  local words i
+  words=(plan --nodes "$SLURM_JOB_NUM_NODES" --cores-per-node $((SLURM_NTASKS / SLURM_JOB_NUM_NODES)) --source "$1"
+    --epochs-per-slice "$EPOCHS_PER_SLICE")
+  if [ "$LAUNCHER" = mpirun ] && [ "$BIND" != none ]; then
+    RANKFILE=$2
+    words+=(--rankfile "$RANKFILE")
+  fi
+  shift 2
+  "$EVENTLOOM" "${words[@]}"
+  read -ra words < <("$EVENTLOOM" "${words[@]}" --json |
+    /usr/bin/env python3 -c 'import json, sys; p = json.load(sys.stdin); print(p["ranks"], *p["run_options"])')
+  RANKS=${words[0]}
+  for ((i = 1; i < ${#words[@]}; i += 2)); do
+    [[ " $* " == *" ${words[i]} "* ]] || PLANNED+=("${words[@]:i:2}")
+  done
+}
+
+# Becomes mpirun or srun with the program and its arguments, task k on node k mod nodes: as role k is on rank k mod
+# ranks, every node carries sources and builders.
+launch() {
+  local cpus=${SLURM_CPUS_PER_TASK:-1} ranks=${RANKS:-$SLURM_NTASKS} command name
+  if [ "$LAUNCHER" = srun ]; then
+    # Ranks that end in good order end one by one: the first must not take the others with it.
+    command=(srun "--mpi=$SRUN_MPI" --ntasks="$ranks" --distribution=cyclic "--cpus-per-task=$cpus")
+    command+=(--kill-on-bad-exit=0)
+    [ "$BIND" = none ] || command+=(--cpu-bind=cores)
+  else
+    command=(mpirun -np "$ranks")
+    for name in $(compgen -e UCX_) OMP_NUM_THREADS; do command+=(-x "$name"); done
+    if [ -n "$RANKFILE" ]; then
+      command+=(--rankfile "$RANKFILE")
+    elif [ "$BIND" = none ]; then
+      command+=(--map-by node --bind-to none)
+    else
+      command+=(--map-by "node:PE=$cpus" --bind-to core)
+    fi
+  fi
+  exec "${command[@]}" "$EVENTLOOM" "$@"
+}
+
+# What is done about SIGUSR1 (from Slurm, some time before the time limit) and SIGTERM. STOPPED_BY says which came.
+STOPPED_BY='' signals=0 child='' at_usr1='' at_term='' repeating=''
+trap 'signal_came USR1' USR1
+trap 'signal_came TERM' TERM
+signal_came() {
+  STOPPED_BY=$1 signals=$((signals + 1))
+  say "SIG$1 has come"
+  pass_on
+}
+pass_on() {
+  local signal=$at_usr1
+  [ "$STOPPED_BY" != TERM ] || signal=$at_term
+  if [ -z "$child" ] || [ -z "$signal" ]; then return 0; fi
+  kill "-$signal" "$child" 2>/dev/null || true
+  [ -z "$repeating" ] || return 0
+  # Ranks that were only starting have not heard of it; to those that have, it makes no difference.
+  while sleep 10 && kill "-$signal" "$child" 2>/dev/null; do :; done &
+  repeating=$!
+}
+
+# run_stoppable AT_USR1 AT_TERM COMMAND...: runs the command and returns its exit code. AT_USR1 and AT_TERM are the
+# signals that it gets for those that come here, or nothing: USR1 for mpirun and srun, which hand it to all ranks; a
+# TERM would end mpirun at once.
+run_stoppable() {
+  local code seen
+  at_usr1=$1 at_term=$2
+  shift 2
+  "$@" & # in the background: bash heeds signals only while it waits
+  child=$!
+  [ -z "$STOPPED_BY" ] || pass_on
+  while :; do
+    seen=$signals code=0
+    wait "$child" || code=$?
+    [ "$seen" != "$signals" ] || break # else it was a signal that ended the wait
+  done
+  [ -z "$repeating" ] || kill "$repeating" 2>/dev/null || true
+  child='' repeating=''
+  return "$code"
+}
+
+# A line of the diary HISTORY: what has become of this attempt.
+remember() {
+  local attempt=$((${SLURM_RESTART_COUNT:-0} + 1))
+  echo "$(date '+%F %T') job $SLURM_JOB_ID attempt $attempt: $* after $SECONDS s" | tee -a "$HISTORY"
+}
+
+# How many attempts of this job have failed since one was last stopped in good order.
+failures_in_a_row() {
+  awk -v job=" job $SLURM_JOB_ID " \
+    'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
+}
+
+# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: as run_stoppable, but returns only when the command has done its work
+# (0, or 3 with losses). Otherwise the job goes back into the queue, if that makes sense, and ends here.
+run_or_requeue() {
+  local what=$1 code=0
+  shift
+  run_stoppable "$@" || code=$?
+  case $code in
+    0 | 3)
+      remember "$what finished"
+      return "$code"
+      ;;
+    2 | 126 | 127)
+      remember "$what refused with exit code $code"
+      fail "$what was refused (exit code $code, see above); not put back into the queue"
+      ;;
+  esac
+  # By a signal that came before the ranks were ready for it, or in good order: 75, 128 + signal.
+  if [ -n "$STOPPED_BY" ]; then
+    remember "$what stopped by SIG$STOPPED_BY with exit code $code"
+  else
+    remember "failed: $what ended with exit code $code"
+  fi
+  requeue
+  exit 75
+}
+
+# The number of an array's last element is that of the whole array.
+THIS_JOB=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+THIS_JOB=${THIS_JOB:-${SLURM_JOB_ID-}}
+
+# Puts this job back into the queue, unless it is being cancelled (then Slurm would still do it), was asked to end by
+# SIGTERM or has failed too often.
+requeue() {
+  local state
+  state=$(scontrol show job -o "$THIS_JOB")
+  if [[ $state != *JobState=RUNNING* && $state != *Reason=TimeLimit* ]]; then
+    say "cancelled; submit it again to go on"
+  elif [[ $STOPPED_BY = TERM && $state == *JobState=RUNNING* ]]; then
+    say "told to end by SIGTERM; submit it again to go on"
+  elif [ "$(failures_in_a_row)" -ge "$MAX_FAILURES" ]; then
+    say "failed $MAX_FAILURES times in a row; see to the cause, then submit it again to go on"
+  elif [ "${SLURM_RESTART_COUNT:-0}" -ge "$MAX_RESTARTS" ]; then
+    say "restarted $MAX_RESTARTS times; submit it again to go on"
+  else
+    say "back into the queue, to go on with --resume"
+    scontrol requeue "$THIS_JOB" || say "Slurm did not take it; submit it again to go on"
+  fi
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# What safe writing costs, and how long it takes to resume behind 1, 10 and 100 times as much finished work.
+# usage: tests/benchmarks/resume.sh [FOLDER]      (default build/resume-benchmark; 3 GB)
+# environment: EVENTLOOM, the program (default build/eventloom); REPEAT, runs of each (default 7)
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export PATH=/usr/bin:/bin:$PATH
+eventloom=${EVENTLOOM:-$here/build/eventloom}
+repeat=${REPEAT:-7}
+folder=${1:-$here/build/resume-benchmark}
+mkdir -p "$folder"
+cd "$folder"
+if [ "$(id -u)" = 0 ]; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+seconds_of() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["seconds"])' "$1"; }
+
+# Prints the seconds that a run takes with these options.
+run() {
+  mpirun --oversubscribe -np 2 "$eventloom" run 'long/*.epochs' --define gap:25ns,4 --epochs-per-slice 1000 \
+    --output run.h5 --report-json report.json "$@" >run.log 2>&1
+  seconds_of report.json
+}
+
+echo "safe writing: 32 million hits, 2 ranks, medians of $repeat runs in turn"
+[ -d long ] || "$eventloom" generate --output long --sources 4 --rate 2e6 --duration 4s >/dev/null
+: >one.txt
+: >many.txt
+for _ in $(seq "$repeat"); do
+  run --segment-size 1TiB --segment-time 24h >>one.txt
+  run --segment-size 64MiB >>many.txt
+done
+one=$(median <one.txt)
+many=$(median <many.txt)
+parts=$(find . -name 'run.part-*.h5' | wc -l)
+awk -v one="$one" -v many="$many" -v parts="$parts" 'BEGIN {
+  printf "  one part a writer %.3f s, %d parts %.3f s: %+.1f %%\n", one, parts, many, 100 * (many / one - 1)}'
+
+# Prints the seconds from the start of a resumed run to its end, when it is stopped as soon as it has resumed.
+resume() {
+  local start end
+  start=$(date +%s%N)
+  coproc "$eventloom" run "$1/*.epochs" --define gap:25ns,4 --epochs-per-slice 10 --segment-size 256KiB \
+    --output "$1.h5" --resume --speed 1e-9 2>&1
+  local pid=$COPROC_PID
+  while read -r line <&"${COPROC[0]}"; do
+    case $line in *exchange:*) kill -USR1 "$pid" && break ;; esac
+  done
+  cat <&"${COPROC[0]}" >/dev/null
+  wait "$pid" || [ $? = 75 ]
+  end=$(date +%s%N)
+  awk -v ns=$((end - start)) 'BEGIN {print ns / 1e9}'
+}
+
+echo "time to resume and stop again, one rank, medians of $repeat"
+for duration in 1 10 100; do
+  name=rec_$duration
+  [ -d "$name" ] || "$eventloom" generate --output "$name" --sources 2 --rate 1e5 --duration "${duration}s" >/dev/null
+  rm -f "$name".h5 "$name".part-*
+  # Stopped when about four fifths are finished.
+  "$eventloom" run "$name/*.epochs" --define gap:25ns,4 --epochs-per-slice 10 --segment-size 256KiB --output "$name.h5" \
+    >run.log 2>&1 &
+  until [ "$(find . -name "$name.part-*.h5" | wc -l)" -ge $((duration * 12)) ]; do sleep 0.01; done
+  kill -USR1 $!
+  wait $! || [ $? = 75 ]
+  parts=$(find . -name "$name.part-*.h5" | wc -l)
+  seconds=$(for _ in $(seq "$repeat"); do resume "$name"; done | median)
+  awk -v d="$duration" -v parts="$parts" -v s="$seconds" 'BEGIN {printf "  %4d parts finished: %.3f s\n", parts, s}'
+done

@@ -1,0 +1,358 @@
+"""Runs that are disturbed: killed, stopped, out of disk; and what must hold of what they leave."""
+
+import contextlib
+import ctypes
+import itertools
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from program import BINARY, bounded, environment
+
+STOPPED = 75
+LONGEST = 60  # s, of one attempt
+MARK = f"EVENTLOOM_TORTURED={os.getpid()}."
+_numbers = itertools.count()
+
+# What happens in a folder, from <sys/inotify.h>.
+IN_MODIFY, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x80, 0x100, 0x200
+
+# Kills, unmounts and removes what is left, at the end of its input, which comes with the end of the tests, however they end.
+GUARD = """(
+trap '' HUP INT TERM
+cat >/dev/null
+for process in /proc/[0-9]*; do
+  ! grep -qz '^{mark}' $process/environ || kill -KILL ${{process#/proc/}}
+done
+umount --recursive --lazy '{folder}'
+rm -rf '{folder}'
+) <&0 2>/dev/null &"""
+
+
+class Places:
+    """Folders of 24 MiB for runs, each a file system of its own where that is allowed; all gone at the end of the `with`."""
+
+    SIZE = 24 << 20
+
+    def __enter__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="eventloom-torture."))
+        self.mounted = self._mount(self.folder, self.SIZE)
+        self.guard = subprocess.Popen(["bash", "-c", GUARD.format(folder=self.folder, mark=MARK)], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, start_new_session=True)
+        return self
+
+    def __exit__(self, *_):
+        self.guard.communicate()  # returns when the guard has removed all
+
+    def _mount(self, folder, size):
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "eventloom-torture", folder]
+        return os.geteuid() == 0 and subprocess.run(command, capture_output=True).returncode == 0
+
+    @contextlib.contextmanager
+    def place(self):
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        if self.mounted:
+            assert self._mount(folder, self.SIZE)
+        try:
+            (folder / "out").mkdir()
+            yield folder
+        finally:
+            if self.mounted:
+                subprocess.run(["umount", "--lazy", folder], check=True)
+            shutil.rmtree(folder)
+
+
+class FolderEvents:
+    """Counts what happens in a folder, as it happens: files made, renamed, removed, written to."""
+
+    def __init__(self, folder):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.descriptor = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        mask = IN_MODIFY | IN_MOVED_TO | IN_CREATE | IN_DELETE
+        if self.descriptor < 0 or libc.inotify_add_watch(self.descriptor, os.fsencode(folder), mask) < 0:
+            raise OSError(ctypes.get_errno(), f"cannot watch {folder}")
+
+    def close(self):
+        os.close(self.descriptor)
+
+    def next(self, timeout):
+        """The names of what has happened, with the kind of event; empty when nothing does in `timeout` seconds."""
+        if not select.select([self.descriptor], [], [], timeout)[0]:
+            return []
+        data, found, at = os.read(self.descriptor, 1 << 16), [], 0
+        while at < len(data):
+            _, mask, _, length = struct.unpack_from("iIII", data, at)
+            found.append((mask, os.fsdecode(data[at + 16:at + 16 + length].rstrip(b"\0"))))
+            at += 16 + length
+        return found
+
+
+class Process:
+    """A process by its number, which the system gives to another only after this one has been waited for."""
+
+    def __init__(self, pid):
+        self.pid, self.start = pid, self._start(pid)
+
+    @staticmethod
+    def _start(pid):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        return None if fields[0] in "ZX" else fields[19]
+
+    def lives(self):
+        return self.start is not None and self._start(self.pid) == self.start
+
+    def send(self, number):
+        if self.lives():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+def _processes(mark):
+    """All that have inherited the mark in their environment: [(process, environment)]"""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            variables = (entry / "environ").read_bytes().split(b"\0")
+            if mark.encode() in variables:
+                found.append((Process(int(entry.name)), dict(v.decode().partition("=")[::2] for v in variables)))
+    return found
+
+
+class Attempt:
+    """One start of the program in folder `place`, where its output is out/run.h5; `np` None: without mpirun."""
+
+    def __init__(self, place, arguments, np):
+        self.place, self.np = place, np
+        self.out = place / "out"
+        self.mark = f"{MARK}{next(_numbers)}"
+        self.deadline = time.monotonic() + LONGEST
+        self.begun = (self.out / "run.h5").exists()
+        self.ranks, self.jobs, self.shared = {}, set(), set()
+        self.events, self.working, self.closing = 0, False, None
+        self.sessions = tempfile.mkdtemp(dir=place.parent)
+        self.stderr = Path(self.sessions) / "stderr"
+        command = [BINARY, *arguments]
+        if np is not None:
+            command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
+        # Several mpiruns must not share a folder for their sessions: one removes what another makes.
+        env = environment() | {"OMPI_MCA_orte_tmpdir_base": self.sessions,
+                               "OMPI_MCA_hwloc_base_binding_policy": "none",
+                               "OMPI_MCA_mpi_yield_when_idle": "1", "UCX_LOG_LEVEL": "fatal"}
+        name, _, value = self.mark.partition("=")
+        self.watch = FolderEvents(self.out)
+        with open(self.stderr, "wb") as stderr:
+            self.launcher = subprocess.Popen(command, cwd=place, env=env | {name: value}, stdin=subprocess.DEVNULL,
+                                             stdout=stderr, stderr=stderr, start_new_session=True)
+
+    def told(self):
+        return self.stderr.read_text(errors="replace")
+
+    def over(self):
+        assert time.monotonic() < self.deadline, f"no end after {LONGEST} s:\n{self.told()[-3000:]}"
+        return self.launcher.poll() is not None
+
+    def wait_for_ranks(self):
+        """Until the processes of all ranks are there; False when the launcher ends before."""
+        while len(self.ranks) < (self.np or 1):
+            if self.over():
+                return False
+            self._find_ranks()
+            if len(self.ranks) < (self.np or 1):
+                time.sleep(0.002)
+        return True
+
+    def _find_ranks(self):
+        if self.np is None:
+            self.ranks = {0: Process(self.launcher.pid)}
+        for process, variables in _processes(self.mark) if self.np is not None else ():
+            if "OMPI_COMM_WORLD_RANK" in variables:
+                self.ranks[int(variables["OMPI_COMM_WORLD_RANK"])] = process
+                self.jobs.add(int(variables["PMIX_NAMESPACE"]))
+
+    def wait_for_events(self, condition):
+        """Until condition(self) holds, asked at every event in the output folder; False when the run ends before."""
+        while True:
+            if self._count_events(condition):
+                return True
+            if self.over():
+                return False
+            self._look_at_shared_memory()
+
+    def _count_events(self, condition=lambda _: False):
+        """Waits a little for events; true when the condition holds after one of them."""
+        for kind, name in self.watch.next(0.02):
+            self.events += 1
+            if self.closing is not None:
+                self.closing += 1
+            if kind & IN_MOVED_TO and name == "run.h5":
+                self.begun = True
+            elif kind & IN_CREATE and name.startswith("run.part-") and name.endswith(".partial"):
+                self.working = True
+            elif name == "run.h5.partial" and self.begun and self.closing is None:
+                self.closing = 0
+            if condition(self):
+                return True
+        return False
+
+    def _look_at_shared_memory(self):
+        """Remembers the named segments that the ranks have."""
+        if self.shared:
+            return
+        for rank in self.ranks.values():
+            with contextlib.suppress(OSError):
+                maps = Path(f"/proc/{rank.pid}/maps").read_text()
+                self.shared |= {path for path in re.findall(r"(/dev/shm/\S+)$", maps, re.MULTILINE)} | {""}
+
+    def wait_for_line(self, pattern, after=0):
+        """Until what it has told has the line, behind so many characters; False when run.h5 is being replaced before."""
+        while not re.search(pattern, self.told()[after:]):
+            if self.over() or self.closing is not None:
+                return False
+            self._count_events()
+        return True
+
+    def wait(self):
+        """The exit code of the launcher, as a shell would see it, when all processes are gone."""
+        while not self.over():
+            self._count_events()
+        self._wait_until(lambda: not _processes(self.mark), lambda: f"processes are left: {_processes(self.mark)}")
+        self._wait_until(lambda: not self.debris(), lambda: f"shared memory is left: {self.debris()}", 3)
+        code = self.launcher.returncode
+        return code if code >= 0 else 128 - code
+
+    def _wait_until(self, condition, what, seconds=15):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"{what()}\n{self.told()[-3000:]}"
+            time.sleep(0.02)
+
+    def debris(self):
+        """Shared memory of this job alone: others may run beside it."""
+        left = [path for path in self.shared if path and os.path.exists(path)]
+        left += [name for name in os.listdir("/dev/shm") for job in self.jobs if f".{job:x}." in name]
+        pids = {rank.pid for rank in self.ranks.values()}
+        rows = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+        return left + [f"SysV segment {row[1]} of process {row[4]}" for row in rows if int(row[4]) in pids]
+
+    def end(self):
+        """Leaves nothing running, whatever has happened."""
+        for process, _ in _processes(self.mark):
+            process.send(signal.SIGKILL)
+        self.launcher.wait()
+        self.watch.close()
+        shutil.rmtree(self.sessions, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def attempt(place, arguments, np):
+    started = Attempt(place, arguments, np)
+    try:
+        yield started
+    finally:
+        started.end()
+
+
+def fill_disk(place):
+    """Nothing more fits onto the file system of `place` until its file `ballast` is removed."""
+    with open(place / "ballast", "ab") as ballast:
+        for size in (1 << 20, 4096):
+            with contextlib.suppress(OSError):
+                while True:
+                    os.posix_fallocate(ballast.fileno(), os.fstat(ballast.fileno()).st_size, size)
+
+
+def free_disk(place):
+    (place / "ballast").unlink(missing_ok=True)
+
+
+class FinishedParts:
+    """The finished parts in a folder, which from then on never change."""
+
+    def __init__(self, out):
+        self.out, self.known = out, {}
+
+    def look(self):
+        """After an attempt: those of before are as they were; remembers what has been added."""
+        listed = self._listed()
+        for name, seen in self.known.items():
+            assert self._state(name) == seen, f"the finished part {name} was {seen}, is {self._state(name)}"
+            assert listed is None or name in listed, f"the finished part {name} is no longer in its list"
+        for path in self.out.glob("run.part-*.h5"):
+            assert listed is None or path.name in listed, f"{path.name} has its final name but is in no list"
+        for name in listed if listed is not None else [path.name for path in self.out.glob("run.part-*.h5")]:
+            self.known[name] = self._state(name)
+            assert listed is None or self.known[name] and self.known[name][2] == listed[name], (
+                f"{name} is listed with {listed[name]} bytes but is {self.known[name]}")
+
+    def _state(self, name):
+        """Of the part under its name, or as it was written, when it did not get its name in time."""
+        for path in (self.out / name, self.out / f"{name}.partial"):
+            if path.exists():
+                status = path.stat()
+                return status.st_ino, status.st_mtime_ns, status.st_size
+        return None
+
+    def _listed(self):
+        """{name: bytes} by the lists; None when the run is closed and the lists may be gone."""
+        run_file = self.out / "run.h5"
+        if run_file.exists():
+            with h5py.File(run_file) as file:
+                if file.attrs["closed"]:
+                    return None
+        listed = {}
+        for path in self.out.glob("run.part-*.list"):
+            *lines, _torn = path.read_bytes().split(b"\n")
+            for line in lines[1:]:
+                part = json.loads(line.partition(b" ")[2])["part"]
+                listed[part["name"]] = part["bytes"]
+        return listed
+
+
+def merge(place):
+    """Merges the output in `place`; returns the merged file."""
+    bounded([BINARY, "merge", "out/run.h5", "--output", "merged.h5"], env=environment(), timeout=LONGEST, code=None, cwd=place)
+    return place / "merged.h5"
+
+
+def assert_closed(place):
+    """What a run that has ended leaves: run.h5 and the parts it names, a balanced ledger, no file in its scratch folder."""
+    with h5py.File(place / "out" / "run.h5") as file:
+        counts = {name: int(file.attrs[name]) for name in file.attrs if name.startswith("hits_")}
+        assert file.attrs["closed"] == 1
+        parts = [name.decode() for name in file["parts/name"][:]]
+    lost = sum(count for name, count in counts.items() if name.startswith("hits_dropped_"))
+    assert counts["hits_in"] > 0
+    assert counts["hits_in"] == counts["hits_in_events"] + counts["hits_outside"] + counts["hits_rejected"] + lost, counts
+    assert sorted(os.listdir(place / "out")) == sorted(["run.h5", *parts])
+    assert [path for path in (place / "scratch").rglob("*") if path.is_file()] == []
+
+
+def _datasets(path):
+    """All datasets of a file by name, and its counters."""
+    found = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: found.update({name: item[:]}) if isinstance(item, h5py.Dataset) else None)
+        found |= {f"attribute {name}": value for name, value in file.attrs.items() if name != "setup"}
+    return found
+
+
+def assert_same_but_for_builders(merged, expected):
+    """Another number of builders shows in the setup and in who has built which slice, and nowhere else."""
+    found, wanted = _datasets(merged), _datasets(expected)
+    assert found.keys() == wanted.keys()
+    different = [name for name in wanted if name != "ledger/builder" and not np.array_equal(found[name], wanted[name])]
+    assert not different, f"different from the undisturbed run: {different}"

@@ -1,0 +1,247 @@
+#include "io/hdf5/run_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "core/runtime/error.hpp"
+#include "run_maker.hpp"
+
+namespace eventloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunFolderTest : public FolderTest {
+ protected:
+  [[nodiscard]] fs::path run_file() const { return folder / "run.h5"; }
+
+  void put(const std::string& name, const std::string& text = "x") const { std::ofstream(folder / name) << text; }
+
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder / name).rdbuf();
+    return text.str();
+  }
+
+  /// A writer's list, with a file of 100 bytes for each of its parts.
+  void put_list(std::uint32_t writer, std::uint32_t parts) const {
+    PartList list(folder / part_list_name(run_file(), writer), 0, 0);
+    for (std::uint32_t segment = 0; segment < parts; ++segment) {
+      FinishedPart part;
+      part.info = {.name = part_name(run_file(), writer, segment), .writer = writer, .segment = segment};
+      part.info.slices = 1;
+      part.info.bytes = 100;
+      part.slices = {{10 * writer + segment, 1, 1}};
+      part.totals.slices = 1;
+      put(part.info.name, std::string(100, static_cast<char>('a' + segment)));
+      list.append(part);
+    }
+  }
+
+  /// Names, contents and times of all files.
+  [[nodiscard]] std::map<std::string, std::string> state() const {
+    std::map<std::string, std::string> found;
+    for (const auto& name : files()) {
+      struct stat about {};
+      ::stat((folder / name).c_str(), &about);
+      found[name] = text_of(name) + ' ' + std::to_string(about.st_ino) + ' ' + std::to_string(about.st_mtim.tv_nsec);
+    }
+    return found;
+  }
+
+  /// take_up_run() refuses, names `what`, and leaves all as it is, the stray file too.
+  void expect_refused(const std::string& what) const {
+    put("run.part-0007-0000.h5.partial");
+    const auto before = state();
+    try {
+      take_up_run(run_file());
+      FAIL() << "no exception";
+    } catch (const UserError& e) {
+      const std::string text = e.what();
+      EXPECT_NE(text.find(what), std::string::npos) << text;
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    }
+    EXPECT_EQ(state(), before);
+  }
+};
+
+TEST_F(RunFolderTest, TakesUpWhatIsFinished) {
+  put("run.h5");
+  put_list(0, 3);
+  put_list(12, 1);
+  put_list(3, 0);
+  const auto before = state();
+  const auto work = take_up_run(run_file());
+  ASSERT_EQ(work.parts.size(), 4U);
+  std::set<std::string> names;
+  for (const auto& part : work.parts) names.insert(part.info.name);
+  EXPECT_EQ(names, (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000-0001.h5", "run.part-0000-0002.h5",
+                                          "run.part-0012-0000.h5"}));
+  ASSERT_EQ(work.writers.size(), 3U);
+  EXPECT_EQ(work.writers.at(0).next_segment, 3U);
+  EXPECT_EQ(work.writers.at(12).next_segment, 1U);
+  EXPECT_EQ(work.writers.at(3).next_segment, 0U);
+  EXPECT_EQ(work.writers.at(0).list.good_bytes, fs::file_size(folder / "run.part-0000.list"));
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
+  put("run.h5");
+  put("run.part-0000-0000.h5");
+  const auto work = take_up_run(run_file());
+  EXPECT_TRUE(work.parts.empty());
+  EXPECT_TRUE(work.writers.empty());
+  EXPECT_EQ(files(), std::set<std::string>{"run.h5"});
+}
+
+/// A list goes on where it ended, and the next reader sees all of it.
+TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
+  put_list(0, 2);
+  put("run.part-0000.list", text_of("run.part-0000.list") + "0123 half a li");
+  const auto place = take_up_run(run_file()).writers.at(0);
+  EXPECT_EQ(place.next_segment, 2U);
+  PartWriter writer({.run_file = run_file(),
+                     .writer = 0,
+                     .first_segment = place.next_segment,
+                     .list = PartListPlace{place.list.good_bytes, place.list.chain}});
+  writer.write(make_slice(77, 3, false));
+  writer.close();
+  const auto work = take_up_run(run_file());
+  ASSERT_EQ(work.parts.size(), 3U);
+  EXPECT_EQ(work.parts[2].info.name, "run.part-0000-0002.h5");
+  EXPECT_EQ(work.parts[2].slices, (std::vector<SliceRun>{{77, 1, 1}}));
+  EXPECT_EQ(work.writers.at(0).next_segment, 3U);
+}
+
+/// As after a crash between the two steps. The file that has the name already is the finished one.
+TEST_F(RunFolderTest, GivesNamesToPartsThatAreInAList) {
+  put_list(0, 3);
+  for (const char* name : {"run.part-0000-0000.h5", "run.part-0000-0002.h5"}) {
+    fs::rename(folder / name, folder / (std::string(name) + ".partial"));
+  }
+  put("run.part-0000-0001.h5.partial", std::string(100, 'z'));
+  EXPECT_EQ(take_up_run(run_file()).parts.size(), 3U);
+  EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000-0001.h5", "run.part-0000-0002.h5",
+                                            "run.part-0000.list"}));
+  EXPECT_EQ(text_of("run.part-0000-0000.h5"), std::string(100, 'a'));
+  EXPECT_EQ(text_of("run.part-0000-0001.h5"), std::string(100, 'b'));
+  EXPECT_EQ(text_of("run.part-0000-0002.h5"), std::string(100, 'c'));
+}
+
+TEST_F(RunFolderTest, RemovesPartsThatAreInNoList) {
+  put_list(0, 1);
+  const std::set<std::string> strays = {"run.part-0000-0001.h5", "run.part-0000-0001.h5.partial",
+                                        "run.part-0004-0000.h5", "run.part-12345-10000.h5"};
+  const std::set<std::string> others = {"run.h5", "run.merged.h5", "run2.part-0000-0000.h5", "run.part-a-b.h5"};
+  auto kept = files();
+  for (const auto& name : strays) put(name);
+  for (const auto& name : others) put(name);
+  kept.insert(others.begin(), others.end());
+  take_up_run(run_file());
+  EXPECT_EQ(files(), kept);
+}
+
+TEST_F(RunFolderTest, RefusesAListedPartThatIsNotThere) {
+  put_list(0, 3);
+  fs::remove(folder / "run.part-0000-0001.h5");
+  expect_refused("run.part-0000-0001.h5");
+}
+
+/// Also when another part waits for its name: nothing is done by halves.
+TEST_F(RunFolderTest, RefusesAListedPartOfAnotherSize) {
+  put_list(0, 3);
+  fs::rename(folder / "run.part-0000-0000.h5", folder / "run.part-0000-0000.h5.partial");
+  fs::resize_file(folder / "run.part-0000-0002.h5", 99);
+  expect_refused("run.part-0000-0002.h5");
+}
+
+TEST_F(RunFolderTest, APartialOfAnotherSizeIsNotTheListedOne) {
+  put_list(0, 1);
+  fs::rename(folder / "run.part-0000-0000.h5", folder / "run.part-0000-0000.h5.partial");
+  fs::resize_file(folder / "run.part-0000-0000.h5.partial", 101);
+  expect_refused("run.part-0000-0000.h5");
+}
+
+TEST_F(RunFolderTest, RefusesADamagedList) {
+  put_list(0, 1);
+  put_list(1, 3);
+  auto text = text_of("run.part-0001.list");
+  text[text.find("\"segment\":1")] ^= 1;
+  put("run.part-0001.list", text);
+  expect_refused("run.part-0001.list");
+}
+
+TEST_F(RunFolderTest, RemovesLeftoversOfAClosedRun) {
+  const std::set<std::string> parts = {"run.part-0000-0000.h5", "run.part-0001-0000.h5"};
+  const std::set<std::string> others = {"run.h5", "run.merged.h5", "other.h5.partial", "run2.part-0000.list",
+                                        "run.part-x.list"};
+  auto kept = parts;
+  kept.insert(others.begin(), others.end());
+  for (const auto& name : kept) put(name);
+  for (const char* name : {"run.part-0000.list", "run.part-12345.list", "run.part-0000-0001.h5",
+                           "run.part-0002-0000.h5.partial", "run.h5.partial"}) {
+    put(name);
+  }
+  remove_leftovers(run_file(), parts);
+  EXPECT_EQ(files(), kept);
+  const auto before = state();
+  remove_leftovers(run_file(), parts);
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(RunFolderTest, RemovesWhatBelongsToAnEarlierRunAndNothingElse) {
+  const std::set<std::string> keep = {"other.h5",          "run.merged.h5",          "run2.part-0000-0000.h5",
+                                      "run.part-a-b.h5",   "run.part-0000-0000.txt", "run.part-0000.h5",
+                                      "run.part-000.list", "run2.part-0000.list",    "a.run.part-0000-0000.h5"};
+  const std::set<std::string> old = {"run.h5",
+                                     "run.h5.partial",
+                                     "run.part-0000-0000.h5",
+                                     "run.part-0012-0345.h5",
+                                     "run.part-12345-10000.h5",
+                                     "run.part-0000.list",
+                                     "run.part-0012.list",
+                                     "run.part-0001-0001.h5.partial"};
+  for (const auto& names : {keep, old}) {
+    for (const auto& name : names) put(name);
+  }
+  remove_old_run(run_file());
+  EXPECT_EQ(files(), keep);
+}
+
+TEST_F(RunFolderTest, ScratchFolderIsMadeAndCleared) {
+  const auto scratch = folder / "made" / "for it";
+  const auto place = scratch_folder(scratch, run_file());
+  EXPECT_EQ(place.parent_path(), scratch);
+  EXPECT_FALSE(fs::exists(scratch)) << "before it is prepared";
+  prepare_scratch(place, run_file(), 3);
+  ASSERT_TRUE(fs::is_directory(place));
+  const auto put_there = [&](const std::string& name) { std::ofstream(place / name) << "x"; };
+  put_there("run.part-0003-0007.h5.partial");
+  put_there("run.part-0004-0000.h5.partial");
+  put_there("run2.part-0003-0000.h5.partial");
+  prepare_scratch(place, run_file(), 3);
+  EXPECT_FALSE(fs::exists(place / "run.part-0003-0007.h5.partial"));
+  EXPECT_TRUE(fs::exists(place / "run.part-0004-0000.h5.partial")) << "of another writer, which may be at work";
+  EXPECT_TRUE(fs::exists(place / "run2.part-0003-0000.h5.partial")) << "of another run of the same folder";
+}
+
+TEST_F(RunFolderTest, ScratchFoldersOfDifferentFoldersDoNotMeet) {
+  fs::create_directories(folder / "a");
+  fs::create_directories(folder / "b");
+  fs::create_directory_symlink(folder / "a", folder / "link");
+  const auto of = [&](const char* name) { return scratch_folder(folder / "scratch", folder / name / "run.h5"); };
+  EXPECT_NE(of("a"), of("b"));
+  EXPECT_EQ(of("a"), of("link")) << "the same folder by another name";
+}
+
+TEST_F(RunFolderTest, ScratchThatCannotBeMadeIsAUserError) {
+  put("file");
+  EXPECT_THROW(prepare_scratch(folder / "file" / "scratch", run_file(), 0), UserError);
+}
+
+}  // namespace
+}  // namespace eventloom
