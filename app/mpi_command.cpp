@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/runtime/activity.hpp"
+
 namespace eventloom {
 
 void agree(const Communicator& communicator, const std::function<void()>& work) {
@@ -13,6 +15,7 @@ void agree(const Communicator& communicator, const std::function<void()>& work) 
   } catch (const UserError& e) {
     error = e.what();
   }
+  const Activity activity(kWaitingForRanks);
   for (const auto& text : communicator.all_gather(error)) {
     if (!text.empty()) throw UserError(text);
   }

@@ -12,6 +12,9 @@
 /// How commands that run on many ranks begin and end.
 namespace eventloom {
 
+/// What a rank does, as an Activity, while others work for all of them.
+inline constexpr const char* kWaitingForRanks = "waiting for the other ranks";
+
 /// Collective. Runs `work` on this rank; when it throws UserError on any rank, all ranks throw the
 /// one of the lowest.
 void agree(const Communicator& communicator, const std::function<void()>& work);

@@ -40,6 +40,9 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
       communicator_(communicator),
       wiring_(wiring) {
   agree(communicator, [&] {
+    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
+  });
+  agree(communicator, [&] {
     for (std::uint32_t f = 0; f < setup.roles.filters; ++f) add_filter({f});
     for (std::uint32_t b = 0; b < setup.roles.builders; ++b) add_builder({b});
   });
@@ -114,10 +117,7 @@ Selector& RankRun::add_writer(std::uint32_t number) {
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;
   settings.segment_time = config_.segment_time;
-  if (!config_.scratch.empty()) {
-    settings.scratch = scratch_folder(config_.scratch, config_.output);
-    prepare_scratch(settings.scratch, config_.output, number);
-  }
+  if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
   const auto place = resumption_.writers.find(number);
   const bool goes_on = place != resumption_.writers.end();
   settings.list = goes_on ? place->second.list : PartListPlace{};

@@ -15,6 +15,7 @@
 #include "app/run_report.hpp"
 #include "app/run_resume.hpp"
 #include "app/run_setup.hpp"
+#include "app/run_watch.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
@@ -190,7 +191,9 @@ int from_first_rank(const Communicator& communicator, const std::function<int()>
 int run(const RunConfig& config, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto backend = exchange_backend();
+  RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
   RunSetup setup = set_up_run(config, communicator);
+  watch.set_roles(setup.roles);
   RunRecord record = describe(config, setup);
   const Resumption resumption = resume_run(config, setup, record, communicator);
   if (resumption.complete) {
@@ -198,7 +201,7 @@ int run(const RunConfig& config, const Communicator& communicator) {
   }
   if (first) tell_exchange(backend);
   if (resumption.goes_on) go_on(resumption, setup, record);
-  RunControl control({setup.roles, setup.hosts, config.stall_warning, config.stall_timeout}, communicator);
+  RunControl control(watch, communicator);
   Wiring wiring(wiring_settings(config, setup), communicator);
   agree(communicator, [&] {
     if (first && !resumption.goes_on) begin(config, record);
@@ -206,7 +209,6 @@ int run(const RunConfig& config, const Communicator& communicator) {
   const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
   if (!rank_run) return kExitStopped;
   const RunResult result = build_events(*rank_run, resumption, communicator);
-  control.begin_closing();
   return from_first_rank(communicator,
                          [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
 }

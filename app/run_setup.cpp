@@ -7,6 +7,7 @@
 
 #include "app/mpi_command.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "io/sources/open_sources.hpp"
@@ -185,6 +186,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
     for (std::size_t s = 0; s < specs.size(); ++s) {
       const SourceId id{static_cast<std::uint16_t>(s)};
       if (setup.roles.rank_of(id) != communicator.rank()) continue;
+      const Activity activity("opening the sources");
       auto source = open_source(specs[s], id, config.time_base);
       mine.push_back(describe(id, specs[s], *source));
       setup.local.push_back({id, std::move(source)});

@@ -22,7 +22,7 @@ constexpr auto kLook = microseconds(250);
 
 /// What travels between rank 0 and the others.
 struct Heartbeat::Note {
-  enum Kind : std::uint32_t { report, verdict, waiting };
+  enum Kind : std::uint32_t { report, verdict, waiting, ending };
   std::uint32_t kind = report;
   std::int32_t waited_for = -1;
   RankStatus status;
@@ -91,6 +91,10 @@ void Heartbeat::take_report(int rank, const RankStatus& status) {
 
 void Heartbeat::take_note(Time now, const Note& note) {
   heard_ = now;
+  if (note.kind == Note::ending) {
+    told_to_end_ = true;
+    return;
+  }
   if (note.kind == Note::waiting) {
     waited_for_ = note.waited_for;
     return;
@@ -123,13 +127,28 @@ void Heartbeat::conclude(Time now) {
   take_note(now, note);
 }
 
-/// Only those are told who have reported: they are there to read it.
+void Heartbeat::leave_out(Duration absence) {
+  heard_ += absence;
+  round_ended_ += absence;
+}
+
+void Heartbeat::tell_to_end() {
+  Note note;
+  note.kind = Note::ending;
+  tell_waiting_ones(note);
+}
+
 void Heartbeat::tell_of_waiting(Time now) {
   if (!in_round_ || now - heard_ < next_notice_) return;
   next_notice_ += std::min(next_notice_, longest_notice_);
   Note note;
   note.kind = Note::waiting;
   note.waited_for = first_missing();
+  tell_waiting_ones(note);
+}
+
+/// Those who have reported: they are there to read it.
+void Heartbeat::tell_waiting_ones(const Note& note) {
   for (int r = 1; r < size_; ++r) {
     if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
   }

@@ -70,6 +70,11 @@ class Heartbeat {
     Duration lasts{};
   };
   [[nodiscard]] Silence silence(Time now) const;
+  /// This rank did not listen for so long: that is not held against the others.
+  void leave_out(Duration absence);
+  /// On rank 0: lets those who answer know that the program is about to end. They find it in told_to_end().
+  void tell_to_end();
+  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
  private:
   struct Note;
@@ -80,6 +85,7 @@ class Heartbeat {
   void take_note(Time now, const Note& note);
   void conclude(Time now);
   void tell_of_waiting(Time now);
+  void tell_waiting_ones(const Note& note);
   void send(int to, const Note& note);
   [[nodiscard]] int first_missing() const;
 
@@ -95,8 +101,9 @@ class Heartbeat {
   bool greeted_ = false;   ///< has taken part in a round
   Time round_ended_{};     ///< the last one
   Time next_look_{};
-  Time heard_{};                       ///< from rank 0, or on rank 0 the beginning of the round
-  int waited_for_ = -1;                ///< by rank 0, as it says
+  Time heard_{};         ///< from rank 0, or on rank 0 the beginning of the round
+  int waited_for_ = -1;  ///< by rank 0, as it says
+  bool told_to_end_ = false;
   std::vector<RankStatus> reports_;    ///< on rank 0, by rank
   std::vector<std::uint8_t> is_here_;  ///< on rank 0, by rank: has reported in this round
   int n_here_ = 0;

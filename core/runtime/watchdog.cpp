@@ -69,7 +69,9 @@ void Watchdog::watch() {
     const auto now = std::chrono::steady_clock::now();
     const Time gap = now - last_look;
     last_look = now;
-    watched += gap < kLateLook * settings_.interval ? gap : settings_.interval;
+    const bool late = gap >= kLateLook * settings_.interval;
+    watched += late ? Time(settings_.interval) : gap;
+    looks_since_away_ = late ? 0 : std::min(looks_since_away_ + 1, kAMoment);
   }
 }
 

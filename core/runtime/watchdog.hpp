@@ -56,6 +56,10 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
+  /// This process as a whole did not run for a while until a moment ago: what has become of others meanwhile may
+  /// have come of that. Any thread.
+  [[nodiscard]] bool was_away() const { return looks_since_away_ < kAMoment; }
+
   /// The main thread takes a turn. One relaxed store, no clock call; for one thread alone.
   void turn() { turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
@@ -79,7 +83,10 @@ class Watchdog {
   void look_at(WatchedPeer& watched, Time now);
   bool worth_telling(Hold& hold, Time now) const;
 
+  static constexpr int kAMoment = 20;  // looks
+
   std::atomic<std::uint64_t> turns_{0};
+  std::atomic<int> looks_since_away_{kAMoment};
   const Settings settings_;
 
   // Of the watchdog's thread alone.

@@ -142,13 +142,12 @@ fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file) {
   return scratch / fmt::format("eventloom-{:08x}", crc32c(std::as_bytes(std::span(place))));
 }
 
-void prepare_scratch(const fs::path& folder, const fs::path& run_file, std::uint32_t writer) {
+void prepare_scratch(const fs::path& folder, const fs::path& run_file) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError("cannot make the folder '" + folder.string() + "': " + error.message());
-  const auto start = fmt::format("{}.part-{:04}-", run_file.stem().string(), writer);
-  for (const auto& file : files_in(folder, [&](const auto& name) { return name.starts_with(start); }))
-    remove_file(file);
+  const auto stem = run_file.stem().string();
+  for (const auto& file : files_in(folder, [&](const auto& name) { return is_part_of(stem, name); })) remove_file(file);
 }
 
 }  // namespace eventloom

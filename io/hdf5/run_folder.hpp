@@ -39,7 +39,8 @@ void remove_old_run(const std::filesystem::path& run_file);
 
 /// The folder in `scratch` for the parts of this run while they are written. Runs of different folders do not meet.
 std::filesystem::path scratch_folder(const std::filesystem::path& scratch, const std::filesystem::path& run_file);
-/// Makes that folder, if need be, and removes what this writer has left there earlier.
-void prepare_scratch(const std::filesystem::path& folder, const std::filesystem::path& run_file, std::uint32_t writer);
+/// Makes that folder, if need be, and removes what an earlier attempt at this run has left there. Before any part
+/// is begun; several ranks of a host may do it at once.
+void prepare_scratch(const std::filesystem::path& folder, const std::filesystem::path& run_file);
 
 }  // namespace eventloom

@@ -47,7 +47,7 @@ class Places:
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="eventloom-torture."))
-        self.mounted = self._mount(self.folder, self.SIZE)
+        self.mounted = self._mount(self.folder, 1 << 30)  # for the sessions of mpirun
         self.guard = subprocess.Popen(["bash", "-c", GUARD.format(folder=self.folder, mark=MARK)], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, start_new_session=True)
         return self

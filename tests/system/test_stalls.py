@@ -63,24 +63,23 @@ def held(pid):
             os.kill(pid, signal.SIGCONT)
 
 
-def told_of_ranks(text):
-    """Numbers of the ranks that are called stopped, silent or lost. Any may have been stuck for a moment where all share a core."""
-    lines = [line for line in text.splitlines() if re.search(r"warning|error", line)]
-    return {int(number) for line in lines if "in good order" not in line and "has been stuck" not in line
-            for number in re.findall(r"\brank (\d+) \(", line)}
+def blamed(text):
+    """Numbers of the ranks that are called stopped, lost, or silent for too long."""
+    lines = [line for line in text.splitlines() if re.search(r"is stopped|(is|was) lost|--stall-timeout", line)]
+    return {int(number) for line in lines for number in re.findall(r"\brank (\d+) \(", line)}
 
 
 @pytest.mark.parametrize("np, rank, env", [(2, 0, {}), (2, 1, {}), (3, 2, {}), (2, 1, {"UCX_TLS": "tcp,self"})])
 def test_a_stopped_rank_is_named_and_waited_for(folder, recording, undisturbed, np, rank, env):
     job = Job(folder, recording, *OPTIONS, *SOON, np=np, env=env)
-    with job.start("--speed", "0.02", "--segment-size", "1") as started:  # 5 s
+    with job.start("--speed", "0.04", "--segment-size", "1") as started:  # 2.5 s
         started.until_parts(2)
         with held(started.ranks()[rank]):
             line = started.until_told(f"rank {rank} (", "stopped", timeout=GENEROUS)
             assert f"rank {rank} ({ROLES[np][rank]}) on {HOST}" in line, line
             assert started.process.poll() is None
         text = started.wait(0)
-    assert told_of_ranks(text) == {rank}, text
+    assert blamed(text) == {rank}, text
     assert result(job) == undisturbed
 
 
@@ -94,12 +93,12 @@ def test_the_run_ends_when_it_shall_not_wait(folder, recording, undisturbed, np,
             text = started.wait(STOPPED, GENEROUS)
         until(lambda: all(map(gone, ranks.values())), "the end of all ranks", GENEROUS)
     assert lines_with(text, f"rank {rank} ({ROLES[np][rank]}) on {HOST}", "--stall-timeout", "--resume"), text
-    assert told_of_ranks(text) == {rank}, text
+    assert blamed(text) == {rank}, text
     job.resume()
     assert result(job) == undisturbed
 
 
-@pytest.mark.parametrize("np, rank", [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2)])
+@pytest.mark.parametrize("np, rank", [(2, 0), (3, 0), (3, 1), (3, 2)])
 def test_a_killed_rank_is_named_and_the_others_end(folder, recording, undisturbed, np, rank):
     job = Job(folder, recording, *OPTIONS, np=np)
     with job.start(*LASTING) as started:
@@ -111,7 +110,7 @@ def test_a_killed_rank_is_named_and_the_others_end(folder, recording, undisturbe
     assert started.process.returncode != 0
     lines = lines_with(text, "eventloom", "--resume")
     assert len(lines) == 1 and f"rank {rank} ({ROLES[np][rank]}) on {HOST}" in lines[0], text
-    assert told_of_ranks(text) == {rank}, text
+    assert blamed(text) == {rank}, text
     if rank == np - 1:
         job.resume()
         assert result(job) == undisturbed
@@ -134,16 +133,16 @@ def test_a_rank_that_is_held_and_a_stop(folder, recording, undisturbed):
 
 def test_a_healthy_run_says_nothing(folder, recording):
     """Slices come further apart than the warning is long: sources that wait for their time are not stuck."""
-    slices = ["--epochs-per-slice", "2500", "--speed", "0.02"]  # 4 slices, 1.2 s each
-    job = Job(folder, recording, "--define", "gap:25ns,4", *slices, "--stall-warning", "700ms", "--stall-timeout", "3s", np=3)
+    slices = ["--epochs-per-slice", "2500", "--speed", "0.03"]  # 4 slices, 0.8 s each
+    job = Job(folder, recording, "--define", "gap:25ns,4", *slices, "--stall-warning", "600ms", "--stall-timeout", "3s", np=3)
     begin = time.monotonic()
     text = job.run()
     assert time.monotonic() - begin > 2, "too quick to show anything"
-    assert not lines_with(text, "rank") and not lines_with(text, "warning"), text
+    assert not lines_with(text, "warning") and not lines_with(text, "error"), text
 
 
 @pytest.mark.parametrize("option", ["--stall-warning", "--stall-timeout"])
 def test_lengths_that_are_none(tmp_path, recording, option):
-    done = eventloom("run", "--source", recording[0], "--define", "gap:25ns,4", "--output", tmp_path / "run.h5", option, "soon", code=2)
+    done = eventloom("run", "--source", recording[0], *OPTIONS, "--output", tmp_path / "run.h5", option, "soon", code=2)
     assert len(done.stderr.splitlines()) == 1 and option in done.stderr
     assert not list(tmp_path.iterdir())

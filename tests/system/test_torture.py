@@ -72,7 +72,8 @@ def draw(rng, share, ranks, full_disks):
     if kind == "full disk":
         moments += ["closing"]
     moment = rng.choice(moments)
-    when = {"run": rng.uniform(0, share), "closing": rng.randint(1, 2 if kind == "full disk" else 6)}.get(moment, rng.randint(1, 10))
+    last = {"closing": 2 if kind == "full disk" else 6}.get(moment, 10)
+    when = rng.uniform(0, share) if moment == "run" else rng.randint(1, last)
     spread = rng.choice([None, None, None, (rng.randint(1, 4), None, None),
                          (rng.randint(1, 4), rng.randint(1, 4), rng.randint(0, 2))])
     return Disturbance(kind, moment, when, rng.random(), rng.choice(SIGNALS), spread)
@@ -191,20 +192,26 @@ class Torture:
                 told = run.told()
                 self.log.append(told[-2500:])
         self.log.append(f"exit code {code}")
-        if disturbance:
-            if disturbance.kind != "stop a rank":
-                self.hits.append((disturbance.kind, code != self.code))
-                self.check_code(code, disturbance if found else None, told)
-                if found:
-                    self.check_message(told, code, disturbance)
-            if disturbance.respread and code != self.code:
-                self.np = disturbance.respread[0]
-                self.builders_as_before &= disturbance.respread[1] is None
-                self.builders, self.filters = (self.builders, self.filters) if disturbance.respread[1] is None else (
-                    disturbance.respread[1:])
-        else:
-            assert code == self.code, f"exit code {code} of an undisturbed attempt"
+        self.judge(code, disturbance, bool(found), told)
+        if disturbance and disturbance.respread and code != self.code:
+            self.respread(*disturbance.respread)
         return code
+
+    def judge(self, code, disturbance, in_time, told):
+        """`disturbance`: the last of the attempt, None without one."""
+        stopped = disturbance and disturbance.kind == "stop a rank"
+        if disturbance and not (stopped and in_time):
+            self.hits.append((disturbance.kind, code != self.code))
+        if disturbance and in_time and not stopped:
+            self.check_code(code, disturbance, told)
+            self.check_message(told, code, disturbance)
+        else:
+            assert code == self.code, f"exit code {code} of an attempt that nothing has ended"
+
+    def respread(self, ranks, builders, filters):
+        self.np = ranks
+        if builders is not None:
+            self.builders, self.filters, self.builders_as_before = builders, filters, False
 
     def wait_for_moment(self, run, disturbance):
         if disturbance.moment == "start":
@@ -245,10 +252,7 @@ class Torture:
         run.ranks[number].send(signal.SIGCONT)
 
     def check_code(self, code, disturbance, told):
-        """`disturbance`: None when it came too late."""
-        if disturbance is None:
-            allowed = {self.code}
-        elif disturbance.kind in ("kill a rank", "kill while stopping"):
+        if disturbance.kind in ("kill a rank", "kill while stopping"):
             allowed = {self.code, STOPPED, 137}
         elif disturbance.kind == "kill mpirun":
             allowed = {self.code, 137}
@@ -256,7 +260,7 @@ class Torture:
             allowed = {self.code, STOPPED, 1}  # mpirun ends its ranks within seconds
         else:
             allowed = {self.code, STOPPED}
-        if disturbance and disturbance.kind == "full disk" and "No space left on device" in told:
+        if disturbance.kind == "full disk" and "No space left on device" in told:
             allowed.add(2)  # it could not even begin
         assert code in allowed, f"exit code {code} after: {disturbance}"
 

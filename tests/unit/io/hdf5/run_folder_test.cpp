@@ -104,12 +104,14 @@ TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
   put("run.part-0000.list", text_of("run.part-0000.list") + "0123 half a li");
   const auto place = take_up_run(run_file()).writers.at(0);
   EXPECT_EQ(place.next_segment, 2U);
-  PartWriter writer({.run_file = run_file(),
-                     .writer = 0,
-                     .first_segment = place.next_segment,
-                     .list = PartListPlace{place.list.good_bytes, place.list.chain}});
-  writer.write(make_slice(77, 3, false));
-  writer.close();
+  {
+    PartWriter writer({.run_file = run_file(),
+                       .writer = 0,
+                       .first_segment = place.next_segment,
+                       .list = PartListPlace{place.list.good_bytes, place.list.chain}});
+    writer.write(make_slice(77, 3, false));
+    writer.close();
+  }
   const auto work = take_up_run(run_file());
   ASSERT_EQ(work.parts.size(), 3U);
   EXPECT_EQ(work.parts[2].info.name, "run.part-0000-0002.h5");
@@ -217,15 +219,15 @@ TEST_F(RunFolderTest, ScratchFolderIsMadeAndCleared) {
   const auto place = scratch_folder(scratch, run_file());
   EXPECT_EQ(place.parent_path(), scratch);
   EXPECT_FALSE(fs::exists(scratch)) << "before it is prepared";
-  prepare_scratch(place, run_file(), 3);
+  prepare_scratch(place, run_file());
   ASSERT_TRUE(fs::is_directory(place));
   const auto put_there = [&](const std::string& name) { std::ofstream(place / name) << "x"; };
   put_there("run.part-0003-0007.h5.partial");
   put_there("run.part-0004-0000.h5.partial");
   put_there("run2.part-0003-0000.h5.partial");
-  prepare_scratch(place, run_file(), 3);
+  prepare_scratch(place, run_file());
   EXPECT_FALSE(fs::exists(place / "run.part-0003-0007.h5.partial"));
-  EXPECT_TRUE(fs::exists(place / "run.part-0004-0000.h5.partial")) << "of another writer, which may be at work";
+  EXPECT_FALSE(fs::exists(place / "run.part-0004-0000.h5.partial")) << "of another writer";
   EXPECT_TRUE(fs::exists(place / "run2.part-0003-0000.h5.partial")) << "of another run of the same folder";
 }
 
@@ -240,7 +242,7 @@ TEST_F(RunFolderTest, ScratchFoldersOfDifferentFoldersDoNotMeet) {
 
 TEST_F(RunFolderTest, ScratchThatCannotBeMadeIsAUserError) {
   put("file");
-  EXPECT_THROW(prepare_scratch(folder / "file" / "scratch", run_file(), 0), UserError);
+  EXPECT_THROW(prepare_scratch(folder / "file" / "scratch", run_file()), UserError);
 }
 
 }  // namespace

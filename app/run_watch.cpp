@@ -1,0 +1,148 @@
+#include "app/run_watch.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "app/mpi_command.hpp"
+#include "core/mpi/environment.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// How long the main thread gets to end the program when another rank is lost.
+constexpr double kSecondsToAbort = 3;
+constexpr std::size_t kNumbersTold = 4;
+
+/// Appends "sources 0,4" for the roles of one kind, numbered from `from`, that a rank plays.
+void add_roles(std::string& text, const char* what, std::uint32_t from, std::uint32_t to, int rank, int ranks) {
+  std::string numbers;
+  std::size_t n = 0;
+  const auto step = static_cast<std::uint32_t>(ranks);
+  const auto first = from + (static_cast<std::uint32_t>(rank) + step - from % step) % step;
+  for (std::uint32_t role = first; role < to; role += step) {
+    if (++n <= kNumbersTold) numbers += fmt::format("{}{}", n == 1 ? "" : ",", role - from);
+  }
+  if (n == 0) return;
+  text += fmt::format("{}{}{} {}{}", text.empty() ? "" : "; ", what, n == 1 ? "" : "s", numbers,
+                      n > kNumbersTold ? ",..." : "");
+}
+
+std::string plays(const Roles& roles, int rank) {
+  std::string text;
+  const auto filters_from = roles.sources + roles.builders;
+  add_roles(text, "source", 0, roles.sources, rank, roles.ranks);
+  add_roles(text, "builder", roles.sources, filters_from, rank, roles.ranks);
+  add_roles(text, "filter", filters_from, filters_from + roles.filters, rank, roles.ranks);
+  return text.empty() ? "no role" : text;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(StallSettings stalls, const Communicator& communicator)
+    : rank_(communicator.rank()),
+      hosts_(communicator.all_gather(MpiEnvironment::host_name())),
+      stalls_(stalls),
+      peers_(find_peers(communicator)),
+      watchdog_(watchdog_settings()) {}
+
+/// Containers on one host may number their processes differently.
+std::vector<Watchdog::Peer> RunWatch::find_peers(const Communicator& communicator) const {
+  std::error_code error;
+  const auto space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+  const auto here = hosts_[static_cast<std::size_t>(rank_)] + " " + space;
+  const auto me = this_process();
+  const auto places = communicator.all_gather(here);
+  const auto processes = communicator.all_gather(fmt::format("{} {}", me.pid, me.start_time));
+  std::vector<Watchdog::Peer> peers;
+  for (int r = 0; r < communicator.size(); ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    if (r == rank_ || places[at] != here) continue;
+    Watchdog::Peer peer;
+    peer.rank = r;
+    std::istringstream(processes[at]) >> peer.process.pid >> peer.process.start_time;
+    peers.push_back(peer);
+  }
+  return peers;
+}
+
+Watchdog::Settings RunWatch::watchdog_settings() {
+  Watchdog::Settings watch;
+  watch.stall_warning = stalls_.warning;
+  watch.peers = peers_;
+  watch.stuck = [this](double seconds, const std::string& activity) { tell_stuck(seconds, activity); };
+  watch.stopped = [this](int rank, ProcessState state, double seconds) { tell_stopped(rank, state, seconds); };
+  watch.lost = [this](int rank) { tell_lost(rank); };
+  return watch;
+}
+
+void RunWatch::set_roles(const Roles& roles) {
+  const std::lock_guard lock(roles_mutex_);
+  roles_ = roles;
+}
+
+std::string RunWatch::name(int rank) const {
+  const std::lock_guard lock(roles_mutex_);
+  const auto& host = hosts_[static_cast<std::size_t>(rank)];
+  if (!roles_) return fmt::format("rank {} on {}", rank, host);
+  return fmt::format("rank {} ({}) on {}", rank, plays(*roles_, rank), host);
+}
+
+bool RunWatch::is_here(int rank) const {
+  return std::ranges::find(peers_, rank, &Watchdog::Peer::rank) != peers_.end();
+}
+
+bool RunWatch::is_told_of(int rank) const {
+  const auto peer = std::ranges::find(peers_, rank, &Watchdog::Peer::rank);
+  return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
+}
+
+/// The lowest rank of the host that can.
+bool RunWatch::speaks_for_host(int rank) const {
+  return std::ranges::none_of(peers_, [&](const Watchdog::Peer& peer) {
+    return peer.rank < rank_ && peer.rank != rank && process_state(peer.process) == ProcessState::running;
+  });
+}
+
+// From here on: called by the watchdog's thread.
+
+void RunWatch::tell_stuck(double seconds, const std::string& activity) {
+  // Whoever is waited for is told of where it is.
+  const bool waits = activity == kWaitingForRanks;
+  if (quiet_ || (waits && !peer_lost_)) return;
+  spdlog::warn("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
+  if (in_loop_ || peer_lost_) end_after(seconds);
+}
+
+void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
+  if (quiet_ || !speaks_for_host(rank)) return;
+  spdlog::warn("{} {} since {:.1f} s; the run waits for it", name(rank),
+               state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
+  if (!in_loop_) end_after(seconds);  // in the loop the main thread does
+}
+
+void RunWatch::tell_lost(int rank) {
+  if (quiet_ || peer_lost_) return;      // others follow the first
+  if (watchdog_.was_away()) be_quiet();  // the run has been ended because of this rank
+  if (!quiet_ && speaks_for_host(rank)) spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToGoOn);
+  peer_lost_ = true;
+}
+
+/// Where the main thread cannot end the program.
+void RunWatch::end_after(double seconds) {
+  const double limit = std::chrono::duration<double>(stalls_.timeout).count();
+  const bool too_long = limit > 0 && seconds >= limit;
+  if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;
+  spdlog::error("the run ends at {}; {}", name(rank_), kHowToGoOn);
+  std::_Exit(kExitStopped);
+}
+
+}  // namespace eventloom
