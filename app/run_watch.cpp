@@ -118,15 +118,19 @@ void RunWatch::tell_stuck(double seconds, const std::string& activity) {
   // Whoever is waited for is told of where it is.
   const bool waits = activity == kWaitingForRanks;
   if (quiet_ || (waits && !peer_lost_)) return;
-  spdlog::warn("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
-  if (in_loop_ || peer_lost_) end_after(seconds);
+  const auto what =
+      fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
+  spdlog::warn(what);
+  if (in_loop_ || peer_lost_) end_after(seconds, what);
 }
 
 void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
   if (quiet_ || !speaks_for_host(rank)) return;
-  spdlog::warn("{} {} since {:.1f} s; the run waits for it", name(rank),
-               state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
-  if (!in_loop_) end_after(seconds);  // in the loop the main thread does
+  const auto what = fmt::format(
+      "{} {} since {:.1f} s", name(rank),
+      state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
+  spdlog::warn("{}; the run waits for it", what);
+  if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
 }
 
 void RunWatch::tell_lost(int rank) {
@@ -137,11 +141,11 @@ void RunWatch::tell_lost(int rank) {
 }
 
 /// Where the main thread cannot end the program.
-void RunWatch::end_after(double seconds) {
+void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;
-  spdlog::error("the run ends at {}; {}", name(rank_), kHowToGoOn);
+  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToGoOn);
   std::_Exit(kExitStopped);
 }
 

@@ -56,7 +56,7 @@ class RunWatch {
   void tell_stuck(double seconds, const std::string& activity);
   void tell_stopped(int rank, ProcessState state, double seconds);
   void tell_lost(int rank);
-  void end_after(double seconds);
+  void end_after(double seconds, const std::string& what);
 
   int rank_;
   std::vector<std::string> hosts_;  ///< by rank

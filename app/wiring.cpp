@@ -41,7 +41,6 @@ RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
 
 Wiring::Wiring(const WiringSettings& settings, const Communicator& communicator)
     : settings_(completed(settings)),
-      communicator_(communicator),
       rank_(communicator.rank()),
       scheduler_(scheduler_of(settings_.schedule)),
       notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),

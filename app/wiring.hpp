@@ -74,7 +74,6 @@ class Wiring {
   void add_claims();
 
   WiringSettings settings_;
-  const Communicator& communicator_;
   int rank_;
   std::unique_ptr<Scheduler> scheduler_;
   RingGeometry notes_;

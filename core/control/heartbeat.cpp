@@ -22,8 +22,8 @@ constexpr auto kLook = microseconds(250);
 
 /// What travels between rank 0 and the others.
 struct Heartbeat::Note {
-  enum Kind : std::uint32_t { report, verdict, waiting, ending };
-  std::uint32_t kind = report;
+  enum Kind : std::uint32_t { kReport, kVerdict, kWaiting, kEnding };
+  std::uint32_t kind = kReport;
   std::int32_t waited_for = -1;
   RankStatus status;
   Verdict outcome;
@@ -91,11 +91,11 @@ void Heartbeat::take_report(int rank, const RankStatus& status) {
 
 void Heartbeat::take_note(Time now, const Note& note) {
   heard_ = now;
-  if (note.kind == Note::ending) {
+  if (note.kind == Note::kEnding) {
     told_to_end_ = true;
     return;
   }
-  if (note.kind == Note::waiting) {
+  if (note.kind == Note::kWaiting) {
     waited_for_ = note.waited_for;
     return;
   }
@@ -106,7 +106,7 @@ void Heartbeat::take_note(Time now, const Note& note) {
 
 void Heartbeat::conclude(Time now) {
   Note note;
-  note.kind = Note::verdict;
+  note.kind = Note::kVerdict;
   auto& outcome = note.outcome;
   outcome.all_done = outcome.all_frozen = 1;
   for (int r = 0; r < size_; ++r) {
@@ -134,7 +134,7 @@ void Heartbeat::leave_out(Duration absence) {
 
 void Heartbeat::tell_to_end() {
   Note note;
-  note.kind = Note::ending;
+  note.kind = Note::kEnding;
   tell_waiting_ones(note);
 }
 
@@ -142,7 +142,7 @@ void Heartbeat::tell_of_waiting(Time now) {
   if (!in_round_ || now - heard_ < next_notice_) return;
   next_notice_ += std::min(next_notice_, longest_notice_);
   Note note;
-  note.kind = Note::waiting;
+  note.kind = Note::kWaiting;
   note.waited_for = first_missing();
   tell_waiting_ones(note);
 }

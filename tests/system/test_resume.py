@@ -122,6 +122,13 @@ def assert_same_result(job, reference, without=()):
     assert set(different) <= set(without), different
 
 
+def assert_kept(before, folder):
+    """The parts of an earlier state() have not been touched since."""
+    now = state(folder)
+    changed = [name for name in before if "part-" in name and name.endswith(".h5") and now.get(name) != before[name]]
+    assert not changed, "finished, and rewritten or gone"
+
+
 def assert_only_results(folder):
     """Nothing is left of a run that has ended but run.h5 and the parts that it lists."""
     with h5py.File(folder / "run.h5") as file:
@@ -174,10 +181,7 @@ def test_stopped_and_resumed(tmp_path, recording, undisturbed, number, rank, np,
     assert lines_with(told, signal.Signals(number).name, f"rank {rank} "), told
     before = state(tmp_path)
     job.resume()
-    after = state(tmp_path)
-    for name in before:
-        if name.endswith(".h5") and name != "run.h5":
-            assert after[name] == before[name], f"{name} was finished and has been rewritten"
+    assert_kept(before, tmp_path)
     assert_only_results(tmp_path)
     # Who claimed which slice is chance.
     assert_same_result(job, undisturbed(recording, *SLICED, *options, np=np),
@@ -266,8 +270,7 @@ def test_killed_with_a_scratch_folder(tmp_path, recording, undisturbed):
     assert list(tmp_path.glob("scratch/*/*"))
     before = state(tmp_path)
     job.resume()
-    after = state(tmp_path)
-    assert all(after[p] == before[p] for p in before if p.endswith(".h5") and p != "run.h5"), "a finished part was rewritten"
+    assert_kept(before, tmp_path)
     assert not [path for path in (tmp_path / "scratch").rglob("*") if path.is_file()]
     assert_only_results(tmp_path)
     assert_same_result(job, undisturbed(recording, *SLICED), {"@setup"})
@@ -481,8 +484,7 @@ def test_another_spread_is_allowed(tmp_path, interrupted, undisturbed, recording
     job = interrupted(tmp_path, options=options, np=np)
     before = state(tmp_path)
     job.resume()
-    after = state(tmp_path)
-    assert all(after[p] == before[p] for p in before if p.endswith(".h5") and p != "run.h5"), "a finished part was rewritten"
+    assert_kept(before, tmp_path)
     assert_only_results(tmp_path)
     expected = undisturbed(recording, *SLICED)
     assert_same(read_merged(job.merged()), read_merged(expected.merged()))
@@ -602,8 +604,7 @@ def test_disk_full(tmp_path, recording, undisturbed, np, more):
         job.resume(code=STOPPED)
         make_room()
         job.resume()
-        after = state(job.folder)
-        assert all(after[p] == before[p] for p in before if p.endswith(".h5") and p != "run.h5")
+        assert_kept(before, job.folder)
         assert_only_results(job.folder)
         assert_same_result(job, undisturbed(recording, *ALL_HITS, *more, np=np))
 
@@ -621,7 +622,7 @@ def test_disk_full_when_only_the_run_file_is_left(tmp_path, recording, undisturb
         assert len(parts(job.folder)) == 1
         make_room()
         job.resume()
-        assert state(job.folder)["run.part-0000-0000.h5"] == before["run.part-0000-0000.h5"]
+        assert_kept(before, job.folder)
         assert_only_results(job.folder)
         assert_same_result(job, reference)
 
@@ -666,8 +667,10 @@ def test_disk_that_fails(tmp_path, recording, undisturbed):
     assert lines_with(told, "Input/output error", "run.part-0000-0005.h5"), told
     assert len(parts(job.folder)) == 5
     assert_readable(job.folder)
+    before = state(job.folder)
     job.env = None
     job.resume()
+    assert_kept(before, job.folder)
     assert_same_result(job, undisturbed(recording, *SLICED))
 
 

@@ -28,19 +28,19 @@ SIDE_BY_SIDE = 3
 
 # Input, ranks (0: without mpirun), builders, filters, schedule, epochs per slice, bytes of a segment, more options.
 SHAPES = [
-    ("three", 3, 2, 0, "round-robin", 20, "1", "--define gap:60,4 --speed 0.05"),
-    ("five", 4, 3, 0, "chaotic", 10, "1", "--define gap:60,4"),
-    ("five", 3, 2, 2, "round-robin", 20, "4KiB", "--define multiplicity:100,5,1,2 --speed 0.06 --scratch scratch"),
-    ("one", 1, 2, 0, "round-robin", 10, "1", "--define gap:500,3 --speed 0.06"),
-    ("three", 2, 3, 0, "balanced", 20, "1", "--define gap:60,4 --scratch scratch --speed 0.06"),
-    ("damaged", 3, 2, 0, "round-robin", 20, "1", "--define gap:60,4 --speed 0.05"),
+    ("three", 3, 2, 0, "round-robin", 20, "1", "--define gap:60,4 --speed 0.035"),
+    ("five", 4, 3, 0, "chaotic", 10, "1", "--define gap:60,4 --speed 0.04"),
+    ("five", 3, 2, 2, "round-robin", 20, "4KiB", "--define multiplicity:100,5,1,2 --speed 0.04 --scratch scratch"),
+    ("one", 1, 2, 0, "round-robin", 10, "1", "--define gap:500,3 --speed 0.04"),
+    ("three", 2, 3, 0, "balanced", 20, "1", "--define gap:60,4 --scratch scratch --speed 0.04"),
+    ("damaged", 3, 2, 0, "round-robin", 20, "1", "--define gap:60,4 --speed 0.035"),
     ("spikes", 3, 2, 0, "round-robin", 20, "1", "--define gap:20000,10 --epoch 500us --overlap 2ms --speed 3"),
     ("triggered", 2, 2, 0, "chaotic", 1, "1", "--define tag --ring-depth 2 --cell-size 4KiB"),
-    ("five", 0, 2, 0, "round-robin", 10, "1", "--define gap:60,4 --scratch scratch --speed 0.05"),
-    ("three", 4, 1, 3, "chaotic", 10, "1", "--define multiplicity:100,5,1,2 --filter n_hits>=6 --speed 0.06"),
-    ("damaged", 2, 3, 1, "balanced", 20, "100", "--define gap:60,4 --scratch scratch --slices-in-flight 2 --speed 0.06"),
-    ("five", 3, 3, 0, "balanced", 40, "20KiB", "--define gap:60,4 --speed 0.05 --compress 1"),
-    ("three", 3, 2, 0, "round-robin", 40, "100KiB", "--define gap:60,4 --speed 0.05"),
+    ("five", 0, 2, 0, "round-robin", 10, "1", "--define gap:60,4 --scratch scratch --speed 0.035"),
+    ("three", 4, 1, 3, "chaotic", 10, "1", "--define multiplicity:100,5,1,2 --filter n_hits>=6 --speed 0.04"),
+    ("damaged", 2, 3, 1, "balanced", 20, "100", "--define gap:60,4 --scratch scratch --slices-in-flight 2 --speed 0.04"),
+    ("five", 3, 3, 0, "balanced", 40, "20KiB", "--define gap:60,4 --speed 0.035 --compress 1"),
+    ("three", 3, 2, 0, "round-robin", 40, "100KiB", "--define gap:60,4 --speed 0.035"),
 ]
 KINDS = {"kill a rank": 3, "kill mpirun": 2, "signal to a rank": 2, "signal to mpirun": 2, "kill while stopping": 2,
          "stop a rank": 4, "full disk": 3}
@@ -146,7 +146,7 @@ class Torture:
         self.merged, self.code, self.events = shape.expected()
         rng = random.Random(seed)
         n = rng.randint(1, 3)
-        self.disturbances = [draw(rng, 0.7 / n, shape.np, full_disks) for _ in range(n)]
+        self.disturbances = [draw(rng, 0.6 / n, shape.np, full_disks) for _ in range(n)]
         self.resumes_always = rng.random() < 0.5  # also what has not been begun, and what is complete
         self.log, self.hits = [], []
         self.parts = FinishedParts(place / "out")
@@ -264,7 +264,6 @@ class Torture:
             allowed.add(2)  # it could not even begin
         assert code in allowed, f"exit code {code} after: {disturbance}"
 
-
     def check_message(self, told, code, disturbance):
         """The others say whom they have lost."""
         if disturbance.kind == "kill a rank" and disturbance.moment == "run" and self.np and self.np > 1 and code != self.code:
@@ -324,4 +323,4 @@ def test_disturbances_come_in_time(campaign, capsys, kind):
         pytest.skip(f"{len(hits)} of them are too few to tell")
     with capsys.disabled():
         print(f"\n{kind}: {sum(hits)} of {len(hits)} in time")
-    assert sum(hits) >= (0.8 if kind == "all" else 0.5) * len(hits) > 0
+    assert sum(hits) >= (0.7 if kind == "all" else 0.4) * len(hits) > 0
