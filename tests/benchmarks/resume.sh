@@ -17,26 +17,31 @@ fi
 median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 seconds_of() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["seconds"])' "$1"; }
 
-# Prints the seconds that a run takes with these options.
+# run FOLDER OPTIONS...: prints the seconds that a run takes.
 run() {
   mpirun --oversubscribe -np 2 "$eventloom" run 'long/*.epochs' --define gap:25ns,4 --epochs-per-slice 1000 \
-    --output run.h5 --report-json report.json "$@" >run.log 2>&1
+    --output "$1/run.h5" --report-json report.json "${@:2}" >run.log 2>&1
   seconds_of report.json
 }
 
-echo "safe writing: 32 million hits, 2 ranks, medians of $repeat runs in turn"
+# safe_writing FOLDER: parts of 64 MiB beside one part for each writer.
+safe_writing() {
+  : >one.txt
+  : >many.txt
+  for _ in $(seq "$repeat"); do
+    run "$1" --segment-size 1000GiB --segment-time 24h >>one.txt
+    run "$1" --segment-size 64MiB >>many.txt
+  done
+  awk -v one="$(median <one.txt)" -v many="$(median <many.txt)" -v parts="$(find "$1" -name 'run.part-*.h5' | wc -l)" \
+    'BEGIN {printf "one part a writer %.3f s, %d parts %.3f s: %+.1f %%\n", one, parts, many, 100 * (many / one - 1)}'
+}
+
 [ -d long ] || "$eventloom" generate --output long --sources 4 --rate 2e6 --duration 4s >/dev/null
-: >one.txt
-: >many.txt
-for _ in $(seq "$repeat"); do
-  run --segment-size 1TiB --segment-time 24h >>one.txt
-  run --segment-size 64MiB >>many.txt
-done
-one=$(median <one.txt)
-many=$(median <many.txt)
-parts=$(find . -name 'run.part-*.h5' | wc -l)
-awk -v one="$one" -v many="$many" -v parts="$parts" 'BEGIN {
-  printf "  one part a writer %.3f s, %d parts %.3f s: %+.1f %%\n", one, parts, many, 100 * (many / one - 1)}'
+echo "safe writing: 32 million hits, 2 ranks, medians of $repeat runs in turn"
+echo "  on disk:   $(safe_writing .)"
+memory=$(mktemp -d -p /dev/shm)
+trap 'rm -rf "$memory"' EXIT
+echo "  in memory: $(safe_writing "$memory")"
 
 # Prints the seconds from the start of a resumed run to its end, when it is stopped as soon as it has resumed.
 resume() {
