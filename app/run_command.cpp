@@ -120,7 +120,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   try {
     write_results(config, setup, result, record, backend);
   } catch (const UserError& e) {
-    spdlog::error("{}; all parts are finished, the same command with --resume ends the run", e.what());
+    spdlog::error("{}; what is finished is safe, the same command with --resume ends the run", e.what());
     code = kExitStopped;
   }
   print_summary(std::cout, config, setup, result, stopped_by);
@@ -130,7 +130,8 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
 
 /// Rank 0 alone: clears the way, so that a folder that cannot be written shows before the work.
 void begin(const RunConfig& config, const RunRecord& record) {
-  if (std::filesystem::exists(std::filesystem::path(config.output).parent_path() / part_list_name(config.output, 0))) {
+  const std::filesystem::path output(config.output);
+  if (std::filesystem::exists(output) && std::filesystem::exists(output.parent_path() / part_list_name(output, 0))) {
     spdlog::warn("'{}' was interrupted; it is begun anew, --resume would have gone on", config.output);
   }
   remove_old_run(config.output);

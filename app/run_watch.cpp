@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "app/mpi_command.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 
@@ -105,6 +107,12 @@ bool RunWatch::is_told_of(int rank) const {
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
 }
 
+/// An activity, with the rank that it is about by its name.
+std::string RunWatch::told(const std::string& activity) const {
+  if (!activity.starts_with(kWaitingForRank)) return activity;
+  return "waiting for " + name(std::stoi(activity.substr(std::string_view(kWaitingForRank).size())));
+}
+
 /// The lowest rank of the host that can.
 bool RunWatch::speaks_for_host(int rank) const {
   return std::ranges::none_of(peers_, [&](const Watchdog::Peer& peer) {
@@ -118,8 +126,8 @@ void RunWatch::tell_stuck(double seconds, const std::string& activity) {
   // Whoever is waited for is told of where it is.
   const bool waits = activity == kWaitingForRanks;
   if (quiet_ || (waits && !peer_lost_)) return;
-  const auto what =
-      fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
+  const auto what = fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds,
+                                activity.empty() ? "" : ": " + told(activity));
   spdlog::warn(what);
   if (in_loop_ || peer_lost_) end_after(seconds, what);
 }

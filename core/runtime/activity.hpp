@@ -19,6 +19,9 @@ class Activity {
   int outer_about_;
 };
 
+/// An Activity about the rank that is waited for.
+inline constexpr const char* kWaitingForRank = "waiting for rank";
+
 /// What the main thread is doing now: "writing", "waiting for rank 3", or "" when nothing in particular. Callable from
 /// any thread; holds up none, and looks again while the main thread is just changing it.
 std::string current_activity();

@@ -21,7 +21,7 @@ void MpiRmaTransport::put(int rank, std::uint64_t offset, std::span<const std::b
 }
 
 void MpiRmaTransport::flush(int rank) {
-  const Activity activity("waiting for rank", rank);
+  const Activity activity(kWaitingForRank, rank);
   mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush");
 }
 

@@ -71,7 +71,7 @@ fs::path find_part(const fs::path& folder, const PartInfo& part) {
   std::error_code error;
   const auto place = folder / part.name;
   const bool there = fs::exists(place, error);
-  const fs::path file = there ? place : fs::path(place.string() + std::string(kPartial));
+  fs::path file = there ? place : fs::path(place.string() + std::string(kPartial));
   const auto bytes = fs::file_size(file, error);
   if (!error && bytes == part.bytes) return file;
   throw UserError(

@@ -142,7 +142,7 @@ class Attempt:
         self.deadline = time.monotonic() + LONGEST
         self.begun = (self.out / "run.h5").exists()
         self.ranks, self.jobs, self.shared = {}, set(), set()
-        self.events, self.working, self.closing = 0, False, None
+        self.events, self.closing = 0, None
         self.sessions = tempfile.mkdtemp(dir=place.parent)
         self.stderr = Path(self.sessions) / "stderr"
         command = [BINARY, *arguments]
@@ -200,8 +200,6 @@ class Attempt:
                 self.closing += 1
             if kind & IN_MOVED_TO and name == "run.h5":
                 self.begun = True
-            elif kind & IN_CREATE and name.startswith("run.part-") and name.endswith(".partial"):
-                self.working = True
             elif name == "run.h5.partial" and self.begun and self.closing is None:
                 self.closing = 0
             if condition(self):
