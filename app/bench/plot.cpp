@@ -231,13 +231,13 @@ std::string script_of(const std::vector<Plot>& plots, bool svg) {
   return out.str();
 }
 
-/// Feeds gnuplot, whose output the shell puts in the file: gnuplot itself would take a name that
-/// begins with '|' for a command. Returns whether it ended well.
+/// Feeds gnuplot (which complains in a locale without a degree sign), whose output the shell puts in the file: gnuplot
+/// itself would take a name that begins with '|' for a command. Returns whether it ended well.
 bool run_gnuplot(const std::string& script, const std::string& path) {
   // A gnuplot that stops half-way must not take this program along.
   const auto previous = std::signal(SIGPIPE, SIG_IGN);
   bool good = false;
-  if (FILE* gnuplot = popen(("gnuplot -d >" + shell_quoted(path)).c_str(), "w"); gnuplot != nullptr) {
+  if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_quoted(path)).c_str(), "w"); gnuplot != nullptr) {
     good = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
     good = pclose(gnuplot) == 0 && good;
   }
