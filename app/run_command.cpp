@@ -99,6 +99,13 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   write_sorted_manifest(config.save_sorted, manifest);
 }
 
+/// Of a run that is closed: nothing but run.h5 and its parts stays.
+void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
+  std::set<std::string> names;
+  for (const auto& part : parts) names.insert(part.name);
+  remove_leftovers(config.output, names);
+}
+
 /// Rank 0 alone: what the run as a whole leaves on disk. The run file comes last: with it the run is closed.
 void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
                    const ExchangeBackend& backend) {
@@ -107,9 +114,7 @@ void write_results(const RunConfig& config, const RunSetup& setup, const RunResu
   if (!config.save_sorted.empty()) write_manifest(config, setup, result);
   conclude(record, result);
   write_run_file(config.output, record, result.parts);
-  std::set<std::string> names;
-  for (const auto& part : result.parts) names.insert(part.name);
-  remove_leftovers(config.output, names);
+  clear_up(config, result.parts);
 }
 
 /// Rank 0 alone. Returns the exit code.
@@ -170,9 +175,7 @@ RunResult build_events(RankRun& rank_run, const Resumption& resumption, const Co
 
 /// The exit code of a run that had ended before, on rank 0.
 int tell_complete(const RunConfig& config, const Resumption& resumption) {
-  std::set<std::string> names;
-  for (const auto& part : read_run_file(config.output).parts) names.insert(part.name);
-  remove_leftovers(config.output, names);
+  clear_up(config, resumption.parts);
   std::cout << config.output << ": the run is complete, there is nothing to resume\n";
   RunResult result;
   result.totals = resumption.before.totals;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "app/mpi_command.hpp"
 #include "core/runtime/error.hpp"
@@ -73,10 +74,14 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, const RunReco
     spdlog::info("there is no '{}' to resume: the run begins with the first slice", config.output);
     return resumption;
   }
-  resumption.before = read_run_file(config.output).record;
+  auto run = read_run_file(config.output);
+  resumption.before = std::move(run.record);
   refuse_differences(config.output, resumption.before, now);
   resumption.complete = resumption.before.closed;
-  if (resumption.complete) return resumption;
+  if (resumption.complete) {
+    resumption.parts = std::move(run.parts);
+    return resumption;
+  }
   if (!config.save_sorted.empty()) {
     spdlog::warn("'{}' was interrupted; a run that keeps its time-sorted hits begins anew", config.output);
     return resumption;

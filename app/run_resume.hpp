@@ -21,9 +21,9 @@ struct Resumption {
   SliceSet finished;      ///< slices before the first of the run count as finished
   std::map<std::uint32_t, WriterPlace> writers;
   // On rank 0 only:
-  RunRecord before;  ///< of the run as it was begun, or has ended
-  RunTotals totals;  ///< of the finished parts
-  std::vector<PartInfo> parts;
+  RunRecord before;             ///< of the run as it was begun, or has ended
+  RunTotals totals;             ///< of the finished parts
+  std::vector<PartInfo> parts;  ///< the finished parts
 };
 
 /// What makes the result of `now` another than that of `before`, in words; empty when nothing does.
