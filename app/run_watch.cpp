@@ -107,10 +107,13 @@ bool RunWatch::is_told_of(int rank) const {
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
 }
 
-/// An activity, with the rank that it is about by its name.
-std::string RunWatch::told(const std::string& activity) const {
-  if (!activity.starts_with(kWaitingForRank)) return activity;
-  return "waiting for " + name(std::stoi(activity.substr(std::string_view(kWaitingForRank).size())));
+/// Who holds up the main thread, which is in `activity`: another rank, where it waits for one, or this one.
+std::string RunWatch::stall(const std::string& activity, double seconds) const {
+  if (activity.starts_with(kWaitingForRank)) {
+    const int other = std::stoi(activity.substr(std::string_view(kWaitingForRank).size()));
+    return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(other), rank_, seconds);
+  }
+  return fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
 }
 
 /// The lowest rank of the host that can.
@@ -126,8 +129,7 @@ void RunWatch::tell_stuck(double seconds, const std::string& activity) {
   // Whoever is waited for is told of where it is.
   const bool waits = activity == kWaitingForRanks;
   if (quiet_ || (waits && !peer_lost_)) return;
-  const auto what = fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds,
-                                activity.empty() ? "" : ": " + told(activity));
+  const auto what = stall(activity, seconds);
   spdlog::warn(what);
   if (in_loop_ || peer_lost_) end_after(seconds, what);
 }

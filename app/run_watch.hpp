@@ -52,7 +52,7 @@ class RunWatch {
  private:
   [[nodiscard]] std::vector<Watchdog::Peer> find_peers(const Communicator& communicator) const;
   [[nodiscard]] Watchdog::Settings watchdog_settings();
-  [[nodiscard]] std::string told(const std::string& activity) const;
+  [[nodiscard]] std::string stall(const std::string& activity, double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;
   void tell_stuck(double seconds, const std::string& activity);
   void tell_stopped(int rank, ProcessState state, double seconds);
