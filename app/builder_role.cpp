@@ -114,6 +114,7 @@ std::size_t BuilderRole::pass_on() {
   std::size_t passed = 0;
   while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
     if (settings_.keep_sorted) settings_.keep_sorted(benches_[n_passed_].sorted);
+    if (settings_.watch_built) settings_.watch_built(benches_[n_passed_].output);
     output_->put(benches_[n_passed_].output);
     ++n_passed_;
     ++passed;

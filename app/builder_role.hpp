@@ -25,6 +25,8 @@ struct BuilderRoleSettings {
   ClaimRole* claims = nullptr;         ///< where builders claim their slices; outlives the builder
   /// Where the time-sorted hits of each slice go, in rising slices; empty: they are not kept.
   std::function<void(const SortedSlice&)> keep_sorted = {};
+  /// Sees each slice when it has been built, in rising slices; may be empty.
+  std::function<void(const BuiltSlice&)> watch_built = {};
 };
 
 /// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the

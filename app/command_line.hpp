@@ -46,5 +46,7 @@ int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
 int bench_command(int argc, const char* const* argv);
+int send_command(int argc, const char* const* argv);
+int serve_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

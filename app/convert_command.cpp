@@ -6,6 +6,7 @@
 #include "app/command_line.hpp"
 #include "app/convert_target.hpp"
 #include "app/epoch_steps.hpp"
+#include "app/live_steps.hpp"
 #include "app/options.hpp"
 #include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
@@ -47,7 +48,12 @@ class Converter {
       : source_(source), target_(open_target(format, path, source.header())) {}
 
   Conversion convert() {
-    for_each_step(source_, [this](EpochRange epochs) { step(epochs); });
+    const auto take = [this](EpochRange epochs) { step(epochs); };
+    if (auto* live = dynamic_cast<LiveStream*>(&source_)) {
+      for_each_live_step(*live, take);
+    } else {
+      for_each_step(source_, take);
+    }
     return {target_->finish(), damaged_ + source_.anomalies()};
   }
 
@@ -69,6 +75,7 @@ class Converter {
 
   void append(const EpochBufferHeader& header, std::span<const std::byte> stored) {
     if (words_intact(header, words_of(header, stored))) {
+      damaged_ += header.n_words == 0 ? 1 : 0;
       target_->append(header, stored);
       return;
     }
@@ -98,9 +105,10 @@ std::vector<std::string> output_paths(const std::string& output, const std::vect
 }
 
 /// Returns whether the input was without damage.
-bool convert_one(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options, const ConvertFormat& format,
+bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
-  const auto source = open_source(spec, id, options);
+  const auto source = opener.open(spec, id);
+  if (auto* live = dynamic_cast<LiveStream*>(source.get())) begin_live(*live);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");
   }
@@ -130,6 +138,7 @@ void add_options(po::options_description& options) {
       "with --format spikes: the channel of label 0; labels have 16 bits")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
+      "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
       "force", po::bool_switch(), "overwrite files that exist");
 }
 
@@ -146,13 +155,15 @@ int convert_command(int argc, const char* const* argv) {
   if (values->count("source") == 0) throw UserError("no source given; see 'eventloom convert --help'");
   if (values->count("output") == 0) throw UserError("no output given; say --output PATH");
   const auto& output = (*values)["output"].as<std::string>();
-  const auto options = time_base_options(*values);
+  LiveOptions live;
+  live.reconnect_seconds = std::chrono::duration<double>(duration_option(*values, "reconnect")).count();
+  SourceOpener opener(time_base_options(*values), live);
   const auto format = format_of(*values);
   const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
   const auto paths = output_paths(output, specs, format.ending(), (*values)["force"].as<bool>());
   bool whole = true;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, options, format, paths[i]) && whole;
+    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener, format, paths[i]) && whole;
   }
   return whole ? kExitOk : kExitLosses;
 }

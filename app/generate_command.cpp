@@ -1,15 +1,23 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "app/command_line.hpp"
-#include "app/generate_events.hpp"
+#include "app/generate_live.hpp"
+#include "app/generate_recording.hpp"
 #include "app/options.hpp"
 #include "app/output_place.hpp"
+#include "app/sending_options.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/sources/point_process.hpp"
 
@@ -33,15 +41,23 @@ void add_options(po::options_description& options) {
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
       "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
-      "force", po::bool_switch(), "overwrite files that exist");
+      "force", po::bool_switch(), "overwrite files that exist")(
+      "live", po::bool_switch(),
+      "send the streams over UDP as they are made, in real time; with --output write them as well. A duration of 0 "
+      "goes on until a signal");
+  add_sending_options(options);
 }
+
+/// Options that do not decide the contents of the streams.
+constexpr std::array<std::string_view, 7> kNotContents = {"output ",      "force ",    "live ",   "to ",
+                                                          "flush-after ", "datagram ", "session "};
 
 /// What decides the contents of the streams, in one line.
 std::string describe(const std::string& config) {
   std::istringstream lines(config);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("output ") || line.starts_with("force ")) continue;
+    if (std::ranges::any_of(kNotContents, [&](auto name) { return line.starts_with(name); })) continue;
     text += (text.empty() ? "" : "; ") + line;
   }
   return text;
@@ -60,8 +76,13 @@ std::string timing_option(const po::variables_map& values) {
 GenerateSettings to_settings(const po::variables_map& values) {
   constexpr std::uint64_t kMany = 1'000'000'000'000;
   GenerateSettings s;
-  if (values.count("output") == 0) throw UserError("no folder given; say --output DIR");
-  s.output = values["output"].as<std::string>();
+  const bool live = values["live"].as<bool>();
+  if (values.count("output") != 0) {
+    s.output = values["output"].as<std::string>();
+  } else if (!live) {
+    throw UserError("no folder given; say --output DIR");
+  }
+  if (!live && values.count("to") != 0) throw UserError("--to is where --live sends to; say --live as well");
   const auto base = time_base_options(values);
   s.base.tick_ps = base.tick_ps.value_or(s.base.tick_ps);
   s.base.epoch_ticks = base.epoch_ticks.value_or(s.base.epoch_ticks);
@@ -76,6 +97,7 @@ GenerateSettings to_settings(const po::variables_map& values) {
   s.epochs_per_buffer = static_cast<std::uint32_t>(count_option(values, "epochs-per-buffer", 1, 1'000'000));
   s.width = parsed("width", [&] { return parse_duration(values["width"].as<std::string>(), s.base.tick_ps); });
   s.duration = parsed("duration", [&] { return parse_duration(values["duration"].as<std::string>(), s.base.tick_ps); });
+  if (live && s.duration == 0) s.duration = std::numeric_limits<Tick>::max();
   return s;
 }
 
@@ -91,12 +113,12 @@ void prepare_folder(const GenerateSettings& settings, bool force) {
   }
 }
 
-void write_truth(const GenerateSettings& settings, const GenerateResult& result) {
+void write_truth(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {
   nlohmann::ordered_json json;
   json["setup"] = settings.text;
   json["tick_ps"] = settings.base.tick_ps;
   json["epoch_ticks"] = settings.base.epoch_ticks;
-  json["duration_ticks"] = settings.duration;
+  json["duration_ticks"] = duration;
   json["events"] = result.events;
   json["hits_in_events"] = result.event_hits;
   json["hits"] = std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0});
@@ -108,25 +130,49 @@ void write_truth(const GenerateSettings& settings, const GenerateResult& result)
   if (!out) throw UserError("cannot write '" + path + "'");
 }
 
+/// Returns once all is on disk.
+void finish(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {
+  write_truth(settings, duration, result);
+  std::cout << result.events << " events with " << result.event_hits << " hits, "
+            << std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0}) << " hits in all, in "
+            << settings.sources << " streams of " << result.bytes << " bytes\noutput: " << settings.output << '\n';
+}
+
+void generate_live(const GenerateSettings& settings, const LiveSenderSettings& sending) {
+  catch_stop_signals();
+  std::optional<RecordingWriter> writer;
+  if (!settings.output.empty()) writer.emplace(settings);
+  const auto flush_after = static_cast<Tick>(sending.flush_after_ns) * 1000 / settings.base.tick_ps;
+  LiveGenerator generator(settings, flush_after, writer ? &*writer : nullptr);
+  std::vector<std::unique_ptr<PacedStream>> streams;
+  for (std::uint32_t s = 0; s < settings.sources; ++s) {
+    streams.push_back(std::make_unique<GeneratedStream>(generator, settings, s));
+  }
+  print_sent(LiveSender(sending, std::move(streams)).run(asked_to_stop), std::cout);
+  if (writer) finish(settings, generator.duration(), writer->finish());
+}
+
 }  // namespace
 
 int generate_command(int argc, const char* const* argv) {
   CommandLine line(
       "generate",
       "generate --output DIR [options]\nWrites recorded streams with known events, and the truth beside them "
-      "(truth.csv, truth.json).");
+      "(truth.csv, truth.json); with --live --to udp://HOST:PORT sends them.");
   add_options(line.options());
   line.positional("output", 1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   auto settings = to_settings(*values);
   settings.text = describe(line.effective_config(*values));
-  prepare_folder(settings, (*values)["force"].as<bool>());
-  const auto result = generate(settings);
-  write_truth(settings, result);
-  std::cout << result.events << " events with " << result.event_hits << " hits, "
-            << std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0}) << " hits in all, in "
-            << settings.sources << " streams of " << result.bytes << " bytes\noutput: " << settings.output << '\n';
+  const bool live = (*values)["live"].as<bool>();
+  const auto sending = live ? sending_options(*values, settings.sources) : LiveSenderSettings{};
+  if (!settings.output.empty()) prepare_folder(settings, (*values)["force"].as<bool>());
+  if (live) {
+    generate_live(settings, sending);
+  } else {
+    finish(settings, settings.duration, generate(settings));
+  }
   return kExitOk;
 }
 

@@ -1,21 +1,15 @@
 #include "app/generate_events.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <memory>
+#include <limits>
 
-#include "core/runtime/error.hpp"
-#include "formats/epoch_buffer.hpp"
 #include "formats/hash.hpp"
-#include "io/epochs/stream_writer.hpp"
-#include "io/sources/point_process.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kAppendBytes = 1U << 20;
+constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
 /// Seeds that belong together without being alike.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) {
@@ -27,6 +21,8 @@ double spacing(std::uint64_t per_second, const TimeBase& base) {
   return 1e12 / (static_cast<double>(std::max<std::uint64_t>(per_second, 1)) * static_cast<double>(base.tick_ps));
 }
 
+}  // namespace
+
 StreamHeader header_of(const GenerateSettings& settings, std::uint32_t source) {
   StreamHeader header;
   header.source = source;
@@ -36,147 +32,89 @@ StreamHeader header_of(const GenerateSettings& settings, std::uint32_t source) {
   return header;
 }
 
-/// The stream of one source: its noise, and the hits of events as they are handed in.
-class Stream {
- public:
-  Stream(const GenerateSettings& settings, std::uint32_t source)
-      : settings_(settings),
-        system_((source % 64) << 22),
-        engine_(mixed(settings.seed, 2 * source + 2)),
-        noise_engine_(mixed(settings.seed, 2 * source + 3)),
-        noise_("poisson", spacing(settings.noise, settings.base)),
-        encoder_(source, settings.base.epoch_ticks, 0, {settings.epochs_per_buffer, 512}),
-        writer_(stream_path(settings, source), header_of(settings, source)),
-        payload_(settings.payload) {
-    next_noise_ = noise_time();
+EventGenerator::Stream::Stream(const GenerateSettings& settings, std::uint32_t source)
+    : system((source % 64) << 22),
+      engine(mixed(settings.seed, 2 * source + 2)),
+      noise_engine(mixed(settings.seed, 2 * source + 3)),
+      noise("poisson", spacing(settings.noise, settings.base)) {}
+
+EventGenerator::EventGenerator(const GenerateSettings& settings)
+    : settings_(settings),
+      duration_(settings.duration),
+      engine_(mixed(settings.seed, 0)),
+      times_engine_(mixed(settings.seed, 1)),
+      times_(settings.timing, spacing(settings.rate, settings.base)),
+      next_event_(times_.next(times_engine_)) {
+  for (std::uint32_t s = 0; s < settings.sources; ++s) {
+    streams_.emplace_back(settings, s);
+    streams_.back().next_noise = next_noise(streams_.back());
   }
-
-  void add_event_hit(Tick time) { waiting_.push_back(time); }
-
-  /// Encodes all hits before `time`; no event hit may come for an earlier one.
-  void advance(Tick time) {
-    std::ranges::sort(waiting_);
-    auto event_hit = waiting_.begin();
-    while (true) {
-      const Tick next_event = event_hit == waiting_.end() ? settings_.duration : *event_hit;
-      const Tick next = std::min(next_event, next_noise_);
-      if (next >= std::min(time, settings_.duration)) break;
-      add(next);
-      if (next_event == next) {
-        ++event_hit;
-      } else {
-        next_noise_ = noise_time();
-      }
-    }
-    waiting_.erase(waiting_.begin(), event_hit);
-  }
-
-  StreamSummary finish() {
-    advance(settings_.duration);
-    encoder_.close(closed_);
-    writer_.append(closed_);
-    return writer_.finish();
-  }
-
- private:
-  Tick noise_time() { return settings_.noise == 0 ? settings_.duration : noise_.next(noise_engine_); }
-
-  void add(Tick time) {
-    if (encoder_.must_close_before(time)) {
-      encoder_.close(closed_);
-      if (closed_.size() >= kAppendBytes) {
-        writer_.append(closed_);
-        closed_.clear();
-      }
-    }
-    const auto channel = system_ | uniform_below(engine_, settings_.channels);
-    for (auto& word : payload_) word = static_cast<std::uint32_t>(engine_());
-    encoder_.add(time, channel, payload_);
-  }
-
-  const GenerateSettings& settings_;
-  std::uint32_t system_;
-  RandomEngine engine_;
-  RandomEngine noise_engine_;
-  PointProcess noise_;
-  EpochBufferEncoder encoder_;
-  StreamWriter writer_;
-  std::vector<std::uint32_t> payload_;
-  std::vector<Tick> waiting_;  ///< event hits not yet encoded
-  std::vector<std::byte> closed_;
-  Tick next_noise_ = 0;
-};
-
-class Generator {
- public:
-  explicit Generator(const GenerateSettings& settings)
-      : settings_(settings),
-        engine_(mixed(settings.seed, 0)),
-        times_engine_(mixed(settings.seed, 1)),
-        times_(settings.timing, spacing(settings.rate, settings.base)),
-        truth_(settings.output + "/truth.csv") {
-    for (std::uint32_t s = 0; s < settings.sources; ++s) streams_.push_back(std::make_unique<Stream>(settings_, s));
-    truth_ << "event,time_first,time_last,n_hits\n";
-  }
-
-  GenerateResult run() {
-    GenerateResult result;
-    // All streams go on together, some events at a time, which bounds what waits.
-    constexpr std::uint64_t kEventsPerStep = 1024;
-    for (Tick time = times_.next(times_engine_); time < settings_.duration; time = times_.next(times_engine_)) {
-      if (result.events % kEventsPerStep == 0) advance(time);
-      add_event(time, result);
-    }
-    for (auto& stream : streams_) {
-      const auto summary = stream->finish();
-      result.hits.push_back(summary.hits);
-      result.bytes += summary.bytes;
-    }
-    truth_.close();
-    if (!truth_) throw UserError("cannot write '" + settings_.output + "/truth.csv'");
-    return result;
-  }
-
- private:
-  void advance(Tick time) {
-    for (auto& stream : streams_) stream->advance(time);
-  }
-
-  /// The first hit at the event's time, the others anywhere within its width, each in any source.
-  void add_event(Tick time, GenerateResult& result) {
-    const auto others = poisson_number(engine_, static_cast<double>(settings_.hits - 1));
-    Tick last = time;
-    std::uint64_t n = 0;
-    for (std::uint64_t i = 0; i <= others; ++i) {
-      const Tick at =
-          i == 0 ? time : time + static_cast<Tick>(uniform(engine_) * static_cast<double>(settings_.width + 1));
-      const auto source = uniform_below(engine_, settings_.sources);
-      if (at >= settings_.duration) continue;
-      streams_[source]->add_event_hit(at);
-      last = std::max(last, at);
-      ++n;
-    }
-    truth_ << result.events << ',' << time << ',' << last << ',' << n << '\n';
-    result.events += 1;
-    result.event_hits += n;
-  }
-
-  const GenerateSettings& settings_;
-  RandomEngine engine_;
-  RandomEngine times_engine_;
-  PointProcess times_;
-  std::ofstream truth_;
-  std::vector<std::unique_ptr<Stream>> streams_;
-};
-
-}  // namespace
-
-std::string stream_path(const GenerateSettings& settings, std::uint32_t source) {
-  char name[32];
-  std::snprintf(name, sizeof name, "/source_%03u.epochs", source);
-  return settings.output + name;
 }
 
-GenerateResult generate(const GenerateSettings& settings) { return Generator(settings).run(); }
+void EventGenerator::make_until(Tick time) {
+  time = std::min(time, duration_);
+  for (; next_event_ < time; next_event_ = times_.next(times_engine_)) make_event(next_event_);
+  for (auto& stream : streams_) advance(stream, time);
+  made_ = std::max(made_, time);
+}
+
+Tick EventGenerator::stop() {
+  duration_ = std::min(duration_, std::max(made_, events_end_));
+  next_event_ = kNever;
+  return duration_;
+}
+
+void EventGenerator::clear() {
+  for (auto& stream : streams_) stream.made.clear();
+  events_.clear();
+}
+
+/// The first hit at the event's time, the others anywhere within its width, each in any source.
+void EventGenerator::make_event(Tick time) {
+  const auto others = poisson_number(engine_, static_cast<double>(settings_.hits - 1));
+  MadeEvent event{time, time, 0};
+  for (std::uint64_t i = 0; i <= others; ++i) {
+    const Tick at =
+        i == 0 ? time : time + static_cast<Tick>(uniform(engine_) * static_cast<double>(settings_.width + 1));
+    const auto source = uniform_below(engine_, settings_.sources);
+    if (at >= duration_) continue;
+    streams_[source].waiting.push_back(at);
+    event.last = std::max(event.last, at);
+    ++event.hits;
+  }
+  events_.push_back(event);
+  events_end_ = time + settings_.width + 2;  // the width's last tick may be rounded up to
+}
+
+/// All hits of the stream before `time`; no event that begins later can have one.
+void EventGenerator::advance(Stream& stream, Tick time) {
+  std::ranges::sort(stream.waiting);
+  auto event_hit = stream.waiting.begin();
+  while (true) {
+    const Tick next_event = event_hit == stream.waiting.end() ? kNever : *event_hit;
+    const Tick next = std::min(next_event, stream.next_noise);
+    if (next >= time) break;
+    add(stream, next);
+    if (next_event == next) {
+      ++event_hit;
+    } else {
+      stream.next_noise = next_noise(stream);
+    }
+  }
+  stream.waiting.erase(stream.waiting.begin(), event_hit);
+}
+
+Tick EventGenerator::next_noise(Stream& stream) const {
+  return settings_.noise == 0 ? kNever : stream.noise.next(stream.noise_engine);
+}
+
+void EventGenerator::add(Stream& stream, Tick time) {
+  auto& made = stream.made;
+  made.time.push_back(time);
+  made.channel.push_back(stream.system | uniform_below(stream.engine, settings_.channels));
+  for (std::uint32_t i = 0; i < settings_.payload; ++i) {
+    made.payload.push_back(static_cast<std::uint32_t>(stream.engine()));
+  }
+}
 
 }  // namespace eventloom

@@ -5,10 +5,13 @@
 #include <vector>
 
 #include "formats/geometry.hpp"
+#include "formats/stream_file.hpp"
+#include "io/sources/hit_reader.hpp"
+#include "io/sources/point_process.hpp"
 
 namespace eventloom {
 
-/// Recorded streams with known events: what `eventloom generate` writes.
+/// Streams with known events: what `eventloom generate` writes or sends.
 struct GenerateSettings {
   std::string output;  ///< folder
   std::uint32_t sources = 4;
@@ -26,17 +29,64 @@ struct GenerateSettings {
   std::string text;  ///< the options, for the streams' headers and the truth
 };
 
-struct GenerateResult {
-  std::uint64_t events = 0;
-  std::uint64_t event_hits = 0;
-  std::vector<std::uint64_t> hits;  ///< by source
-  std::uint64_t bytes = 0;
+/// Header of the stream of a source.
+StreamHeader header_of(const GenerateSettings& settings, std::uint32_t source);
+
+/// An event as it was made.
+struct MadeEvent {
+  Tick first = 0;
+  Tick last = 0;
+  std::uint64_t hits = 0;
 };
 
-/// Path of the stream of a source.
-std::string stream_path(const GenerateSettings& settings, std::uint32_t source);
+/// Makes the hits of all sources as far as time is to have come. What is made is a function of the settings
+/// alone, however far it is asked to go at a time.
+class EventGenerator {
+ public:
+  /// `settings` must outlive it. Throws UserError for a timing that does not exist.
+  explicit EventGenerator(const GenerateSettings& settings);
+  EventGenerator(const EventGenerator&) = delete;
+  EventGenerator& operator=(const EventGenerator&) = delete;
 
-/// A function of the settings alone. Uses memory independent of the duration. Throws UserError.
-GenerateResult generate(const GenerateSettings& settings);
+  /// Appends to hits() all hits before `time`, and to events() all events that begin before it. Their times are
+  /// below the duration.
+  void make_until(Tick time);
+  /// Ends the streams early, behind the last event that was made: the new duration.
+  Tick stop();
+
+  /// Hits of a source, in rising time, that were made since clear().
+  [[nodiscard]] const HitBlock& hits(std::uint32_t source) const { return streams_[source].made; }
+  [[nodiscard]] const std::vector<MadeEvent>& events() const { return events_; }
+  void clear();
+
+ private:
+  struct Stream {
+    Stream(const GenerateSettings& settings, std::uint32_t source);
+
+    std::uint32_t system;  ///< of its channels
+    RandomEngine engine;
+    RandomEngine noise_engine;
+    PointProcess noise;
+    Tick next_noise = 0;
+    std::vector<Tick> waiting;  ///< hits of events, not before their time
+    HitBlock made;
+  };
+
+  void make_event(Tick time);
+  void advance(Stream& stream, Tick time);
+  void add(Stream& stream, Tick time);
+  [[nodiscard]] Tick next_noise(Stream& stream) const;
+
+  const GenerateSettings& settings_;
+  Tick duration_;
+  RandomEngine engine_;
+  RandomEngine times_engine_;
+  PointProcess times_;
+  Tick next_event_ = 0;  ///< time
+  Tick events_end_ = 0;  ///< behind all hits of the events so far
+  Tick made_ = 0;        ///< all hits before are made
+  std::vector<Stream> streams_;
+  std::vector<MadeEvent> events_;
+};
 
 }  // namespace eventloom

@@ -23,6 +23,8 @@ constexpr std::array kCommands = {
     Command{"convert", "any input to .epochs", eventloom::convert_command},
     Command{"inspect", "show what is in an .epochs or an output file", eventloom::inspect_command},
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
+    Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
+    Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
     Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command},
 };

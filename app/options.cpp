@@ -18,6 +18,15 @@ std::uint64_t count_option(const boost::program_options::variables_map& values, 
   return in_range(option, parsed(option, [&] { return parse_count(values[option].as<std::string>()); }), low, high);
 }
 
+std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option) {
+  constexpr std::uint64_t kPicosecondsPerNanosecond = 1000;
+  const auto& text = values[option].as<std::string>();
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const auto ns = parsed(option, [&] { return parse_duration(text, kPicosecondsPerNanosecond); });
+  constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(in_range<std::uint64_t>(option, ns, 0, kTenYears)));
+}
+
 std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps) {
   const auto ticks = parsed("epoch", [&] { return parse_duration(text, tick_ps); });
   if (ticks < 1 || ticks > kMaxEpochTicks) {

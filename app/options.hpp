@@ -2,6 +2,7 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -38,6 +39,9 @@ boost::program_options::typed_value<std::string>* text_value(const char* name, c
 /// A count such as "1000" or "1e6".
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high);
+
+/// A length of time with a unit; 0 where the option's text is empty.
+std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option);
 
 /// Length of an epoch in ticks: a whole number from 1 to kMaxEpochTicks.
 std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps);

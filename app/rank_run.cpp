@@ -39,6 +39,7 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
       control_(control),
       communicator_(communicator),
       wiring_(wiring) {
+  if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.meaning.geometry.base.tick_ps);
   agree(communicator, [&] {
     if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
   });
@@ -65,7 +66,7 @@ void RankRun::work() {
 
 /// Something is left to be built by a run that goes on.
 bool RankRun::unfinished() const {
-  const bool cut_off = sources_ != nullptr && sources_->cut_off();
+  const bool cut_off = sources_ != nullptr && sources_->cut_off() && !control_.ended();
   return cut_off || std::ranges::any_of(writers_, [](const auto& writer) { return writer->failed(); });
 }
 
@@ -78,14 +79,19 @@ RunResult RankRun::close() {
     }
   }
   leave_scratch();
+  agree(communicator_, [&] {
+    if (sources_ != nullptr) sources_->close();
+  });
   result.unfinished = any_of_ranks(communicator_, unfinished());
   agree(communicator_, [&] {
     if (!result.unfinished) finish_sorted(result);
   });
+  if (latency_) result.latency = latency_->histogram();
   if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
   if (sources_ != nullptr) {
     result.sent = sources_->count();
     result.hits_read = sources_->hits_read();
+    result.input_cut = sources_->cut_off_recorded();
     result.totals.anomalies = sources_->anomalies();
     sources_->add_counts(result.sources);
   }
@@ -150,6 +156,7 @@ void RankRun::add_builder(BuilderId id) {
   for (const auto& source : setup_.sources) building.stream_flags.push_back(source.flags);
   building.sorted = setup_.sorted;
   if (!config_.save_sorted.empty()) keep_sorted(id, settings, building);
+  if (latency_) settings.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
   roles_.push_back(std::make_unique<BuilderRole>(std::move(settings), building, wiring_.scheduler(),
                                                  Inbox(wiring_.builder_rings(id)), output_of(id),
                                                  [this](const BuildProblem& p) { report(p); }));
@@ -176,6 +183,7 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   settings.n_builders = setup_.roles.builders;
   settings.max_lead = 2 * std::uint64_t{config_.slices_in_flight} * setup_.roles.builders;
   settings.speed = config_.speed;
+  settings.patience = {config_.epoch_timeout, config_.stall_warning};
   settings.since_start = std::move(since_start);
   auto role = std::make_unique<SourceRole>(std::move(settings), wiring_.scheduler(), std::move(setup_.local),
                                            wiring_.source_outboxes());
@@ -191,6 +199,7 @@ void RankRun::report(const BuildProblem& problem) {
                   told_out_of_step_ == kTold ? "; no more of these are told, all are counted" : "");
     return;
   }
+  if (problem.damage.cause == DropCause::lost && ++told_lost_ > kTold) return;
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
                 problem.damage.n_hits, problem.damage.first_epoch);

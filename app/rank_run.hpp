@@ -3,9 +3,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/builder_role.hpp"
+#include "app/event_latency.hpp"
 #include "app/resumable_writer.hpp"
 #include "app/run_config.hpp"
 #include "app/run_control.hpp"
@@ -57,9 +59,11 @@ class RankRun {
   Wiring& wiring_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
+  std::optional<EventLatency> latency_;       ///< where the sources tell when they began
   std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
   std::uint64_t told_out_of_step_ = 0;        ///< messages of this kind
-  SourceRole* sources_ = nullptr;             ///< the one among roles_, if this rank has sources
+  std::uint64_t told_lost_ = 0;
+  SourceRole* sources_ = nullptr;  ///< the one among roles_, if this rank has sources
 };
 
 }  // namespace eventloom

@@ -4,15 +4,39 @@
 
 namespace eventloom {
 
-std::vector<int> Roles::ranks_of_roles(std::uint32_t from, std::uint32_t to) const {
-  std::set<int> distinct;
-  for (std::uint32_t role = from; role < to; ++role) distinct.insert(rank_of_role(role));
-  return {distinct.begin(), distinct.end()};
+namespace {
+
+/// Ranks that play any of `n` roles of a kind, numbered from 0, rising.
+template <class RoleId>
+void add_ranks(const Roles& roles, std::uint32_t n, std::set<int>& ranks) {
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const RoleId id{static_cast<decltype(RoleId{}.value)>(i)};
+    ranks.insert(roles.rank_of(id));
+  }
 }
 
-std::vector<int> Roles::source_ranks() const { return ranks_of_roles(0, sources); }
-std::vector<int> Roles::builder_ranks() const { return ranks_of_roles(sources, sources + builders); }
-std::vector<int> Roles::exchange_ranks() const { return ranks_of_roles(0, sources + builders); }
+std::vector<int> listed(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
+
+}  // namespace
+
+std::vector<int> Roles::source_ranks() const {
+  std::set<int> distinct;
+  add_ranks<SourceId>(*this, sources, distinct);
+  return listed(distinct);
+}
+
+std::vector<int> Roles::builder_ranks() const {
+  std::set<int> distinct;
+  add_ranks<BuilderId>(*this, builders, distinct);
+  return listed(distinct);
+}
+
+std::vector<int> Roles::exchange_ranks() const {
+  std::set<int> distinct;
+  add_ranks<SourceId>(*this, sources, distinct);
+  add_ranks<BuilderId>(*this, builders, distinct);
+  return listed(distinct);
+}
 
 RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes)
     : to_builder(roles.builders), to_filter(roles.filters), window_bytes(static_cast<std::size_t>(roles.ranks)) {

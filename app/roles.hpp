@@ -9,14 +9,19 @@
 
 namespace eventloom {
 
-/// Which rank plays what: role k runs on rank k mod np; sources first, then builders, then filters.
+/// Which rank plays what: role k runs on rank k mod np; sources first, then builders, then filters. Sources that
+/// share an input play on the rank of the first of them.
 struct Roles {
   std::uint32_t sources = 0;
   std::uint32_t builders = 1;
   std::uint32_t filters = 0;
   int ranks = 1;
+  /// By source: the one on whose rank it plays, itself if it is alone. Empty: all are alone.
+  std::vector<std::uint32_t> homes = {};
 
-  [[nodiscard]] int rank_of(SourceId source) const { return rank_of_role(source.value); }
+  [[nodiscard]] int rank_of(SourceId source) const {
+    return rank_of_role(homes.empty() ? source.value : homes[source.value]);
+  }
   [[nodiscard]] int rank_of(BuilderId builder) const { return rank_of_role(sources + builder.value); }
   [[nodiscard]] int rank_of(FilterId filter) const { return rank_of_role(sources + builders + filter.value); }
   /// Ranks with at least one source, rising.
@@ -31,7 +36,6 @@ struct Roles {
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }
 
  private:
-  [[nodiscard]] std::vector<int> ranks_of_roles(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] int rank_of_role(std::uint32_t role) const {
     return static_cast<int>(role % static_cast<std::uint32_t>(ranks));
   }

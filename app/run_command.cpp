@@ -69,8 +69,13 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
 
 /// The record becomes that of all runs of the program which this run takes.
 void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
-  setup.first_slice = resumption.finished.frontier();
-  setup.finished = resumption.finished;
+  if (setup.all_live) {
+    // What they sent while nobody listened is not part of the run.
+    setup.first_slice = std::max(setup.first_slice, resumption.finished.end());
+  } else {
+    setup.first_slice = resumption.finished.frontier();
+    setup.finished = resumption.finished;
+  }
   record.hosts.insert(record.hosts.end(), resumption.before.hosts.begin(), resumption.before.hosts.end());
   record.hosts = distinct(std::move(record.hosts));
 }
@@ -157,7 +162,8 @@ std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, c
 }
 
 /// Collective: all that is between the first slice and the last.
-RunResult build_events(RankRun& rank_run, const Resumption& resumption, const Communicator& communicator) {
+RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption,
+                       const Communicator& communicator) {
   const auto start = std::chrono::steady_clock::now();
   rank_run.work();
   RunResult mine = rank_run.close();
@@ -168,6 +174,8 @@ RunResult build_events(RankRun& rank_run, const Resumption& resumption, const Co
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
   }
   auto all = add_up(mine, communicator);
+  all.live = setup.live;
+  all.all_live = setup.all_live;
   all.slices_before = resumption.totals.slices;
   all.hits_before = resumption.totals.hits_in;
   return all;
@@ -196,7 +204,7 @@ int run(const RunConfig& config, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto backend = exchange_backend();
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
-  RunSetup setup = set_up_run(config, communicator);
+  RunSetup setup = set_up_run(config, communicator, [&] { watch.turn(); });
   watch.set_roles(setup.roles);
   RunRecord record = describe(config, setup);
   const Resumption resumption = resume_run(config, setup, record, communicator);
@@ -205,14 +213,18 @@ int run(const RunConfig& config, const Communicator& communicator) {
   }
   if (first) tell_exchange(backend);
   if (resumption.goes_on) go_on(resumption, setup, record);
-  RunControl control(watch, communicator);
+  RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, communicator);
+  const auto& geometry = setup.meaning.geometry;
+  if (setup.live) {
+    control.set_live(setup.all_live, setup.first_slice, geometry.margin_epochs() / geometry.epochs_per_slice + 1);
+  }
   Wiring wiring(wiring_settings(config, setup), communicator);
   agree(communicator, [&] {
     if (first && !resumption.goes_on) begin(config, record);
   });
   const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
   if (!rank_run) return kExitStopped;
-  const RunResult result = build_events(*rank_run, resumption, communicator);
+  const RunResult result = build_events(*rank_run, setup, resumption, communicator);
   return from_first_rank(communicator,
                          [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
 }

@@ -1,5 +1,6 @@
 #include "app/run_config.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "app/command_line.hpp"
@@ -21,12 +22,31 @@ void add_input_options(po::options_description& options) {
       "spikes:PATH, packed:PATH?record=16&time=u64le@0&channel=u16be@8, "
       "csv:PATH?time=1&channel=2&unit=ns, "
       "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns, sorted:DIR, "
-      "gen:poisson?rate=1e6; a glob gives one source per file, with ?concat one in all")(
+      "gen:poisson?rate=1e6; a glob gives one source per file, with ?concat one in all; live: "
+      "mbs://HOST[:PORT]/transport|stream[?keys of lmd], udp://[ADDR]:PORT[?sources=3,5][&payload=N]")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch for imported data (default 10us; 16 event numbers)")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
-      "replay X times as fast as recorded; 0: as fast as possible");
+      "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
+                                                                    "replay .epochs files N times; times go on")(
+      "duration", text_value("TIME", "", "none"),
+      "end after so long, from the first data of live sources on: a run with such is whole then, another can be "
+      "resumed");
+}
+
+void add_live_options(po::options_description& options) {
+  options.add_options()("epoch-timeout", text_value("TIME", "2s"),
+                        "a live source that others have been ahead of for so long is waited for no longer: slices are "
+                        "built without it, flagged incomplete; 0s: it is waited for")(
+      "on-congestion", text_value("MODE", "block"),
+      "when live data come faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
+      "buffers are left out and counted")("live-buffer", text_value("BYTES", "256MiB"),
+                                          "held at most of each live source until it is built")(
+      "flush-after", text_value("TIME", "", "none"),
+      "no hit waits longer than this for its slice to fill: slices are no longer than that")(
+      "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
+      "record", text_value("DIR", "", "none"), "also keep what live sources send, as DIR/source-0000.epochs ...");
 }
 
 void add_event_options(po::options_description& options) {
@@ -82,13 +102,18 @@ void add_watching_options(po::options_description& options) {
       "the run ends, resumable, when a rank is silent or stuck for so long");
 }
 
-std::chrono::nanoseconds duration_option(const po::variables_map& values, const char* option) {
-  constexpr std::uint64_t kPicosecondsPerNanosecond = 1000;
-  const auto& text = values[option].as<std::string>();
-  if (text.empty()) return std::chrono::nanoseconds(0);
-  const auto ns = parsed(option, [&] { return parse_duration(text, kPicosecondsPerNanosecond); });
-  constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(in_range<std::uint64_t>(option, ns, 0, kTenYears)));
+void take_live_options(const po::variables_map& values, RunConfig& config) {
+  config.loops = count_option(values, "loop", 1, 1'000'000'000);
+  config.duration = duration_option(values, "duration");
+  config.epoch_timeout = duration_option(values, "epoch-timeout");
+  config.flush_after = duration_option(values, "flush-after");
+  const auto& mode = values["on-congestion"].as<std::string>();
+  if (mode != "block" && mode != "drop") throw UserError("--on-congestion must be block or drop, not '" + mode + "'");
+  config.live.drop_when_full = mode == "drop";
+  const auto bytes = parsed("live-buffer", [&] { return parse_bytes(values["live-buffer"].as<std::string>()); });
+  config.live.buffer_bytes = in_range<std::uint64_t>("live-buffer", bytes, 64U << 10, std::uint64_t{1} << 40);
+  config.live.reconnect_seconds = std::chrono::duration<double>(duration_option(values, "reconnect")).count();
+  config.live.record = values["record"].as<std::string>();
 }
 
 void take_watching_options(const po::variables_map& values, RunConfig& config) {
@@ -131,6 +156,7 @@ RunConfig to_config(const po::variables_map& values) {
   config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
   config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });
   in_range<std::uint64_t>("segment-size", config.segment_bytes, 1, std::uint64_t{1} << 60);
+  take_live_options(values, config);
   take_watching_options(values, config);
   return config;
 }
@@ -142,6 +168,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
                    "run --source URI... --define DEF [options]\nBuilds events. Under mpirun its ranks share "
                    "the work; without, one process does it all.");
   add_input_options(line.options());
+  add_live_options(line.options());
   add_event_options(line.options());
   add_exchange_options(line.options());
   add_output_options(line.options());
@@ -152,6 +179,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   if (!values) return std::nullopt;
   auto config = to_config(*values);
   config.effective = line.effective_config(*values);
+  config.live.go_on = config.resume;
   // What does not need the clock of the run is refused before anything is opened.
   interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
   return config;
@@ -171,6 +199,11 @@ RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
   auto& geometry = meaning.geometry;
   geometry.base = base;
   geometry.epochs_per_slice = config.epochs_per_slice;
+  if (config.flush_after.count() > 0) {
+    const auto epoch_ps = base.tick_ps * base.epoch_ticks;
+    const auto epochs = static_cast<std::uint64_t>(config.flush_after.count()) * 1000 / epoch_ps;
+    geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
+  }
   geometry.reach = reach_of(meaning.definition);
   geometry.overlap = config.overlap.empty()
                          ? base.epoch_ticks

@@ -37,6 +37,11 @@ struct RunConfig {
   std::chrono::nanoseconds segment_time{};
   std::string scratch;  ///< node-local folder for parts while they are written; empty: none
   bool resume = false;
+  std::uint64_t loops = 1;              ///< passes over recorded sources
+  std::chrono::nanoseconds duration{};  ///< 0: until the sources end
+  std::chrono::nanoseconds epoch_timeout{};
+  std::chrono::nanoseconds flush_after{};  ///< 0: slices are as long as asked for
+  LiveOptions live;
   std::chrono::nanoseconds stall_warning{};
   std::chrono::nanoseconds stall_timeout{};  ///< 0: waits for ever
   std::string effective;                     ///< the full setup as an INI file

@@ -33,8 +33,11 @@ bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
 
 }  // namespace
 
-RunControl::RunControl(RunWatch& watch, const Communicator& communicator)
-    : watch_(watch), rank_(communicator.rank()), heartbeat_(communicator, kNotice, kLongestNotice) {}
+RunControl::RunControl(RunWatch& watch, nanoseconds duration, const Communicator& communicator)
+    : watch_(watch),
+      rank_(communicator.rank()),
+      heartbeat_(communicator, kNotice, kLongestNotice),
+      duration_(duration) {}
 
 void RunControl::stop_writing(const std::string& why) {
   spdlog::error("{}: {}; the run stops in good order", watch_.name(rank_), why);
@@ -45,6 +48,8 @@ RankStatus RunControl::status(bool done) const {
   RankStatus status;
   status.begun_end = sources_ == nullptr ? 0 : sources_->begun_end().value;
   status.progress = progress_;
+  status.live_epoch = sources_ == nullptr ? 0 : sources_->live().reached();
+  status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
   status.stop = stop_asked_ != 0 ? stop_asked_ : stop_signal();
   status.done = done ? 1 : 0;
   status.failed = error_.empty() ? 0 : 1;
@@ -54,7 +59,11 @@ RankStatus RunControl::status(bool done) const {
 }
 
 bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
-  if (last_turn_ == SteadyTime{}) watch_.enter_loop();
+  if (last_turn_ == SteadyTime{}) {
+    watch_.enter_loop();
+    begun_ = now;
+  }
+  if (duration_.count() > 0 && stop_asked_ == 0 && now - begun_ >= duration_) stop_asked_ = kStopTime;
   watch_.turn();
   progress_ += work;
   leave_out_absence(now);
@@ -83,14 +92,14 @@ void RunControl::end_after_loss(SteadyTime now) {
 
 /// Every rank gets the same verdicts, so that they all do this in the same round.
 void RunControl::follow(const Verdict& verdict) {
+  if (sources_ != nullptr) sources_->live().set_others(verdict.live_epoch, verdict.live_full != 0);
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;
   if (over_) watch_.leave_loop();
   if (over_ || stopping_) return;
   if (freezing_) {
     if (verdict.all_frozen == 0) return;
-    if (sources_ != nullptr) sources_->stop_at({verdict.begun_end});
+    stop_sources({verdict.begun_end});
     stopping_ = true;
-    if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", verdict.begun_end);
   } else if (verdict.stop != 0) {
     begin_stop(verdict);
   }
@@ -98,9 +107,32 @@ void RunControl::follow(const Verdict& verdict) {
 
 void RunControl::begin_stop(const Verdict& verdict) {
   freezing_ = true;
+  const bool asks_for_end = verdict.stop == SIGINT || verdict.stop == SIGTERM || verdict.stop == kStopTime;
+  ends_ = live_margin_ && asks_for_end;
   if (sources_ != nullptr) sources_->freeze();
-  stopped_by_ = verdict.stop == kStopWriter ? "a full or failing disk" : signal_name(verdict.stop);
-  if (rank_ == 0) spdlog::warn("{}, at {}: stopping in good order", stopped_by_, watch_.name(verdict.stop_rank));
+  switch (verdict.stop) {
+    case kStopWriter: stopped_by_ = "a full or failing disk"; break;
+    case kStopTime: stopped_by_ = "the end of --duration"; break;
+    default: stopped_by_ = signal_name(verdict.stop);
+  }
+  if (rank_ == 0) {
+    spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.stop_rank),
+                 ends_ ? "ending" : "stopping");
+  }
+}
+
+void RunControl::stop_sources(SliceId begun_end) {
+  // What live sources have for later slices will not come again: their data end here in any case.
+  const bool nothing_behind = ends_ || all_live_;
+  const bool any_begun = begun_end > first_slice_;
+  const SliceId end{begun_end.value + (nothing_behind && any_begun ? *live_margin_ : 0)};
+  if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
+  if (sources_ == nullptr) return;
+  if (nothing_behind) {
+    sources_->end_at(end);
+  } else {
+    sources_->stop_at(end);
+  }
 }
 
 void RunControl::look_for_silence(SteadyTime now) {

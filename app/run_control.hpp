@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "app/event_loop.hpp"
@@ -16,12 +18,20 @@ namespace eventloom {
 /// and ends the program when one is lost or silent for longer than the user allows.
 ///
 /// In good order: all sources freeze; from how far each has got follows the slice before which all of
-/// them end; what is in flight is then built and written as at any end.
+/// them end; what is in flight is then built and written as at any end. A run with live sources that is stopped by
+/// SIGINT, SIGTERM or the end of its time is whole: its data end there.
 class RunControl final : public Ending {
  public:
-  /// Collective, as is destruction. `watch` must outlive it.
-  RunControl(RunWatch& watch, const Communicator& communicator);
+  /// Collective, as is destruction. `watch` must outlive it. `duration`: of the run; 0: until its sources end.
+  RunControl(RunWatch& watch, std::chrono::nanoseconds duration, const Communicator& communicator);
 
+  /// The run has live sources, or `all` are. `margin`: slices whose data may have been sent along with the slice
+  /// before them.
+  void set_live(bool all, SliceId first_slice, std::uint64_t margin) {
+    all_live_ = all;
+    first_slice_ = first_slice;
+    live_margin_ = margin;
+  }
   /// The sources of this rank; none without a call. They must outlive the loop.
   void set_sources(SourceRole* sources) { sources_ = sources; }
   /// This rank cannot write what it builds: stop in good order.
@@ -32,6 +42,8 @@ class RunControl final : public Ending {
 
   /// After the loop, the same on all ranks: "SIGUSR1", say; empty when nobody asked to stop.
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
+  /// After the loop: the data end where the run was stopped.
+  [[nodiscard]] bool ended() const { return ends_; }
   /// After the loop: the error of a role of this rank; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
 
@@ -41,6 +53,7 @@ class RunControl final : public Ending {
   void end_after_loss(SteadyTime now);
   void follow(const Verdict& verdict);
   void begin_stop(const Verdict& verdict);
+  void stop_sources(SliceId begun_end);
   void look_for_silence(SteadyTime now);
   void look_for_progress(SteadyTime now, const Verdict& verdict);
   void tell_of_silence(const Heartbeat::Silence& silence);
@@ -53,6 +66,12 @@ class RunControl final : public Ending {
   int rank_;
   Heartbeat heartbeat_;
   SourceRole* sources_ = nullptr;
+  std::chrono::nanoseconds duration_;
+  SteadyTime begun_{};
+  bool all_live_ = false;
+  SliceId first_slice_{};
+  std::optional<std::uint64_t> live_margin_;
+  bool ends_ = false;  ///< freezing, and the data end here
   std::uint64_t progress_ = 0;
   int stop_asked_ = 0;  ///< by this rank
   bool freezing_ = false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/latency_histogram.hpp"
 #include "app/run_config.hpp"
 #include "app/run_setup.hpp"
 #include "app/source_role.hpp"
@@ -25,12 +26,16 @@ struct RunResult {
   /// What each source counts, by number.
   std::map<std::uint32_t, SourceCounts> sources;
   SourceCount sent;                  ///< by the sources
+  bool input_cut = false;            ///< a run on live input was ended before a recorded source had been read
+  LatencyHistogram latency;          ///< from the first hit of an event until it is built; empty where it is not known
   std::vector<ClockQuality> clocks;  ///< by rank, where slots are kept by clocks; on rank 0
   std::vector<PartInfo> parts;
   std::vector<SortedFile> sorted_files;  ///< of --save-sorted
   std::vector<Damage> sorted_damage;
   std::uint64_t slices_before = 0;   ///< of a resumed run: finished before; in the totals, too
   std::uint64_t hits_before = 0;     ///< those that came in with them
+  bool live = false;                 ///< any source is
+  bool all_live = false;             ///< all sources are
   bool unfinished = false;           ///< stopped in good order before everything was built
   double seconds = 0;                ///< wall time of event building, output included
   std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest

@@ -54,9 +54,16 @@ void refuse_differences(const std::string& run_file, const RunRecord& before, co
                   run_file, joined(found, "; ", kDifferencesTold)));
 }
 
-SliceSet finished_slices(const std::string& run_file, SliceId first, const FinishedWork& work) {
+/// Live sources do not begin again with the first slice of the run.
+SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
+  for (const auto& run : runs) first.value = std::min(first.value, run.first);
+  return first;
+}
+
+SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, const FinishedWork& work) {
   std::vector<SliceRun> runs;
   for (const auto& part : work.parts) runs.insert(runs.end(), part.slices.begin(), part.slices.end());
+  const SliceId first = setup.all_live ? first_finished(setup.first_slice, runs) : setup.first_slice;
   try {
     return {first, runs};
   } catch (const std::invalid_argument& e) {
@@ -88,7 +95,7 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, const RunReco
   }
   auto work = take_up_run(config.output);
   resumption.goes_on = true;
-  resumption.finished = finished_slices(config.output, setup.first_slice, work);
+  resumption.finished = finished_slices(config.output, setup, work);
   resumption.writers = std::move(work.writers);
   for (auto& part : work.parts) {
     resumption.totals.add(part.totals);

@@ -6,8 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/mpi_command.hpp"
+#include "app/run_sources.hpp"
+#include "core/dataflow/live_stream.hpp"
 #include "core/mpi/environment.hpp"
-#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "io/sources/open_sources.hpp"
@@ -30,7 +31,10 @@ Json to_json(SourceId id, const SourceFacts& facts) {
             {"epoch_ticks", facts.base.epoch_ticks},
             {"payload", facts.payload.words},
             {"flags", facts.flags},
-            {"text", facts.text}};
+            {"text", facts.text},
+            {"live", facts.live},
+            {"joined", facts.joined},
+            {"started_ns", facts.started_ns}};
   if (facts.first_epoch) json["first_epoch"] = *facts.first_epoch;
   return json;
 }
@@ -47,6 +51,9 @@ SourceFacts from_json(const Json& json) {
   facts.payload.words = json.at("payload");
   facts.flags = json.at("flags");
   facts.text = json.at("text");
+  facts.live = json.at("live");
+  facts.joined = json.at("joined");
+  facts.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) facts.first_epoch = json["first_epoch"].get<Epoch>();
   return facts;
 }
@@ -54,18 +61,40 @@ SourceFacts from_json(const Json& json) {
 SourceFacts facts_of(const SourceSpec& spec, Source& source) {
   const auto& header = source.header();
   const auto input = source.input();
-  return {source.name(), spec.uri.text(), input.path,   input.bytes, input.crc32c,        header.source,
-          header.base,   header.payload,  header.flags, header.text, source.first_epoch()};
+  const auto* live = dynamic_cast<const LiveStream*>(&source);
+  SourceFacts facts;
+  facts.name = source.name();
+  facts.uri = spec.uri.text();
+  facts.path = input.path;
+  facts.bytes = input.bytes;
+  facts.crc32c = input.crc32c;
+  facts.recorded_id = header.source;
+  facts.base = header.base;
+  facts.payload = header.payload;
+  facts.flags = header.flags;
+  facts.text = header.text;
+  facts.first_epoch = source.first_epoch();
+  facts.live = live != nullptr;
+  facts.joined = live != nullptr && live->joined();
+  facts.started_ns = live == nullptr ? 0 : live->started_ns();
+  return facts;
 }
 
 Json to_json(const SortedManifest& manifest) {
   Json sources = Json::array();
   for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
     const auto& origin = manifest.sources[s];
-    const auto payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
-    const SourceFacts facts{origin.name,         origin.uri,  origin.input.path, origin.input.bytes,
-                            origin.input.crc32c, origin.id,   manifest.base,     payload,
-                            origin.flags,        origin.text, std::nullopt};
+    SourceFacts facts;
+    facts.name = origin.name;
+    facts.uri = origin.uri;
+    facts.path = origin.input.path;
+    facts.bytes = origin.input.bytes;
+    facts.crc32c = origin.input.crc32c;
+    facts.recorded_id = origin.id;
+    facts.base = manifest.base;
+    facts.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
+    facts.flags = origin.flags;
+    facts.text = origin.text;
     sources.push_back(to_json({static_cast<std::uint16_t>(s)}, facts));
   }
   return {{"sources", sources},
@@ -117,11 +146,12 @@ void refuse_to_overwrite(const std::string& source, const std::string& folder) {
   throw UserError("--save-sorted '" + folder + "' is the folder that is being read; choose another");
 }
 
-Roles assign_roles(const RunConfig& config, std::size_t n_sources, int ranks) {
-  if (n_sources > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
+Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs, int ranks) {
+  if (specs.size() > std::numeric_limits<std::uint16_t>::max()) throw UserError("more than 65535 sources");
   Roles roles;
   roles.ranks = ranks;
-  roles.sources = static_cast<std::uint32_t>(n_sources);
+  roles.sources = static_cast<std::uint32_t>(specs.size());
+  for (const auto& spec : specs) roles.homes.push_back(spec.home);
   roles.builders = config.builders == 0 ? static_cast<std::uint32_t>(ranks) : config.builders;
   roles.filters = config.filters;
   return roles;
@@ -165,6 +195,25 @@ Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
   return first.value_or(0);
 }
 
+/// Where sources were joined on their way the run begins with the first slice that they have whole, unless a
+/// recording begins before it.
+SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<SourceFacts>& sources, Epoch first) {
+  SliceId whole = geometry.slice_of(first);
+  Epoch recorded = std::numeric_limits<Epoch>::max();
+  for (const auto& source : sources) {
+    if (!source.first_epoch) continue;
+    if (source.joined) whole.value = std::max(whole.value, geometry.slice_of(*source.first_epoch).value + 1);
+    if (!source.live) recorded = std::min(recorded, *source.first_epoch);
+  }
+  return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
+}
+
+/// Unix time of tick 0 as the first source says that knows it; 0: none does.
+std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
+  const auto found = std::ranges::find_if(sources, [](const SourceFacts& s) { return s.started_ns != 0; });
+  return found == sources.end() ? 0 : found->started_ns;
+}
+
 /// Collective. A source that begins late has a gap before it, too.
 void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) {
   const GapLimit limit{setup.meaning.geometry.epochs_per_slice};
@@ -176,20 +225,23 @@ void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) 
 
 }  // namespace
 
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn) {
   RunSetup setup;
+  std::vector<SourceSpec> specs;
+  agree(communicator, [&] {
+    specs = expand_sources(config.sources);
+    for (const auto& source : config.sources) refuse_to_overwrite(source, config.save_sorted);
+    setup.roles = assign_roles(config, specs, communicator.size());
+    setup.local = open_local_sources(config, specs, setup.roles, communicator.rank());
+  });
+  loop_recordings(setup.local, specs, config, communicator);
+  if (std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); })) {
+    setup.time_over = !wait_for_live(setup.local, config, communicator, each_turn);
+  }
   Json mine = Json::array();
   agree(communicator, [&] {
-    const auto specs = expand_sources(config.sources);
-    for (const auto& source : config.sources) refuse_to_overwrite(source, config.save_sorted);
-    setup.roles = assign_roles(config, specs.size(), communicator.size());
-    for (std::size_t s = 0; s < specs.size(); ++s) {
-      const SourceId id{static_cast<std::uint16_t>(s)};
-      if (setup.roles.rank_of(id) != communicator.rank()) continue;
-      const Activity activity("opening the sources");
-      auto source = open_source(specs[s], id, config.time_base);
-      mine.push_back(describe(id, specs[s], *source));
-      setup.local.push_back({id, std::move(source)});
+    for (const auto& source : setup.local) {
+      mine.push_back(describe(source.id, specs[source.id.value], *source.stream));
     }
   });
   setup.streams.resize(setup.roles.sources);
@@ -206,8 +258,11 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator) {
   require_window_fits(setup.meaning.geometry);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.numbered = is_numbered(setup.sources.front());
+  setup.live = std::ranges::any_of(setup.streams, &SourceFacts::live);
+  setup.all_live = std::ranges::all_of(setup.streams, &SourceFacts::live);
+  setup.started_ns = started_ns_of(setup.streams);
   const Epoch first = first_epoch_of(setup.streams);
-  setup.first_slice = setup.meaning.geometry.slice_of(first);
+  setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);
   limit_gaps(setup, first, communicator);
   setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
   return setup;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,10 @@ struct SourceFacts {
   PayloadTable payload;
   std::uint32_t flags = 0;           ///< StreamFlag
   std::string text;                  ///< what the stream says of itself
-  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream
+  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that has not come yet
+  bool live = false;
+  bool joined = false;          ///< a live source that had sent before it was heard first
+  std::int64_t started_ns = 0;  ///< Unix time of tick 0, as a live source says; 0: it does not
 };
 
 /// How the streams of a folder of time-sorted hits came about.
@@ -48,6 +52,10 @@ struct RunSetup {
   std::optional<SortedInput> sorted;
   bool with_payload = false;
   bool numbered = false;           ///< times are event numbers
+  bool live = false;               ///< any source is
+  bool all_live = false;           ///< all sources are
+  std::int64_t started_ns = 0;     ///< Unix time of tick 0; 0: not known
+  bool time_over = false;          ///< --duration has passed while live sources were waited for
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
   SliceSet finished;               ///< slices that an earlier run has finished
   std::vector<std::string> hosts;  ///< by rank
@@ -55,7 +63,7 @@ struct RunSetup {
 };
 
 /// Collective. Opens the sources, each on its rank, and tells everybody about them. When any rank
-/// meets an error all throw the same UserError.
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator);
+/// meets an error all throw the same UserError. `each_turn` is called now and then while live sources are waited for.
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn);
 
 }  // namespace eventloom

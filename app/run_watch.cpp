@@ -24,26 +24,26 @@ namespace {
 constexpr double kSecondsToAbort = 3;
 constexpr std::size_t kNumbersTold = 4;
 
-/// Appends "sources 0,4" for the roles of one kind, numbered from `from`, that a rank plays.
-void add_roles(std::string& text, const char* what, std::uint32_t from, std::uint32_t to, int rank, int ranks) {
+/// Appends "sources 0,4" for the roles of one kind that a rank plays, of `n`.
+template <class RoleId>
+void add_roles(std::string& text, const char* what, std::uint32_t n, int rank, const Roles& roles) {
   std::string numbers;
-  std::size_t n = 0;
-  const auto step = static_cast<std::uint32_t>(ranks);
-  const auto first = from + (static_cast<std::uint32_t>(rank) + step - from % step) % step;
-  for (std::uint32_t role = first; role < to; role += step) {
-    if (++n <= kNumbersTold) numbers += fmt::format("{}{}", n == 1 ? "" : ",", role - from);
+  std::size_t found = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const RoleId id{static_cast<decltype(RoleId{}.value)>(i)};
+    if (roles.rank_of(id) != rank) continue;
+    if (++found <= kNumbersTold) numbers += fmt::format("{}{}", found == 1 ? "" : ",", i);
   }
-  if (n == 0) return;
-  text += fmt::format("{}{}{} {}{}", text.empty() ? "" : "; ", what, n == 1 ? "" : "s", numbers,
-                      n > kNumbersTold ? ",..." : "");
+  if (found == 0) return;
+  text += fmt::format("{}{}{} {}{}", text.empty() ? "" : "; ", what, found == 1 ? "" : "s", numbers,
+                      found > kNumbersTold ? ",..." : "");
 }
 
 std::string plays(const Roles& roles, int rank) {
   std::string text;
-  const auto filters_from = roles.sources + roles.builders;
-  add_roles(text, "source", 0, roles.sources, rank, roles.ranks);
-  add_roles(text, "builder", roles.sources, filters_from, rank, roles.ranks);
-  add_roles(text, "filter", filters_from, filters_from + roles.filters, rank, roles.ranks);
+  add_roles<SourceId>(text, "source", roles.sources, rank, roles);
+  add_roles<BuilderId>(text, "builder", roles.builders, rank, roles);
+  add_roles<FilterId>(text, "filter", roles.filters, rank, roles);
   return text.empty() ? "no role" : text;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/dataflow/live_stream.hpp"
 #include "core/runtime/activity.hpp"
+#include "formats/clip_buffer.hpp"
 
 namespace eventloom {
 
@@ -24,6 +26,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
                        std::vector<Outbox> outboxes)
     : settings_(std::move(settings)),
       scheduler_(scheduler),
+      live_(settings_.patience),
       outboxes_(std::move(outboxes)),
       under_way_(outboxes_.size()) {
   for (auto& source : sources) {
@@ -35,6 +38,10 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.claims_end = settings_.first_slice;
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
+    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) {
+      live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
+      stream.live = live_.add(stream.source.id, *live);
+    }
     // A stream that is read as it comes need not keep what nobody asks for.
     stream.source.stream->forget(settings_.geometry.sent_epochs(settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
@@ -47,7 +54,7 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   if (!start_) start_ = now;
   recorded_ns_ = std::chrono::duration<double, std::nano>(now - *start_).count() * settings_.speed;
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
-  std::size_t work = 0;
+  std::size_t work = live_.receive(now);
   for (auto& outbox : outboxes_) work += outbox.pump() ? 1 : 0;
   for (auto& stream : streams_) {
     if (!stream.ended) work += serve(stream);
@@ -99,32 +106,58 @@ SliceId SourceRole::lowest(const Stream& stream) const {
 bool SourceRole::may_go(const Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
   return !frozen_ && slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
-         outboxes_[builder].accepts(slice) && due(stream.source.id, slice);
+         outboxes_[builder].accepts(slice) && due(stream, slice) &&
+         (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
 }
 
 /// With --speed, a slice may go when as much time has passed as it took to record it; with slots,
 /// when its slot has begun.
-bool SourceRole::due(SourceId source, SliceId slice) const {
-  if (settings_.speed > 0) {
+bool SourceRole::due(const Stream& stream, SliceId slice) const {
+  if (settings_.speed > 0 && !stream.live) {
     const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
     const double slice_ps =
         static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
     if (recorded_ns_ * 1000 < slices * slice_ps) return false;
   }
-  return scheduler_.slot_ns() == 0 || since_start_ >= static_cast<std::int64_t>(scheduler_.start_ns(source, slice));
+  return scheduler_.slot_ns() == 0 ||
+         since_start_ >= static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice));
+}
+
+EpochRange SourceRole::sent_epochs(SliceId slice) const {
+  auto epochs = settings_.geometry.sent_epochs(slice);
+  epochs.end = std::min(epochs.end, end_);
+  return epochs;
+}
+
+/// Cuts the last epoch buffer where the run ends, should it go on beyond.
+void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
+  auto& pieces = under_way.data.pieces;
+  if (pieces.empty()) return;
+  auto last = pieces.back();
+  auto header = read_epoch_buffer_header(last);
+  while (header && header->stored_bytes() < last.size()) {
+    last = last.subspan(header->stored_bytes());
+    header = read_epoch_buffer_header(last);
+  }
+  if (!header || header->epochs().end <= end_) return;
+  under_way.clipped.clear();
+  if (!clip_stored(last, {0, end_}, stream.source.stream->header(), under_way.clipped)) return;
+  pieces.back() = pieces.back().first(pieces.back().size() - last.size());
+  if (!under_way.clipped.empty()) pieces.emplace_back(under_way.clipped);
 }
 
 /// False when the stream turns out to end before the slice.
 bool SourceRole::send(Stream& stream, BuilderId builder) {
   const SliceId slice = stream.next[builder.value];
   auto& under_way = under_way_[builder.value];
-  // Damage records of the message before may have gone out in a put that is not yet flushed.
-  if (!under_way.data.damage.empty()) outboxes_[builder.value].publish();
+  // What is kept here of the message before may have gone out in a put that is not yet flushed.
+  if (!under_way.data.damage.empty() || !under_way.clipped.empty()) outboxes_[builder.value].publish();
   under_way.data.clear();
   {
     const Activity activity("reading a source");
-    stream.source.stream->collect(settings_.geometry.sent_epochs(slice), under_way.data);
+    stream.source.stream->collect(sent_epochs(slice), under_way.data);
   }
+  if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
   learn_end(stream);
   if (slice >= stream.send_end) return false;
   under_way.stream = &stream;
@@ -176,11 +209,30 @@ SliceId SourceRole::begun_end() const {
 void SourceRole::stop_at(SliceId stop) {
   frozen_ = false;
   stop_ = stop;
+  live_.hurry();
   for (auto& stream : streams_) stream.send_end = std::min(stream.send_end, stop);
+}
+
+void SourceRole::end_at(SliceId end) {
+  stop_at(end);
+  end_ = settings_.geometry.owned_epochs(end).begin;
+  for (auto& stream : streams_) {
+    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) live->end_at(end_);
+  }
 }
 
 bool SourceRole::cut_off() const {
   return std::ranges::any_of(streams_, [&](const Stream& s) { return told_end(s) != s.data_end; });
+}
+
+bool SourceRole::cut_off_recorded() const {
+  return std::ranges::any_of(streams_, [&](const Stream& s) { return !s.live && told_end(s) != s.data_end; });
+}
+
+void SourceRole::close() {
+  for (auto& stream : streams_) {
+    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) live->close();
+  }
 }
 
 /// One past the last slice with data, as far as it is sent. While the end of the data is not known

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "app/live_inputs.hpp"
 #include "app/role.hpp"
 #include "core/dataflow/source.hpp"
 #include "core/exchange/outbox.hpp"
@@ -23,8 +25,9 @@ struct SourceRoleSettings {
   /// A source serves no builder this many slices ahead of its slowest one: bounds what a source
   /// that is read as it comes must keep.
   std::uint64_t max_lead = 0;
-  /// Recorded time per real time; 0: as fast as possible.
+  /// Recorded time per real time; 0: as fast as possible. Live sources have their own time.
   double speed = 0;
+  LivePatience patience = {};
   /// Nanoseconds since the common start of all ranks, negative before it; needed where the scheduler
   /// keeps slots.
   std::function<std::int64_t()> since_start;
@@ -61,10 +64,19 @@ class SourceRole final : public Role {
   [[nodiscard]] SliceId begun_end() const;
   /// The sources end before slice `stop`, which is begun_end() or above.
   void stop_at(SliceId stop);
-  /// stop_at() has cut off data of a source, or may have.
+  /// stop_at(), and there is nothing behind: no source sends anything of slice `end` or later along with those before.
+  /// No source has done so yet when `end` is at least as far from begun_end() as margins reach.
+  void end_at(SliceId end);
+  /// stop_at() has cut off data of a source, or may have; `recorded`: of one that is not live.
   [[nodiscard]] bool cut_off() const;
-  /// Transfers wait for their time: by `speed` or by slots.
-  [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0; }
+  [[nodiscard]] bool cut_off_recorded() const;
+  /// Transfers wait for their time: by `speed`, by slots, or because sources are live.
+  [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
+
+  [[nodiscard]] const LiveInputs& live() const { return live_; }
+  [[nodiscard]] LiveInputs& live() { return live_; }
+  /// Live sources receive nothing more, and their recordings are finished. Throws UserError.
+  void close();
 
   [[nodiscard]] SourceCount count() const;
   [[nodiscard]] std::uint64_t hits_read() const;
@@ -79,6 +91,7 @@ class SourceRole final : public Role {
  private:
   struct Stream {
     LocalSource source;
+    std::optional<std::size_t> live;  ///< its number among the live ones
     std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
     std::vector<SliceId> from;        ///< by builder: where to look for the next
     SliceId claims_end;               ///< what of the claims is known to `next`
@@ -95,6 +108,7 @@ class SourceRole final : public Role {
     Stream* stream = nullptr;
     SliceId slice;
     SliceData data;
+    std::vector<std::byte> clipped;  ///< the end of the data, where the run ends inside of an epoch buffer
   };
 
   std::size_t serve(Stream& stream);
@@ -102,7 +116,9 @@ class SourceRole final : public Role {
   void find_next(Stream& stream, std::size_t builder);
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
   [[nodiscard]] bool may_go(const Stream& stream, std::size_t builder, SliceId lowest);
-  [[nodiscard]] bool due(SourceId source, SliceId slice) const;
+  [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] EpochRange sent_epochs(SliceId slice) const;
+  void clip(const Stream& stream, UnderWay& under_way) const;
   void count_transfer(SourceId source, SliceId slice);
   [[nodiscard]] bool serves(std::size_t builder) const {
     return settings_.served.empty() || settings_.served[builder] != 0;
@@ -115,12 +131,14 @@ class SourceRole final : public Role {
 
   SourceRoleSettings settings_;
   Scheduler& scheduler_;
+  LiveInputs live_;
   std::vector<Stream> streams_;
   std::vector<Outbox> outboxes_;
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;
-  SliceId stop_ = kNoSlice;  ///< one past the last slice to send, when told to stop
+  SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, when told to stop
+  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<SteadyTime> start_;
   double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
   std::int64_t since_start_ = 0;  ///< slots: time now

@@ -26,9 +26,13 @@ enum class DropCause : std::uint8_t {
   repeated_incomplete,  ///< the unfinished first copy of an event that its writer began anew
   out_of_step,          ///< an event whose number does not fit its neighbours, or whose trigger other sources deny
   untimed,              ///< an event without the time stamp that was asked for
+  lost,                 ///< on the way from a live source
+  late,                 ///< of a live source: when they came their slice had been closed
+  congested,            ///< of a live source: the run could not take them
 };
-inline constexpr std::array<std::string_view, 6> kDropCauseNames = {
-    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed"};
+inline constexpr std::array<std::string_view, 9> kDropCauseNames = {
+    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed",
+    "lost",    "late",      "congested"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 
 /// Damage of a stream of time-sorted hits itself: hits of any source may be missing.

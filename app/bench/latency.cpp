@@ -6,7 +6,7 @@
 #include "app/bench/bench_command.hpp"
 #include "app/bench/common_clock.hpp"
 #include "app/bench/duplex.hpp"
-#include "app/bench/histogram.hpp"
+#include "app/latency_histogram.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "core/dataflow/slice_builder.hpp"

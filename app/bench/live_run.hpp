@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "app/bench/histogram.hpp"
 #include "app/bench/live_source.hpp"
+#include "app/latency_histogram.hpp"
 #include "app/wiring.hpp"
 #include "core/dataflow/event_definition.hpp"
 #include "core/mpi/communicator.hpp"

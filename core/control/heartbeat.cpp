@@ -113,10 +113,12 @@ void Heartbeat::conclude(Time now) {
     const auto& status = reports_[static_cast<std::size_t>(r)];
     outcome.begun_end = std::max(outcome.begun_end, status.begun_end);
     outcome.progress += status.progress;
+    outcome.live_epoch = std::max(outcome.live_epoch, status.live_epoch);
     outcome.all_done &= status.done;
     outcome.all_frozen &= status.frozen;
     outcome.any_failed |= status.failed;
     outcome.keeps_a_pace |= status.keeps_a_pace;
+    outcome.live_full |= status.live_full;
     if (status.stop == 0 || outcome.stop != 0) continue;
     outcome.stop = status.stop;
     outcome.stop_rank = r;

@@ -15,11 +15,13 @@ namespace eventloom {
 struct RankStatus {
   std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
   std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
-  std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or kStopWriter; 0: does not
+  std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
+  std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or one of kStop...; 0: does not
   std::uint8_t done = 0;          ///< none of its roles has anything left to do
   std::uint8_t failed = 0;        ///< met an error that ends the run
   std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told the last
   std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
+  std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
 
   [[nodiscard]] bool same_state(const RankStatus& other) const {
     return stop == other.stop && done == other.done && failed == other.failed && frozen == other.frozen;
@@ -27,17 +29,21 @@ struct RankStatus {
 };
 /// RankStatus::stop of a rank that cannot write what it has built.
 inline constexpr std::int32_t kStopWriter = -1;
+/// RankStatus::stop at the end of the time that was asked for.
+inline constexpr std::int32_t kStopTime = -2;
 
 /// What a round found: the same on every rank, and what they go by.
 struct Verdict {
-  std::uint64_t begun_end = 0;  ///< the greatest
-  std::uint64_t progress = 0;   ///< the sum
-  std::int32_t stop = 0;        ///< of the lowest rank that asked
+  std::uint64_t begun_end = 0;   ///< the greatest
+  std::uint64_t progress = 0;    ///< the sum
+  std::uint64_t live_epoch = 0;  ///< the greatest
+  std::int32_t stop = 0;         ///< of the lowest rank that asked
   std::int32_t stop_rank = -1;
   std::uint8_t all_done = 0;
   std::uint8_t any_failed = 0;
   std::uint8_t all_frozen = 0;
   std::uint8_t keeps_a_pace = 0;  ///< any
+  std::uint8_t live_full = 0;     ///< any
 };
 
 /// Keeps all ranks of a run informed of each other, in rounds: each rank reports to rank 0, which tells

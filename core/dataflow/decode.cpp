@@ -173,6 +173,10 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
 
 void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,
                                  std::span<const std::uint32_t> words) {
+  if (words.empty()) {
+    drop(source, damage_of(header, DropCause::lost), "it was lost before it was recorded");
+    return;
+  }
   if (!words_intact(header, words)) {
     drop(source, damage_of(header, DropCause::corrupt), "the checksum of an epoch buffer is wrong");
     return;

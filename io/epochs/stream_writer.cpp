@@ -116,15 +116,17 @@ void StreamWriter::append(std::span<const std::byte> buffers) {
     file.trailer.n_hits += header->n_hits;
     file.put(std::as_bytes(std::span(&*header, 1)));
     file.put(stored.subspan(sizeof *header));
-    file.last.assign(words.begin(), words.end());
-    file.last_header = *header;
+    if (!words.empty()) {
+      file.last.assign(words.begin(), words.end());
+      file.last_header = *header;
+    }
     buffers = buffers.subspan(stored.size());
   }
 }
 
 StreamSummary StreamWriter::finish() {
   auto& file = *file_;
-  if (!file.index.empty()) file.trailer.last_tick = time_range(file.last_header, file.last, file.header).last;
+  if (!file.last.empty()) file.trailer.last_tick = time_range(file.last_header, file.last, file.header).last;
   file.trailer.index_offset = file.offset;
   file.trailer.n_buffers = file.index.size();
   seal(file.trailer, file.index);

@@ -20,11 +20,7 @@ bool LmdFile::next(LmdEvent& event) {
     end();
     return false;
   }
-  auto& counts = notes_.counts;
-  ++counts.events;
-  counts.subevents += event.subevents.size();
-  counts.empty_events += event.subevents.empty() ? 1 : 0;
-  counts.event_bytes += 8 + 2 * std::uint64_t{event.dlen};
+  notes_.counts.add(event);
   return true;
 }
 

@@ -10,6 +10,13 @@ constexpr std::size_t kMaxWaiting = 1000;
 
 }  // namespace
 
+void LmdCounts::add(const LmdEvent& event) {
+  ++events;
+  subevents += event.subevents.size();
+  empty_events += event.subevents.empty() ? 1 : 0;
+  event_bytes += 8 + 2 * std::uint64_t{event.dlen};
+}
+
 LmdCounts& LmdCounts::operator+=(const LmdCounts& other) {
   events += other.events;
   subevents += other.subevents;

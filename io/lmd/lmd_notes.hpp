@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/lmd/lmd_event.hpp"
+
 namespace eventloom {
 
 /// What a place that is not as the format says costs.
@@ -20,7 +22,7 @@ struct LmdProblem {
   std::uint64_t offset = 0;  ///< bytes in the file
   LmdEffect effect = LmdEffect::none;
   std::uint32_t hits = 0;  ///< lost, as far as known
-  std::string text;        ///< what was expected and what was found
+  std::string text;        ///< what was expected and what was found; empty: it has been said
 };
 
 /// Of what is in the file, whether it is used or not.
@@ -35,6 +37,8 @@ struct LmdCounts {
   std::uint64_t missing_buffers = 0;    ///< by their numbers
   std::uint64_t skipped_fragments = 0;  ///< rests of events whose beginning is not there
 
+  /// A whole event.
+  void add(const LmdEvent& event);
   LmdCounts& operator+=(const LmdCounts& other);
 };
 

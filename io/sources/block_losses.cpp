@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace eventloom {
 
@@ -25,6 +26,34 @@ void add_loss(HitBlock& block, const Loss& loss) {
     }
   }
   losses.push_back(loss);
+}
+
+void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause) {
+  HitBlock kept;
+  auto loss = block.losses.begin();
+  const auto move_losses = [&](std::size_t before) {
+    for (; loss != block.losses.end() && loss->before <= before; ++loss) {
+      kept.losses.push_back(*loss);
+      kept.losses.back().before = kept.size();
+    }
+  };
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    move_losses(i);
+    if (goes[i]) {
+      const bool joins = !kept.losses.empty() && kept.losses.back().before == kept.size() &&
+                         kept.losses.back().cause == cause && !kept.losses.back().leaves_hole;
+      if (!joins) kept.losses.push_back({.before = kept.size(), .cause = cause});
+      ++kept.losses.back().hits;
+      continue;
+    }
+    const auto payload = block.payload_of(i);
+    if (!block.payload_begin.empty()) kept.payload_begin.push_back(static_cast<std::uint32_t>(kept.payload.size()));
+    kept.payload.insert(kept.payload.end(), payload.begin(), payload.end());
+    kept.time.push_back(block.time[i]);
+    kept.channel.push_back(block.channel[i]);
+  }
+  move_losses(block.size());
+  block = std::move(kept);
 }
 
 void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss) {

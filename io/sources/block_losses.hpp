@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "io/sources/hit_reader.hpp"
 
@@ -14,5 +15,8 @@ void add_loss(HitBlock& block, const Loss& loss);
 /// and puts `loss` where they were, in front of the losses from number `at` on. When there are very many losses
 /// their order no longer matters.
 void take_back_hits(HitBlock& block, std::size_t first_hit, std::size_t at, Loss loss);
+
+/// Takes the hits out of the block of which `goes` is true, one element per hit, and puts losses in their place.
+void leave_out_hits(HitBlock& block, const std::vector<bool>& goes, DropCause cause);
 
 }  // namespace eventloom

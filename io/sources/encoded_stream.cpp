@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/sources/block_losses.hpp"
 
 namespace eventloom {
 
@@ -14,8 +16,9 @@ constexpr std::size_t kChunkBytes = 256U << 10;
 
 }  // namespace
 
-EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder)
+EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live)
     : reader_(std::move(reader)),
+      live_(live),
       ordered_(reader_->name(), reorder),
       losses_(reader_->header()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
@@ -30,8 +33,6 @@ std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::opt
 
 /// Afterwards every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
-  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
-  const Epoch most = max_epoch(epoch_ticks);
   ReorderBuffer::Hit hit;
   while (!ended_ && encoder_.open_from().value_or(0) < epoch) {
     if (!ordered_.next(hit)) {
@@ -39,12 +40,28 @@ void EncodedStream::read_until(Epoch epoch) {
       read_block();
       continue;
     }
-    const Epoch at = hit.time / epoch_ticks;
-    if (at > most) refuse_time(hit.time);
-    if (encoder_.must_close_before(hit.time)) close_buffer();
-    encoder_.add(hit.time, hit.channel, hit.payload);
-    if (at >= end_epoch_) take_epoch(at);
+    encode(hit);
   }
+}
+
+std::optional<Epoch> EncodedStream::read_on() {
+  if (ended_) return std::nullopt;
+  if (!all_read_) read_block();
+  if (live_) release_waiting();
+  ReorderBuffer::Hit hit;
+  while (ordered_.next(hit)) encode(hit);
+  if (!all_read_) return encoder_.open_from().value_or(0);
+  end();
+  return std::nullopt;
+}
+
+void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  const Epoch at = hit.time / epoch_ticks;
+  if (at > max_epoch(epoch_ticks)) refuse_time(hit.time);
+  if (encoder_.must_close_before(hit.time)) close_buffer();
+  encoder_.add(hit.time, hit.channel, hit.payload);
+  if (at >= end_epoch_) take_epoch(at);
 }
 
 /// A hit of a later epoch than all before.
@@ -72,6 +89,7 @@ void EncodedStream::limit_gaps(const GapLimit& limit) {
 void EncodedStream::read_block() {
   auto block = ordered_.spare();
   if (reader_->read(block)) {
+    if (live_) leave_out_late(block);
     losses_.take(block);
     if (block.size() != 0) ordered_.push(std::move(block));
   } else {
@@ -79,6 +97,36 @@ void EncodedStream::read_block() {
     ordered_.end();
     all_read_ = true;
   }
+}
+
+/// What would end the program if it stood in a file.
+void EncodedStream::leave_out_late(HitBlock& block) {
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
+  const Tick least = ordered_.given_to().value_or(0);
+  const auto take_out = [&block](auto goes, DropCause cause) {
+    if (std::ranges::none_of(block.time, goes)) return;
+    std::vector<bool> out(block.size());
+    std::transform(block.time.begin(), block.time.end(), out.begin(), goes);
+    leave_out_hits(block, out, cause);
+  };
+  take_out([most](Tick time) { return time > most; }, DropCause::untimed);
+  take_out([least](Tick time) { return time < least; }, DropCause::late);
+}
+
+/// Hits wait only so long for earlier ones.
+void EncodedStream::release_waiting() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto pushed = ordered_.blocks_pushed();
+  if (std::exchange(arrived_, pushed) != pushed) arrivals_.push_back({now, pushed});
+  bool due = false;
+  std::uint32_t blocks = 0;
+  while (!arrivals_.empty() && now - arrivals_.front().at >= live_->longest_wait) {
+    blocks = arrivals_.front().blocks;
+    due = true;
+    arrivals_.pop_front();
+  }
+  if (due) ordered_.release(blocks);
 }
 
 SourceCounts EncodedStream::counts() const {

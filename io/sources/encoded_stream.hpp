@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,12 +16,23 @@
 
 namespace eventloom {
 
+/// How a stream is read that comes from outside at this moment: no hit in it may end the program.
+struct LiveReading {
+  std::chrono::milliseconds longest_wait{100};  ///< of a hit for earlier ones; those that still come are left out
+};
+
 /// A source that is read from a foreign format as it is needed and turned into epoch buffers, the
 /// same bytes that `eventloom convert` would write. Holds what has been read and not been forgotten.
 class EncodedStream final : public Source {
  public:
-  /// `reorder`: see ReorderBuffer.
-  EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder);
+  /// `reorder`: see ReorderBuffer. With `live`, hits that come too late to be put in order count as lost (late), and
+  /// so do hits of a time that no epoch has (untimed).
+  EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live = {});
+
+  /// For who follows a stream as it comes: takes in what the reader gives next, waiting only as the reader does.
+  /// Returns the epoch before which every buffer and stretch of damage that begins there is complete, so that
+  /// collect() up to there reads nothing; nothing at the end of the stream, when all is.
+  std::optional<Epoch> read_on();
 
   [[nodiscard]] const StreamHeader& header() const override { return reader_->header(); }
   [[nodiscard]] const std::string& name() const override { return reader_->name(); }
@@ -44,7 +56,10 @@ class EncodedStream final : public Source {
   };
 
   void read_until(Epoch epoch);
+  void encode(const ReorderBuffer::Hit& hit);
   void read_block();
+  void leave_out_late(HitBlock& block);
+  void release_waiting();
   void take_epoch(Epoch epoch);
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
@@ -52,8 +67,16 @@ class EncodedStream final : public Source {
   void drop_forgotten();
   void close_buffer();
 
+  struct Arrival {
+    std::chrono::steady_clock::time_point at;
+    std::uint32_t blocks = 0;  ///< that had come then
+  };
+
   std::unique_ptr<HitReader> reader_;
+  std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
+  std::deque<Arrival> arrivals_;  ///< of blocks that may wait, when read live
+  std::uint32_t arrived_ = 0;     ///< blocks
   LossAccount losses_;
   EpochBufferEncoder encoder_;
   std::deque<Chunk> chunks_;

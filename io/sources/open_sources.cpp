@@ -40,8 +40,24 @@ std::vector<std::string> matching_files(const std::string& pattern) {
   return paths;
 }
 
+/// Boards at one port are told apart by their numbers, and received together.
+void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  const auto same_port = [&](const SourceSpec& spec) {
+    return spec.uri.scheme() == "udp" && spec.uri.path() == uri.path();
+  };
+  if (std::ranges::any_of(out, same_port)) {
+    throw UserError("source '" + uri.text() +
+                    "': there is another source at this port; name all its boards in one: " + "?sources=3,5,9");
+  }
+  const auto boards = uri.get("sources", "");
+  const auto n = static_cast<std::uint32_t>(1 + std::ranges::count(boards, ','));
+  const auto home = static_cast<std::uint32_t>(out.size());
+  for (std::uint32_t board = 0; board < n; ++board) out.push_back({uri, home, board});
+}
+
 void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  if (uri.scheme() == "gen" || uri.has("concat")) {
+  if (uri.scheme() == "udp") return expand_boards(uri, out);
+  if (uri.scheme() == "gen" || uri.scheme() == "mbs" || uri.has("concat")) {
     out.push_back({uri});
     return;
   }
@@ -91,7 +107,9 @@ std::unique_ptr<HitReader> open_reader(const SourceUri& uri, SourceId id, const 
   return open_generator(uri, id, base);
 }
 
-bool holds_events(const SourceUri& uri) { return uri.scheme() == "lmd" || uri.scheme() == "hld"; }
+bool holds_events(const SourceUri& uri) {
+  return uri.scheme() == "lmd" || uri.scheme() == "hld" || uri.scheme() == "mbs";
+}
 
 /// Whether times are event numbers.
 bool is_numbered(const SourceUri& uri) {
@@ -108,19 +126,23 @@ std::uint64_t reorder_of(const SourceUri& uri) {
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   std::vector<SourceSpec> specs;
   for (const auto& text : uris) expand(SourceUri::parse(text), specs);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
+  }
   return specs;
 }
 
-std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options) {
+std::unique_ptr<Source> SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
-  if (uri.scheme() == "file") return open_epochs(uri, options);
+  if (uri.scheme() == "file") return open_epochs(uri, base_);
   if (uri.scheme() == "sorted") {
     return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMaxSortedParts));
   }
   TimeBase base;
   if (is_numbered(uri)) base.epoch_ticks = kNumbersPerEpoch;
-  base.tick_ps = options.tick_ps.value_or(base.tick_ps);
-  base.epoch_ticks = options.epoch_ticks.value_or(base.epoch_ticks);
+  base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
+  base.epoch_ticks = base_.epoch_ticks.value_or(base.epoch_ticks);
+  if (is_live(uri)) return live_.open(uri, spec.board, id, base);
   return std::make_unique<EncodedStream>(open_reader(uri, id, base), reorder_of(uri));
 }
 

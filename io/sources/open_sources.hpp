@@ -9,6 +9,8 @@
 
 #include "core/dataflow/source.hpp"
 #include "formats/ids.hpp"
+#include "io/live/live_opener.hpp"
+#include "io/live/live_options.hpp"
 #include "io/sources/source_uri.hpp"
 
 namespace eventloom {
@@ -16,6 +18,10 @@ namespace eventloom {
 /// One source of a run, ready to be opened.
 struct SourceSpec {
   SourceUri uri;
+  /// Number in the run of the first source that is received at the same port, itself if it is alone there: they are
+  /// opened by one opener.
+  std::uint32_t home = 0;
+  std::uint32_t board = 0;  ///< which of those at the port
 };
 
 /// What the user says of the clock; importers fall back on TimeBase's defaults, .epochs files on their own.
@@ -32,7 +38,22 @@ inline constexpr std::uint32_t kNumbersPerEpoch = 16;
 /// Throws UserError when one names none.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
-/// Throws UserError when it cannot be opened, or is an .epochs file of another clock than asked for.
-std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& options);
+/// Opens sources; live ones that share a port must be opened by the same.
+class SourceOpener {
+ public:
+  explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}) : base_(base), live_(std::move(live)) {}
+
+  /// Throws UserError when it cannot be opened, or is an .epochs file of another clock than asked for.
+  std::unique_ptr<Source> open(const SourceSpec& spec, SourceId id);
+
+ private:
+  TimeBaseOptions base_;
+  LiveOpener live_;
+};
+
+/// A source on its own.
+inline std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& base) {
+  return SourceOpener(base).open(spec, id);
+}
 
 }  // namespace eventloom

@@ -24,12 +24,21 @@ bool ReorderBuffer::next(Hit& hit) {
 /// Puts what is held into the order of time once there is enough to give some out.
 bool ReorderBuffer::settle() {
   const std::size_t held = entries_.size() - used_;
-  if (ended_ ? held == 0 : held < 2 * capacity_) return false;
+  if (ended_ ? held == 0 : held < 2 * capacity_ && !released_) return false;
   drop_used();
   if (!std::ranges::is_sorted(entries_, {}, &Entry::time)) std::ranges::stable_sort(entries_, {}, &Entry::time);
   ready_ = ended_ ? entries_.size() : entries_.size() - std::min(entries_.size(), capacity_);
+  if (released_) {
+    const auto waits = [this](const Entry& entry) { return static_cast<std::int32_t>(entry.block - *released_) >= 0; };
+    std::size_t end = entries_.size();
+    while (end > ready_ && waits(entries_[end - 1])) --end;
+    ready_ = end;
+    released_.reset();
+  }
   return ready_ != 0;
 }
+
+void ReorderBuffer::release(std::uint32_t blocks) { released_ = blocks; }
 
 /// Blocks of which nothing is left become spares. What is left stays in the order of time: what is
 /// pushed later was recorded later, so a stable sort keeps equal times as they were recorded.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,15 @@ class ReorderBuffer {
   /// Takes the hits that were recorded next. Throws UserError when one of them comes later than the
   /// buffer can mend: with the source, the number of the hit and how far back it lies.
   void push(HitBlock block);
+  /// Blocks pushed so far; the number wraps around.
+  [[nodiscard]] std::uint32_t blocks_pushed() const {
+    return first_block_ + static_cast<std::uint32_t>(blocks_.size());
+  }
+  /// The first `blocks` of all blocks pushed wait no longer for earlier hits: next() gives their hits, and those
+  /// that lie before them in time.
+  void release(std::uint32_t blocks);
+  /// Time of the last hit given out: one before it comes too late.
+  [[nodiscard]] std::optional<Tick> given_to() const { return any_ ? std::optional(last_) : std::nullopt; }
   /// No more will come.
   void end() { ended_ = true; }
 
@@ -59,6 +69,7 @@ class ReorderBuffer {
   Tick last_ = 0;               ///< time of the last hit given out
   bool any_ = false;
   bool ended_ = false;
+  std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is seen to
 };
 
 }  // namespace eventloom

@@ -11,8 +11,8 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kSchemes = {"file",   "csv",    "hdf5",   "lmd", "hld",
-                                                      "spikes", "packed", "sorted", "gen"};
+constexpr std::array<std::string_view, 11> kSchemes = {"file",   "csv",    "hdf5", "lmd", "hld", "spikes",
+                                                       "packed", "sorted", "gen",  "mbs", "udp"};
 /// Keys that need no value.
 constexpr std::array<std::string_view, 2> kFlags = {"concat", "tdc"};
 /// Endings of names that tell the scheme.

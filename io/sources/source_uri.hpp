@@ -9,8 +9,9 @@
 
 namespace eventloom {
 
-/// scheme:PATH?key=value&key=value; some keys (`concat`, `tdc`) may stand alone. A path without a
-/// scheme is read by its ending: .epochs as file:, .lmd as lmd:, .hld as hld:, .spikes as spikes:.
+/// scheme:PATH?key=value&key=value, the path of a live source begins with //; some keys (`concat`, `tdc`) may stand
+/// alone. A path without a scheme is read by its ending: .epochs as file:, .lmd as lmd:, .hld as hld:, .spikes as
+/// spikes:.
 class SourceUri {
  public:
   /// Throws UserError when the scheme is unknown or the text is not of this form.

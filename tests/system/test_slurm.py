@@ -1,5 +1,6 @@
 """The shipped job scripts, unchanged, by sbatch on virtual nodes: COMPLETED, with the undisturbed run's events."""
 
+import contextlib
 import functools
 import json
 import os
@@ -8,8 +9,13 @@ import subprocess
 
 import pytest
 
+import live
+from epochs_file import hits_of_file
+from interrupted import Started
+from lmd_reference import Event, Subevent, classic_file, white_rabbit
+from mbs import Serving
 from program import DATA, Run, eventloom, generate
-from results import assert_same, read_merged
+from results import assert_balanced, assert_same, read_merged
 from slurm import Cluster, available, call
 
 DEFINITION = "gap:60,4"
@@ -24,7 +30,7 @@ def cluster():
     can, reason = available()
     if not can:
         pytest.skip(reason)
-    with Cluster(4) as made:
+    with Cluster(6) as made:
         yield made
 
 
@@ -95,6 +101,49 @@ def assert_kept(before, job):
     assert before.items() <= parts(job).items(), "a finished part was written again"
 
 
+STREAMS = {"rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 200_000, "duration": "40ms",
+           "epochs-per-buffer": 10}
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory):
+    """What two boards send: 400 slices."""
+    return live.Recording(tmp_path_factory.mktemp("live"), "gap:25ns,4", 10, sources=2, seed=5, **STREAMS)
+
+
+def submit_live(cluster, recording, folder, front_ends, *run_options, nodes, tasks=1, env=None):
+    """It never waits for a board in vain."""
+    settings = {"FRONT_ENDS": "\n".join(front_ends), "DEFINE": recording.define, "EPOCH_TIMEOUT": "20s"}
+    options = (f"--nodelist={nodes}", f"--nodes={2 if '-' in nodes else 1}", f"--ntasks-per-node={tasks}",
+               "--cpus-per-task=1", "--signal=B:USR1@50")
+    return cluster.submit("live.sbatch", "out", "--epochs-per-slice", recording.slice_epochs, *run_options,
+                          options=options, cwd=folder, env=settings | (env or {}))
+
+
+def listening(job, *ports):
+    def all_bound():
+        assert job.state() in ("PENDING", "RUNNING"), job.log()
+        return all(live.sockets("udp", port) for port in ports)
+    job.wait(all_bound, 60, "ports bound")
+
+
+@contextlib.contextmanager
+def slowly_taken(cluster, boards, folder, nodes, **env):
+    """A job that takes what two boards send, 4 slices in a second for 100 s, each into a part of its own."""
+    port = live.free_port()
+    job = submit_live(cluster, boards, folder, [live.udp(port, sources="0,1")], "--segment-size", 1, nodes=nodes, env=env)
+    listening(job, port)
+    with live.send(boards.paths, port, "--speed", "0.0004") as sender:
+        yield job, sender
+
+
+def found_by(job):
+    job.assert_state("COMPLETED")
+    found = live.datasets(job.folder / "out" / "merged.h5")
+    assert_balanced(live.ledger_of(found))
+    return found
+
+
 class TestReplay:
     @pytest.mark.parametrize("launcher", ["mpirun", "srun"])
     def test_over_four_nodes(self, cluster, recording, tmp_path, launcher):
@@ -153,19 +202,6 @@ class TestReplay:
 
 
 class TestInterrupted:
-    def test_time_limit(self, cluster, recording, tmp_path):
-        # Slurm counts limits in minutes and looks every 30 s whom to warn: these hear of it in 0 to 30 s, by chance
-        # before the ranks heed signals.
-        jobs = submit_both(cluster, recording, tmp_path, *lasting(40), options=("--time=1", "--signal=B:USR1@50"))
-        for job in jobs:
-            job.wait(lambda: restarts(job) >= 1, 60, "another attempt")
-            before = parts(job)
-            assert_complete(job, recording)
-            assert_kept(before, job)
-            stopped = re.search(r"run stopped by SIGUSR1 with exit code (\d+)", history(job)[0])
-            assert stopped and stopped[1] in ("75", "138")
-            assert not before or "resuming" in job.log()
-
     def test_signal_that_comes_before_the_ranks_is_heard_later(self, cluster, recording, tmp_path):
         job = submit_replay(cluster, recording, tmp_path, *lasting(40), options=TWO_NODES)
         job.wait(lambda: "4 ranks on 2 nodes" in job.log(), 30, "start")
@@ -226,6 +262,119 @@ class TestInterrupted:
         fields = job.assert_state("FAILED")
         assert (fields["ExitCode"], fields["Restarts"]) == ("75:0", "1")
         assert "failed 2 times in a row" in job.log()
+
+
+class TestTimeLimit:
+    @pytest.fixture(scope="class")
+    def interrupted(self, cluster, recording, boards, tmp_path_factory):
+        """Jobs after their first attempt, all at once, as Slurm looks only every 30 s whom to warn: {name: (job, its
+        parts by then)}, and the sender of the live one."""
+        folder = tmp_path_factory.mktemp("limited")
+        with slowly_taken(cluster, boards, folder, "n[5-6]") as (live_job, sender):
+            wait_for_parts(live_job)
+            # Slurm counts limits in minutes: all of these are warned the next time, by chance before the ranks of the
+            # replays heed signals.
+            cluster.call("scontrol", "update", f"JobId={live_job.number}", "TimeLimit=1")
+            both = submit_both(cluster, recording, folder, *lasting(40), options=("--time=1", "--signal=B:USR1@50"))
+            jobs = {}
+            for name, job in zip(("mpirun", "srun", "live"), (*both, live_job)):
+                job.wait(lambda: restarts(job) >= 1, 60, "another attempt")
+                jobs[name] = job, parts(job)
+            cluster.call("scontrol", "update", f"JobId={live_job.number}", "TimeLimit=60")
+            yield jobs, sender
+
+    def test_live(self, interrupted, boards):
+        """The boards go on all the time: what both attempts took is in one output."""
+        jobs, sender = interrupted
+        job, before = jobs["live"]
+        job.wait(lambda: len(parts(job)) > len(before) + 5, 60, "parts of the other attempt")
+        sender.process.terminate()
+        found = found_by(job)
+        assert_kept(before, job)
+        assert "run stopped by SIGUSR1 with exit code 75" in history(job)[0]
+        live.assert_slices_as_replayed(boards, found)
+        complete = sorted(live.rows(found).keys() - live.masked(found))
+        gaps = [(a, b) for a, b in zip(complete, complete[1:]) if b > a + 1]
+        assert complete[0] == 0 and len(gaps) == restarts(job), "more is missing than what came between the attempts"
+        assert len(before) <= gaps[0][0] + 1 and gaps[-1][1] < complete[-1]
+        raw = {path.name for path in (job.folder / "out" / "raw").iterdir()}
+        assert raw >= {f"source-000{number}{attempt}.epochs" for number in (0, 1) for attempt in ("", "-01")}
+
+    @pytest.mark.parametrize("launcher", ["mpirun", "srun"])
+    def test_replay(self, interrupted, recording, launcher):
+        job, before = interrupted[0][launcher]
+        assert_complete(job, recording)
+        assert_kept(before, job)
+        stopped = re.search(r"run stopped by SIGUSR1 with exit code (\d+)", history(job)[0])
+        assert stopped and stopped[1] in ("75", "138")
+        assert not before or "resuming" in job.log()
+
+
+class TestLive:
+    def test_servers_and_boards_at_their_nodes(self, cluster, tmp_path):
+        """An MBS server, two boards at a port of n3, one at a port of n4: the events of the recorded files."""
+        four = live.Recording(tmp_path, "gap:25ns,4", 100, sources=4, seed=6, **STREAMS)
+        hits = hits_of_file(four.files[0])
+        events = [Event(number, [Subevent(channel & 0xFFFF, white_rabbit(time))])
+                  for number, (time, channel) in enumerate(zip(hits.time.tolist(), hits.channel.tolist()), 1)]
+        (tmp_path / "server.lmd").write_bytes(classic_file(events, 8192))
+        served = f"lmd:{tmp_path}/server.lmd?time=wr"
+        expected = live.datasets(Run(tmp_path / "files", [served, *four.uris[1:]], *four.meaning).merged)
+        two, one, places = live.free_port(), live.free_port(), tmp_path / "places"
+        targets = [word for port in (two, two, one) for word in ("--to", f"udp://{live.HOST}:{port}")]
+        with Serving(tmp_path, served, "--once", "--speed", "0.1") as server:
+            front_ends = [f"mbs://{live.HOST}:{server.port}/transport?time=wr", f"n3 {live.udp(two, sources='1,2')}",
+                          f"n4   {live.udp(one)}"]
+            job = submit_live(cluster, four, tmp_path, front_ends, nodes="n[3-4]", tasks=2,
+                              env={"PLACES": str(places), "RECONNECT": "0s"})
+            listening(job, two, one)
+            with Started(tmp_path, "send", *four.paths[1:], *targets, "--ids", "1,2,3", "--speed", "0.1") as sender:
+                sender.wait(0)
+                assert_same(found_by(job), expected)
+        ranks = dict(line.split() for line in places.read_text().splitlines() if line[0].isdigit())
+        assert {int(rank): node for rank, node in ranks.items()} == {0: "n3", 1: "n3", 2: "n4", 3: "n4"}
+        raw = sorted((tmp_path / "out" / "raw").iterdir())
+        assert [path.name for path in raw] == [f"source-{number:04}.epochs" for number in range(4)]
+        again = Run(tmp_path / "again", [f"file:{path}" for path in raw], *four.meaning)
+        assert_same(live.datasets(again.merged), expected)
+
+    def test_ends_when_it_is_told_to(self, cluster, boards, tmp_path):
+        """By a signal, past mpirun and past srun, or after DURATION: whole, while the boards go on."""
+        with contextlib.ExitStack() as senders:
+            jobs = {}
+            for name, nodes, env in (("mpirun", "n[1-2]", {}), ("srun", "n[3-4]", {"LAUNCHER": "srun"}),
+                                     ("duration", "n5", {"DURATION": "2"})):
+                (tmp_path / name).mkdir()
+                jobs[name], _ = senders.enter_context(slowly_taken(cluster, boards, tmp_path / name, nodes, **env))
+            for name in ("mpirun", "srun"):
+                wait_for_parts(jobs[name])
+                cluster.call("scancel", "--batch", "--signal=TERM", jobs[name].number)
+            for job in jobs.values():
+                found = found_by(job)
+                assert restarts(job) == 0
+                assert not live.masked(found) and not live.losses(found)
+                live.assert_slices_as_replayed(boards, found)
+                assert 0 < len(live.rows(found)) < boards.n_slices
+        again = submit_live(cluster, boards, tmp_path / "mpirun", ["udp://127.0.0.1:1"], nodes="n1")
+        assert again.assert_state("FAILED")["ExitCode"] == "2:0"
+        assert "out holds a finished run; choose another folder" in again.log()
+
+    def test_front_ends_that_cannot_be(self, cluster, boards, tmp_path):
+        udp, mistakes = f"udp://{live.HOST}:{live.free_port()}", []
+        for front_ends, told in [
+            ([f"n1 {udp}"], "n1 is not a node of this job"),
+            ([f"n3 {udp}?sources=0,1", f"n4 {udp}1"], "rank 0 cannot be on n4, as n3 needs it for another front end"),
+            ([f"n3 {udp}", f"n3 {udp}1"], "n3 has no task left"),
+            (["n4 udp://192.0.2.1:5001"], "192.0.2.1"),  # not an address of it
+            ([" ", ""], "no front ends"),
+        ]:
+            folder = tmp_path / str(len(mistakes))
+            folder.mkdir()
+            mistakes.append((submit_live(cluster, boards, folder, front_ends, nodes="n[3-4]"), told))
+        for job, told in mistakes:
+            fields = job.assert_state("FAILED")
+            assert (fields["ExitCode"], fields["Restarts"]) == ("2:0", "0")
+            assert told in job.log()
 
 
 def test_sweep_as_an_array(cluster, tmp_path):

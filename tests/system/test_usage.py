@@ -12,7 +12,7 @@ from epochs_file import read_epochs_file
 from program import BINARY, environment, eventloom, generate
 from results import assert_unfinished, read_ledger
 
-COMMANDS = ["run", "generate", "convert", "inspect", "merge", "plan"]
+COMMANDS = ["run", "generate", "convert", "inspect", "merge", "plan", "send", "serve"]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-#include "app/bench/histogram.hpp"
+#include "app/latency_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>

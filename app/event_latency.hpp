@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "app/latency_histogram.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// How old events are when they are built: from their first hit, by the clock of the source that says when its
+/// tick 0 was, to now, by the clock of this host.
+class EventLatency {
+ public:
+  /// `started_ns`: Unix time of tick 0.
+  EventLatency(std::int64_t started_ns, std::uint64_t tick_ps) : started_ns_(started_ns), tick_ps_(tick_ps) {}
+
+  void add(const BuiltSlice& slice);
+  [[nodiscard]] const LatencyHistogram& histogram() const { return histogram_; }
+
+ private:
+  std::int64_t started_ns_;
+  std::uint64_t tick_ps_;
+  LatencyHistogram histogram_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/generate_events.hpp"
+
+namespace eventloom {
+
+/// Path of the stream of a source.
+std::string stream_path(const GenerateSettings& settings, std::uint32_t source);
+
+struct GenerateResult {
+  std::uint64_t events = 0;
+  std::uint64_t event_hits = 0;
+  std::vector<std::uint64_t> hits;  ///< by source
+  std::uint64_t bytes = 0;
+};
+
+/// Writes what a generator makes: a stream file for each source, and the truth, a line for each event.
+class RecordingWriter {
+ public:
+  /// `settings` must outlive it. Throws UserError.
+  explicit RecordingWriter(const GenerateSettings& settings);
+  ~RecordingWriter();
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+
+  /// Takes what the generator has made since clear().
+  void take(const EventGenerator& generator);
+  GenerateResult finish();
+
+ private:
+  class Stream;
+
+  const GenerateSettings& settings_;
+  std::ofstream truth_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  GenerateResult result_;
+};
+
+/// All of it, to files. Uses memory independent of the duration. Throws UserError.
+GenerateResult generate(const GenerateSettings& settings);
+
+}  // namespace eventloom

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "app/role.hpp"
+#include "core/dataflow/live_stream.hpp"
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+struct LivePatience {
+  /// A source that others have been ahead of for so long is waited for no longer; 0: it is waited for for ever.
+  std::chrono::nanoseconds epoch_timeout{};
+  std::chrono::nanoseconds stall_warning{};  ///< a source that is silent for so long is named; 0: never
+};
+
+/// How far the foremost live source of a run was, and when.
+class Frontier {
+ public:
+  /// Times and epochs never fall; what was so is remembered for `memory`.
+  void advance(SteadyTime now, Epoch epoch, std::chrono::nanoseconds memory);
+  [[nodiscard]] Epoch now() const { return newest_; }
+  /// At `time`, or a little before.
+  [[nodiscard]] Epoch at(SteadyTime time) const;
+
+ private:
+  struct Mark {
+    SteadyTime time;
+    Epoch epoch;
+  };
+  std::deque<Mark> marks_;
+  Epoch newest_ = 0;
+};
+
+/// The live sources of one rank: takes in what they have, decides when one that is behind the others is waited for
+/// no longer, and names those that are silent.
+///
+/// Time is measured by the data themselves: an epoch is overdue when another live source, of any rank, passed
+/// it `epoch_timeout` ago. Sources without a common pace may be far apart, so one that moves is waited for all the
+/// same as long as no other has to stop listening. A source that was given up is absent, and then nothing of it is
+/// waited for at all, until it has caught up to within that time.
+class LiveInputs {
+ public:
+  explicit LiveInputs(LivePatience patience) : patience_(patience) {}
+
+  /// Returns the number by which ready() knows it. `stream` must outlive this.
+  std::size_t add(SourceId id, LiveStream& stream);
+  [[nodiscard]] bool any() const { return !inputs_.empty(); }
+
+  /// Takes in what has come; returns how many sources had something.
+  std::size_t receive(SteadyTime now);
+  /// Of the foremost source here.
+  [[nodiscard]] Epoch reached() const;
+  /// A source here does not listen: it holds as much as it may.
+  [[nodiscard]] bool any_full() const;
+  /// Of all ranks: how far the foremost source is, and whether any is full.
+  void set_others(Epoch frontier, bool any_full);
+  /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
+  [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
+  /// The run is to end: what has not come epoch_timeout from now, or in 10 s, is not waited for, whoever is ahead.
+  void hurry();
+
+ private:
+  struct Input {
+    SourceId id;
+    LiveStream* stream;
+    SteadyTime heard{};
+    SteadyTime listens_since{};
+    SteadyTime moved{};  ///< when it last got on
+    Epoch was_at = 0;
+    std::chrono::nanoseconds told{};  ///< length of the silence when it was told last
+    bool absent = false;
+    Epoch absent_from = 0;
+  };
+
+  void tell_silence(Input& input);
+  void look_for_return(Input& input);
+  [[nodiscard]] bool overdue(const Input& input, Epoch end) const;
+  void give_up(Input& input, Epoch end);
+
+  LivePatience patience_;
+  std::vector<Input> inputs_;
+  Frontier frontier_;
+  SteadyTime now_{};
+  SteadyTime hurry_{};  ///< since when
+  bool others_full_ = false;
+};
+
+}  // namespace eventloom

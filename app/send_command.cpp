@@ -1,0 +1,148 @@
+#include <charconv>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "app/command_line.hpp"
+#include "app/live_sender.hpp"
+#include "app/options.hpp"
+#include "app/recorded_stream.hpp"
+#include "app/sending_options.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "formats/units.hpp"
+#include "io/live/live_opener.hpp"
+#include "io/sources/looped_source.hpp"
+#include "io/sources/open_sources.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// Keeps the last hits of a pass and the first of the next apart.
+constexpr Epoch kLoopGap = 100;
+
+void add_options(po::options_description& options) {
+  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        "what to send, repeatable; see 'eventloom run --help'")(
+      "speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out")(
+      "bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit")(
+      "loop", text_value("N", "1"), "send N times, for .epochs files; times go on")(
+      "ids", po::value<std::string>()->value_name("LIST"),
+      "numbers that the sources are sent as, as in 3,5,9 (default 0,1,2...)")(
+      "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)");
+  add_sending_options(options);
+}
+
+std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size_t sources) {
+  std::vector<std::uint32_t> ids;
+  if (values.count("ids") == 0) {
+    for (std::uint32_t id = 0; id < sources; ++id) ids.push_back(id);
+    return ids;
+  }
+  const auto& text = values["ids"].as<std::string>();
+  std::istringstream list(text);
+  for (std::string word; std::getline(list, word, ',');) {
+    std::uint32_t id = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      throw UserError("--ids: '" + text + "' is no list of numbers such as 3,5,9");
+    }
+    ids.push_back(id);
+  }
+  if (ids.size() != sources || std::set(ids.begin(), ids.end()).size() != sources) {
+    throw UserError("--ids: '" + text + "' does not name " + std::to_string(sources) +
+                    " different sources, one for each that is sent");
+  }
+  return ids;
+}
+
+std::unique_ptr<Source> open(const SourceSpec& spec, std::size_t number, const TimeBaseOptions& options) {
+  if (is_live(spec.uri)) {
+    throw UserError("'" + spec.uri.text() +
+                    "' is live, and what is sent must be recorded; 'eventloom convert' it first");
+  }
+  auto source = SourceOpener(options).open(spec, SourceId{static_cast<std::uint16_t>(number)});
+  if ((source->header().flags & kSorted) != 0) {
+    throw UserError("'" + source->name() + "' holds time-sorted hits of a run; send the run's sources instead");
+  }
+  return source;
+}
+
+/// The same for all sources, so that they stay together.
+Epoch period_of(const std::vector<std::unique_ptr<Source>>& sources) {
+  Epoch first = std::numeric_limits<Epoch>::max();
+  Epoch end = 0;
+  for (const auto& source : sources) {
+    if (!(source->header().base == sources.front()->header().base)) {
+      throw UserError("--loop: '" + source->name() + "' has other ticks or epochs than '" + sources.front()->name() +
+                      "'; send them apart");
+    }
+    if (!source->end_epoch()) {
+      throw UserError("--loop: '" + source->name() + "' is no .epochs file; convert it first");
+    }
+    first = std::min(first, source->first_epoch().value_or(first));
+    end = std::max(end, *source->end_epoch());
+  }
+  return loop_period(first, end, kLoopGap);
+}
+
+std::vector<std::unique_ptr<Source>> open_all(const std::vector<SourceSpec>& specs, const TimeBaseOptions& options,
+                                              std::uint64_t passes) {
+  std::vector<std::unique_ptr<Source>> sources;
+  for (std::size_t i = 0; i < specs.size(); ++i) sources.push_back(open(specs[i], i, options));
+  if (passes == 1) return sources;
+  const Epoch period = period_of(sources);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    sources[i] = std::make_unique<LoopedSource>([=] { return open(specs[i], i, options); }, passes, period);
+  }
+  return sources;
+}
+
+}  // namespace
+
+int send_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "send",
+      "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
+      "them, all by one clock.");
+  add_options(line.options());
+  line.positional("source", -1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("source") == 0) throw UserError("no source given; see 'eventloom send --help'");
+  const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
+  auto settings = sending_options(*values, specs.size());
+  settings.speed = (*values)["speed"].as<double>();
+  if (!(settings.speed >= 0) || settings.speed > 1e9) throw UserError("--speed must be from 0 to 1e9");
+  settings.bandwidth = parsed("bandwidth", [&] { return parse_bytes((*values)["bandwidth"].as<std::string>()); });
+  const auto ids = source_ids(*values, specs.size());
+  const auto passes = count_option(*values, "loop", 1, 1'000'000'000'000);
+  catch_stop_signals();
+  auto sources = open_all(specs, time_base_options(*values), passes);
+  std::vector<std::unique_ptr<PacedStream>> streams;
+  std::vector<const RecordedStream*> recorded;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    auto stream = std::make_unique<RecordedStream>(std::move(sources[i]), ids[i]);
+    recorded.push_back(stream.get());
+    streams.push_back(std::move(stream));
+  }
+  LiveSender sender(std::move(settings), std::move(streams));
+  print_sent(sender.run(asked_to_stop), std::cout);
+  bool whole = true;
+  for (const auto* stream : recorded) {
+    if (stream->damaged() == 0) continue;
+    whole = false;
+    spdlog::error("{}: {} damaged places were left out or sent as they are", stream->name(), stream->damaged());
+  }
+  return whole ? kExitOk : kExitLosses;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,181 @@
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <vector>
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "formats/units.hpp"
+#include "io/mbs/mbs_server.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint16_t kTransportPort = 6000;
+constexpr std::uint16_t kStreamPort = 6002;
+
+void add_options(po::options_description& options) {
+  options.add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
+                        "recording (.lmd) to send, repeatable: one after the other; for --speed with the place of the "
+                        "times: 'lmd:FILE?time=wr', see 'eventloom run --help'")(
+      "protocol", text_value("NAME", "transport"),
+      "transport: all is pushed to every client, and the slowest holds up the others; stream: each client asks for "
+      "buffers, and loses what it does not ask for in time")(
+      "address", text_value("ADDR", "127.0.0.1"),
+      "to listen on, IPv4, IPv6 or a name; whoever can reach it can read the data")(
+      "port", text_value("N", "", "6000, with stream 6002"), "to listen on; 0: a free one")(
+      "buffers", text_value("KIND", "variable"),
+      "variable: as long as what is in them, as DABC sends them; native: of one size, as MBS does")(
+      "buffer-size", text_value("BYTES", "64KiB"),
+      "of a native buffer, of others at most; with its header of 48 bytes")(
+      "stream-buffers", text_value("N", "8"),
+      "native buffers of an MBS stream, which answers one request; events go on from one to the next")(
+      "byte-order", text_value("NAME", "little"), "little or big, of all that is sent")(
+      "speed", text_value("X", "0", "as fast as it goes"),
+      "times as fast as recorded, by the events' times (1: as recorded)")(
+      "rate", text_value("N", "0", "as fast as it goes"), "events per second")(
+      "flush-after", text_value("TIME", "100ms"),
+      "with --speed or --rate: an event waits no longer for its buffer to fill")(
+      "loop", text_value("N", "1"), "send the files so often; event numbers go on, times in the data do not")(
+      "clients", text_value("N", "1"), "wait for so many clients before the first event")(
+      "client-timeout", text_value("TIME", "30s"), "a client that takes nothing for so long is sent off")(
+      "client-buffer", text_value("BYTES", "4MiB"), "that wait for a client, at most")(
+      "once", po::bool_switch(), "end when all has been sent (default: wait for the next clients and begin anew)");
+}
+
+[[noreturn]] void refuse(const char* option, const std::string& value, const std::string& known) {
+  throw UserError("--" + std::string(option) + " " + value + " is not known; there are " + known);
+}
+
+/// Whether an option has the second of two values.
+bool is_second(const po::variables_map& values, const char* option, const std::string& first,
+               const std::string& second) {
+  const auto& value = values[option].as<std::string>();
+  if (value != first && value != second) refuse(option, value, first + " and " + second);
+  return value == second;
+}
+
+std::uint64_t bytes_option(const po::variables_map& values, const char* option, std::uint64_t low, std::uint64_t high) {
+  return in_range(option, parsed(option, [&] { return parse_bytes(values[option].as<std::string>()); }), low, high);
+}
+
+std::chrono::nanoseconds time_option(const po::variables_map& values, const char* option) {
+  constexpr std::uint64_t kMillisecond = 1'000'000'000;
+  constexpr std::uint64_t kDay = 86400 * std::uint64_t{1'000'000'000'000};
+  const auto& text = values[option].as<std::string>();
+  const auto ps = parsed(option, [&] { return parse_picoseconds(text); });
+  if (ps < kMillisecond || ps > kDay)
+    throw UserError("--" + std::string(option) + ": '" + text + "' is not from 1ms to a day");
+  return std::chrono::nanoseconds(ps / 1000);
+}
+
+/// A positive number such as "0.5" or "1e6"; 0 where it is "0".
+double number_option(const po::variables_map& values, const char* option) {
+  constexpr double kLeast = 1e-4;
+  constexpr double kMost = 1e9;
+  const auto& text = values[option].as<std::string>();
+  const auto decimal = parse_decimal(text);
+  if (!decimal)
+    throw UserError("--" + std::string(option) + ": '" + text + "' is not a number such as 1000, 0.5 or 1e6");
+  const double value = static_cast<double>(decimal->digits) * std::pow(10.0, decimal->exponent);
+  if (value != 0 && !(value >= kLeast && value <= kMost)) {
+    throw UserError("--" + std::string(option) + ": '" + text + "' is not from 0.0001 to 1e9");
+  }
+  return value;
+}
+
+MbsLayout layout_of(const po::variables_map& values, bool by_request) {
+  constexpr std::uint64_t kSmallest = 256;
+  constexpr std::uint64_t kLargest = std::uint64_t{16} << 20;
+  MbsLayout layout;
+  layout.native = is_second(values, "buffers", "variable", "native");
+  layout.big_endian = is_second(values, "byte-order", "little", "big");
+  layout.buffer_bytes = static_cast<std::uint32_t>(bytes_option(values, "buffer-size", kSmallest, kLargest));
+  if (layout.buffer_bytes % 4 != 0) throw UserError("--buffer-size must be a multiple of 4 bytes");
+  layout.buffers_per_stream = static_cast<std::uint32_t>(count_option(values, "stream-buffers", 1, 64));
+  layout.full_streams = by_request;
+  return layout;
+}
+
+MbsPace pace_of(const po::variables_map& values) {
+  const MbsPace pace{.rate = number_option(values, "rate"), .speed = number_option(values, "speed")};
+  if (pace.rate > 0 && pace.speed > 0) throw UserError("--rate and --speed exclude each other; leave one out");
+  return pace;
+}
+
+MbsServerSettings settings_of(const po::variables_map& values) {
+  MbsServerSettings settings;
+  settings.by_request = is_second(values, "protocol", "transport", "stream");
+  settings.address = values["address"].as<std::string>();
+  settings.port = settings.by_request ? kStreamPort : kTransportPort;
+  if (!values["port"].as<std::string>().empty()) {
+    settings.port =
+        static_cast<std::uint16_t>(count_option(values, "port", 0, std::numeric_limits<std::uint16_t>::max()));
+  }
+  settings.layout = layout_of(values, settings.by_request);
+  settings.pace = pace_of(values);
+  settings.flush_after = time_option(values, "flush-after");
+  settings.client_timeout = time_option(values, "client-timeout");
+  settings.client_bytes = bytes_option(values, "client-buffer", 1, std::uint64_t{1} << 30);
+  settings.clients = static_cast<std::size_t>(count_option(values, "clients", 1, 64));
+  settings.once = values["once"].as<bool>();
+  return settings;
+}
+
+std::vector<SourceUri> files_of(const po::variables_map& values) {
+  if (values.count("file") == 0) throw UserError("no file given; see 'eventloom serve --help'");
+  std::vector<SourceUri> files;
+  for (auto& spec : expand_sources(values["file"].as<std::vector<std::string>>())) files.push_back(std::move(spec.uri));
+  return files;
+}
+
+void print_summary(const MbsServerTotals& totals, std::uint64_t damaged_places) {
+  const auto& sent = totals.sent;
+  std::cout << "read " << totals.events << " events of " << totals.event_bytes << " bytes, packed into "
+            << totals.buffers << " buffers\nsent " << sent.events << " events in " << sent.buffers << " buffers, "
+            << sent.bytes << " bytes, to " << totals.clients << " clients\ndropped " << sent.dropped_events
+            << " events in " << sent.dropped_buffers << " buffers for clients that were too slow\nsent off "
+            << totals.timed_out << " clients that took nothing, " << totals.refused
+            << " that asked for what there is not\nleft out " << damaged_places << " damaged places and "
+            << totals.too_large << " events too large for buffers\n";
+  if (totals.time_jumps != 0)
+    std::cout << "times stepped back or on by more than an hour " << totals.time_jumps << " times\n";
+  std::cout << std::flush;
+}
+
+}  // namespace
+
+int serve_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "serve",
+      "serve FILE.lmd... [options]\nSends recorded LMD files to MBS clients, as an MBS transport or stream "
+      "server.\nExit code 3 when files are damaged, or clients could not be sent all.");
+  add_options(line.options());
+  line.positional("file", -1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  const auto settings = settings_of(*values);
+  const auto files = files_of(*values);
+  MbsRecording recording(files, count_option(*values, "loop", 1, 1'000'000'000));
+  if (const auto* file = recording.untimed(); file != nullptr && settings.pace.speed > 0) {
+    throw UserError(
+        "--speed: the times of '" + file->path() +
+        "' are event numbers; say where its times are (lmd:FILE?time=wr), or say --rate N events per second");
+  }
+  catch_stop_signals();
+  MbsServer server(settings, recording);
+  std::cout << "serving " << (settings.by_request ? "stream" : "transport") << " on " << server.address() << std::endl;
+  server.run();
+  print_summary(server.totals(), recording.damaged_places());
+  const auto& totals = server.totals();
+  const bool whole = recording.damaged_places() == 0 && totals.too_large == 0 && totals.sent.dropped_events == 0 &&
+                     totals.timed_out == 0;
+  return whole ? kExitOk : kExitLosses;
+}
+
+}  // namespace eventloom

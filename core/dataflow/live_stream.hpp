@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/dataflow/source.hpp"
+
+namespace eventloom {
+
+/// A source whose data come when they come. Nothing here waits: collect() gives what is there, and is asked only
+/// for epochs before an end for which ready() is true, or which have been given up.
+///
+/// What is decided of an epoch, that its data are used or that they are missing, is decided once: whatever comes
+/// later for epochs that were collected or given up is dropped as late.
+class LiveStream : public Source {
+ public:
+  /// Whether header() will not change any more, and first_epoch() is known if it ever will be.
+  [[nodiscard]] virtual bool is_known() const = 0;
+  /// header() is settled: a peer that says otherwise from here on is refused. Throws UserError when the
+  /// recording cannot be begun. Once, before begin_at().
+  virtual void settle() = 0;
+  /// Unix time of tick 0, ns, as the peer says; 0: it does not.
+  [[nodiscard]] virtual std::int64_t started_ns() const = 0;
+
+  /// The peer had sent before what was heard of it first.
+  [[nodiscard]] virtual bool joined() const = 0;
+  /// The run begins with this epoch: hits before it are not part of it, and not among hits_read().
+  virtual void begin_at(Epoch epoch) = 0;
+  /// Takes in what has come. Returns 0 when nothing has.
+  virtual std::size_t receive() = 0;
+  /// receive() takes in what comes; it does not while as much is held as may be.
+  [[nodiscard]] virtual bool listens() const = 0;
+
+  /// All that begins before this epoch has come, or has been given up.
+  [[nodiscard]] virtual Epoch reached() const = 0;
+  /// How far the peer itself has got.
+  [[nodiscard]] virtual Epoch heard_of() const = 0;
+  /// Whether all epochs before the end of `epochs` are there, or given up. Asking tells the stream what it is waited
+  /// for: these epochs are to be collected together.
+  [[nodiscard]] virtual bool ready(EpochRange epochs) = 0;
+  /// What has not come of the epochs before `end` is waited for no longer; `missing`: other sources have data
+  /// there, so it is marked as missing.
+  virtual void give_up(Epoch end, bool missing) = 0;
+  /// The run ends before epoch `end`: hits from there on are not part of it, and not among hits_read().
+  virtual void end_at(Epoch end) = 0;
+  /// The run is over: nothing is received any more; a recording is finished. Throws UserError when it cannot be.
+  virtual void close() = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "formats/geometry.hpp"
+#include "formats/stream_file.hpp"
+
+/// A stream of epoch buffers over UDP, little-endian throughout. Each datagram is a header of 40 bytes and
+/// its contents:
+///
+///   offset  0 u32 magic, bytes "ELVD"      4 u32 CRC32C of bytes 8 to the end of the datagram
+///           8 u8  version, 1               9 u8  kind (DatagramKind)      10 u16 zero
+///          12 u32 source id               16 u32 session: drawn at random when the sender starts, so that
+///                                                another one is a stream begun anew
+///          20 u32 data: where in its epoch buffer the fragment lies, bytes; else 0
+///          24 u64 data: number of the epoch buffer in the stream sent, from 0; mark, end: number of the
+///                 next one; header: 0
+///          32 u32 data: bytes of the whole stored epoch buffer; else 0
+///          36 u32 zero
+///
+/// Contents by kind:
+///
+///   header  i64 Unix time of tick 0 in ns (0: not known), then the stream's header as
+///           encode_stream_header() gives it, its text cut so that it fits. Sent first and again every second.
+///   data    a fragment, at least one byte, of a stored epoch buffer (epoch_buffer.hpp): header, words and
+///           padding, with their own checksums. `source`, `sequence` and `hits_before` in that header are
+///           those of the stream sent; `stream_offset` is free.
+///   mark    u64 epoch: no epoch buffer that begins before it will follow; u64 hits sent so far. Sent when
+///           nothing else has been for a while: a quiet source holds up nobody, and the loss of the last
+///           datagrams shows.
+///   end     as mark: the stream is over. Sent three times, for none is acknowledged.
+///
+/// Nothing is ever sent back. Loss, duplicates and reordering are seen by the sequence, lost hits by
+/// `hits_before` of the epoch buffers.
+namespace eventloom {
+
+enum class DatagramKind : std::uint8_t { header = 1, data = 2, mark = 3, end = 4 };
+
+struct DatagramHeader {
+  static constexpr std::uint32_t kMagic = 0x44564c45U;
+  static constexpr std::uint8_t kVersion = 1;
+
+  std::uint32_t magic = kMagic;
+  std::uint32_t crc = 0;
+  std::uint8_t version = kVersion;
+  DatagramKind kind = DatagramKind::data;
+  std::uint16_t reserved = 0;
+  std::uint32_t source = 0;
+  std::uint32_t session = 0;
+  std::uint32_t offset = 0;
+  std::uint64_t sequence = 0;
+  std::uint32_t buffer_bytes = 0;
+  std::uint32_t reserved_too = 0;
+};
+static_assert(sizeof(DatagramHeader) == 40 && std::is_trivially_copyable_v<DatagramHeader>);
+static_assert(offsetof(DatagramHeader, source) == 12 && offsetof(DatagramHeader, sequence) == 24);
+
+/// Contents of mark and end.
+struct DatagramMark {
+  Epoch complete = 0;
+  std::uint64_t hits = 0;  ///< sent so far
+
+  friend bool operator==(const DatagramMark&, const DatagramMark&) = default;
+};
+static_assert(sizeof(DatagramMark) == 16 && std::is_trivially_copyable_v<DatagramMark>);
+
+/// Contents of header.
+struct DatagramStream {
+  std::int64_t started_ns = 0;  ///< Unix time of tick 0; 0: not known
+  StreamHeader header;
+};
+
+/// The greatest UDP datagram of IPv4: 65535 less the headers of IP and UDP.
+inline constexpr std::size_t kMaxDatagramBytes = 65507;
+/// The greatest stored epoch buffer that may be sent: millions of hits in one epoch. A receiver must be able to
+/// hold several while they wait for fragments, for each of its boards.
+inline constexpr std::uint32_t kMaxSentBufferBytes = 32U << 20;
+/// The smallest datagram that any stream's header fits into, without its text.
+inline constexpr std::size_t kMinHeaderDatagramBytes = sizeof(DatagramHeader) + sizeof(std::int64_t) + 128;
+
+/// Sets the checksum. For senders that hand header and contents to the system apart.
+void seal(DatagramHeader& header, std::span<const std::byte> contents);
+
+/// Seals the header and writes it and the contents to the start of `out`, which must have room for both.
+/// Returns the datagram, a view of `out`.
+std::span<std::byte> compose_datagram(DatagramHeader& header, std::span<const std::byte> contents,
+                                      std::span<std::byte> out);
+
+/// Contents of a header datagram of at most `datagram_bytes`, at least kMinHeaderDatagramBytes, in all.
+std::vector<std::byte> encode_datagram_stream(const DatagramStream& stream, std::size_t datagram_bytes);
+
+/// A datagram that is as drawn above. The contents are a view of what was read, aligned to nothing.
+struct Datagram {
+  DatagramHeader header;
+  std::span<const std::byte> contents;
+};
+
+/// Checks everything that does not need another datagram: magic, version, kind, fields that must be zero,
+/// checksum, the size of the contents by kind; that a fragment lies inside its epoch buffer and that this
+/// is at least a header, whole words of 8 bytes, and at most kMaxSentBufferBytes. `bytes` may be anything.
+std::optional<Datagram> read_datagram(std::span<const std::byte> bytes);
+
+/// Of a datagram of kind mark or end.
+DatagramMark mark_of(const Datagram& datagram);
+/// Of a datagram of kind header. Throws std::runtime_error that says what was expected, as decode_stream_header().
+DatagramStream stream_of(const Datagram& datagram);
+
+}  // namespace eventloom

@@ -1,0 +1,383 @@
+#include "io/live/feed_stream.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/clip_buffer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Damage that reaches so far goes on behind the end of its stream.
+constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
+/// More records of damage than these, 2 MiB of them, are put together.
+constexpr std::size_t kMostDamage = std::size_t{1} << 16;
+/// Memory of this size is kept for the next chunk.
+constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
+
+Epoch end_of(const Damage& damage) {
+  return damage.first_epoch + std::min(damage.n_epochs, std::numeric_limits<Epoch>::max() - damage.first_epoch);
+}
+
+/// End of the last of whole stored epoch buffers.
+Epoch data_end_of(std::span<const std::byte> buffers) {
+  Epoch end = 0;
+  while (const auto header = read_epoch_buffer_header(buffers)) {
+    end = header->epochs().end;
+    buffers = buffers.subspan(header->stored_bytes());
+  }
+  return end;
+}
+
+}  // namespace
+
+FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
+    : feed_(std::move(feed)), settings_(std::move(settings)), header_(feed_->header()) {}
+
+bool FeedStream::is_known() const { return ended_ || (first_epoch_ && feed_->header_known()); }
+
+void FeedStream::settle() {
+  header_ = feed_->settle_header();
+  if (settings_.record.empty()) return;
+  recording_ = std::make_unique<StreamWriter>(settings_.record, header_);
+  std::vector<std::byte> held;
+  for (const auto& chunk : chunks_) held.insert(held.end(), chunk.bytes.begin(), chunk.bytes.end());
+  record(held, {damage_.begin(), damage_.end()});
+}
+
+/// Finishes a recording that an error has left open: what it has is whole.
+FeedStream::~FeedStream() {
+  if (!recording_) return;
+  try {
+    recording_->finish();
+  } catch (const UserError& e) {
+    spdlog::error("{}", e.what());
+  }
+}
+
+void FeedStream::record(std::span<const std::byte> buffers, const std::vector<Damage>& damage) {
+  if (!recording_) return;
+  auto lost = damage.begin();
+  while (lost != damage.end() && !buffers.empty()) {
+    const auto header = read_epoch_buffer_header(buffers);
+    for (; lost != damage.end() && lost->first_epoch < header->first_epoch; ++lost) {
+      record_loss(*lost, header->first_epoch);
+    }
+    recording_->append(buffers.first(header->stored_bytes()));
+    recorded_to_ = header->epochs().end;
+    buffers = buffers.subspan(header->stored_bytes());
+  }
+  if (!buffers.empty()) {
+    recording_->append(buffers);
+    recorded_to_ = std::max(recorded_to_, data_end_of(buffers));
+  }
+  for (; lost != damage.end(); ++lost) record_loss(*lost, std::numeric_limits<Epoch>::max());
+}
+
+/// What was lost before the first buffer came is none of the recording's.
+void FeedStream::record_loss(const Damage& damage, Epoch until) {
+  EpochBufferHeader header;
+  header.first_epoch = std::max(damage.first_epoch, recorded_to_);
+  const Epoch end = std::min({end_of(damage), until, header.first_epoch + std::numeric_limits<std::uint32_t>::max()});
+  if (recorded_to_ == 0 || damage.n_epochs >= kForEver || header.first_epoch >= end) return;
+  header.n_epochs = static_cast<std::uint32_t>(end - header.first_epoch);
+  header.n_hits = damage.n_hits;
+  std::vector<std::byte> stored;
+  append_stored(header, {}, stored);
+  recording_->append(stored);
+  recorded_to_ = end;
+}
+
+/// Takes again what has come so far.
+void FeedStream::begin_at(Epoch epoch) {
+  begun_ = true;
+  begin_ = closed_ = epoch;
+  const auto chunks = std::exchange(chunks_, {});
+  const auto damage = std::exchange(damage_, {});
+  held_bytes_ = 0;
+  hits_ = 0;
+  dropped_ = {};
+  for (const auto& chunk : chunks) take_buffers(chunk.bytes);
+  for (const auto& lost : damage) take_damage(lost);
+}
+
+/// Until the run has begun nothing is left out: it may turn out to be recorded.
+bool FeedStream::listens() const {
+  return !ended_ && (!is_full() || starved() || (settings_.drop_when_full && begun_));
+}
+
+std::size_t FeedStream::receive() {
+  if (!listens()) return 0;
+  batch_.clear();
+  batch_.buffers = std::move(spare_);
+  batch_.buffers.clear();
+  feed_->take(batch_);
+  const std::size_t bytes = batch_.buffers.size();
+  const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
+  for (const auto& damage : batch_.damage) take_damage(damage);
+  record(batch_.buffers, batch_.damage);
+  take_buffers(std::move(batch_.buffers));
+  heard_of_ = std::max(heard_of_, batch_.complete);
+  complete_ = std::max(complete_, heard_of_);
+  ended_ = batch_.ended;
+  return moved ? bytes + 1 : 0;
+}
+
+/// Keeps what is used and closes up the rest.
+void FeedStream::take_buffers(std::vector<std::byte> bytes) {
+  Chunk chunk;
+  chunk.bytes = std::move(bytes);
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < chunk.bytes.size();) {
+    const auto stored = std::span(chunk.bytes).subspan(at);
+    const auto header = read_epoch_buffer_header(stored);
+    at += header->stored_bytes();
+    kept += take_buffer(*header, stored.first(header->stored_bytes()), kept, chunk);
+  }
+  auto& memory = chunk.bytes;
+  memory.resize(kept);
+  if (kept == 0) {
+    if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
+    return;
+  }
+  if (memory.capacity() > kSpareBytes && memory.capacity() > 2 * kept) memory.shrink_to_fit();
+  held_bytes_ += kept;
+  chunks_.push_back(std::move(chunk));
+}
+
+/// Returns the bytes that are kept, at offset `at` of the chunk; `stored` lies in the chunk, too, there or behind.
+std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
+                                    Chunk& chunk) {
+  if (!first_epoch_) first_epoch_ = header.first_epoch;
+  if (header.first_epoch < begin_) return take_end(header, stored, at, chunk);
+  if (const auto cause = refusal(header, at)) {
+    drop(header, *cause);
+    return 0;
+  }
+  auto* const place = chunk.bytes.data() + at;
+  if (place != stored.data()) std::memmove(place, stored.data(), stored.size());
+  chunk.buffers.push_back({at, header.first_epoch, header.n_epochs, header.n_hits, header.n_words, header.words_crc});
+  hits_ += header.n_hits;
+  data_end_ = std::max(data_end_, header.epochs().end);
+  return stored.size();
+}
+
+/// Of a buffer that begins before the run, what is in the run.
+std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
+                                 Chunk& chunk) {
+  before_ += header.n_hits;
+  if (header.epochs().end <= begin_) return 0;
+  std::vector<std::byte> end;
+  const auto kept = clip_stored(stored, {begin_, header.epochs().end}, header_, end);
+  if (!kept) {
+    before_ -= header.n_hits;
+    take_damage({.first_epoch = begin_,
+                 .n_epochs = header.epochs().end - begin_,
+                 .file_offset = header.stream_offset,
+                 .n_hits = header.n_hits,
+                 .cause = DropCause::corrupt});
+    return 0;
+  }
+  if (end.empty()) return 0;
+  before_ -= kept->n_hits;
+  return take_buffer(*kept, end, at, chunk);
+}
+
+/// Why a buffer is not used; `taken`: bytes of the same chunk before it.
+std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) const {
+  if (header.first_epoch < closed_) return DropCause::late;
+  const bool may_drop = (settings_.drop_when_full && begun_) || (starved() && header.first_epoch < wanted_);
+  const bool full = held_bytes_ + taken + header.stored_bytes() > settings_.buffer_bytes;
+  if (may_drop && full) return DropCause::congested;
+  return std::nullopt;
+}
+
+void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
+  if (cause == DropCause::congested) {
+    if (dead_epochs_ == 0) {
+      spdlog::warn("{}: the run cannot take what comes: epoch buffers are left out from epoch {} on{}", name(),
+                   header.first_epoch,
+                   starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
+                               "--epochs-per-slice"
+                             : "");
+    }
+    dead_epochs_ += header.n_epochs;
+  }
+  take_damage({.first_epoch = header.first_epoch,
+               .n_epochs = header.n_epochs,
+               .file_offset = header.stream_offset,
+               .n_hits = header.n_hits,
+               .cause = cause});
+}
+
+/// What lies before the epochs that are still open is accounted for by the first of those.
+void FeedStream::take_damage(Damage damage) {
+  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
+  if (damage.first_epoch < begin_ && end_of(damage) <= begin_) {
+    before_ += damage.n_hits;
+    return;
+  }
+  hits_ += damage.n_hits;
+  if (damage.n_epochs >= kForEver) {
+    tail_ = damage;
+    return;
+  }
+  if (damage.first_epoch < closed_) {
+    const Epoch end = end_of(damage);
+    damage.n_epochs = end > closed_ ? end - closed_ : 0;
+    damage.first_epoch = closed_;
+  }
+  if (damage.n_hits == 0 && damage.n_epochs == 0) return;
+  add_damage(damage);
+}
+
+void FeedStream::add_damage(const Damage& damage) {
+  dropped_[static_cast<std::size_t>(damage.cause)] += damage.n_hits;
+  if (!put_together(damage)) {
+    const auto after = std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch);
+    damage_.insert(after, damage);
+  }
+  data_end_ = std::max({data_end_, damage.first_epoch + 1, end_of(damage)});
+}
+
+/// One record for what is alike and touches, or has nothing used between; or, when a peer makes far too many, for what
+/// is alike.
+bool FeedStream::put_together(const Damage& damage) {
+  constexpr auto kMostHits = std::numeric_limits<std::uint32_t>::max();
+  const bool too_many = damage_.size() >= kMostDamage;
+  const std::size_t near = std::min<std::size_t>(damage_.size(), too_many ? kDropCauses : 1);
+  for (auto other = damage_.rbegin(); other != damage_.rbegin() + static_cast<std::ptrdiff_t>(near); ++other) {
+    const bool open = other->first_epoch >= closed_ && damage.first_epoch >= other->first_epoch;
+    const bool nothing_used = damage.cause == DropCause::congested && data_end_ <= end_of(*other);
+    const bool touches = damage.first_epoch <= end_of(*other) || nothing_used;
+    if (!open || !(touches || too_many) || other->cause != damage.cause) continue;
+    if (other->n_hits > kMostHits - damage.n_hits) continue;
+    other->n_epochs = std::max(end_of(*other), end_of(damage)) - other->first_epoch;
+    other->n_hits += damage.n_hits;
+    return true;
+  }
+  return false;
+}
+
+bool FeedStream::ready(EpochRange epochs) {
+  const bool there = ended_ || complete_ >= epochs.end;
+  // What lies before will be forgotten, which makes room.
+  const bool stuck = !there && is_full() && bytes_from(epochs.begin) >= settings_.buffer_bytes;
+  if (stuck) wanted_ = std::max(wanted_, epochs.end);
+  return there;
+}
+
+std::size_t FeedStream::bytes_from(Epoch epoch) const {
+  std::size_t bytes = 0;
+  for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk) {
+    if (chunk->buffers.back().epochs().end <= epoch) break;
+    bytes += chunk->bytes.size();
+  }
+  return bytes;
+}
+
+void FeedStream::give_up(Epoch end, bool missing) {
+  const Epoch from = std::max({complete_, data_end_, closed_});
+  complete_ = std::max(complete_, end);
+  if (missing && from < end) {
+    add_damage({.first_epoch = from, .n_epochs = end - from, .cause = DropCause::late});
+    given_up_ += end - from;
+  }
+  closed_ = std::max(closed_, end);
+}
+
+void FeedStream::collect(EpochRange epochs, SliceData& out) {
+  closed_ = std::max(closed_, epochs.end);
+  for (const auto& damage : damage_) {
+    if (damage.first_epoch >= epochs.end) break;
+    if (end_of(damage) > epochs.begin || epochs.contains(damage.first_epoch)) out.damage.push_back(damage);
+  }
+  for (const auto& chunk : chunks_) {
+    const auto& buffers = chunk.buffers;
+    if (buffers.back().epochs().end <= epochs.begin) continue;
+    if (buffers.front().first_epoch >= epochs.end) break;
+    const auto first =
+        std::ranges::upper_bound(buffers, epochs.begin, {}, [](const auto& b) { return b.epochs().end; });
+    const auto last = std::ranges::lower_bound(buffers, epochs.end, {}, &IndexEntry::first_epoch);
+    if (first >= last) continue;
+    const std::size_t end = last == buffers.end() ? chunk.bytes.size() : last->offset;
+    out.pieces.push_back(std::span(chunk.bytes).subspan(first->offset, end - first->offset));
+  }
+}
+
+std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
+
+std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
+  std::optional<Epoch> next;
+  for (const auto& chunk : chunks_) {
+    const auto found = std::ranges::lower_bound(chunk.buffers, from, {}, &IndexEntry::first_epoch);
+    if (found == chunk.buffers.end()) continue;
+    next = found->first_epoch;
+    break;
+  }
+  const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
+  if (lost == damage_.end()) return next;
+  return next ? std::min(*next, lost->first_epoch) : lost->first_epoch;
+}
+
+void FeedStream::forget(Epoch epoch) {
+  while (!chunks_.empty() && chunks_.front().buffers.back().epochs().end <= epoch) {
+    held_bytes_ -= chunks_.front().bytes.size();
+    if (chunks_.front().bytes.capacity() <= kSpareBytes) spare_ = std::move(chunks_.front().bytes);
+    chunks_.pop_front();
+  }
+  while (!damage_.empty() && damage_.front().first_epoch < epoch && end_of(damage_.front()) <= epoch) {
+    damage_.pop_front();
+  }
+}
+
+/// What the run ends before was never forgotten.
+std::uint64_t FeedStream::hits_beyond_end() const {
+  std::uint64_t beyond = 0;
+  std::vector<std::byte> kept;
+  for (const auto& chunk : chunks_) {
+    for (const auto& buffer : chunk.buffers) {
+      if (buffer.epochs().end <= end_) continue;
+      beyond += buffer.n_hits;
+      if (buffer.first_epoch >= end_) continue;
+      kept.clear();
+      // One that is damaged is dropped by the slice that has its first epoch.
+      const auto before = clip_stored(std::span(chunk.bytes).subspan(buffer.offset), {0, end_}, header_, kept);
+      beyond -= before ? before->n_hits : buffer.n_hits;
+    }
+  }
+  for (const auto& damage : damage_) {
+    if (damage.first_epoch >= end_) beyond += damage.n_hits;
+  }
+  return beyond;
+}
+
+std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); }
+
+void FeedStream::close() {
+  feed_->stop();
+  if (recording_) recording_->finish();
+  recording_.reset();
+}
+
+SourceCounts FeedStream::counts() const {
+  auto counts = feed_->counts();
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    if (dropped_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] = dropped_[i];
+  }
+  if ((header_.flags & kNumbered) == 0) {
+    const double epoch_ns = static_cast<double>(header_.base.tick_ps) * header_.base.epoch_ticks / 1000;
+    counts["dead_time_ns"] = static_cast<std::uint64_t>(static_cast<double>(dead_epochs_) * epoch_ns);
+  }
+  counts["epochs_given_up"] = given_up_;
+  counts["hits_before_the_run"] = before_;
+  counts["hits_after_the_end"] = hits_beyond_end();
+  return counts;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/live_stream.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "formats/stream_file.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/live/live_feed.hpp"
+
+namespace eventloom {
+
+/// The stream of a live input: holds what its feed has received until the run has built it, and decides what
+/// becomes of what comes late, or faster than the run can take it.
+///
+/// Back-pressure: while it holds as much as it may, it takes nothing from the feed, which then stops to receive;
+/// or, when congestion drops, leaves out whole epoch buffers. It leaves them out in any case where the slice that is
+/// waited for is larger than what it may hold: waiting would be for ever.
+class FeedStream final : public LiveStream {
+ public:
+  struct Settings {
+    std::size_t buffer_bytes = std::size_t{256} << 20;
+    bool drop_when_full = false;
+    /// Path of a stream file for all that is received, and for where something was lost; empty: none.
+    std::string record;
+  };
+
+  FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings);
+  ~FeedStream() override;
+  FeedStream(const FeedStream&) = delete;
+  FeedStream& operator=(const FeedStream&) = delete;
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return feed_->name(); }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  std::optional<Epoch> first_epoch() override { return first_epoch_; }
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override;
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_; }
+  std::optional<Epoch> next_beginning(Epoch from) override;
+  void forget(Epoch epoch) override;
+  [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies(); }
+  [[nodiscard]] SourceCounts counts() const override;
+
+  [[nodiscard]] bool is_known() const override;
+  void settle() override;
+  [[nodiscard]] std::int64_t started_ns() const override { return feed_->started_ns(); }
+  [[nodiscard]] bool joined() const override { return joined_; }
+  void begin_at(Epoch epoch) override;
+  std::size_t receive() override;
+  [[nodiscard]] Epoch reached() const override { return complete_; }
+  [[nodiscard]] Epoch heard_of() const override { return heard_of_; }
+  [[nodiscard]] bool listens() const override;
+  [[nodiscard]] bool ready(EpochRange epochs) override;
+  void give_up(Epoch end, bool missing) override;
+  void end_at(Epoch end) override { end_ = end; }
+  void close() override;
+
+ private:
+  /// What was taken from the feed at once. The memory never moves.
+  struct Chunk {
+    std::vector<std::byte> bytes;
+    std::vector<IndexEntry> buffers;  ///< offsets in `bytes`
+  };
+
+  [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
+  [[nodiscard]] bool starved() const { return complete_ < wanted_; }
+  [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
+  void take_buffers(std::vector<std::byte> bytes);
+  std::size_t take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
+                          Chunk& chunk);
+  std::size_t take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
+                       Chunk& chunk);
+  [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken) const;
+  void drop(const EpochBufferHeader& header, DropCause cause);
+  void take_damage(Damage damage);
+  void add_damage(const Damage& damage);
+  void record(std::span<const std::byte> buffers, const std::vector<Damage>& damage);
+  void record_loss(const Damage& damage, Epoch until);
+  bool put_together(const Damage& damage);
+  [[nodiscard]] std::uint64_t hits_beyond_end() const;
+
+  std::unique_ptr<LiveFeed> feed_;
+  Settings settings_;
+  StreamHeader header_;
+  std::unique_ptr<StreamWriter> recording_;
+  Epoch recorded_to_ = 0;
+  FeedBatch batch_;
+  std::vector<std::byte> spare_;
+  std::deque<Chunk> chunks_;
+  std::deque<Damage> damage_;   ///< in rising first epochs
+  std::optional<Damage> tail_;  ///< what is missing behind the end
+  std::size_t held_bytes_ = 0;  ///< of the chunks
+  Epoch wanted_ = 0;            ///< end of a slice that is waited for and larger than what may be held
+  bool ended_ = false;          ///< by its peer
+  Epoch heard_of_ = 0;          ///< nothing that begins before it will come, as the peer says
+  Epoch complete_ = 0;          ///< nothing that begins before it is waited for
+  bool joined_ = false;         ///< the peer had sent before
+  bool begun_ = false;
+  Epoch begin_ = 0;                                ///< of the run
+  Epoch closed_ = 0;                               ///< what begins before it is late
+  Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
+  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
+  std::optional<Epoch> first_epoch_;
+  std::uint64_t hits_ = 0;         ///< taken, lost ones included
+  std::uint64_t dead_epochs_ = 0;  ///< in buffers that were left out
+  std::uint64_t before_ = 0;       ///< hits before the run
+  std::uint64_t given_up_ = 0;     ///< epochs
+  std::array<std::uint64_t, kDropCauses> dropped_{};
+};
+
+}  // namespace eventloom

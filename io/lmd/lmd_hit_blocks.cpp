@@ -1,0 +1,210 @@
+#include "io/lmd/lmd_hit_blocks.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "io/sources/block_losses.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// A block with so much is full: with the window of the file it stays in the L2 cache.
+constexpr std::size_t kBlockHits = 8192;
+constexpr std::size_t kBlockWords = 32768;
+constexpr std::size_t kBlockLosses = 4096;
+/// The longest pause in time stamps that one event alone can claim: an hour.
+constexpr std::uint64_t kLongestPausePs = 3600 * std::uint64_t{1'000'000'000'000};
+
+bool is_full(const HitBlock& block) {
+  return block.size() >= kBlockHits || block.payload.size() >= kBlockWords || block.losses.size() >= kBlockLosses;
+}
+
+/// Appends the hits of `from`, from number `first` on, to `to`.
+void append_hits(const HitBlock& from, std::size_t first, HitBlock& to) {
+  if (first == from.size()) return;
+  const auto place = static_cast<std::ptrdiff_t>(first);
+  const std::size_t word = from.payload_begin[first];
+  const std::size_t moved = to.payload.size();
+  to.time.insert(to.time.end(), from.time.begin() + place, from.time.end());
+  to.channel.insert(to.channel.end(), from.channel.begin() + place, from.channel.end());
+  to.payload.insert(to.payload.end(), from.payload.begin() + static_cast<std::ptrdiff_t>(word), from.payload.end());
+  for (std::size_t i = first; i < from.size(); ++i) {
+    to.payload_begin.push_back(static_cast<std::uint32_t>(from.payload_begin[i] - word + moved));
+  }
+}
+
+}  // namespace
+
+StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase& base, const LmdTime& time) {
+  return {.source = id.value,
+          .base = base,
+          .payload = PayloadTable::uniform(PayloadTable::kLengthInFirstWord),
+          .text = uri.text() + "\n" + std::string(lmd_hit_rule()) + "Time: " + time.description() + ".\n",
+          .flags = kTriggerInPayload | (time.numbered() ? std::uint32_t{kNumbered} : 0U)};
+}
+
+LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base)
+    : name_(std::move(name)), time_(time), steps_(kLongestPausePs / base.tick_ps) {}
+
+void LmdHitBlocks::open(const std::string& path) {
+  paths_.push_back(path);
+  complaints_.emplace(path);
+}
+
+void LmdHitBlocks::begin(HitBlock& block) {
+  block.clear();
+  std::swap(block, waiting_);
+  waiting_.clear();
+}
+
+bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
+  triggers_.add(event.trigger);
+  const auto judgement = judge(event, block);
+  if (judgement.previous) take_back(*judgement.previous, block);
+  if (judgement.current) {
+    leave_out(event, *judgement.current, block);
+    return true;
+  }
+  const bool full = is_full(block);
+  keep(event, judgement.tick, full ? waiting_ : block);
+  if (full && hits_.folded() > 0 && !folded_told_) warn_of_folded();
+  return !full;
+}
+
+EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, const HitBlock& block) {
+  if (!time_.numbered()) return judge_stamped(event);
+  const bool completes_kept = kept_ && numbers_.repeats(event.number) && lmd_hits_begin(block, kept_->first_hit, event);
+  return numbers_.judge(event.number, completes_kept);
+}
+
+EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
+  const auto tick = time_.of(event);
+  EventNumbers::Judgement judgement;
+  if (repeats_.repeats(event.number, tick)) {
+    judgement.current = DropCause::duplicate;
+  } else if (tick) {
+    judgement = steps_.judge(*tick);
+  } else {
+    ++untimed_;
+    judgement.current = DropCause::untimed;
+  }
+  return judgement;
+}
+
+void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
+  kept_ = {.first_hit = block.size(),
+           .losses = block.losses.size(),
+           .path = paths_.size() - 1,
+           .offset = event.offset,
+           .number = event.number};
+  hits_.append(event, tick, block);
+  if (!time_.numbered()) repeats_.keep(event.number, tick);
+}
+
+/// The event that was kept last must go.
+void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
+  if (!kept_) return;
+  take_back_hits(block, kept_->first_hit, kept_->losses, {.offset = kept_->offset, .cause = cause});
+  repeats_.take_back();
+  complaints_->say(Defect::number, kept_->offset, [&] {
+    const auto place = kept_->path + 1 == paths_.size() ? "" : " of " + paths_[kept_->path];
+    return fmt::format("event {}{} is left out: {}", kept_->number, place,
+                       kDropCauseNames[static_cast<std::size_t>(cause)]);
+  });
+  kept_.reset();
+}
+
+/// An event must go, as is known at once.
+void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
+  add_loss(block, {.before = block.size(),
+                   .offset = event.offset,
+                   .hits = static_cast<std::uint32_t>(event.items()),
+                   .cause = cause});
+  const bool untimed = cause == DropCause::untimed;
+  complaints_->say(untimed ? Defect::remark : Defect::number, event.offset, [&] {
+    const auto why = untimed ? time_.description() + " is not there or no time in ticks"
+                             : std::string(kDropCauseNames[static_cast<std::size_t>(cause)]);
+    return fmt::format("event {} is left out: {}", event.number, why);
+  });
+}
+
+void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block) {
+  if (!problem.text.empty()) complaints_->say(Defect::damage, problem.offset, [&] { return problem.text; });
+  if (problem.effect == LmdEffect::none) {
+    ++anomalies_;
+    return;
+  }
+  const bool breaks_off = problem.effect == LmdEffect::breaks_off;
+  add_loss(block, {.before = block.size(),
+                   .offset = problem.offset,
+                   .hits = problem.hits,
+                   .cause = cause,
+                   .leaves_hole = problem.effect == LmdEffect::hole || (breaks_off && !ends),
+                   .breaks_off = breaks_off && ends});
+}
+
+/// Whether the newest event may yet be taken back.
+bool LmdHitBlocks::may_go() const { return kept_ && (time_.numbered() || steps_.doubts()); }
+
+bool LmdHitBlocks::has_settled(const HitBlock& block) const {
+  if (!may_go()) return block.size() != 0 || !block.losses.empty();
+  return kept_->first_hit != 0 || kept_->losses != 0;
+}
+
+void LmdHitBlocks::hold_back(HitBlock& block) {
+  if (may_go()) {
+    append_hits(block, kept_->first_hit, waiting_);
+    auto& losses = block.losses;
+    const auto behind = losses.begin() + static_cast<std::ptrdiff_t>(std::min(kept_->losses, losses.size()));
+    for (auto loss = behind; loss != losses.end(); ++loss) {
+      waiting_.losses.push_back(*loss);
+      waiting_.losses.back().before -= std::min(loss->before, kept_->first_hit);
+    }
+    losses.erase(behind, losses.end());
+    block.truncate(kept_->first_hit);
+    kept_->first_hit = kept_->losses = 0;
+  } else {
+    kept_.reset();
+  }
+  if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
+}
+
+void LmdHitBlocks::finish(HitBlock& block) {
+  if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
+  kept_.reset();
+  if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
+}
+
+void LmdHitBlocks::warn_of_folded() {
+  folded_told_ = true;
+  spdlog::warn("{}: control or crate of a subevent is above 63: the channel does not tell it alone, see its payload",
+               name_);
+}
+
+SourceCounts LmdHitBlocks::counts(const LmdCounts& found) const {
+  SourceCounts counts;
+  if (time_.numbered()) counts = numbers_.counts();
+  counts["events"] = found.events;
+  counts["subevents"] = found.subevents;
+  counts["empty_events"] = found.empty_events;
+  counts["skipped_elements"] = found.skipped_elements;
+  counts["folded_ids"] = hits_.folded();
+  if (!time_.numbered()) {
+    counts["untimed_events"] = untimed_;
+    counts["out_of_step"] = steps_.out_of_step();
+  }
+  if (found.buffers != 0) {
+    counts["buffers"] = found.buffers;
+    counts["buffers_continued"] = found.buffers_continued;
+    counts["missing_buffers"] = found.missing_buffers;
+    counts["skipped_fragments"] = found.skipped_fragments;
+  }
+  triggers_.add_to(counts);
+  return counts;
+}
+
+}  // namespace eventloom

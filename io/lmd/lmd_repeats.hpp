@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// Recognises time-stamped events that a server sends once more because it has begun again: of a number not above
+/// the highest and of a time not after the latest before it did. A new run of numbers has later times and stays,
+/// and so do events that were missed meanwhile. Numbers wrap around at 32 bits.
+class LmdRepeats {
+ public:
+  /// An event has been kept.
+  void keep(std::uint32_t number, Tick time) {
+    before_ = latest_;
+    if (!latest_) latest_ = {number, time};
+    if (!is_above(latest_->number, number)) latest_->number = number;
+    latest_->time = std::max(latest_->time, time);
+  }
+  /// The event that was kept last must go after all.
+  void take_back() { latest_ = before_; }
+  /// What comes next may have been there.
+  void begin_anew() { seen_ = latest_; }
+
+  /// Without a time the number alone decides.
+  bool repeats(std::uint32_t number, std::optional<Tick> time) {
+    if (!seen_ || is_above(number, seen_->number) || time.value_or(0) > seen_->time) return false;
+    ++count_;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  struct Reached {
+    std::uint32_t number = 0;
+    Tick time = 0;
+  };
+  static bool is_above(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; }
+
+  std::optional<Reached> latest_;
+  std::optional<Reached> before_;  ///< without the event that was kept last
+  std::optional<Reached> seen_;    ///< when what comes began anew
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,236 @@
+#include "io/mbs/mbs_connection.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause{100};
+constexpr milliseconds kLongestPause{5000};
+/// A server is silent when not even an empty buffer has come for so long.
+constexpr std::chrono::seconds kSilence{10};
+
+/// What a client says is 12 bytes, filled up with NUL.
+std::array<std::byte, 12> request(std::string_view text) {
+  std::array<std::byte, 12> bytes{};
+  std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return bytes;
+}
+
+}  // namespace
+
+MbsConnection::MbsConnection(MbsAddress address, std::chrono::duration<double> reconnect, const MbsStop& stop)
+    : address_(std::move(address)), reconnect_(reconnect), stop_(stop), host_(address_) {
+  std::string why;
+  socket_ = MbsSocket::connect(host_, stop_, why);
+  if (socket_) {
+    begin_connection();
+    return;
+  }
+  if (reconnect_.count() <= 0) {
+    throw UserError(address_.text + ": " + why + "; start the server first or give --reconnect TIME");
+  }
+  spdlog::warn("{}: {}; looking for the server for {} s", address_.text, why, reconnect_.count());
+  lost_data_ = true;
+  look_for_it(true);
+}
+
+MbsConnection::~MbsConnection() {
+  if (socket_ && asks_) socket_->send(request("CLOSE"));
+}
+
+MbsConnection::Step MbsConnection::next(milliseconds most) {
+  for (;;) {
+    std::optional<Step> step;
+    switch (state_) {
+      case State::ended: return Step::ended;
+      case State::looking: step = look(most); break;
+      case State::connected: step = go_on(most); break;
+    }
+    if (step) return *step;
+  }
+}
+
+std::optional<MbsConnection::Step> MbsConnection::go_on(milliseconds most) {
+  using Found = MbsDecoder::Found;
+  switch (decoder_.next()) {
+    case Found::nothing: return receive(most);
+    case Found::handshake: return greet();
+    case Found::buffer: count_buffer(); return Step::buffer;
+    case Found::empty:
+      ++empty_;
+      count_buffer();
+      return Step::empty;
+    case Found::disconnect: return end_connection(true, "the server says that it ends");
+    case Found::garbage: return end_connection(false, decoder_.complaint());
+  }
+  return std::nullopt;
+}
+
+std::optional<MbsConnection::Step> MbsConnection::receive(milliseconds most) {
+  using Got = MbsSocket::Got;
+  std::size_t n = 0;
+  const auto got = socket_->receive(decoder_.room(), n, most);
+  switch (got) {
+    case Got::bytes:
+      decoder_.took(n);
+      bytes_ += n;
+      hear();
+      return std::nullopt;
+    case Got::nothing: watch_silence(); return Step::nothing;
+    case Got::stopped: end(); return Step::ended;
+    default: return break_off(got == Got::closed);
+  }
+}
+
+/// The peer has closed the connection, or it is broken.
+std::optional<MbsConnection::Step> MbsConnection::break_off(bool closed) {
+  std::string why = closed ? "the server has closed the connection" : socket_->failure();
+  const bool in_mid_buffer = decoder_.cut();
+  if (!decoder_.greeted()) {
+    why += " before it said what it offers";
+  } else if (in_mid_buffer || decoder_.unread() != 0) {
+    why += " in mid-buffer";
+  }
+  // A stream server that ends without having read the request behind its last reply resets the connection.
+  const bool in_order = (closed || asks_) && decoder_.greeted() && decoder_.unread() == 0 && !in_mid_buffer;
+  const auto step = end_connection(in_order, why);
+  return in_mid_buffer ? Step::buffer : step;
+}
+
+/// Gives up the connection; buffer() stays.
+std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, const std::string& why) {
+  const bool was_of_use = of_use_ || (decoder_.greeted() && Clock::now() - connected_at_ > kLongestPause);
+  const bool tell = was_of_use || !looked_for_;
+  socket_.reset();
+  connected_ = false;
+  lost_data_ = !in_order || (lost_data_ && !decoder_.greeted());
+  if (reconnect_.count() <= 0 || stop_.stopped()) {
+    spdlog::log(in_order ? spdlog::level::info : spdlog::level::warn, "{}: {}", address_.text, why);
+    end();
+    return in_order ? Step::ended : Step::lost;
+  }
+  if (tell) {
+    ++lost_;
+    spdlog::warn("{}: {}; looking for the server for {} s", address_.text, why, reconnect_.count());
+  }
+  look_for_it(tell);
+  return in_order || !tell ? std::nullopt : std::optional(Step::lost);
+}
+
+void MbsConnection::end() {
+  state_ = State::ended;
+  connected_ = false;
+}
+
+// ---------------------------------------------------------------- looking for a server
+
+/// `anew`: the time for that begins now.
+void MbsConnection::look_for_it(bool anew) {
+  const auto now = Clock::now();
+  if (anew) lost_at_ = now;
+  pause_ = anew ? Clock::duration(kFirstPause) : std::min<Clock::duration>(2 * pause_, kLongestPause);
+  next_try_ = std::max(now, std::min(now + pause_, give_up_at()));
+  looked_for_ = true;
+  state_ = State::looking;
+}
+
+MbsConnection::Clock::time_point MbsConnection::give_up_at() const {
+  return lost_at_ + std::chrono::duration_cast<Clock::duration>(reconnect_);
+}
+
+std::optional<MbsConnection::Step> MbsConnection::look(milliseconds most) {
+  const auto now = Clock::now();
+  if (now < next_try_) {
+    stop_.wait(-1, 0, std::min(most, std::chrono::ceil<milliseconds>(next_try_ - now)));
+  }
+  if (stop_.stopped()) {
+    end();
+    return Step::ended;
+  }
+  if (Clock::now() < next_try_) return Step::nothing;
+  const bool last = Clock::now() >= give_up_at();
+  std::string why;
+  socket_ = MbsSocket::connect(host_, stop_, why);
+  if (socket_) {
+    begin_connection();
+    return std::nullopt;
+  }
+  if (!last) {
+    look_for_it(false);
+    return Step::nothing;
+  }
+  end();
+  spdlog::warn("{}: not found within {} s: {}", address_.text, reconnect_.count(), why);
+  return lost_data_ ? Step::lost : Step::ended;
+}
+
+void MbsConnection::begin_connection() {
+  decoder_ = MbsDecoder(decoder_.offset());
+  state_ = State::connected;
+  connected_ = true;
+  of_use_ = false;
+  asks_ = false;
+  awaited_ = 0;
+  connected_at_ = heard_at_ = Clock::now();
+  silence_told_ = false;
+}
+
+/// The server has said what it offers.
+std::optional<MbsConnection::Step> MbsConnection::greet() {
+  asks_ = address_.service == MbsService::stream;
+  if (asks_) ask();
+  lost_data_ = false;
+  if (looked_for_) {
+    const std::chrono::duration<double> time = Clock::now() - lost_at_;
+    spdlog::warn("{}: the server is there{}, after {:.1f} s", address_.text, greeted_before_ ? " again" : "",
+                 time.count());
+  }
+  if (!std::exchange(greeted_before_, true)) return std::nullopt;
+  ++reconnects_;
+  return Step::again;
+}
+
+// ---------------------------------------------------------------- while it is there
+
+void MbsConnection::ask() {
+  socket_->send(request("GETEVT"));
+  awaited_ = decoder_.handshake().buffers_per_reply();
+}
+
+void MbsConnection::count_buffer() {
+  ++buffers_;
+  of_use_ = true;
+  if (asks_ && --awaited_ == 0 && !stop_.stopped()) ask();
+}
+
+void MbsConnection::hear() {
+  heard_at_ = Clock::now();
+  if (std::exchange(silence_told_, false)) spdlog::info("{}: data come again", address_.text);
+}
+
+void MbsConnection::watch_silence() {
+  if (silence_told_ || Clock::now() - heard_at_ < kSilence) return;
+  silence_told_ = true;
+  spdlog::warn("{}: nothing has come for {} s, not even an empty buffer", address_.text, kSilence.count());
+}
+
+void MbsConnection::add_counts(SourceCounts& counts) const {
+  counts["mbs_buffers"] = buffers_;
+  counts["mbs_empty_buffers"] = empty_;
+  counts["mbs_bytes"] = bytes_;
+  counts["connections_lost"] = lost_;
+  counts["reconnects"] = reconnects_;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/dataflow/source.hpp"
+#include "io/mbs/mbs_address.hpp"
+#include "io/mbs/mbs_decoder.hpp"
+#include "io/mbs/mbs_socket.hpp"
+
+namespace eventloom {
+
+/// The buffers of an MBS server, over one connection or, where the user wants it, over several: a lost server is
+/// looked for again, after 0.1 s and then twice as long each time up to 5 s. Asks stream servers for what they
+/// send, one reply at a time. What happens is told once; nothing a peer does throws.
+class MbsConnection {
+ public:
+  /// Throws UserError when there is no such host, or nothing answers and none is to be looked for again.
+  /// `reconnect`: how long a lost server is looked for; 0: not at all. `stop` outlives this.
+  MbsConnection(MbsAddress address, std::chrono::duration<double> reconnect, const MbsStop& stop);
+  ~MbsConnection();
+  MbsConnection(const MbsConnection&) = delete;
+  MbsConnection& operator=(const MbsConnection&) = delete;
+
+  enum class Step : std::uint8_t {
+    buffer,   ///< see buffer(); one with less than its length is the last of a connection that has broken off
+    empty,    ///< an empty one: buffer() has its header
+    nothing,  ///< at the moment
+    lost,     ///< the connection has broken off or was not to be understood, or there never was one: data are missing
+    again,    ///< a new connection: what comes does not follow what came
+    ended,    ///< nothing will come
+  };
+  /// Goes on, waiting at most so long. Ends the life of buffer().
+  Step next(std::chrono::milliseconds most);
+
+  [[nodiscard]] const LmdBuffer& buffer() const { return decoder_.buffer(); }
+  /// In the stream of all connections, bytes.
+  [[nodiscard]] std::uint64_t offset() const { return decoder_.offset(); }
+  /// No connection will follow the one that was lost.
+  [[nodiscard]] bool is_over() const { return state_ == State::ended; }
+
+  /// Any thread.
+  [[nodiscard]] bool is_connected() const { return connected_; }
+  void add_counts(SourceCounts& counts) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class State : std::uint8_t { looking, connected, ended };
+
+  std::optional<Step> go_on(std::chrono::milliseconds most);
+  std::optional<Step> receive(std::chrono::milliseconds most);
+  std::optional<Step> break_off(bool closed);
+  std::optional<Step> end_connection(bool in_order, const std::string& why);
+  void end();
+  void look_for_it(bool anew);
+  [[nodiscard]] Clock::time_point give_up_at() const;
+  std::optional<Step> look(std::chrono::milliseconds most);
+  void begin_connection();
+  std::optional<Step> greet();
+  void ask();
+  void count_buffer();
+  void hear();
+  void watch_silence();
+
+  MbsAddress address_;
+  std::chrono::duration<double> reconnect_;
+  const MbsStop& stop_;
+  MbsHost host_;
+  std::unique_ptr<MbsSocket> socket_;
+  MbsDecoder decoder_{0};
+  State state_ = State::looking;
+  std::atomic<bool> connected_{false};
+
+  bool greeted_before_ = false;  ///< a server has said what it offers
+  bool looked_for_ = false;      ///< it was not there at once
+  bool lost_data_ = false;       ///< with the last connection
+  bool of_use_ = false;          ///< a buffer has come over this one
+  bool asks_ = false;            ///< nothing comes that is not asked for
+  std::uint32_t awaited_ = 0;    ///< buffers of the reply that is on its way
+
+  Clock::time_point lost_at_;  ///< since then it is looked for
+  Clock::time_point next_try_;
+  Clock::duration pause_{};  ///< before that
+  Clock::time_point connected_at_;
+  Clock::time_point heard_at_;
+  bool silence_told_ = false;
+
+  std::uint64_t buffers_ = 0;
+  std::uint64_t empty_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t reconnects_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,160 @@
+#include "io/mbs/mbs_feed.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "io/live/feed_queue.hpp"
+#include "io/lmd/lmd_hit_blocks.hpp"
+#include "io/mbs/mbs_reader.hpp"
+#include "io/sources/encoded_stream.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// How far events may be late: built by number, and with time stamps.
+constexpr std::uint64_t kReorderNumbered = 1;
+constexpr std::uint64_t kReorderStamped = 10'000;
+constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
+/// What the thread has counted is handed over this often.
+constexpr std::chrono::milliseconds kCountsEvery{100};
+
+class MbsFeed final : public LiveFeed {
+ public:
+  MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& header, std::uint64_t reorder,
+          const LiveInputSettings& settings);
+  ~MbsFeed() override;
+
+  [[nodiscard]] StreamHeader header() const override { return header_; }
+  [[nodiscard]] bool header_known() const override { return true; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] bool is_connected() const override { return reader_->is_connected(); }
+  void take(FeedBatch& batch) override { queue_.take(batch); }
+  void stop() override { stop_.stop(); }
+  [[nodiscard]] std::uint64_t anomalies() const override;
+  [[nodiscard]] SourceCounts counts() const override;
+
+ private:
+  void run();
+  bool hand_over(Epoch end);
+  void publish();
+
+  StreamHeader header_;
+  std::string name_;
+  MbsStop stop_;
+  const MbsReader* reader_;  ///< that of stream_
+  EncodedStream stream_;
+  Epoch handed_ = 0;  ///< what begins before is handed over
+  SliceData data_;
+  FeedQueue queue_;
+
+  mutable std::mutex mutex_;
+  SourceCounts counts_;
+  std::uint64_t anomalies_ = 0;
+  std::uint64_t failures_ = 0;
+  std::chrono::steady_clock::time_point published_;
+
+  std::thread thread_;
+};
+
+std::unique_ptr<MbsReader> make_reader(const SourceUri& uri, const LmdTime& time, const StreamHeader& header,
+                                       const LiveInputSettings& settings, const MbsStop& stop) {
+  return std::make_unique<MbsReader>(MbsAddress::of(uri), time, header,
+                                     std::chrono::duration<double>(settings.reconnect_seconds), stop);
+}
+
+MbsFeed::MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& header, std::uint64_t reorder,
+                 const LiveInputSettings& settings)
+    : header_(header),
+      stream_(
+          [&] {
+            auto reader = make_reader(uri, time, header, settings, stop_);
+            reader_ = reader.get();
+            return reader;
+          }(),
+          reorder, LiveReading()),
+      queue_(settings.buffer_bytes) {
+  name_ = stream_.name();
+  publish();
+  thread_ = std::thread([this] { run(); });
+}
+
+MbsFeed::~MbsFeed() {
+  stop_.stop();
+  queue_.stop();
+  thread_.join();
+}
+
+void MbsFeed::run() {
+  try {
+    bool taken = true;
+    for (auto end = stream_.read_on(); end && taken; end = stream_.read_on()) {
+      taken = hand_over(*end);
+      if (std::chrono::steady_clock::now() - published_ >= kCountsEvery) publish();
+    }
+    if (taken) hand_over(std::numeric_limits<Epoch>::max());
+  } catch (const std::exception& error) {
+    spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
+    ++failures_;
+    constexpr Epoch kForEver = std::numeric_limits<Epoch>::max() - 1;
+    queue_.push(Damage{.first_epoch = handed_, .n_epochs = kForEver - handed_, .cause = DropCause::lost});
+  }
+  publish();
+  queue_.end();
+}
+
+/// What begins before `end` and has not been handed over; false when nobody takes any more.
+bool MbsFeed::hand_over(Epoch end) {
+  if (end <= handed_) return true;
+  const EpochRange epochs{handed_, end};
+  data_.clear();
+  stream_.collect(epochs, data_);
+  for (const auto& piece : data_.pieces) {
+    if (!queue_.push(piece)) return false;
+  }
+  for (const auto& damage : data_.damage) {
+    if (epochs.contains(damage.first_epoch)) queue_.push(damage);
+  }
+  queue_.complete_to(end);
+  handed_ = end;
+  stream_.forget(end);
+  return true;
+}
+
+void MbsFeed::publish() {
+  auto counts = stream_.counts();
+  const std::lock_guard lock(mutex_);
+  counts_ = std::move(counts);
+  anomalies_ = stream_.anomalies() + failures_;
+  published_ = std::chrono::steady_clock::now();
+}
+
+std::uint64_t MbsFeed::anomalies() const {
+  const std::lock_guard lock(mutex_);
+  return anomalies_;
+}
+
+SourceCounts MbsFeed::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace
+
+std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
+                                   const LiveInputSettings& settings) {
+  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder"});
+  const LmdTime time(uri, base.tick_ps);
+  const auto reorder =
+      uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits);
+  return std::make_unique<MbsFeed>(uri, time, lmd_stream_header(uri, id, base, time), reorder, settings);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,104 @@
+#include "io/mbs/mbs_reader.hpp"
+
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+/// An empty block shows whoever reads that time goes on.
+constexpr std::chrono::milliseconds kPatience{20};
+
+}  // namespace
+
+MbsReader::MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
+                     std::chrono::duration<double> reconnect, const MbsStop& stop)
+    : name_(address.text),
+      header_(std::move(header)),
+      stop_(stop),
+      connection_(address, reconnect, stop),
+      blocks_(name_, time, header_.base) {
+  blocks_.open(name_);
+}
+
+bool MbsReader::read(HitBlock& block) {
+  using Step = MbsConnection::Step;
+  blocks_.begin(block);
+  while (!ended_) {
+    if (!take_events(block)) return true;
+    switch (connection_.next(blocks_.has_settled(block) ? std::chrono::milliseconds(0) : kPatience)) {
+      case Step::buffer: begin_buffer(); break;
+      case Step::empty: events_.pass(connection_.buffer().header.number); break;
+      case Step::lost: note_lost(); break;
+      case Step::again: begin_anew(); break;
+      case Step::ended: finish(block); break;
+      case Step::nothing:
+        take_problems(block);
+        blocks_.hold_back(block);
+        return true;
+    }
+  }
+  return block.size() != 0 || !block.losses.empty();
+}
+
+/// What is left of the buffer at hand. False when the block is full.
+bool MbsReader::take_events(HitBlock& block) {
+  while (events_.next(event_)) {
+    take_problems(block);
+    notes_.counts.add(event_);
+    if (!blocks_.add(event_, block)) return false;
+  }
+  events_.leave();
+  take_problems(block);
+  return true;
+}
+
+/// Hits that may come once more over another connection are not counted: the hole is.
+void MbsReader::take_problems(HitBlock& block) {
+  if (notes_.problems.empty()) return;
+  for (auto& problem : std::exchange(notes_.problems, {})) {
+    const bool on_the_way = problem.effect == LmdEffect::breaks_off;
+    hole_noted_ |= on_the_way;
+    if (on_the_way && !connection_.is_over()) problem.hits = 0;
+    blocks_.add(problem, on_the_way ? DropCause::lost : DropCause::corrupt, connection_.is_over(), block);
+  }
+}
+
+void MbsReader::begin_buffer() {
+  const auto& buffer = connection_.buffer();
+  hole_noted_ = false;
+  if (const auto defect = buffer.defect()) {
+    events_.skip(buffer, *defect);
+  } else {
+    events_.begin(buffer);
+  }
+}
+
+/// Another connection, to a server that may have begun anew.
+void MbsReader::begin_anew() {
+  events_.begin_anew("an event whose rest was to come over the connection that was lost");
+  if (!hole_noted_ && notes_.problems.empty()) note_lost();
+  blocks_.begin_anew();
+}
+
+/// What the server has sent and did not come; the connection has said so.
+void MbsReader::note_lost() {
+  notes_.add({.offset = connection_.offset(), .effect = LmdEffect::breaks_off, .hits = 0, .text = ""});
+}
+
+void MbsReader::finish(HitBlock& block) {
+  ended_ = true;
+  if (!stop_.stopped()) events_.end("an event that goes on behind the end of the stream");
+  take_problems(block);
+  blocks_.finish(block);
+  blocks_.close();
+}
+
+SourceCounts MbsReader::counts() const {
+  auto counts = blocks_.counts(notes_.counts);
+  if (blocks_.repeated() != 0) counts["repeated_events"] = blocks_.repeated();
+  connection_.add_counts(counts);
+  return counts;
+}
+
+}  // namespace eventloom

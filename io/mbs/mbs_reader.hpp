@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "formats/stream_file.hpp"
+#include "io/lmd/lmd_buffer_events.hpp"
+#include "io/lmd/lmd_hit_blocks.hpp"
+#include "io/lmd/lmd_notes.hpp"
+#include "io/mbs/mbs_connection.hpp"
+#include "io/sources/hit_reader.hpp"
+
+namespace eventloom {
+
+/// The hits of what an MBS server sends, the same that an LMD file of these buffers gives. Behind a connection
+/// that was lost, events that were there before are duplicates.
+class MbsReader final : public HitReader {
+ public:
+  /// `header`: see lmd_stream_header(). `stop` outlives this. Throws as MbsConnection does.
+  MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
+            std::chrono::duration<double> reconnect, const MbsStop& stop);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  /// Gives a short block as soon as nothing more has come, and an empty one when nothing comes for a while; false
+  /// at the end.
+  bool read(HitBlock& block) override;
+  [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
+  [[nodiscard]] SourceCounts counts() const override;
+
+  /// Any thread.
+  [[nodiscard]] bool is_connected() const { return connection_.is_connected(); }
+
+ private:
+  bool take_events(HitBlock& block);
+  void take_problems(HitBlock& block);
+  void begin_buffer();
+  void begin_anew();
+  void note_lost();
+  void finish(HitBlock& block);
+
+  std::string name_;
+  StreamHeader header_;
+  const MbsStop& stop_;
+  MbsConnection connection_;
+  LmdNotes notes_;
+  LmdBufferEvents events_{notes_};
+  LmdEvent event_;
+  LmdHitBlocks blocks_;
+  bool hole_noted_ = false;  ///< of the connection that was lost
+  bool ended_ = false;
+};
+
+}  // namespace eventloom

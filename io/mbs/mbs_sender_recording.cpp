@@ -1,0 +1,93 @@
+#include "io/mbs/mbs_sender_recording.hpp"
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kNanosecondPs = 1000;
+
+/// What is read as a pace needs no exact ticks.
+SourceUri with_rounding(const SourceUri& uri) {
+  return uri.get("time", "tag") == "tag" || uri.has("round") ? uri : uri.with("round", "down");
+}
+
+}  // namespace
+
+MbsRecording::MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions) : repetitions_(repetitions) {
+  for (const auto& uri : files) {
+    if (uri.scheme() != "lmd") throw UserError("'" + uri.text() + "' is no LMD file; name it lmd:PATH if it is one");
+    uri.accept_only({"time", "wr", "from", "unit", "round"});
+    files_.push_back({uri, LmdTime(with_rounding(uri), kNanosecondPs)});
+  }
+  if (files_.empty()) throw UserError("no file to be served");
+  for (std::size_t i = files_.size(); i > 0; --i) open(i - 1);  // what cannot be opened is told now
+}
+
+void MbsRecording::open(std::size_t number) {
+  open_ = number;
+  file_ = std::make_unique<LmdFile>(files_[number].uri.path());
+  complaints_ = std::make_unique<Complaints>(files_[number].uri.path());
+}
+
+void MbsRecording::rewind() {
+  repetition_ = 0;
+  first_number_.reset();
+  number_shift_ = 0;
+  open(0);
+}
+
+bool MbsRecording::next() {
+  while (true) {
+    const bool there = file_->next(event_);
+    take_problems();
+    if (there) {
+      number_event();
+      return true;
+    }
+    if (!open_next()) return false;
+  }
+}
+
+/// False when this was the last.
+bool MbsRecording::open_next() {
+  complaints_->sum_up();
+  if (open_ + 1 < files_.size()) {
+    open(open_ + 1);
+    return true;
+  }
+  // Files without events give none when read again.
+  if (repetition_ + 1 >= repetitions_ || !first_number_) return false;
+  ++repetition_;
+  number_shift_ = last_number_ + 1 - *first_number_;
+  open(0);
+  return true;
+}
+
+void MbsRecording::number_event() {
+  if (!first_number_) first_number_ = event_.number;
+  event_.number += number_shift_;
+  last_number_ = event_.number;
+}
+
+void MbsRecording::take_problems() {
+  for (const auto& problem : file_->problems()) {
+    complaints_->say(Defect::damage, problem.offset, [&] { return problem.text; });
+    if (problem.effect != LmdEffect::none) ++damaged_;
+  }
+}
+
+std::optional<Tick> MbsRecording::time() const {
+  const auto& time = files_[open_].time;
+  return time.numbered() ? std::nullopt : time.of(event_);
+}
+
+const SourceUri* MbsRecording::untimed() const {
+  for (const auto& file : files_) {
+    if (file.time.numbered()) return &file.uri;
+  }
+  return nullptr;
+}
+
+}  // namespace eventloom

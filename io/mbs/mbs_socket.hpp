@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "io/mbs/mbs_address.hpp"
+
+struct addrinfo;
+
+namespace eventloom {
+
+/// Ends the waiting of one thread for good, from any thread.
+class MbsStop {
+ public:
+  /// Throws UserError when the system has no more descriptors.
+  MbsStop();
+  ~MbsStop();
+  MbsStop(const MbsStop&) = delete;
+  MbsStop& operator=(const MbsStop&) = delete;
+
+  void stop();
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Waits until something can be done with `socket` (events of poll(2); -1: with none), it is stopped, or the time
+  /// is over. True in the first case.
+  bool wait(int socket, short events, std::chrono::milliseconds most) const;
+
+ private:
+  int event_;
+  std::atomic<bool> stopped_{false};
+};
+
+/// The addresses of a host, looked up once.
+class MbsHost {
+ public:
+  /// Throws UserError when there is none.
+  explicit MbsHost(const MbsAddress& address);
+  [[nodiscard]] const addrinfo* addresses() const { return found_.get(); }
+
+ private:
+  std::unique_ptr<addrinfo, void (*)(addrinfo*)> found_;
+};
+
+/// A TCP connection. The kernel looks after peers that are gone without a word: half a minute.
+class MbsSocket {
+ public:
+  /// Tries the addresses one after the other. None, and `why`, when none answers or it is stopped.
+  static std::unique_ptr<MbsSocket> connect(const MbsHost& host, const MbsStop& stop, std::string& why);
+  ~MbsSocket();
+  MbsSocket(const MbsSocket&) = delete;
+  MbsSocket& operator=(const MbsSocket&) = delete;
+
+  enum class Got : std::uint8_t {
+    bytes,
+    nothing,  ///< within the time
+    closed,   ///< by the peer, in good order
+    broken,   ///< see failure()
+    stopped,
+  };
+  /// Waits at most so long for bytes and puts `n` of them into `room`.
+  Got receive(std::span<std::byte> room, std::size_t& n, std::chrono::milliseconds most);
+  /// A few bytes. That they do not go shows when nothing more comes.
+  void send(std::span<const std::byte> bytes);
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+
+ private:
+  MbsSocket(int socket, const MbsStop& stop) : socket_(socket), stop_(stop) {}
+
+  int socket_;
+  const MbsStop& stop_;
+  std::string failure_;
+};
+
+}  // namespace eventloom

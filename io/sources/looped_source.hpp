@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "formats/epoch_buffer.hpp"
+
+namespace eventloom {
+
+/// The epochs by which each pass over recordings is later than the one before: from the first epoch of all to
+/// the last end of all, and `gap` epochs, which keep the hits of two passes apart.
+constexpr Epoch loop_period(Epoch first, Epoch end, Epoch gap) { return (end > first ? end - first : 0) + gap; }
+
+/// A recording that is replayed several times, one pass behind the other: pass k is the recording k * period
+/// epochs later, and what its epoch buffers say of their place in the stream goes on likewise, as if all passes
+/// had been recorded. Where times are event numbers, these go on. Payload stays as it is.
+///
+/// An epoch buffer that is damaged stays so, in each pass; so does a stretch of damage, which ends at the latest
+/// where the next pass begins. Holds copies of the buffers that were collected and not forgotten, and at
+/// most two openings of the recording.
+class LoopedSource final : public Source {
+ public:
+  using Open = std::function<std::unique_ptr<Source>()>;
+
+  /// `open` gives the recording from its beginning, each time it is called: now, and once for each further
+  /// pass. `passes` at least 1; `period` at least the recording's own loop_period() without a gap.
+  /// Throws UserError when it is no recording that tells its end before it is read, or when the last pass ends
+  /// beyond the last epoch that data may have; collect() when the recording has become another meanwhile.
+  LoopedSource(Open open, std::uint64_t passes, Epoch period);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return front_->input(); }
+  std::optional<Epoch> first_epoch() override;
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override;
+  [[nodiscard]] std::optional<Damage> tail_damage() const override;
+  std::optional<Epoch> next_beginning(Epoch from) override;
+  void limit_gaps(const GapLimit& limit) override;
+  void forget(Epoch epoch) override;
+  [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override;
+
+ private:
+  /// What one pass has.
+  struct Extent {
+    Epoch first = 0;
+    Epoch end = 0;
+    std::uint64_t hits = 0;
+    std::uint64_t buffers = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  [[nodiscard]] std::unique_ptr<Source> open_again() const;
+  [[nodiscard]] Extent extent_of(Source& source) const;
+  [[nodiscard]] std::uint64_t pass_of(Epoch epoch) const;
+  /// Epochs of the run in which nothing but pass `pass` lies.
+  [[nodiscard]] EpochRange epochs_of(std::uint64_t pass) const;
+  [[nodiscard]] const Source& behind_front() const { return next_ ? *next_ : *front_; }
+  Source& source_of(std::uint64_t pass);
+  void collect_pass(std::uint64_t pass, EpochRange epochs, SliceData& out);
+  std::span<const std::byte> copy_of(std::uint64_t pass, const EpochBufferHeader& header,
+                                     std::span<const std::byte> stored);
+  [[nodiscard]] Damage shifted(Damage damage, std::uint64_t pass) const;
+
+  Open open_;
+  std::uint64_t passes_;
+  Epoch period_;
+  /// Serves pass front_pass_, the first that is not forgotten; what it has given is forgotten as the run goes on.
+  std::unique_ptr<Source> front_;
+  /// Serves the passes behind it. Opened when needed.
+  std::unique_ptr<Source> next_;
+  std::uint64_t front_pass_ = 0;
+  StreamHeader header_;
+  std::string name_;
+  Extent extent_;
+  std::uint64_t hits_behind_ = 0;  ///< of the passes before front_pass_
+  std::uint64_t anomalies_behind_ = 0;
+  std::map<Epoch, std::vector<std::byte>> copies_;  ///< by the first epoch in the run
+  std::vector<std::vector<std::byte>> spares_;
+  SliceData data_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,327 @@
+#include "io/udp/board_stream.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <variant>
+
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Sessions that are remembered: as many senders as may be confused.
+constexpr std::size_t kFormerSessions = 8;
+
+std::size_t index_of(DropCause cause) { return static_cast<std::size_t>(cause); }
+
+BoardDefect defect_of(DropCause cause) {
+  if (cause == DropCause::late) return BoardDefect::late;
+  return cause == DropCause::out_of_step ? BoardDefect::out_of_step : BoardDefect::corrupt;
+}
+
+bool words_intact_in(const EpochBufferHeader& header, std::span<const std::byte> stored) {
+  return crc32c(stored.subspan(sizeof header, std::size_t{header.n_words} * 4)) == header.words_crc;
+}
+
+}  // namespace
+
+std::uint64_t BoardStream::Gap::dropped_hits() const {
+  std::uint64_t hits = 0;
+  for (const auto& one : dropped) hits += one.hits;
+  return hits;
+}
+
+bool BoardStream::Gap::any_dropped() const {
+  return std::ranges::any_of(dropped, [](const Dropped& one) { return one.buffers != 0; });
+}
+
+BoardCounts BoardStream::counts() const {
+  BoardCounts counts = counts_;
+  counts.reordered = reordered_before_ + window_.reordered();
+  return counts;
+}
+
+void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch& out) {
+  ++counts_.datagrams;
+  counts_.bytes += sizeof datagram.header + datagram.contents.size();
+  if (ended_) {
+    // The end is sent several times.
+    if (datagram.header.session != session_ || datagram.header.kind != DatagramKind::end) ++counts_.after_end;
+    return;
+  }
+  if (!is_of_session(datagram.header, now_ns, out)) return;
+  // The session before has just been ended, by a mark that waited for what was missing.
+  if (ended_) {
+    ++counts_.after_end;
+    return;
+  }
+  switch (datagram.header.kind) {
+    case DatagramKind::header: return take_header(datagram);
+    case DatagramKind::data: put(datagram, now_ns); break;
+    case DatagramKind::mark:
+    case DatagramKind::end: window_.put_mark(datagram, now_ns); break;
+  }
+  drain(FragmentWindow::kNever, now_ns, out);
+}
+
+void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns - kPatience_ns, now_ns, out); }
+
+void BoardStream::finish(FeedBatch& out) {
+  if (!ended_) close_session(out);
+  ended_ = true;
+  out.ended = true;
+}
+
+bool BoardStream::is_of_session(const DatagramHeader& header, std::int64_t now_ns, FeedBatch& out) {
+  const bool known = std::ranges::find(former_sessions_, header.session) != former_sessions_.end();
+  if (session_ != header.session) {
+    if (session_ && known && now_ns - session_ns_ < kSessionSilence_ns) {
+      ++counts_.former;
+      return false;
+    }
+    begin_session(header, out);
+    // Of a session that is taken up again nobody knows what went by meanwhile.
+    if (counts_.restarts != 0 && !known) accounted_ = 0;
+  }
+  session_ns_ = now_ns;
+  return true;
+}
+
+void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
+  if (session_) {
+    close_session(out);
+    ++counts_.restarts;
+    ++anomalies_;
+    complaints_.say(BoardDefect::restart, [] { return "the sender has begun anew; what it had under way is lost"; });
+    former_sessions_.push_back(*session_);
+    if (former_sessions_.size() > kFormerSessions) former_sessions_.pop_front();
+    gap_.break_in_stream = true;
+  }
+  session_ = header.session;
+  source_ = header.source;
+  clear_window();
+  accounted_.reset();
+  known_hits_ = 0;
+  jump_ = {};
+  session_begin_ = next_;
+}
+
+void BoardStream::close_session(FeedBatch& out) {
+  drain(FragmentWindow::kAlways, session_ns_, out);
+  const std::uint64_t before = accounted_.value_or(0);
+  const std::uint64_t missing = std::max(gap_.dropped_hits(), std::max(known_hits_, before) - before);
+  settle_gap(before + missing, next_, out);
+}
+
+void BoardStream::take_header(const Datagram& datagram) {
+  std::optional<std::string> why;
+  try {
+    why = header_.take(stream_of(datagram));
+  } catch (const std::runtime_error& error) {
+    why = error.what();
+  }
+  if (why && !refused_) {
+    ++anomalies_;
+    complaints_.say(BoardDefect::contradiction, [&] { return "not used from here on: " + *why; });
+  }
+  refused_ = why.has_value();
+}
+
+void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
+  switch (window_.put(datagram, now_ns)) {
+    case FragmentWindow::Verdict::taken: return;
+    case FragmentWindow::Verdict::duplicate: ++counts_.duplicates; return;
+    case FragmentWindow::Verdict::contradiction: break;
+  }
+  ++counts_.contradictions;
+  ++anomalies_;
+  complaints_.say(BoardDefect::contradiction, [&] {
+    return "a fragment of epoch buffer " + std::to_string(datagram.header.sequence) + " does not fit the others";
+  });
+}
+
+void BoardStream::drain(std::int64_t noticed_by, std::int64_t now_ns, FeedBatch& out) {
+  while (!ended_) {
+    const auto item = window_.next(noticed_by);
+    if (!item) return;
+    std::visit([&](const auto& one) { accept(one, now_ns, out); }, *item);
+  }
+}
+
+void BoardStream::accept(const WholeBuffer& whole, std::int64_t now_ns, FeedBatch& out) {
+  const auto header = read_epoch_buffer_header(whole.bytes);
+  if (const char* reason = defect(header, whole)) return drop({DropCause::corrupt, reason}, header, whole.sequence);
+  count_hits_of(*header);
+  if (!words_intact_in(*header, whole.bytes)) {
+    return drop({DropCause::corrupt, "the checksum of its words is wrong"}, header, whole.sequence);
+  }
+  if (const auto verdict = misplaced(*header, now_ns)) return drop(*verdict, header, whole.sequence);
+  hand_over(*header, whole, now_ns, out);
+}
+
+void BoardStream::accept(const MissingBuffers& missing, std::int64_t /*now_ns*/, FeedBatch& /*out*/) {
+  if (missing.header && missing.header->source == source_ && counts_fit(*missing.header))
+    count_hits_of(*missing.header);
+  // Nobody has promised what was sent before the first that is heard.
+  if (!accounted_) return;
+  gap_.buffers += missing.n_buffers;
+  counts_.lost_buffers += missing.n_buffers;
+  complaints_.say(BoardDefect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
+}
+
+void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBatch& out) {
+  const auto& mark = reached.mark;
+  if (!accounted_) {
+    accounted_ = mark.hits;
+    gap_.break_in_stream |= mark.hits != 0;
+  }
+  const bool hits_fit = mark.hits >= *accounted_ && mark.hits - *accounted_ <= kMostHitsLost;
+  const bool known_epochs = !refused_ && mark.complete <= max_epoch(header_.base().epoch_ticks) + 1 &&
+                            (!placed_ || in_step(next_, mark.complete, now_ns - placed_ns_));
+  if (!hits_fit || (!refused_ && !known_epochs)) {
+    ++counts_.contradictions;
+    ++anomalies_;
+    complaints_.say(BoardDefect::contradiction, [&] {
+      return "a mark says " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
+             ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_);
+    });
+  }
+  const Epoch until = known_epochs ? std::max(mark.complete, next_) : next_;
+  settle_gap(hits_fit ? mark.hits : *accounted_ + gap_.dropped_hits(), until, out);
+  if (known_epochs) {
+    placed_ = true;
+    placed_ns_ = now_ns;
+  }
+  next_ = until;
+  out.complete = next_;
+  if (!reached.end) return;
+  ended_ = out.ended = true;
+  clear_window();
+}
+
+void BoardStream::clear_window() {
+  reordered_before_ += window_.reordered();
+  window_ = {};
+}
+
+void BoardStream::hand_over(const EpochBufferHeader& header, const WholeBuffer& whole, std::int64_t now_ns,
+                            FeedBatch& out) {
+  settle_gap(header.hits_before, header.first_epoch, out);
+  out.buffers.insert(out.buffers.end(), whole.bytes.begin(), whole.bytes.end());
+  accounted_ = header.hits_before + header.n_hits;
+  next_ = header.epochs().end;
+  out.complete = next_;
+  placed_ = true;
+  placed_ns_ = now_ns;
+  jump_ = {};
+  ++counts_.buffers;
+  counts_.hits += header.n_hits;
+}
+
+void BoardStream::drop(const Verdict& verdict, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence) {
+  auto& dropped = gap_.dropped[index_of(verdict.cause)];
+  ++dropped.buffers;
+  // A hit takes a word at least.
+  const std::uint64_t hits = header && header->n_hits <= header->n_words ? header->n_hits : 0;
+  dropped.hits += hits;
+  ++counts_.dropped_buffers[index_of(verdict.cause)];
+  complaints_.say(defect_of(verdict.cause), [&] {
+    return "epoch buffer " + std::to_string(sequence) + " with " + std::to_string(hits) +
+           " hits is left out: " + verdict.reason;
+  });
+}
+
+/// Why nothing that the header says can be used.
+const char* BoardStream::defect(const std::optional<EpochBufferHeader>& header, const WholeBuffer& whole) const {
+  if (!header) return "its header is damaged";
+  if (header->stored_bytes() != whole.bytes.size()) return "its header has another length";
+  if (header->sequence != whole.sequence) return "its header has another number";
+  if (std::uint64_t{header->n_hits} + header->n_payload_words > header->n_words) return "it has more hits than words";
+  if (header->source != source_) return "its header has another source";
+  return counts_fit(*header) ? nullptr : "its number of hits before does not follow from the last one's";
+}
+
+/// What is wrong with its place in the stream.
+std::optional<BoardStream::Verdict> BoardStream::misplaced(const EpochBufferHeader& header, std::int64_t now_ns) {
+  if (refused_) return Verdict{DropCause::corrupt, "the board's header is not that of the run"};
+  const auto epochs = header.epochs();
+  if (epochs.end - 1 > max_epoch(header_.base().epoch_ticks)) {
+    return Verdict{DropCause::corrupt, "the times of its epochs do not fit 64 bits"};
+  }
+  if (epochs.begin < session_begin_) return Verdict{DropCause::late, "the board was further before it began anew"};
+  if (epochs.begin < next_) return Verdict{DropCause::corrupt, "its epochs have been before"};
+  if (placed_ && !in_step(next_, epochs.end - 1, now_ns - placed_ns_) && !jump_is_believed(header)) {
+    return Verdict{DropCause::out_of_step, "its epochs are too far from the last one's"};
+  }
+  return std::nullopt;
+}
+
+bool BoardStream::counts_fit(const EpochBufferHeader& header) const {
+  if (header.hits_before > std::numeric_limits<std::uint64_t>::max() - header.n_hits) return false;
+  return !accounted_ || (header.hits_before >= *accounted_ && header.hits_before - *accounted_ <= kMostHitsLost);
+}
+
+void BoardStream::count_hits_of(const EpochBufferHeader& header) {
+  if (!accounted_) {
+    accounted_ = header.hits_before;
+    gap_.break_in_stream |= header.hits_before != 0;
+  }
+  known_hits_ = std::max(known_hits_, header.hits_before + header.n_hits);
+}
+
+/// Epochs from `from` to `to` pass in about so much time, or less than the jump that is believed at once.
+bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
+  if (to <= from) return true;
+  const auto& base = header_.base();
+  const double epoch_s = static_cast<double>(base.tick_ps) * base.epoch_ticks * 1e-12;
+  const double passed_s = static_cast<double>(passed_ns) * 1e-9;
+  return static_cast<double>(to - from) * epoch_s <= kMostJump_s + passed_s;
+}
+
+bool BoardStream::jump_is_believed(const EpochBufferHeader& header) {
+  const auto epochs = header.epochs();
+  const bool follows = jump_.buffers != 0 && epochs.begin >= jump_.end && in_step(jump_.end, epochs.end - 1, 0);
+  jump_ = {follows ? jump_.buffers + 1 : 1, epochs.end};
+  return jump_.buffers >= kJumpBuffers;
+}
+
+/// Everything between the last that was handed over and `until`, by when so many hits had been sent.
+void BoardStream::settle_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out) {
+  std::uint64_t missing = hits_sent - std::min(hits_sent, accounted_.value_or(hits_sent));
+  if (!accounted_) missing = gap_.dropped_hits();
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto& dropped = gap_.dropped[i];
+    if (dropped.buffers == 0) continue;
+    const auto hits = std::min(dropped.hits, missing);
+    missing -= hits;
+    damage(static_cast<DropCause>(i), hits, until, out);
+  }
+  // With a header that could not be read nobody knew how many hits it was.
+  if (missing != 0 && gap_.buffers == 0 && gap_.dropped[index_of(DropCause::corrupt)].buffers != 0) {
+    damage(DropCause::corrupt, missing, until, out);
+    missing = 0;
+  }
+  const bool break_shows = gap_.break_in_stream && until > next_;
+  if (missing != 0 || gap_.buffers != 0 || break_shows) damage(DropCause::lost, missing, until, out);
+  counts_.lost_hits += missing;
+  const bool break_stays = gap_.break_in_stream && until == next_;
+  gap_ = {};
+  gap_.break_in_stream = break_stays;
+  if (accounted_) accounted_ = std::max(*accounted_, hits_sent);
+}
+
+void BoardStream::damage(DropCause cause, std::uint64_t hits, Epoch until, FeedBatch& out) const {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  do {
+    const auto n = std::min(hits, kMost);
+    out.damage.push_back({.first_epoch = next_,
+                          .n_epochs = std::max<Epoch>(until - next_, 1),
+                          .n_hits = static_cast<std::uint32_t>(n),
+                          .cause = cause});
+    hits -= n;
+  } while (hits != 0);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,130 @@
+#include "io/udp/fragment_window.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+/// No sender gets so far; one past any sequence in use is a number too.
+constexpr std::uint64_t kMostSequence = std::uint64_t{1} << 63;
+
+}  // namespace
+
+FragmentWindow::Verdict FragmentWindow::put(const Datagram& datagram, std::int64_t now_ns) {
+  const auto& header = datagram.header;
+  if (header.sequence > kMostSequence) return Verdict::contradiction;
+  if (header.sequence < next_) return Verdict::duplicate;
+  const auto found = pending_.find(header.sequence);
+  if (found != pending_.end()) {
+    const auto verdict = place(found->second, datagram);
+    if (verdict != Verdict::taken) return verdict;
+  }
+  note_order(header);
+  auto& pending = found != pending_.end() ? found->second : pending_[header.sequence];
+  if (pending.have == 0) pending.first_ns = now_ns;
+  pending.whole = header.buffer_bytes;
+  pending.last_ns = now_ns;
+  pending.have += static_cast<std::uint32_t>(datagram.contents.size());
+  pending.fragments.emplace(header.offset, std::vector(datagram.contents.begin(), datagram.contents.end()));
+  held_bytes_ += datagram.contents.size() + kFragmentCost;
+  return Verdict::taken;
+}
+
+FragmentWindow::Verdict FragmentWindow::place(const Pending& pending, const Datagram& datagram) {
+  const auto& header = datagram.header;
+  if (header.buffer_bytes != pending.whole) return Verdict::contradiction;
+  const std::size_t end = header.offset + datagram.contents.size();
+  const auto behind = pending.fragments.lower_bound(header.offset);
+  if (behind != pending.fragments.end()) {
+    if (behind->first == header.offset && behind->second.size() == datagram.contents.size()) return Verdict::duplicate;
+    if (behind->first < end) return Verdict::contradiction;
+  }
+  if (behind == pending.fragments.begin()) return Verdict::taken;
+  const auto& [before, bytes] = *std::prev(behind);
+  return before + bytes.size() > header.offset ? Verdict::contradiction : Verdict::taken;
+}
+
+void FragmentWindow::note_order(const DatagramHeader& header) {
+  const auto place = std::pair(header.sequence, header.offset);
+  if (place < std::pair(highest_sequence_, highest_offset_)) {
+    ++reordered_;
+    return;
+  }
+  highest_sequence_ = header.sequence;
+  highest_offset_ = header.offset;
+}
+
+void FragmentWindow::put_mark(const Datagram& datagram, std::int64_t now_ns) {
+  const auto sequence = datagram.header.sequence;
+  if (sequence < next_ || sequence > kMostSequence) return;
+  PendingMark mark{sequence, now_ns, {mark_of(datagram), datagram.header.kind == DatagramKind::end}};
+  if (mark_) {
+    const auto order = [](const PendingMark& m) {
+      return std::tuple(m.reached.end, m.sequence, m.reached.mark.complete);
+    };
+    if (order(mark) <= order(*mark_)) return;
+    // The one that waits does so for something that is missing since then.
+    mark.noticed_ns = mark_->noticed_ns;
+  }
+  mark_ = mark;
+}
+
+std::optional<WindowItem> FragmentWindow::next(std::int64_t noticed_by) {
+  if (mark_ && mark_->sequence == next_) return std::exchange(mark_, std::nullopt)->reached;
+  if (!waiting()) return std::nullopt;
+  const auto first = pending_.begin();
+  if (first != pending_.end() && first->first == next_ && first->second.have == first->second.whole) {
+    return take_whole();
+  }
+  if (!over_full() && noticed_ns() > noticed_by) return std::nullopt;
+  return give_up();
+}
+
+/// When it showed that something at `next_` is missing.
+std::int64_t FragmentWindow::noticed_ns() const {
+  const auto first = pending_.begin();
+  if (first == pending_.end()) return mark_->noticed_ns;
+  // Of a buffer that is sent slowly the rest may well be to come.
+  if (first->first == next_) return first->second.last_ns;
+  return mark_ ? std::min(first->second.first_ns, mark_->noticed_ns) : first->second.first_ns;
+}
+
+WholeBuffer FragmentWindow::take_whole() {
+  const auto first = pending_.begin();
+  WholeBuffer whole{next_++, {}};
+  held_bytes_ -= first->second.have + first->second.fragments.size() * kFragmentCost;
+  whole.bytes = joined(first->second);
+  pending_.erase(first);
+  return whole;
+}
+
+std::vector<std::byte> FragmentWindow::joined(Pending& pending) {
+  auto& fragments = pending.fragments;
+  if (fragments.size() == 1) return std::move(fragments.begin()->second);
+  std::vector<std::byte> bytes;
+  bytes.reserve(pending.have);
+  for (const auto& [offset, fragment] : fragments) bytes.insert(bytes.end(), fragment.begin(), fragment.end());
+  return bytes;
+}
+
+MissingBuffers FragmentWindow::give_up() {
+  const auto first = pending_.begin();
+  if (first != pending_.end() && first->first == next_) {
+    MissingBuffers missing{1, std::nullopt};
+    const auto& [offset, fragment] = *first->second.fragments.begin();
+    if (offset == 0) missing.header = read_epoch_buffer_header(fragment);
+    if (missing.header && missing.header->sequence != next_) missing.header.reset();
+    held_bytes_ -= first->second.have + first->second.fragments.size() * kFragmentCost;
+    pending_.erase(first);
+    ++next_;
+    return missing;
+  }
+  auto to = first != pending_.end() ? first->first : mark_->sequence;
+  if (mark_) to = std::min(to, mark_->sequence);
+  return {to - std::exchange(next_, to), std::nullopt};
+}
+
+}  // namespace eventloom

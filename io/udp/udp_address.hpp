@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace eventloom {
+
+/// Where datagrams come to or go to.
+struct UdpAddress {
+  sockaddr_storage address{};
+  socklen_t length = 0;
+  std::string text;  ///< HOST:PORT, as given, with the host filled in
+};
+
+/// `place`: HOST:PORT or [V6]:PORT, with or without `udp:` and `//` before it; without a host it is 127.0.0.1.
+/// Port 0 stands for any free one. Throws UserError that names the place when it is not of this form or the host
+/// is not known.
+UdpAddress resolve_udp(const std::string& place);
+
+}  // namespace eventloom

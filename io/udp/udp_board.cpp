@@ -1,0 +1,63 @@
+#include "io/udp/udp_board.hpp"
+
+#include <utility>
+
+namespace eventloom {
+
+UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes)
+    : name_(std::move(name)), header_(base, std::move(assumed)), stream_(name_, header_), queue_(most_bytes) {}
+
+void UdpBoard::hand_over() {
+  publish();
+  for (const auto& damage : batch_.damage) queue_.push(damage);
+  if (!batch_.buffers.empty()) queue_.push(batch_.buffers);
+  queue_.complete_to(batch_.complete);
+  if (batch_.ended) queue_.end();
+  batch_.clear();
+}
+
+void UdpBoard::publish() {
+  const std::lock_guard lock(mutex_);
+  counts_ = stream_.counts();
+  anomalies_ = stream_.anomalies();
+  heard_ = stream_.heard();
+  ended_ = stream_.ended();
+}
+
+bool UdpBoard::is_connected() const {
+  const std::lock_guard lock(mutex_);
+  return heard_ && !ended_;
+}
+
+bool UdpBoard::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+std::uint64_t UdpBoard::anomalies() const {
+  const std::lock_guard lock(mutex_);
+  return anomalies_;
+}
+
+SourceCounts UdpBoard::counts() const {
+  const std::lock_guard lock(mutex_);
+  SourceCounts counts = {{"datagrams", counts_.datagrams},
+                         {"bytes", counts_.bytes},
+                         {"buffers", counts_.buffers},
+                         {"hits", counts_.hits},
+                         {"duplicates", counts_.duplicates},
+                         {"reordered", counts_.reordered},
+                         {"lost_buffers", counts_.lost_buffers},
+                         {"lost_hits", counts_.lost_hits},
+                         {"contradictions", counts_.contradictions},
+                         {"restarts", counts_.restarts},
+                         {"former_session", counts_.former},
+                         {"after_end", counts_.after_end}};
+  for (const auto cause : {DropCause::corrupt, DropCause::late, DropCause::out_of_step}) {
+    const auto i = static_cast<std::size_t>(cause);
+    counts[std::string(kDropCauseNames[i]) + "_buffers"] = counts_.dropped_buffers[i];
+  }
+  return counts;
+}
+
+}  // namespace eventloom

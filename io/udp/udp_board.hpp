@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/dataflow/source.hpp"
+#include "formats/datagram.hpp"
+#include "io/live/feed_queue.hpp"
+#include "io/udp/board_header.hpp"
+#include "io/udp/board_stream.hpp"
+
+namespace eventloom {
+
+/// One board of a port: shared by the thread that receives and the one that takes.
+class UdpBoard {
+ public:
+  UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes);
+
+  /// The receiving thread.
+  void take(const Datagram& datagram, std::int64_t now_ns) { stream_.take(datagram, now_ns, batch_); }
+  void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
+  void finish() { stream_.finish(batch_); }
+  [[nodiscard]] bool waiting() const { return stream_.waiting(); }
+  /// Gives the queue what has been put together. Waits while that is full.
+  void hand_over();
+
+  /// Any thread.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] BoardHeader& header() { return header_; }
+  [[nodiscard]] FeedQueue& queue() { return queue_; }
+  [[nodiscard]] bool is_connected() const;
+  [[nodiscard]] bool ended() const;
+  [[nodiscard]] std::uint64_t anomalies() const;
+  [[nodiscard]] SourceCounts counts() const;
+  /// Nothing more shall be taken in; the receiving thread ends the board when it has looked for what has come.
+  void ask_to_stop() { stop_asked_ = true; }
+  [[nodiscard]] bool asked_to_stop() const { return stop_asked_; }
+
+ private:
+  void publish();
+
+  const std::string name_;
+  BoardHeader header_;
+  BoardStream stream_;
+  FeedQueue queue_;
+  FeedBatch batch_;
+  std::atomic<bool> stop_asked_ = false;
+
+  mutable std::mutex mutex_;  ///< of what follows: the state of stream_ for other threads
+  BoardCounts counts_;
+  std::uint64_t anomalies_ = 0;
+  bool heard_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace eventloom

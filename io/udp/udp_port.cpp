@@ -1,0 +1,163 @@
+#include "io/udp/udp_port.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Full batches after which everything has been received that was in the socket when the first began, whatever it
+/// holds: Linux charges each datagram with 512 bytes at least, and the buffer is at most twice what is asked for.
+constexpr std::size_t kTurnover = 2 * UdpSocket::kReceiveBytes / 512 / UdpSocket::kBatch;
+/// How finely time passes while something is missing; a fifth of the patience.
+constexpr int kTickMs = 10;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::vector<std::uint32_t> ids_in(const SourceUri& uri) {
+  std::vector<std::uint32_t> ids;
+  const auto list = uri.get("sources", "");
+  for (std::size_t at = 0; uri.has("sources") && at <= list.size();) {
+    const auto comma = std::min(list.find(',', at), list.size());
+    try {
+      const auto id = parse_count(std::string_view(list).substr(at, comma - at));
+      if (id > std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("");
+      ids.push_back(static_cast<std::uint32_t>(id));
+    } catch (const std::invalid_argument&) {
+      throw UserError("source '" + uri.text() + "': 'sources' must be ids of boards with commas between, as in 3,5,9");
+    }
+    if (std::ranges::count(ids, ids.back()) > 1) {
+      throw UserError("source '" + uri.text() + "': board " + std::to_string(ids.back()) + " is named twice");
+    }
+    at = comma + 1;
+  }
+  return ids;
+}
+
+}  // namespace
+
+UdpPortSettings UdpPortSettings::of(const SourceUri& uri, const LiveInputSettings& live) {
+  uri.accept_only({"sources", "payload"});
+  constexpr std::uint64_t kMostPayload = PayloadTable::kLengthInFirstWord - 1;
+  UdpPortSettings settings;
+  settings.place = uri.path();
+  settings.sources = ids_in(uri);
+  settings.payload = PayloadTable::uniform(static_cast<std::uint8_t>(uri.get_count("payload", 0, 0, kMostPayload)));
+  settings.buffer_bytes = live.buffer_bytes;
+  return settings;
+}
+
+UdpPort::UdpPort(const UdpPortSettings& settings, const TimeBase& base)
+    : socket_(settings.place, settings.receive_bytes), sources_(settings.sources) {
+  const std::size_t n = std::max<std::size_t>(sources_.size(), 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    StreamHeader assumed;
+    assumed.payload = settings.payload;
+    std::string name = (settings.place.starts_with("//") ? "udp:" : "udp://") + settings.place;
+    if (i < sources_.size()) {
+      assumed.source = sources_[i];
+      name += " board " + std::to_string(sources_[i]);
+    }
+    boards_.push_back(std::make_unique<UdpBoard>(name, base, assumed, settings.buffer_bytes));
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+UdpPort::~UdpPort() {
+  quit_ = true;
+  for (const auto& board : boards_) board->queue().stop();
+  socket_.wake();
+  thread_.join();
+}
+
+void UdpPort::stop_board(std::size_t index) {
+  boards_[index]->ask_to_stop();
+  socket_.wake();
+}
+
+void UdpPort::run() {
+  while (!quit_ && !all_ended()) {
+    const bool waiting = std::ranges::any_of(boards_, [](const auto& board) { return board->waiting(); });
+    socket_.wait(waiting ? kTickMs : -1);
+    // What is asked for now may count on what has come till now, so it must be seen before the socket is emptied.
+    std::vector<UdpBoard*> stopping;
+    for (const auto& board : boards_) {
+      if (board->asked_to_stop() && !board->ended()) stopping.push_back(board.get());
+    }
+    receive_all();
+    for (auto* board : stopping) board->finish();
+    hand_over();
+  }
+}
+
+/// Until the socket is empty, or a sender fills it faster: then until what was there at the call has come.
+void UdpPort::receive_all() {
+  for (std::size_t i = 0; i < kTurnover && !quit_; ++i) {
+    const bool full = receive_batch();
+    full_batches_ = full ? full_batches_ + 1 : 0;
+    // A pause of this thread is none of the senders': their datagrams wait in the socket, and are not late.
+    if (!full || full_batches_ % kTurnover == 0) pass_time();
+    hand_over();
+    if (!full) return;
+  }
+}
+
+bool UdpPort::receive_batch() {
+  const auto datagrams = socket_.receive();
+  const auto now = now_ns();
+  for (const auto bytes : datagrams) dispatch(bytes, now);
+  kernel_drops_ = socket_.kernel_drops();
+  return datagrams.size() == UdpSocket::kBatch;
+}
+
+void UdpPort::dispatch(std::span<const std::byte> bytes, std::int64_t now) {
+  const auto datagram = read_datagram(bytes);
+  if (!datagram) {
+    ++malformed_;
+    return;
+  }
+  if (auto* board = board_of(datagram->header.source)) {
+    board->take(*datagram, now);
+  } else {
+    ++foreign_;
+  }
+}
+
+UdpBoard* UdpPort::board_of(std::uint32_t source) {
+  if (sources_.empty()) {
+    sources_.push_back(source);
+    spdlog::info("{}: takes board {}, the first that is heard", boards_[0]->name(), source);
+  }
+  const auto found = std::ranges::find(sources_, source);
+  return found == sources_.end() ? nullptr : boards_[static_cast<std::size_t>(found - sources_.begin())].get();
+}
+
+void UdpPort::pass_time() {
+  const auto now = now_ns();
+  for (const auto& board : boards_) board->pass_time(now);
+}
+
+void UdpPort::hand_over() {
+  for (const auto& board : boards_) board->hand_over();
+}
+
+bool UdpPort::all_ended() const {
+  return std::ranges::all_of(boards_, [](const auto& board) { return board->ended(); });
+}
+
+std::shared_ptr<UdpPort> open_udp_port(const SourceUri& uri, const LiveInputSettings& live, const TimeBase& base) {
+  return std::make_shared<UdpPort>(UdpPortSettings::of(uri, live), base);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "formats/geometry.hpp"
+#include "io/live/live_feed.hpp"
+#include "io/sources/source_uri.hpp"
+#include "io/udp/udp_board.hpp"
+#include "io/udp/udp_socket.hpp"
+
+namespace eventloom {
+
+/// What udp://[ADDR]:PORT[?sources=3,5,9][&payload=N] says.
+struct UdpPortSettings {
+  std::string place;                   ///< HOST:PORT
+  std::vector<std::uint32_t> sources;  ///< ids of the boards; empty: one, the first that is heard
+  PayloadTable payload;                ///< as long as a board has not said
+  std::size_t buffer_bytes = 0;        ///< of each board's queue
+  std::size_t receive_bytes = UdpSocket::kReceiveBytes;
+
+  /// Throws UserError for what is not of this form.
+  static UdpPortSettings of(const SourceUri& uri, const LiveInputSettings& live);
+};
+
+/// A port that one or more boards send to, and the thread that receives for all of them.
+///
+/// When the queue of one board is full the thread waits, and receives for none: the system then drops what it has no
+/// room for, which is counted. Boards that must not wait for each other need ports of their own.
+class UdpPort {
+ public:
+  /// Counts of the port, not of a board.
+  struct Counts {
+    std::uint64_t kernel_drops = 0;  ///< datagrams that the system had no room for
+    std::uint64_t malformed = 0;     ///< not of our framing, or damaged
+    std::uint64_t foreign = 0;       ///< of boards that nobody asked for
+  };
+
+  /// Listens and receives from now on. `base`: the run's. Throws UserError.
+  UdpPort(const UdpPortSettings& settings, const TimeBase& base);
+  /// Ends the thread, whatever it waits for.
+  ~UdpPort();
+  UdpPort(const UdpPort&) = delete;
+  UdpPort& operator=(const UdpPort&) = delete;
+
+  /// Any thread.
+  [[nodiscard]] std::size_t n_boards() const { return boards_.size(); }
+  [[nodiscard]] UdpBoard& board(std::size_t index) { return *boards_.at(index); }
+  /// The thread takes what has come so far and ends this board; when all have ended it ends.
+  void stop_board(std::size_t index);
+  [[nodiscard]] Counts counts() const { return {kernel_drops_, malformed_, foreign_}; }
+  [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
+
+ private:
+  void run();
+  void receive_all();
+  bool receive_batch();
+  void dispatch(std::span<const std::byte> bytes, std::int64_t now_ns);
+  UdpBoard* board_of(std::uint32_t source);
+  void pass_time();
+  void hand_over();
+  [[nodiscard]] bool all_ended() const;
+
+  UdpSocket socket_;
+  std::vector<std::unique_ptr<UdpBoard>> boards_;
+  std::vector<std::uint32_t> sources_;  ///< of the boards; empty: not heard yet
+  std::size_t full_batches_ = 0;        ///< since the socket was last seen empty
+  std::atomic<std::uint64_t> kernel_drops_ = 0;
+  std::atomic<std::uint64_t> malformed_ = 0;
+  std::atomic<std::uint64_t> foreign_ = 0;
+  std::atomic<bool> quit_ = false;
+  std::thread thread_;
+};
+
+/// For udp: sources of a run. Listens from now on, so that nothing is missed until the feeds are made.
+std::shared_ptr<UdpPort> open_udp_port(const SourceUri& uri, const LiveInputSettings& live, const TimeBase& base);
+
+}  // namespace eventloom

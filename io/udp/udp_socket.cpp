@@ -1,0 +1,137 @@
+#include "io/udp/udp_socket.hpp"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/runtime/error.hpp"
+#include "io/udp/udp_address.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Below this a pause of the receiver of a few milliseconds costs data.
+constexpr std::size_t kFewBytes = std::size_t{4} << 20;
+
+std::string advice_for(int error) {
+  if (error == EADDRINUSE) {
+    return "; another program or source has this port: end it, choose another port, or name all boards of the port in "
+           "one source (sources=3,5)";
+  }
+  if (error == EADDRNOTAVAIL) return "; this machine has no such address: give one of its own";
+  if (error == EACCES) return "; choose a port from 1024 on";
+  return "; check the address";
+}
+
+}  // namespace
+
+UdpSocket::Closed::~Closed() {
+  if (value >= 0) ::close(value);
+}
+
+UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
+    : arena_(std::make_unique_for_overwrite<std::byte[]>(kBatch * kSlot)),
+      messages_(kBatch),
+      slots_(kBatch),
+      controls_(kBatch) {
+  wakeup_.value = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wakeup_.value < 0) throw UserError("no more files can be opened: " + std::string(std::strerror(errno)));
+  bind_to(place);
+  size_buffer(receive_bytes);
+  for (std::size_t i = 0; i < kBatch; ++i) slots_[i] = {arena_.get() + i * kSlot, kSlot};
+  received_.reserve(kBatch);
+}
+
+UdpSocket::~UdpSocket() = default;
+
+void UdpSocket::bind_to(const std::string& place) {
+  const auto address = resolve_udp(place);
+  const auto fail = [&](const char* what) {
+    const int error = errno;
+    throw UserError("cannot " + std::string(what) + " " + address.text + " for UDP: " + std::strerror(error) +
+                    advice_for(error));
+  };
+  socket_.value = ::socket(address.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket_.value < 0) fail("open a socket at");
+  if (::bind(socket_.value, reinterpret_cast<const sockaddr*>(&address.address), address.length) != 0) {
+    fail("listen at");
+  }
+}
+
+void UdpSocket::size_buffer(std::size_t bytes) {
+  const int wanted = static_cast<int>(bytes);
+  // Forced by those who may, beyond the system's limit.
+  if (::setsockopt(socket_.value, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0) {
+    ::setsockopt(socket_.value, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
+  }
+  int got = 0;
+  socklen_t length = sizeof got;
+  ::getsockopt(socket_.value, SOL_SOCKET, SO_RCVBUF, &got, &length);
+  receive_bytes_ = static_cast<std::size_t>(got);
+  if (receive_bytes_ < std::min(bytes, kFewBytes)) {
+    spdlog::warn(
+        "the system gives {} KiB to receive UDP, and may lose data at high rates: sysctl -w "
+        "net.core.rmem_max={} allows more",
+        receive_bytes_ / 1024, kReceiveBytes);
+  }
+  const int on = 1;
+  ::setsockopt(socket_.value, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+}
+
+void UdpSocket::wait(int timeout_ms) {
+  std::array<pollfd, 2> both{{{socket_.value, POLLIN, 0}, {wakeup_.value, POLLIN, 0}}};
+  if (::poll(both.data(), both.size(), timeout_ms) <= 0) return;
+  if ((both[1].revents & POLLIN) != 0) {
+    std::uint64_t times = 0;
+    [[maybe_unused]] const auto read = ::read(wakeup_.value, &times, sizeof times);
+  }
+}
+
+void UdpSocket::wake() const {
+  const std::uint64_t once = 1;
+  [[maybe_unused]] const auto written = ::write(wakeup_.value, &once, sizeof once);
+}
+
+std::span<const std::span<const std::byte>> UdpSocket::receive() {
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    messages_[i] = {};
+    messages_[i].msg_hdr.msg_iov = &slots_[i];
+    messages_[i].msg_hdr.msg_iovlen = 1;
+    messages_[i].msg_hdr.msg_control = controls_[i].bytes.data();
+    messages_[i].msg_hdr.msg_controllen = controls_[i].bytes.size();
+  }
+  received_.clear();
+  const int n = ::recvmmsg(socket_.value, messages_.data(), kBatch, MSG_DONTWAIT, nullptr);
+  for (int i = 0; i < n; ++i) {
+    auto& message = messages_[static_cast<std::size_t>(i)];
+    note_drops(message.msg_hdr);
+    received_.emplace_back(static_cast<const std::byte*>(message.msg_hdr.msg_iov->iov_base), message.msg_len);
+  }
+  return received_;
+}
+
+void UdpSocket::note_drops(msghdr& message) {
+  for (auto* control = CMSG_FIRSTHDR(&message); control != nullptr; control = CMSG_NXTHDR(&message, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SO_RXQ_OVFL) continue;
+    std::uint32_t drops = 0;
+    std::memcpy(&drops, CMSG_DATA(control), sizeof drops);
+    drops_.see(drops);
+  }
+}
+
+std::uint16_t UdpSocket::port() const {
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  ::getsockname(socket_.value, reinterpret_cast<sockaddr*>(&bound), &length);
+  if (bound.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(bound).sin6_port);
+  return ntohs(reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace eventloom {
+
+/// Counts on from a counter of 32 bits that the system lets wrap.
+class WrappingCount {
+ public:
+  void see(std::uint32_t now) {
+    total_ += now - last_;
+    last_ = now;
+  }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  std::uint32_t last_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+/// A socket that datagrams are received from, many at a system call. One thread calls, but wake() any.
+class UdpSocket {
+ public:
+  /// What is asked for: a third of a second of 200 MB/s. Linux counts its own memory for each datagram as well.
+  static constexpr std::size_t kReceiveBytes = std::size_t{64} << 20;
+  /// Datagrams of one receive().
+  static constexpr std::size_t kBatch = 64;
+
+  /// Binds to `place` (see resolve_udp). Throws UserError that says what failed and what to do. Warns when the system
+  /// gives much less memory than asked for.
+  explicit UdpSocket(const std::string& place, std::size_t receive_bytes = kReceiveBytes);
+  ~UdpSocket();
+  UdpSocket(const UdpSocket&) = delete;
+  UdpSocket& operator=(const UdpSocket&) = delete;
+
+  /// Waits until a datagram is there, wake() was called, or this time has passed; less than 0: no limit.
+  void wait(int timeout_ms);
+  /// Ends a wait() that is under way, or the next one.
+  void wake() const;
+  /// What has come, at most kBatch datagrams; never waits. The memory is the socket's, until the next call.
+  std::span<const std::span<const std::byte>> receive();
+
+  /// Datagrams that the system had no room for, as told with the last one received.
+  [[nodiscard]] std::uint64_t kernel_drops() const { return drops_.total(); }
+  /// Memory for what was not yet received, as the system counts it.
+  [[nodiscard]] std::size_t receive_bytes() const { return receive_bytes_; }
+  /// The port it is bound to.
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  /// Of a datagram and its control message. Greater than any datagram, so that none is cut.
+  static constexpr std::size_t kSlot = 65536;
+  struct Control {
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint32_t))> bytes;
+  };
+  struct Closed {
+    int value = -1;
+    ~Closed();
+  };
+
+  void bind_to(const std::string& place);
+  void size_buffer(std::size_t bytes);
+  void note_drops(msghdr& message);
+
+  Closed socket_;
+  Closed wakeup_;
+  std::size_t receive_bytes_ = 0;
+  WrappingCount drops_;
+  std::unique_ptr<std::byte[]> arena_;
+  std::vector<mmsghdr> messages_;
+  std::vector<iovec> slots_;
+  std::vector<Control> controls_;
+  std::vector<std::span<const std::byte>> received_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,114 @@
+"""A UDP relay on this machine that loses, doubles and delays datagrams at given rates, and knows what it let through.
+
+What happens to a datagram follows from the seed and from what it is, not from when it comes: the same stream meets
+the same fate in each run. Knows of the framing only what it needs to tell epoch buffers apart.
+"""
+
+import contextlib
+import hashlib
+import socket
+import struct
+import threading
+from collections import Counter, defaultdict
+
+from datagrams import DATA, FIELDS, FRAME_BYTES, HEADER, SO_RCVBUFFORCE
+IDLE = 0.01  # s without a datagram after which those that were held back go on
+ROOM = 32 << 20  # bytes, for what comes faster than it goes
+
+
+class Relay:
+    """Passes datagrams on to `target`, an address, for the time of the `with`.
+
+    Loses a share `loss` of them, sends `duplication` twice, and holds `reordering` back until up to `depth` later ones
+    have passed. Stream headers and each stream's first epoch buffer always pass, once and in their place: a run begins
+    with what all its sources have.
+    """
+
+    def __init__(self, target, seed=0, loss=0.0, duplication=0.0, reordering=0.0, depth=8):
+        self.seed, self.rates, self.depth = seed, (loss, duplication, reordering), depth
+        self.lost, self.doubled, self.delayed = (Counter() for _ in range(3))  # datagrams by kind
+        self._seen, self._passed = Counter(), defaultdict(set)
+        self._held = []  # (datagrams to go, datagram)
+        self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._in.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
+        with contextlib.suppress(OSError):  # for root: beyond what the system allows others
+            self._in.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
+        self._in.bind(("127.0.0.1", 0))
+        self._in.settimeout(IDLE)
+        self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._target = target
+        self._over, self._quiet = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._relay, daemon=True)
+
+    @property
+    def port(self):
+        return self._in.getsockname()[1]
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join(10)
+        self._in.close()
+        self._out.close()
+
+    def settle(self):
+        """Returns when all that has been sent so far has passed or is lost."""
+        self._quiet.clear()
+        assert self._quiet.wait(60), "datagrams come without end"
+
+    def incomplete(self, source, buffers):
+        """Numbers of the epoch buffers of a stream (epochs_file.Buffer) of which a byte or more has not passed."""
+        return {buffer.sequence for buffer in buffers
+                if sum(length for _, length in self._passed[source, buffer.sequence]) < buffer.size}
+
+    def _relay(self):
+        while not self._over.is_set():
+            try:
+                self._judge(self._in.recv(1 << 16))
+            except TimeoutError:
+                self._release(len(self._held))
+                self._quiet.set()
+        self._release(len(self._held))
+
+    def _judge(self, datagram):
+        _, kind, _, source, session, offset, sequence, _, _ = FIELDS.unpack_from(datagram, 8)
+        lose, double, delay, depth = self._dice(kind, source, session, offset, sequence)
+        spared = kind == HEADER or (kind == DATA and sequence == 0)
+        loss, duplication, reordering = (0, 0, 0) if spared else self.rates
+        if lose < loss:
+            self.lost[kind] += 1
+        elif delay < reordering:
+            self.delayed[kind] += 1
+            self._held.append([1 + int(depth * self.depth), datagram])
+            return
+        else:
+            self._pass(datagram)
+            if double < duplication:
+                self.doubled[kind] += 1
+                self._pass(datagram)
+        for held in self._held:
+            held[0] -= 1
+        self._release(sum(held[0] <= 0 for held in self._held))
+
+    def _dice(self, kind, source, session, offset, sequence):
+        """Four numbers from 0 to 1 for this datagram; another one of the same fields has others."""
+        what = (kind, source, session, offset, sequence)
+        self._seen[what] += 1
+        name = repr((self.seed, kind, source, offset, sequence, self._seen[what]))
+        return [n / 2**32 for n in struct.unpack("<4I", hashlib.blake2b(name.encode(), digest_size=16).digest())]
+
+    def _release(self, number):
+        """Passes on the `number` datagrams whose turn comes first."""
+        self._held.sort(key=lambda held: held[0])
+        for _, datagram in self._held[:number]:
+            self._pass(datagram)
+        del self._held[:number]
+
+    def _pass(self, datagram):
+        _, kind, _, source, _, offset, sequence, _, _ = FIELDS.unpack_from(datagram, 8)
+        if kind == DATA:
+            self._passed[source, sequence].add((offset, len(datagram) - FRAME_BYTES))
+        self._out.sendto(datagram, self._target)

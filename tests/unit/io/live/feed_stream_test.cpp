@@ -1,0 +1,403 @@
+#include "io/live/feed_stream.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "core/runtime/error.hpp"
+#include "fake_feed.hpp"
+#include "io/epochs/epochs_source.hpp"
+
+namespace eventloom::test {
+namespace {
+
+constexpr Epoch kFar = std::numeric_limits<Epoch>::max();
+constexpr std::size_t kPlenty = std::size_t{1} << 30;
+const std::size_t kBufferSize = make_buffer(0, 1).size();
+
+FeedStream::Settings holding(std::size_t bytes) {
+  return {.buffer_bytes = bytes, .drop_when_full = false, .record = {}};
+}
+FeedStream::Settings dropping(std::size_t bytes) {
+  return {.buffer_bytes = bytes, .drop_when_full = true, .record = {}};
+}
+
+/// Buffers of one epoch and one hit each, taken in one by one.
+void feed_epochs(Live& live, EpochRange epochs) {
+  for (Epoch epoch = epochs.begin; epoch < epochs.end; ++epoch) {
+    live.feed.add(make_buffer(epoch, 1));
+    live.stream.receive();
+  }
+}
+
+std::vector<Epoch> epochs_of(const SliceData& data) {
+  std::vector<Epoch> epochs;
+  for (const auto& hit : hits_in(data)) epochs.push_back(hit.epoch);
+  return epochs;
+}
+
+TEST(FeedStream, IsKnownWhenItsHeaderAndItsBeginningAre) {
+  Live live;
+  live.feed.known = false;
+  EXPECT_FALSE(live.stream.is_known());
+  feed_epochs(live, {5, 7});
+  EXPECT_FALSE(live.stream.is_known());
+  live.feed.known = true;
+  live.feed.said.text = "what the board says";
+  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_EQ(live.stream.first_epoch(), 5U);
+  live.stream.settle();
+  EXPECT_EQ(live.stream.header().text, "what the board says");
+}
+
+TEST(FeedStream, OneThatEndsEmptyIsKnown) {
+  Live live;
+  live.feed.known = false;
+  live.feed.next.ended = true;
+  EXPECT_NE(live.stream.receive(), 0U);
+  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_EQ(live.stream.first_epoch(), std::nullopt);
+  EXPECT_EQ(live.stream.end_epoch(), 0U);
+  EXPECT_TRUE(live.ready({0, 1000}));
+}
+
+/// A source that joins a stream that is under way, and one that hears it from its start.
+TEST(FeedStream, KnowsWhetherItsPeerHadSentBefore) {
+  Live fresh;
+  feed_epochs(fresh, {5, 7});
+  EXPECT_FALSE(fresh.stream.joined());
+  Live joined;
+  joined.feed.next.damage.push_back({.first_epoch = 0, .n_epochs = 5, .n_hits = 9, .cause = DropCause::lost});
+  feed_epochs(joined, {5, 7});
+  EXPECT_TRUE(joined.stream.joined());
+}
+
+TEST(FeedStream, CollectsWhatOverlaps) {
+  Live live;
+  live.feed.add(make_buffer(0, 1, 4));
+  live.feed.add(make_buffer(4, 1, 4));
+  live.stream.receive();
+  live.feed.add(make_buffer(8, 1, 4));
+  live.feed.add(make_buffer(20, 1));
+  live.stream.receive();
+  EXPECT_EQ(epochs_of(live.collect({4, 8})), (std::vector<Epoch>{4, 5, 6, 7}));
+  EXPECT_EQ(epochs_of(live.collect({7, 9})), (std::vector<Epoch>{4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_TRUE(epochs_of(live.collect({12, 20})).empty());
+  EXPECT_EQ(epochs_of(live.collect({12, 21})), (std::vector<Epoch>{20}));
+}
+
+TEST(FeedStream, WhatIsCollectedStaysUntilItIsForgotten) {
+  Live live;
+  feed_epochs(live, {0, 4});
+  const auto data = live.collect({1, 3});
+  feed_epochs(live, {4, 500});
+  live.stream.forget(1);
+  EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{1, 2}));
+}
+
+TEST(FeedStream, NamesWhereSomethingBegins) {
+  Live live;
+  live.feed.add(make_buffer(3, 1, 2));
+  live.stream.receive();
+  live.feed.next.damage.push_back({.first_epoch = 6, .n_epochs = 2, .n_hits = 1, .cause = DropCause::lost});
+  live.feed.add(make_buffer(9, 1));
+  live.stream.receive();
+  EXPECT_EQ(live.stream.next_beginning(0), 3U);
+  EXPECT_EQ(live.stream.next_beginning(4), 6U);
+  EXPECT_EQ(live.stream.next_beginning(7), 9U);
+}
+
+TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
+  Live live;
+  feed_epochs(live, {3, 5});
+  EXPECT_EQ(live.stream.end_epoch(), std::nullopt);
+  live.feed.next.damage.push_back({.first_epoch = 7, .n_epochs = 3, .n_hits = 1, .cause = DropCause::lost});
+  live.feed.next.damage.push_back({.first_epoch = 10, .n_epochs = kFar - 10, .cause = DropCause::lost});
+  live.feed.next.ended = true;
+  live.stream.receive();
+  EXPECT_EQ(live.stream.end_epoch(), 10U);
+  ASSERT_TRUE(live.stream.tail_damage());
+  EXPECT_EQ(live.stream.tail_damage()->first_epoch, 10U);
+}
+
+TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
+  Live live;
+  feed_epochs(live, {3, 5});
+  EXPECT_TRUE(live.ready({0, 5}));
+  EXPECT_FALSE(live.ready({0, 6}));
+  live.feed.next.complete = 9;
+  EXPECT_NE(live.stream.receive(), 0U);
+  EXPECT_TRUE(live.ready({0, 9}));
+  EXPECT_EQ(live.stream.reached(), 9U);
+  EXPECT_EQ(live.stream.heard_of(), 9U);
+}
+
+TEST(FeedStream, SaysWhetherAnythingHasCome) {
+  Live live;
+  EXPECT_EQ(live.stream.receive(), 0U);
+  live.feed.next.damage.push_back({.first_epoch = 0, .n_epochs = 0, .n_hits = 1, .cause = DropCause::lost});
+  EXPECT_NE(live.stream.receive(), 0U) << "damage alone";
+  EXPECT_EQ(live.stream.receive(), 0U);
+  live.stream.give_up(100, true);
+  live.feed.next.complete = 5;
+  EXPECT_NE(live.stream.receive(), 0U) << "a word of a source that has been given up";
+  EXPECT_EQ(live.stream.receive(), 0U);
+}
+
+TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.give_up(10, true);
+  EXPECT_TRUE(live.ready({0, 10}));
+  EXPECT_EQ(live.stream.reached(), 10U);
+  EXPECT_EQ(live.stream.heard_of(), 3U) << "of the peer itself";
+  const auto data = live.collect({0, 10});
+  EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2}));
+  ASSERT_EQ(data.damage.size(), 1U);
+  EXPECT_EQ(data.damage[0].first_epoch, 3U);
+  EXPECT_EQ(data.damage[0].n_epochs, 7U);
+  EXPECT_EQ(data.damage[0].n_hits, 0U);
+  EXPECT_EQ(data.damage[0].cause, DropCause::late);
+  live.stream.give_up(20, true);
+  const auto next = live.collect({10, 20});
+  ASSERT_EQ(next.damage.size(), 1U);
+  EXPECT_EQ(next.damage[0].first_epoch, 10U);
+  EXPECT_EQ(live.count("epochs_given_up"), 17U);
+}
+
+/// Its peer has sent further than it has said that it is complete.
+TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
+  Live live;
+  live.feed.add(make_buffer(0, 1, 5));
+  live.feed.next.complete = 2;
+  live.stream.receive();
+  live.stream.give_up(10, true);
+  const auto data = live.collect({0, 10});
+  EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2, 3, 4}));
+  ASSERT_EQ(data.damage.size(), 1U);
+  EXPECT_EQ(data.damage[0].first_epoch, 5U);
+  EXPECT_EQ(live.count("epochs_given_up"), 5U);
+}
+
+TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.give_up(10, false);
+  EXPECT_TRUE(live.ready({0, 10}));
+  EXPECT_TRUE(live.collect({0, 10}).damage.empty());
+  EXPECT_EQ(live.count("epochs_given_up"), 0U);
+}
+
+/// Late hits are counted by the first epoch that is still open, and mark none as missing that is not.
+TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
+  Live live;
+  live.stream.give_up(10, true);
+  EXPECT_EQ(live.collect({0, 10}).damage.size(), 1U);
+  live.feed.add(make_buffer(4, 3));
+  live.feed.add(make_buffer(8, 1, 4));
+  live.feed.add(make_buffer(12, 2));
+  live.stream.receive();
+  const auto data = live.collect({10, 20});
+  EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{12, 12}));
+  ASSERT_EQ(data.damage.size(), 1U);
+  EXPECT_EQ(data.damage[0].first_epoch, 10U);
+  EXPECT_EQ(data.damage[0].n_epochs, 2U) << "the buffer from 8 to 12";
+  EXPECT_EQ(data.damage[0].n_hits, 7U);
+  EXPECT_EQ(live.count("hits_dropped_late"), 7U);
+  EXPECT_EQ(live.stream.hits_read(), 9U);
+}
+
+TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
+  Live live(holding(10 * kBufferSize));
+  feed_epochs(live, {0, 100});
+  EXPECT_EQ(live.feed.takes, 10U);
+  EXPECT_EQ(live.stream.receive(), 0U);
+  EXPECT_TRUE(live.ready({0, 4}));
+  live.collect({0, 4});
+  live.stream.forget(4);
+  EXPECT_NE(live.stream.receive(), 0U);
+  EXPECT_TRUE(live.ready({4, 100}));
+  EXPECT_EQ(hits_in(live.collect({4, 100})).size(), 96U);
+  EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
+}
+
+TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
+  Live live(dropping(10 * kBufferSize));
+  live.feed.add(make_buffer(0, 1));
+  live.stream.receive();
+  live.stream.settle();
+  live.stream.begin_at(0);
+  feed_epochs(live, {1, 100});
+  EXPECT_TRUE(live.ready({4, 100}));
+  const auto data = live.collect({0, 100});
+  EXPECT_EQ(hits_in(data).size(), 10U);
+  ASSERT_EQ(data.damage.size(), 1U);
+  EXPECT_EQ(data.damage[0].first_epoch, 10U);
+  EXPECT_EQ(data.damage[0].n_epochs, 90U);
+  EXPECT_EQ(data.damage[0].n_hits, 90U);
+  EXPECT_EQ(data.damage[0].cause, DropCause::congested);
+  EXPECT_EQ(live.count("hits_dropped_congested"), 90U);
+  EXPECT_EQ(live.count("dead_time_ns"), 90 * kEpochTicks);
+  EXPECT_EQ(live.stream.hits_read(), 100U);
+}
+
+/// However long the run stands still, what is dropped takes no memory; here each buffer has a gap behind it.
+TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
+  Live live(dropping(10 * kBufferSize));
+  live.feed.add(make_buffer(0, 1));
+  live.stream.receive();
+  live.stream.settle();
+  live.stream.begin_at(0);
+  for (Epoch epoch = 2; epoch < 4000; epoch += 2) feed_epochs(live, {epoch, epoch + 1});
+  EXPECT_LT(live.collect({0, 4000}).damage.size(), 100U);
+}
+
+/// To wait would be for ever.
+TEST(FeedStreamHolds, NoSliceThatIsTooLarge) {
+  Live live(holding(10 * kBufferSize));
+  feed_epochs(live, {0, 11});
+  EXPECT_FALSE(live.ready({0, 50}));
+  feed_epochs(live, {11, 50});
+  EXPECT_TRUE(live.ready({0, 50}));
+  const auto data = live.collect({0, 50});
+  EXPECT_GE(hits_in(data).size(), 10U);
+  EXPECT_EQ(hits_in(data).size() + live.count("hits_dropped_congested"), 50U);
+  EXPECT_GT(live.count("hits_dropped_congested"), 30U);
+}
+
+/// The slice before it is still on its way to its builder: as soon as that has it, there is room.
+TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
+  Live live(holding(10 * kBufferSize));
+  feed_epochs(live, {0, 10});
+  EXPECT_TRUE(live.ready({0, 8}));
+  live.collect({0, 8});
+  EXPECT_FALSE(live.ready({8, 16})) << "of another builder";
+  feed_epochs(live, {10, 16});
+  live.stream.forget(8);
+  live.stream.receive();
+  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
+  EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
+}
+
+/// The builder of the slice before it has no room at present; when it has, there is room here, too.
+TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
+  Live live(holding(10 * kBufferSize));
+  feed_epochs(live, {0, 10});
+  EXPECT_FALSE(live.ready({8, 16})) << "of a builder that is ahead";
+  feed_epochs(live, {10, 16});
+  EXPECT_TRUE(live.ready({0, 8}));
+  live.collect({0, 8});
+  live.stream.forget(8);
+  live.stream.receive();
+  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
+  EXPECT_EQ(live.count("hits_dropped_congested"), 0U);
+}
+
+/// The slice that was too large is there, or has been given up: the next one is not dropped, whether or not its
+/// builder asks for it at once.
+TEST(FeedStreamHolds, DropsNothingBehindASliceThatWasTooLarge) {
+  Live there(holding(10 * kBufferSize));
+  feed_epochs(there, {0, 10});
+  EXPECT_FALSE(there.ready({0, 20}));
+  feed_epochs(there, {10, 20});
+  const auto dropped = there.count("hits_dropped_congested");
+  feed_epochs(there, {20, 25});
+  EXPECT_EQ(there.count("hits_dropped_congested"), dropped);
+
+  Live given_up(holding(10 * kBufferSize));
+  feed_epochs(given_up, {0, 10});
+  EXPECT_FALSE(given_up.ready({0, 20}));
+  given_up.stream.give_up(20, true);
+  given_up.collect({0, 20});
+  feed_epochs(given_up, {20, 25});
+  EXPECT_EQ(given_up.count("hits_dropped_congested"), 0U);
+}
+
+/// A buffer across the end, of which nobody can say what lies before: the slice of its first epoch accounts for it.
+TEST(FeedStreamEnd, ADamagedBufferAcrossItIsOfTheRun) {
+  Live live(holding(kPlenty));
+  auto buffer = make_buffer(8, 1, 4);
+  buffer[sizeof(EpochBufferHeader) + 1] ^= std::byte{1};
+  live.feed.add(buffer);
+  live.stream.receive();
+  live.stream.end_at(10);
+  EXPECT_EQ(live.collect({0, 10}).pieces.size(), 1U);
+  EXPECT_EQ(live.stream.hits_read(), 4U);
+  EXPECT_EQ(live.count("hits_after_the_end"), 0U);
+}
+
+TEST(FeedStreamEnd, HitsFromThereOnAreNotRead) {
+  Live live(holding(kPlenty));
+  live.feed.add(make_buffer(8, 1, 4));
+  live.feed.next.damage.push_back({.first_epoch = 14, .n_epochs = 1, .n_hits = 5, .cause = DropCause::lost});
+  live.stream.receive();
+  EXPECT_EQ(live.stream.hits_read(), 9U);
+  live.stream.end_at(10);
+  EXPECT_EQ(live.stream.hits_read(), 2U);
+  EXPECT_EQ(live.count("hits_after_the_end"), 7U);
+}
+
+class FeedStreamRecording : public testing::Test {
+ protected:
+  FeedStreamRecording() { std::filesystem::create_directories(folder_); }
+  ~FeedStreamRecording() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path() const { return (folder_ / "source-0000.epochs").string(); }
+  [[nodiscard]] std::vector<Hit> recorded() const {
+    EpochsSource source(path());
+    SliceData data;
+    source.collect({0, kFar}, data);
+    return hits_in(data);
+  }
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("recording_" + std::to_string(getpid()));
+};
+
+TEST_F(FeedStreamRecording, HoldsWhatCameBeforeItWasBegunAndWhatCameLate) {
+  Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
+  feed_epochs(live, {3, 6});
+  live.stream.settle();
+  live.stream.begin_at(5);
+  live.stream.give_up(20, true);
+  feed_epochs(live, {6, 8});
+  feed_epochs(live, {30, 31});
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  live.stream.close();
+  EXPECT_TRUE(live.feed.stopped);
+  EXPECT_EQ(recorded(), (std::vector<Hit>{{3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}, {30, 0}}));
+}
+
+TEST_F(FeedStreamRecording, HoldsWhatTheRunDrops) {
+  Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
+  feed_epochs(live, {0, 1});
+  live.stream.settle();
+  live.stream.begin_at(0);
+  feed_epochs(live, {1, 20});
+  EXPECT_NE(live.count("hits_dropped_congested"), 0U);
+  live.stream.close();
+  EXPECT_EQ(recorded().size(), 20U);
+}
+
+/// While other sources are waited for, the run has not begun and nothing is recorded yet.
+TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
+  Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
+  feed_epochs(live, {0, 20});
+  live.stream.settle();
+  live.stream.begin_at(0);
+  live.stream.receive();
+  live.stream.close();
+  EXPECT_EQ(recorded().size(), 20U);
+}
+
+TEST_F(FeedStreamRecording, ThatCannotBeMadeIsAnError) {
+  Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path() + "/no/folder.epochs"});
+  EXPECT_THROW(live.stream.settle(), UserError);
+}
+
+}  // namespace
+}  // namespace eventloom::test

@@ -1,0 +1,401 @@
+#include "io/udp/board_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "board_maker.hpp"
+#include "formats/crc32c.hpp"
+
+namespace eventloom::test {
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+/// Of the default time base of 10 us an epoch.
+constexpr Epoch kEpochsPerSecond = 100'000;
+
+/// A stream that datagrams are put into, at a time that the test sets.
+struct Receiver {
+  void take(const Bytes& bytes) {
+    const auto datagram = read_datagram(bytes);
+    ASSERT_TRUE(datagram);
+    stream.take(*datagram, now, out);
+  }
+  void wait(std::int64_t ns) {
+    now += ns;
+    stream.pass_time(now, out);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> sequences() const {
+    std::vector<std::uint64_t> list;
+    for (const auto& one : headers_in(out.buffers)) list.push_back(one.sequence);
+    return list;
+  }
+  [[nodiscard]] std::uint64_t dropped(DropCause cause) const {
+    return stream.counts().dropped_buffers[static_cast<std::size_t>(cause)];
+  }
+
+  BoardHeader header{TimeBase{}, {}};
+  BoardStream stream{"board", header};
+  FeedBatch out;
+  std::int64_t now = 100'000 * kMs;
+};
+
+using Numbers = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST(BoardStream, WhatIsMissingIsWaitedForAndNoLonger) {
+  Receiver to;
+  BoardMaker board(3);
+  const auto a = board.buffer(0, 1, 5);
+  const auto b = board.buffer(10, 1, 7);
+  const auto c = board.buffer(20, 2, 9);
+  to.take(board.one(a, 0));
+  to.take(board.one(c, 2));
+  EXPECT_EQ(to.sequences(), Numbers{0});
+  EXPECT_EQ(to.out.complete, 1U);
+  to.wait(BoardStream::kPatience_ns - 1);
+  EXPECT_EQ(to.sequences(), Numbers{0});
+  to.wait(1);
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(to.out.complete, 22U);
+  ASSERT_EQ(to.out.damage.size(), 1U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 19U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 7U);
+  to.take(board.one(b, 1));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(to.stream.counts().duplicates, 1U);
+}
+
+TEST(BoardStream, ASlowlySentBufferIsNotGivenUp) {
+  Receiver to;
+  BoardMaker board(3);
+  const auto fragments = board.data(board.buffer(0, 1, 100), 0, 64);
+  for (const auto& fragment : fragments) {
+    to.take(fragment);
+    to.wait(BoardStream::kPatience_ns / 2);
+  }
+  EXPECT_EQ(to.sequences(), Numbers{0});
+}
+
+TEST(BoardStream, AMarkShowsTheLossOfTheLastDatagrams) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  board.buffer(7, 1, 6);
+  to.take(board.mark(DatagramKind::mark, 30));
+  EXPECT_EQ(to.out.complete, 1U);
+  to.wait(BoardStream::kPatience_ns);
+  EXPECT_EQ(to.out.complete, 30U);
+  ASSERT_EQ(to.out.damage.size(), 1U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 29U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 6U);
+  EXPECT_EQ(to.stream.counts().lost_buffers, 1U);
+}
+
+TEST(BoardStream, FurtherMarksDoNotMakeItWaitLonger) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  board.buffer(7, 1, 6);
+  for (Epoch epoch = 10; epoch < 15; ++epoch) {
+    to.take(board.mark(DatagramKind::mark, epoch));
+    to.wait(BoardStream::kPatience_ns / 4);
+  }
+  EXPECT_EQ(to.stream.counts().lost_buffers, 1U);
+  EXPECT_EQ(to.out.complete, 14U);
+}
+
+TEST(BoardStream, MarksOfAQuietBoardMoveItsEpochs) {
+  Receiver to;
+  const BoardMaker board(3);
+  to.take(board.mark(DatagramKind::mark, 0, {100, 0}));
+  EXPECT_EQ(to.out.complete, 100U);
+  to.take(board.mark(DatagramKind::mark, 0, {90, 0}));
+  EXPECT_EQ(to.out.complete, 100U);
+  to.take(board.mark(DatagramKind::end, 0, {120, 0}));
+  EXPECT_EQ(to.out.complete, 120U);
+  EXPECT_TRUE(to.out.ended);
+  EXPECT_TRUE(to.out.damage.empty());
+  to.take(board.mark(DatagramKind::end, 0, {120, 0}));
+  EXPECT_EQ(to.stream.counts().after_end, 0U);
+}
+
+TEST(BoardStream, WhoJoinsLateOwesOnlyTheEpochs) {
+  Receiver to;
+  BoardMaker board(3);
+  board.buffer(3, 1, 50);
+  const auto b = board.buffer(40, 1, 5);
+  to.take(board.one(b, 1));
+  to.wait(BoardStream::kPatience_ns);
+  EXPECT_EQ(to.sequences(), Numbers{1});
+  ASSERT_EQ(to.out.damage.size(), 1U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 40U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 0U);
+  EXPECT_EQ(to.stream.counts().lost_buffers, 0U);
+
+  Receiver whole;
+  BoardMaker other(3);
+  whole.take(other.one(other.buffer(40, 1, 5), 0));
+  EXPECT_TRUE(whole.out.damage.empty());
+}
+
+TEST(BoardStream, DamagedWordsAreCorruptWithTheirHits) {
+  Receiver to;
+  BoardMaker board(3);
+  auto first = board.buffer(0, 1, 4);
+  first[64] ^= std::byte{1};
+  to.take(board.one(first, 0));
+  to.take(board.one(board.buffer(5, 1, 5), 1));
+  auto damaged = board.buffer(10, 1, 6);
+  damaged[70] ^= std::byte{1};
+  to.take(board.one(damaged, 2));
+  to.take(board.one(board.buffer(20, 1, 7), 3));
+  EXPECT_EQ(to.sequences(), (Numbers{1, 3}));
+  EXPECT_EQ(to.dropped(DropCause::corrupt), 2U);
+  ASSERT_EQ(to.out.damage.size(), 2U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 5U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 4U);
+  EXPECT_EQ(to.out.damage[1].first_epoch, 6U);
+  EXPECT_EQ(to.out.damage[1].n_epochs, 14U);
+  EXPECT_EQ(to.out.damage[1].n_hits, 6U);
+  EXPECT_EQ(to.out.damage[1].cause, DropCause::corrupt);
+}
+
+TEST(BoardStream, ADamagedHeaderCostsTheHitsThatAreThenMissing) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  auto damaged = board.buffer(10, 1, 6);
+  damaged[20] ^= std::byte{1};
+  to.take(board.one(damaged, 1));
+  to.take(board.one(board.buffer(20, 1, 7), 2));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::corrupt), 6U);
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 0U);
+}
+
+TEST(BoardStream, HeadersThatContradictAreCorrupt) {
+  const std::vector<std::uint32_t> words(10);
+  const auto broken = [&](auto&& change) {
+    Receiver to;
+    BoardMaker board(3);
+    to.take(board.one(board.buffer(100, 1, 5), 0));
+    EpochBufferHeader header{.source = 3, .first_epoch = 110, .n_epochs = 1, .n_hits = 10, .hits_before = 5};
+    header.sequence = 1;
+    change(header);
+    to.take(board.one(BoardMaker::stored(header, words), 1));
+    EXPECT_EQ(to.sequences(), Numbers{0});
+    EXPECT_EQ(to.out.complete, 101U);
+    to.stream.finish(to.out);
+    return hits_of(to.out.damage, DropCause::corrupt) + 1000 * to.dropped(DropCause::corrupt);
+  };
+  EXPECT_EQ(broken([](auto& h) { h.source = 4; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.sequence = 2; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.first_epoch = 100; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.first_epoch = 90; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.first_epoch = max_epoch(10000) + 1; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.hits_before = 4; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.hits_before = ~0ULL - 20; }), 1010U);
+  EXPECT_EQ(broken([](auto& h) { h.n_hits = 11; }), 1000U);
+  EXPECT_EQ(broken([](auto& h) { h.n_payload_words = 1; }), 1010U);
+}
+
+TEST(BoardStream, AbsurdJumpsAreOutOfStepUntilManyAgree) {
+  Receiver to;
+  BoardMaker board(3);
+  const Epoch far = 1'000 * kEpochsPerSecond;
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.take(board.one(board.buffer(far, 1, 6), 1));
+  to.take(board.one(board.buffer(10, 1, 7), 2));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U);
+  EXPECT_EQ(to.out.complete, 11U);
+  for (std::uint32_t i = 0; i < BoardStream::kJumpBuffers; ++i) to.take(board.one(board.buffer(far + i, 1, 1), 3 + i));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2, 2 + BoardStream::kJumpBuffers}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardStream::kJumpBuffers - 1);
+}
+
+TEST(BoardStream, APauseOfTheBoardIsNoJump) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.now += 1'000'000 * kMs;
+  to.take(board.one(board.buffer(1'000 * kEpochsPerSecond, 1, 6), 1));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 1}));
+}
+
+TEST(BoardStream, AnAbsurdMarkMovesNothing) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.take(board.mark(DatagramKind::mark, 1, {1'000 * kEpochsPerSecond, 5}));
+  to.take(board.mark(DatagramKind::mark, 1, {~0ULL, 5}));
+  EXPECT_EQ(to.out.complete, 1U);
+  to.take(board.mark(DatagramKind::mark, 1, {10, 4}));
+  to.take(board.mark(DatagramKind::mark, 1, {10, ~0ULL}));
+  EXPECT_EQ(to.out.complete, 10U);
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 0U);
+  EXPECT_EQ(to.stream.anomalies(), 4U);
+}
+
+TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
+  Receiver to;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(0, 1, 5), 0));
+  const auto parts = before.data(before.buffer(10, 1, 50), 1, 100);
+  to.take(parts[0]);
+  BoardMaker after(3, 2);
+  after.buffer(5, 1, 3);
+  to.take(after.one(after.buffer(12, 1, 4), 1));
+  to.wait(BoardStream::kPatience_ns);
+  EXPECT_EQ(headers_in(to.out.buffers).size(), 2U);
+  EXPECT_EQ(to.stream.counts().restarts, 1U);
+  // Of the buffer under way its header told the hits; of the new session all are known.
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 53U);
+  EXPECT_EQ(to.out.damage.back().first_epoch, 1U);
+  EXPECT_EQ(to.out.damage.back().n_epochs, 11U);
+  to.take(parts[1]);
+  EXPECT_EQ(to.stream.counts().former, 1U);
+  to.wait(2 * BoardStream::kSessionSilence_ns);
+  to.take(after.mark(DatagramKind::mark, 20));
+  to.take(parts[1]);
+  EXPECT_EQ(to.stream.counts().former, 2U);
+  EXPECT_EQ(to.stream.counts().restarts, 1U);
+}
+
+TEST(BoardStream, EpochsBetweenTwoSessionsMayLackHits) {
+  Receiver to;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(0, 1, 5), 0));
+  BoardMaker after(3, 2);
+  to.take(after.mark(DatagramKind::mark, 0));
+  EXPECT_TRUE(to.out.damage.empty());
+  to.take(after.one(after.buffer(20, 1, 4), 0));
+  ASSERT_EQ(to.out.damage.size(), 1U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 19U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 0U);
+  to.take(after.one(after.buffer(30, 1, 4), 1));
+  EXPECT_EQ(to.out.damage.size(), 1U);
+}
+
+TEST(BoardStream, NothingIsKeptBehindTheEnd) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.take(board.one(board.buffer(9, 1, 5), 7));
+  to.take(board.mark(DatagramKind::end, 1, {5, 5}));
+  EXPECT_TRUE(to.out.ended);
+  EXPECT_EQ(to.stream.held_bytes(), 0U);
+  to.take(board.one(board.buffer(10, 1, 5), 8));
+  EXPECT_EQ(to.sequences(), Numbers{0});
+  EXPECT_EQ(to.stream.counts().after_end, 1U);
+}
+
+TEST(BoardStream, AnEndThatWaitsIsTakenBeforeTheNextSession) {
+  Receiver to;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(0, 1, 5), 0));
+  before.buffer(1, 1, 6);
+  to.take(before.mark(DatagramKind::end, 5));
+  EXPECT_FALSE(to.out.ended);
+  BoardMaker after(3, 2);
+  to.take(after.one(after.buffer(20, 1, 4), 0));
+  EXPECT_TRUE(to.out.ended);
+  EXPECT_EQ(to.sequences(), Numbers{0});
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 6U);
+  EXPECT_EQ(to.stream.held_bytes(), 0U);
+}
+
+TEST(BoardStream, WhatARestartedSenderRepeatsIsLate) {
+  Receiver to;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(100, 1, 5), 0));
+  BoardMaker after(3, 2);
+  to.take(after.one(after.buffer(0, 1, 3), 0));
+  to.take(after.one(after.buffer(100, 5, 4), 1));
+  to.take(after.one(after.buffer(105, 1, 6), 2));
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(to.dropped(DropCause::late), 2U);
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::late), 7U);
+  for (const auto& damage : to.out.damage) EXPECT_GE(damage.first_epoch, 101U);
+}
+
+TEST(BoardStream, OneStrayDatagramOfAnotherSessionSilencesNobody) {
+  Receiver to;
+  BoardMaker board(3, 1);
+  const BoardMaker stray(3, 2);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.take(stray.mark(DatagramKind::mark, 0, {0, 0}));
+  to.take(board.one(board.buffer(1, 1, 5), 1));
+  EXPECT_EQ(to.sequences(), Numbers{0});
+  to.wait(BoardStream::kSessionSilence_ns);
+  to.take(board.one(board.buffer(2, 1, 5), 2));
+  to.wait(BoardStream::kPatience_ns);
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+}
+
+TEST(BoardStream, AStreamOfAnotherTimeBaseIsRefused) {
+  Receiver to;
+  BoardMaker board(3);
+  StreamHeader other;
+  other.base.tick_ps = 10;
+  to.take(board.header(other));
+  EXPECT_FALSE(to.header.known());
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.take(board.one(board.buffer(1'000'000, 1, 6), 1));
+  EXPECT_TRUE(to.out.buffers.empty());
+  to.take(board.mark(DatagramKind::end, 2'000'000));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::corrupt), 11U);
+  EXPECT_TRUE(to.out.ended);
+  EXPECT_EQ(to.stream.anomalies(), 1U);
+}
+
+TEST(BoardStream, APayloadThatTheRunDidNotBeginWithIsRefused) {
+  Receiver to;
+  BoardMaker board(3);
+  EXPECT_EQ(to.header.settle().payload, PayloadTable{});
+  StreamHeader other;
+  other.payload = PayloadTable::uniform(1);
+  to.take(board.header(other));
+  EXPECT_EQ(to.header.header().payload, PayloadTable{});
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  EXPECT_EQ(to.dropped(DropCause::corrupt), 1U);
+  other.payload = {};
+  to.take(board.header(other));
+  to.take(board.one(board.buffer(1, 1, 5), 1));
+  EXPECT_EQ(to.sequences(), Numbers{1});
+}
+
+TEST(BoardStream, StopGivesUpWhatIsMissing) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  board.buffer(1, 1, 6);
+  to.take(board.one(board.buffer(2, 1, 7), 2));
+  const auto parts = board.data(board.buffer(3, 1, 80), 3, 100);
+  to.take(parts[0]);
+  to.stream.finish(to.out);
+  EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 86U);
+  EXPECT_TRUE(to.out.ended);
+  EXPECT_EQ(to.stream.held_bytes(), 0U);
+}
+
+TEST(BoardStream, WhatIsLostInOneStretchMayBeMoreThanOneRecordHolds) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  const std::uint64_t lost = (std::uint64_t{1} << 32) + 10;
+  to.take(board.mark(DatagramKind::mark, 1, {10, 5 + lost}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), lost);
+  EXPECT_EQ(to.out.damage.size(), 2U);
+}
+
+}  // namespace eventloom::test
