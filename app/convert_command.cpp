@@ -75,7 +75,7 @@ class Converter {
 
   void append(const EpochBufferHeader& header, std::span<const std::byte> stored) {
     if (words_intact(header, words_of(header, stored))) {
-      damaged_ += header.n_words == 0 ? 1 : 0;
+      damaged_ += header.n_words == 0 && header.n_hits != 0 ? 1 : 0;
       target_->append(header, stored);
       return;
     }

@@ -200,8 +200,17 @@ int from_first_rank(const Communicator& communicator, const std::function<int()>
   return std::stoi(communicator.broadcast(std::to_string(code)));
 }
 
+/// Its sources need not be there again.
+bool has_live_sources(const RunConfig& config) {
+  return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
+}
+
 int run(const RunConfig& config, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
+  if (config.resume && has_live_sources(config)) {
+    const auto ended = find_complete_run(config, communicator);
+    if (ended.complete) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
+  }
   const auto backend = exchange_backend();
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
   RunSetup setup = set_up_run(config, communicator, [&] { watch.turn(); });

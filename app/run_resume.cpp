@@ -149,6 +149,19 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   return found;
 }
 
+Resumption find_complete_run(const RunConfig& config, const Communicator& communicator) {
+  Resumption found;
+  agree(communicator, [&] {
+    if (communicator.rank() != 0 || !std::filesystem::exists(config.output)) return;
+    auto run = read_run_file(config.output);
+    found.complete = run.record.closed;
+    found.before = std::move(run.record);
+    found.parts = std::move(run.parts);
+  });
+  found.complete = any_of_ranks(communicator, found.complete);
+  return found;
+}
+
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,
                       const Communicator& communicator) {
   Resumption mine;

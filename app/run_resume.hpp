@@ -30,6 +30,9 @@ struct Resumption {
 /// How a run is spread over ranks, and how it writes, may change.
 std::vector<std::string> differences(const RunRecord& before, const RunRecord& now);
 
+/// Collective. Whether the output is that of a run that is complete, as far as can be told before its sources are open.
+Resumption find_complete_run(const RunConfig& config, const Communicator& communicator);
+
 /// Collective. Looks for an interrupted run under the output's name, and brings its folder into order.
 /// Throws UserError when its input or meaning was another, or when what it has left is damaged.
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,

@@ -40,8 +40,8 @@ void add_sending_options(po::options_description& options) {
   options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "udp://HOST:PORT, one for all sources or one for each, repeatable")(
       "flush-after", text_value("TIME", "1ms"),
-      "a source that has nothing to send says so after this long, with a unit")("datagram", text_value("BYTES", "8192"),
-                                                                                "of a datagram, at most; 576 to 65507")(
+      "a source that has nothing to send says so after this long, with a unit; no generated hit waits longer")(
+      "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
       "session", po::value<std::string>()->value_name("N"),
       "number that tells this stream from an earlier one "
       "of the same source (default: drawn at random)");

@@ -23,8 +23,8 @@ namespace eventloom {
 ///          48 u64 offset of this header in its stream file, bytes
 ///          56 u64 number of this buffer in its stream
 ///
-/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). One without any words
-/// stands for a stretch that was lost before it was recorded, and its number of hits for what is known to be lost.
+/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). One with hits but
+/// without any words stands for a stretch that was lost before it was recorded, with as many hits.
 /// With the offset a buffer that stands where it does not belong shows; with the hits before it the
 /// hits lost in front of it can be counted.
 struct EpochBufferHeader {

@@ -53,19 +53,27 @@ plan() {
 }
 
 # Becomes mpirun or srun with the program and its arguments, task k on node k mod nodes: as role k is on rank k mod
-# ranks, every node carries sources and builders.
+# ranks, every node carries sources and builders. With RANK_NODES, a file, task k is on the node that its line k names.
+RANK_NODES=''
 launch() {
   local cpus=${SLURM_CPUS_PER_TASK:-1} ranks=${RANKS:-$SLURM_NTASKS} command name
   if [ "$LAUNCHER" = srun ]; then
     # Ranks that end in good order end one by one: the first must not take the others with it.
-    command=(srun "--mpi=$SRUN_MPI" --ntasks="$ranks" --distribution=cyclic "--cpus-per-task=$cpus")
-    command+=(--kill-on-bad-exit=0)
+    command=(srun "--mpi=$SRUN_MPI" --ntasks="$ranks" "--cpus-per-task=$cpus" --kill-on-bad-exit=0)
+    if [ -n "$RANK_NODES" ]; then
+      export SLURM_HOSTFILE=$RANK_NODES
+      command+=(--distribution=arbitrary)
+    else
+      command+=(--distribution=cyclic)
+    fi
     [ "$BIND" = none ] || command+=(--cpu-bind=cores)
   else
     command=(mpirun -np "$ranks")
     for name in $(compgen -e UCX_) OMP_NUM_THREADS; do command+=(-x "$name"); done
     if [ -n "$RANKFILE" ]; then
       command+=(--rankfile "$RANKFILE")
+    elif [ -n "$RANK_NODES" ]; then
+      command+=(--hostfile "$RANK_NODES" --map-by seq --bind-to none) # mpirun does not bind ranks that it maps so
     elif [ "$BIND" = none ]; then
       command+=(--map-by node --bind-to none)
     else
@@ -88,16 +96,32 @@ pass_on() {
   local signal=$at_usr1
   [ "$STOPPED_BY" != TERM ] || signal=$at_term
   if [ -z "$child" ] || [ -z "$signal" ]; then return 0; fi
-  kill "-$signal" "$child" 2>/dev/null || true
+  deliver "$signal" "$child"
   [ -z "$repeating" ] || return 0
   # Ranks that were only starting have not heard of it; to those that have, it makes no difference.
-  while sleep 10 && kill "-$signal" "$child" 2>/dev/null; do :; done &
+  while sleep 10 && kill -0 "$child" 2>/dev/null; do deliver "$signal" "$child"; done &
   repeating=$!
+}
+deliver() {
+  local receivers=$2
+  [[ $1 != ranks:* ]] || receivers=$(local_ranks)
+  # shellcheck disable=SC2086 # a word each
+  kill "-${1#ranks:}" $receivers 2>/dev/null || true
+}
+# Process ids of the ranks of this job on this node.
+local_ranks() {
+  local mark=OMPI_COMM_WORLD_RANK file
+  [ "$LAUNCHER" != srun ] || mark=PMIX_RANK
+  # Processes of others cannot be read, some end meanwhile.
+  { grep -lsz "^$mark=" /proc/[0-9]*/environ || true; } | while read -r file; do
+    file=${file%/environ}
+    if grep -qszx "SLURM_JOB_ID=$SLURM_JOB_ID" "$file/environ"; then echo "${file#/proc/}"; fi
+  done
 }
 
 # run_stoppable AT_USR1 AT_TERM COMMAND...: runs the command and returns its exit code. AT_USR1 and AT_TERM are the
 # signals that it gets for those that come here, or nothing: USR1 for mpirun and srun, which hand it to all ranks; a
-# TERM would end mpirun at once.
+# TERM would end mpirun at once. ranks:TERM goes past mpirun and srun to the ranks on this node, which tell the others.
 run_stoppable() {
   local code seen
   at_usr1=$1 at_term=$2

@@ -173,7 +173,7 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
 
 void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,
                                  std::span<const std::uint32_t> words) {
-  if (words.empty()) {
+  if (words.empty() && header.n_hits != 0) {
     drop(source, damage_of(header, DropCause::lost), "it was lost before it was recorded");
     return;
   }

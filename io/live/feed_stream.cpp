@@ -24,16 +24,6 @@ Epoch end_of(const Damage& damage) {
   return damage.first_epoch + std::min(damage.n_epochs, std::numeric_limits<Epoch>::max() - damage.first_epoch);
 }
 
-/// End of the last of whole stored epoch buffers.
-Epoch data_end_of(std::span<const std::byte> buffers) {
-  Epoch end = 0;
-  while (const auto header = read_epoch_buffer_header(buffers)) {
-    end = header->epochs().end;
-    buffers = buffers.subspan(header->stored_bytes());
-  }
-  return end;
-}
-
 }  // namespace
 
 FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
@@ -52,9 +42,8 @@ void FeedStream::settle() {
 
 /// Finishes a recording that an error has left open: what it has is whole.
 FeedStream::~FeedStream() {
-  if (!recording_) return;
   try {
-    recording_->finish();
+    finish_recording();
   } catch (const UserError& e) {
     spdlog::error("{}", e.what());
   }
@@ -63,34 +52,40 @@ FeedStream::~FeedStream() {
 void FeedStream::record(std::span<const std::byte> buffers, const std::vector<Damage>& damage) {
   if (!recording_) return;
   auto lost = damage.begin();
-  while (lost != damage.end() && !buffers.empty()) {
+  while (!buffers.empty()) {
     const auto header = read_epoch_buffer_header(buffers);
-    for (; lost != damage.end() && lost->first_epoch < header->first_epoch; ++lost) {
-      record_loss(*lost, header->first_epoch);
-    }
+    for (; lost != damage.end() && lost->first_epoch < header->first_epoch; ++lost) note_loss(*lost);
+    record_loss(header->first_epoch);
     recording_->append(buffers.first(header->stored_bytes()));
     recorded_to_ = header->epochs().end;
     buffers = buffers.subspan(header->stored_bytes());
   }
-  if (!buffers.empty()) {
-    recording_->append(buffers);
-    recorded_to_ = std::max(recorded_to_, data_end_of(buffers));
-  }
-  for (; lost != damage.end(); ++lost) record_loss(*lost, std::numeric_limits<Epoch>::max());
+  for (; lost != damage.end(); ++lost) note_loss(*lost);
 }
 
-/// What was lost before the first buffer came is none of the recording's.
-void FeedStream::record_loss(const Damage& damage, Epoch until) {
-  EpochBufferHeader header;
-  header.first_epoch = std::max(damage.first_epoch, recorded_to_);
-  const Epoch end = std::min({end_of(damage), until, header.first_epoch + std::numeric_limits<std::uint32_t>::max()});
-  if (recorded_to_ == 0 || damage.n_epochs >= kForEver || header.first_epoch >= end) return;
-  header.n_epochs = static_cast<std::uint32_t>(end - header.first_epoch);
-  header.n_hits = damage.n_hits;
-  std::vector<std::byte> stored;
-  append_stored(header, {}, stored);
-  recording_->append(stored);
-  recorded_to_ = end;
+/// All that is lost between two buffers is one stretch of the recording; what was lost before the first is none.
+void FeedStream::note_loss(const Damage& damage) {
+  if (recorded_to_ == 0 || damage.n_epochs >= kForEver) return;
+  unrecorded_.n_hits += damage.n_hits;
+  unrecorded_.epochs.begin = std::max(recorded_to_, std::min(unrecorded_.epochs.begin, damage.first_epoch));
+  unrecorded_.epochs.end = std::max({unrecorded_.epochs.end, end_of(damage), unrecorded_.epochs.begin + 1});
+}
+
+/// `before`: epoch of the buffer that follows.
+void FeedStream::record_loss(Epoch before) {
+  const EpochRange lost{unrecorded_.epochs.begin, std::min(unrecorded_.epochs.end, before)};
+  if (unrecorded_.n_hits != 0 && lost.end > lost.begin) {
+    EpochBufferHeader header;
+    header.first_epoch = lost.begin;
+    header.n_epochs =
+        static_cast<std::uint32_t>(std::min<Epoch>(lost.end - lost.begin, std::numeric_limits<std::uint32_t>::max()));
+    header.n_hits = unrecorded_.n_hits;
+    std::vector<std::byte> stored;
+    append_stored(header, {}, stored);
+    recording_->append(stored);
+    recorded_to_ = lost.end;
+  }
+  unrecorded_ = {};
 }
 
 /// Takes again what has come so far.
@@ -361,7 +356,13 @@ std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); 
 
 void FeedStream::close() {
   feed_->stop();
-  if (recording_) recording_->finish();
+  finish_recording();
+}
+
+void FeedStream::finish_recording() {
+  if (!recording_) return;
+  record_loss(std::numeric_limits<Epoch>::max());
+  recording_->finish();
   recording_.reset();
 }
 

@@ -73,6 +73,12 @@ class FeedStream final : public LiveStream {
     std::vector<IndexEntry> buffers;  ///< offsets in `bytes`
   };
 
+  /// What is lost behind the last buffer that is recorded.
+  struct Unrecorded {
+    std::uint32_t n_hits = 0;
+    EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
+  };
+
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
@@ -86,7 +92,9 @@ class FeedStream final : public LiveStream {
   void take_damage(Damage damage);
   void add_damage(const Damage& damage);
   void record(std::span<const std::byte> buffers, const std::vector<Damage>& damage);
-  void record_loss(const Damage& damage, Epoch until);
+  void note_loss(const Damage& damage);
+  void record_loss(Epoch before);
+  void finish_recording();
   bool put_together(const Damage& damage);
   [[nodiscard]] std::uint64_t hits_beyond_end() const;
 
@@ -95,6 +103,7 @@ class FeedStream final : public LiveStream {
   StreamHeader header_;
   std::unique_ptr<StreamWriter> recording_;
   Epoch recorded_to_ = 0;
+  Unrecorded unrecorded_;
   FeedBatch batch_;
   std::vector<std::byte> spare_;
   std::deque<Chunk> chunks_;

@@ -6,12 +6,14 @@ the same fate in each run. Knows of the framing only what it needs to tell epoch
 
 import contextlib
 import hashlib
+import os
 import socket
 import struct
 import threading
 from collections import Counter, defaultdict
 
 from datagrams import DATA, FIELDS, FRAME_BYTES, HEADER, SO_RCVBUFFORCE
+
 IDLE = 0.01  # s without a datagram after which those that were held back go on
 ROOM = 32 << 20  # bytes, for what comes faster than it goes
 
@@ -65,6 +67,8 @@ class Relay:
                 if sum(length for _, length in self._passed[source, buffer.sequence]) < buffer.size}
 
     def _relay(self):
+        with contextlib.suppress(OSError):  # whoever receives waits some 50 ms for what is late, however busy the machine is
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # of this thread
         while not self._over.is_set():
             try:
                 self._judge(self._in.recv(1 << 16))

@@ -122,6 +122,37 @@ def test_the_header_comes_late(tmp_path, recording):
     assert late == [row for number, row in rows(kept).items() if number >= 10]
 
 
+def test_a_pause_within_an_epoch_buffer(tmp_path, recording):
+    """As of a sender that is stopped for a moment: nothing has come that shows a loss, and there is none."""
+    port = free_port()
+    with live(tmp_path, recording, [udp(port)], "--stall-warning", "200ms").listening() as run, \
+            Board(recording.files[0], port) as board:
+        board.header()
+        board.to(4_000, silently=True)
+        first, *rest = board.data(board.next)
+        board.send(first)
+        run.until_told("warning", f":{port}")
+        board.send(*rest)
+        board.next += 1
+        board.to(8_000)
+        drained(port)
+        board.end()
+        found = run.found(0)
+    assert_same(found, datasets(Run(tmp_path / "file", recording.uris[:1], *recording.meaning).merged))
+
+
+def test_no_header_ever(tmp_path, recording):
+    """The URI says how many words of payload there are; tick and epoch are the run's."""
+    port = free_port()
+    with live(tmp_path, recording, [udp(port, payload=2)]).listening() as run, Board(recording.files[0], port) as board:
+        for epoch in range(500, 10_001, 500):
+            board.to(epoch)
+            drained(port)
+        board.end()
+        found = run.found(0)
+    assert_same(found, datasets(Run(tmp_path / "file", recording.uris[:1], *recording.meaning).merged))
+
+
 # Loss, duplicates, disorder on the way
 
 def gaps(file, lost):
