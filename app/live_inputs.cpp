@@ -11,8 +11,10 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kMarks = 64;  ///< in the time that is remembered
-/// Where nothing is waited for without end: how long the end of a run waits for what is under way.
-constexpr auto kLongestEnd = std::chrono::seconds(10);
+/// How long the end of a run waits for what is under way: launchers that were told to end kill after two seconds.
+constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
+/// The same where nobody is ahead.
+constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
 
 double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -61,7 +63,10 @@ std::size_t LiveInputs::receive(SteadyTime now) {
 
 Epoch LiveInputs::reached() const {
   Epoch most = 0;
-  for (const auto& input : inputs_) most = std::max(most, input.stream->heard_of());
+  for (const auto& input : inputs_) {
+    const auto end = input.stream->end_epoch();
+    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->heard_of());
+  }
   return most;
 }
 
@@ -87,6 +92,9 @@ void LiveInputs::hurry() { hurry_ = now_; }
 bool LiveInputs::overdue(const Input& input, Epoch end) const {
   const auto patience = patience_.epoch_timeout;
   if (hurry_ != SteadyTime{}) {
+    // Where nobody is ahead, silence says that there is no more.
+    const auto since = std::max({hurry_, input.listens_since, input.heard});
+    if (frontier_.now() <= input.stream->reached() && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;

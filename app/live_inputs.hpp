@@ -15,6 +15,9 @@ struct LivePatience {
   /// A source that others have been ahead of for so long is waited for no longer; 0: it is waited for for ever.
   std::chrono::nanoseconds epoch_timeout{};
   std::chrono::nanoseconds stall_warning{};  ///< a source that is silent for so long is named; 0: never
+  /// Epochs behind its end that a source which has ended is known to have passed: those that are sent with its last
+  /// data.
+  Epoch passed_at_end = 0;
 };
 
 /// How far the foremost live source of a run was, and when.
@@ -60,7 +63,7 @@ class LiveInputs {
   void set_others(Epoch frontier, bool any_full);
   /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
-  /// The run is to end: what has not come epoch_timeout from now, or in 10 s, is not waited for, whoever is ahead.
+  /// The run is to end: what has not come epoch_timeout from now, or in 1.5 s, is not waited for, whoever is ahead.
   void hurry();
 
  private:

@@ -16,6 +16,7 @@ namespace {
 
 /// Messages of one kind before the counters must do.
 constexpr std::uint64_t kTold = 10;
+constexpr std::uint64_t kToldOfSource = 100;
 
 }  // namespace
 
@@ -183,7 +184,9 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   settings.n_builders = setup_.roles.builders;
   settings.max_lead = 2 * std::uint64_t{config_.slices_in_flight} * setup_.roles.builders;
   settings.speed = config_.speed;
-  settings.patience = {config_.epoch_timeout, config_.stall_warning};
+  const auto& geometry = setup_.meaning.geometry;
+  settings.patience = {config_.epoch_timeout, config_.stall_warning,
+                       geometry.epochs_per_slice + 2 * geometry.margin_epochs()};
   settings.since_start = std::move(since_start);
   auto role = std::make_unique<SourceRole>(std::move(settings), wiring_.scheduler(), std::move(setup_.local),
                                            wiring_.source_outboxes());
@@ -199,7 +202,10 @@ void RankRun::report(const BuildProblem& problem) {
                   told_out_of_step_ == kTold ? "; no more of these are told, all are counted" : "");
     return;
   }
-  if (problem.damage.cause == DropCause::lost && ++told_lost_ > kTold) return;
+  auto& told = told_[problem.source.value];
+  if (++told > kToldOfSource) return;
+  if (told == kToldOfSource)
+    spdlog::error("{}: no more of these are told, all are counted", setup_.streams[problem.source.value].name);
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
                 problem.damage.n_hits, problem.damage.first_epoch);

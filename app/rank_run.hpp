@@ -59,11 +59,11 @@ class RankRun {
   Wiring& wiring_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::optional<EventLatency> latency_;       ///< where the sources tell when they began
-  std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
-  std::uint64_t told_out_of_step_ = 0;        ///< messages of this kind
-  std::uint64_t told_lost_ = 0;
-  SourceRole* sources_ = nullptr;  ///< the one among roles_, if this rank has sources
+  std::optional<EventLatency> latency_;          ///< where the sources tell when they began
+  std::vector<std::unique_ptr<Role>> roles_;     ///< what drains comes before what pushes
+  std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
+  std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
+  SourceRole* sources_ = nullptr;                ///< the one among roles_, if this rank has sources
 };
 
 }  // namespace eventloom

@@ -223,10 +223,7 @@ int run(const RunConfig& config, const Communicator& communicator) {
   if (first) tell_exchange(backend);
   if (resumption.goes_on) go_on(resumption, setup, record);
   RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, communicator);
-  const auto& geometry = setup.meaning.geometry;
-  if (setup.live) {
-    control.set_live(setup.all_live, setup.first_slice, geometry.margin_epochs() / geometry.epochs_per_slice + 1);
-  }
+  if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.meaning.geometry);
   Wiring wiring(wiring_settings(config, setup), communicator);
   agree(communicator, [&] {
     if (first && !resumption.goes_on) begin(config, record);

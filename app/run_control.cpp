@@ -98,7 +98,7 @@ void RunControl::follow(const Verdict& verdict) {
   if (over_ || stopping_) return;
   if (freezing_) {
     if (verdict.all_frozen == 0) return;
-    stop_sources({verdict.begun_end});
+    stop_sources(verdict);
     stopping_ = true;
   } else if (verdict.stop != 0) {
     begin_stop(verdict);
@@ -108,7 +108,7 @@ void RunControl::follow(const Verdict& verdict) {
 void RunControl::begin_stop(const Verdict& verdict) {
   freezing_ = true;
   const bool asks_for_end = verdict.stop == SIGINT || verdict.stop == SIGTERM || verdict.stop == kStopTime;
-  ends_ = live_margin_ && asks_for_end;
+  ends_ = live_geometry_ && asks_for_end;
   if (sources_ != nullptr) sources_->freeze();
   switch (verdict.stop) {
     case kStopWriter: stopped_by_ = "a full or failing disk"; break;
@@ -121,11 +121,10 @@ void RunControl::begin_stop(const Verdict& verdict) {
   }
 }
 
-void RunControl::stop_sources(SliceId begun_end) {
+void RunControl::stop_sources(const Verdict& verdict) {
   // What live sources have for later slices will not come again: their data end here in any case.
   const bool nothing_behind = ends_ || all_live_;
-  const bool any_begun = begun_end > first_slice_;
-  const SliceId end{begun_end.value + (nothing_behind && any_begun ? *live_margin_ : 0)};
+  const SliceId end = nothing_behind ? live_end(verdict) : SliceId{verdict.begun_end};
   if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
   if (sources_ == nullptr) return;
   if (nothing_behind) {
@@ -133,6 +132,17 @@ void RunControl::stop_sources(SliceId begun_end) {
   } else {
     sources_->stop_at(end);
   }
+}
+
+/// Behind all that any source has received, and behind what was sent along with slices that have been begun.
+SliceId RunControl::live_end(const Verdict& verdict) const {
+  const auto& geometry = *live_geometry_;
+  SliceId end = first_slice_;
+  if (verdict.begun_end > end.value) {
+    end.value = verdict.begun_end + geometry.margin_epochs() / geometry.epochs_per_slice + 1;
+  }
+  if (verdict.live_epoch > 0) end.value = std::max(end.value, geometry.slice_of(verdict.live_epoch - 1).value + 1);
+  return end;
 }
 
 void RunControl::look_for_silence(SteadyTime now) {

@@ -25,12 +25,11 @@ class RunControl final : public Ending {
   /// Collective, as is destruction. `watch` must outlive it. `duration`: of the run; 0: until its sources end.
   RunControl(RunWatch& watch, std::chrono::nanoseconds duration, const Communicator& communicator);
 
-  /// The run has live sources, or `all` are. `margin`: slices whose data may have been sent along with the slice
-  /// before them.
-  void set_live(bool all, SliceId first_slice, std::uint64_t margin) {
+  /// The run has live sources, or `all` are.
+  void set_live(bool all, SliceId first_slice, const SliceGeometry& geometry) {
     all_live_ = all;
     first_slice_ = first_slice;
-    live_margin_ = margin;
+    live_geometry_ = geometry;
   }
   /// The sources of this rank; none without a call. They must outlive the loop.
   void set_sources(SourceRole* sources) { sources_ = sources; }
@@ -53,7 +52,8 @@ class RunControl final : public Ending {
   void end_after_loss(SteadyTime now);
   void follow(const Verdict& verdict);
   void begin_stop(const Verdict& verdict);
-  void stop_sources(SliceId begun_end);
+  void stop_sources(const Verdict& verdict);
+  [[nodiscard]] SliceId live_end(const Verdict& verdict) const;
   void look_for_silence(SteadyTime now);
   void look_for_progress(SteadyTime now, const Verdict& verdict);
   void tell_of_silence(const Heartbeat::Silence& silence);
@@ -70,7 +70,7 @@ class RunControl final : public Ending {
   SteadyTime begun_{};
   bool all_live_ = false;
   SliceId first_slice_{};
-  std::optional<std::uint64_t> live_margin_;
+  std::optional<SliceGeometry> live_geometry_;
   bool ends_ = false;  ///< freezing, and the data end here
   std::uint64_t progress_ = 0;
   int stop_asked_ = 0;  ///< by this rank

@@ -82,6 +82,10 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, const RunReco
     return resumption;
   }
   auto run = read_run_file(config.output);
+  if (setup.live && !run.record.closed && take_up_run(config.output).parts.empty()) {
+    spdlog::info("'{}' was stopped before anything was finished: the run begins anew", config.output);
+    return resumption;
+  }
   resumption.before = std::move(run.record);
   refuse_differences(config.output, resumption.before, now);
   resumption.complete = resumption.before.closed;

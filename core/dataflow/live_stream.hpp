@@ -37,12 +37,12 @@ class LiveStream : public Source {
   /// Whether all epochs before the end of `epochs` are there, or given up. Asking tells the stream what it is waited
   /// for: these epochs are to be collected together.
   [[nodiscard]] virtual bool ready(EpochRange epochs) = 0;
-  /// What has not come of the epochs before `end` is waited for no longer; `missing`: other sources have data
-  /// there, so it is marked as missing.
+  /// What has not come of the epochs before `end` is waited for no longer. `missing`: other sources have data there, so
+  /// it is marked as missing; otherwise nobody has, and the stream ends here.
   virtual void give_up(Epoch end, bool missing) = 0;
   /// The run ends before epoch `end`: hits from there on are not part of it, and not among hits_read().
   virtual void end_at(Epoch end) = 0;
-  /// The run is over: nothing is received any more; a recording is finished. Throws UserError when it cannot be.
+  /// The run is over: nothing is received any more; a recording is finished.
   virtual void close() = 0;
 };
 

@@ -124,6 +124,8 @@ void StreamWriter::append(std::span<const std::byte> buffers) {
   }
 }
 
+void StreamWriter::abandon() { file_->finished = true; }
+
 StreamSummary StreamWriter::finish() {
   auto& file = *file_;
   if (!file.last.empty()) file.trailer.last_tick = time_range(file.last_header, file.last, file.header).last;

@@ -31,6 +31,8 @@ class StreamWriter {
 
   /// Appends whole stored epoch buffers, in rising epochs; gives them their place in this file.
   void append(std::span<const std::byte> buffers);
+  /// Leaves what has been written where it is, under its name for what is unfinished: readable by scanning.
+  void abandon();
   /// Writes the index, waits for the disk, renames.
   StreamSummary finish();
 

@@ -1,28 +1,10 @@
 #include "io/live/feed_queue.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "io/live/damage_records.hpp"
 
 namespace eventloom {
-
-namespace {
-
-/// More records of damage than these, 2 MiB of them, are put together: a peer may make as many as it likes.
-constexpr std::size_t kMostDamage = std::size_t{1} << 16;
-
-/// What lies between is taken for damaged, too.
-bool put_together(Damage& before, const Damage& damage) {
-  constexpr auto kMostHits = std::numeric_limits<std::uint32_t>::max();
-  constexpr auto kMostEpochs = std::numeric_limits<std::uint64_t>::max() / 4;
-  if (before.cause != damage.cause || before.first_epoch > damage.first_epoch) return false;
-  if (before.n_hits > kMostHits - damage.n_hits || damage.n_epochs > kMostEpochs) return false;
-  const Epoch end = std::max(before.first_epoch + before.n_epochs, damage.first_epoch + damage.n_epochs);
-  before.n_epochs = end - before.first_epoch;
-  before.n_hits += damage.n_hits;
-  return true;
-}
-
-}  // namespace
 
 bool FeedQueue::push(std::span<const std::byte> buffers) {
   std::unique_lock lock(mutex_);
@@ -37,7 +19,7 @@ void FeedQueue::push(const Damage& damage) {
   auto& last = waiting_.damage;
   const bool too_many = last.size() >= kMostDamage;
   for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
-    if (put_together(last[last.size() - back], damage)) return;
+    if (extend(last[last.size() - back], damage)) return;
   }
   last.push_back(damage);
 }

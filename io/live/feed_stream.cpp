@@ -8,6 +8,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/clip_buffer.hpp"
+#include "io/live/damage_records.hpp"
 
 namespace eventloom {
 
@@ -15,14 +16,8 @@ namespace {
 
 /// Damage that reaches so far goes on behind the end of its stream.
 constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
-/// More records of damage than these, 2 MiB of them, are put together.
-constexpr std::size_t kMostDamage = std::size_t{1} << 16;
 /// Memory of this size is kept for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
-
-Epoch end_of(const Damage& damage) {
-  return damage.first_epoch + std::min(damage.n_epochs, std::numeric_limits<Epoch>::max() - damage.first_epoch);
-}
 
 }  // namespace
 
@@ -37,20 +32,26 @@ void FeedStream::settle() {
   recording_ = std::make_unique<StreamWriter>(settings_.record, header_);
   std::vector<std::byte> held;
   for (const auto& chunk : chunks_) held.insert(held.end(), chunk.bytes.begin(), chunk.bytes.end());
-  record(held, {damage_.begin(), damage_.end()});
+  try_recording([&] { record(held, {damage_.begin(), damage_.end()}); });
 }
 
 /// Finishes a recording that an error has left open: what it has is whole.
-FeedStream::~FeedStream() {
+FeedStream::~FeedStream() { finish_recording(); }
+
+/// The run is worth more than its recording.
+void FeedStream::try_recording(const std::function<void()>& work) {
+  if (!recording_) return;
   try {
-    finish_recording();
+    work();
   } catch (const UserError& e) {
-    spdlog::error("{}", e.what());
+    spdlog::error("{}: its recording ends: {}; the run goes on", name(), e.what());
+    ++recording_failed_;
+    recording_->abandon();
+    recording_.reset();
   }
 }
 
 void FeedStream::record(std::span<const std::byte> buffers, const std::vector<Damage>& damage) {
-  if (!recording_) return;
   auto lost = damage.begin();
   while (!buffers.empty()) {
     const auto header = read_epoch_buffer_header(buffers);
@@ -115,7 +116,7 @@ std::size_t FeedStream::receive() {
   const std::size_t bytes = batch_.buffers.size();
   const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
   for (const auto& damage : batch_.damage) take_damage(damage);
-  record(batch_.buffers, batch_.damage);
+  try_recording([&] { record(batch_.buffers, batch_.damage); });
   take_buffers(std::move(batch_.buffers));
   heard_of_ = std::max(heard_of_, batch_.complete);
   complete_ = std::max(complete_, heard_of_);
@@ -243,18 +244,13 @@ void FeedStream::add_damage(const Damage& damage) {
 /// One record for what is alike and touches, or has nothing used between; or, when a peer makes far too many, for what
 /// is alike.
 bool FeedStream::put_together(const Damage& damage) {
-  constexpr auto kMostHits = std::numeric_limits<std::uint32_t>::max();
   const bool too_many = damage_.size() >= kMostDamage;
   const std::size_t near = std::min<std::size_t>(damage_.size(), too_many ? kDropCauses : 1);
-  for (auto other = damage_.rbegin(); other != damage_.rbegin() + static_cast<std::ptrdiff_t>(near); ++other) {
-    const bool open = other->first_epoch >= closed_ && damage.first_epoch >= other->first_epoch;
-    const bool nothing_used = damage.cause == DropCause::congested && data_end_ <= end_of(*other);
-    const bool touches = damage.first_epoch <= end_of(*other) || nothing_used;
-    if (!open || !(touches || too_many) || other->cause != damage.cause) continue;
-    if (other->n_hits > kMostHits - damage.n_hits) continue;
-    other->n_epochs = std::max(end_of(*other), end_of(damage)) - other->first_epoch;
-    other->n_hits += damage.n_hits;
-    return true;
+  for (std::size_t back = 1; back <= near; ++back) {
+    auto& other = damage_[damage_.size() - back];
+    const bool nothing_used = damage.cause == DropCause::congested && data_end_ <= end_of(other);
+    const bool touches = too_many || nothing_used || damage.first_epoch <= end_of(other);
+    if (other.first_epoch >= closed_ && touches && extend(other, damage)) return true;
   }
   return false;
 }
@@ -269,9 +265,11 @@ bool FeedStream::ready(EpochRange epochs) {
 
 std::size_t FeedStream::bytes_from(Epoch epoch) const {
   std::size_t bytes = 0;
-  for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk) {
-    if (chunk->buffers.back().epochs().end <= epoch) break;
-    bytes += chunk->bytes.size();
+  for (std::size_t i = chunks_.size(); i-- > 0;) {
+    const auto& buffers = chunks_[i].buffers;
+    if (buffers.back().epochs().end <= epoch) break;
+    const auto first = std::ranges::upper_bound(buffers, epoch, {}, [](const auto& b) { return b.epochs().end; });
+    bytes += chunks_[i].bytes.size() - first->offset;
   }
   return bytes;
 }
@@ -284,6 +282,7 @@ void FeedStream::give_up(Epoch end, bool missing) {
     given_up_ += end - from;
   }
   closed_ = std::max(closed_, end);
+  ended_ = ended_ || !missing;
 }
 
 void FeedStream::collect(EpochRange epochs, SliceData& out) {
@@ -360,9 +359,10 @@ void FeedStream::close() {
 }
 
 void FeedStream::finish_recording() {
-  if (!recording_) return;
-  record_loss(std::numeric_limits<Epoch>::max());
-  recording_->finish();
+  try_recording([this] {
+    record_loss(std::numeric_limits<Epoch>::max());
+    recording_->finish();
+  });
   recording_.reset();
 }
 

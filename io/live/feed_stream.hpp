@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,7 +31,8 @@ class FeedStream final : public LiveStream {
   struct Settings {
     std::size_t buffer_bytes = std::size_t{256} << 20;
     bool drop_when_full = false;
-    /// Path of a stream file for all that is received, and for where something was lost; empty: none.
+    /// Path of a stream file for all that is received, and for where something was lost; empty: none. When it cannot be
+    /// written any more it ends, is told, and counts as an anomaly.
     std::string record;
   };
 
@@ -49,7 +51,7 @@ class FeedStream final : public LiveStream {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
-  [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies(); }
+  [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + recording_failed_; }
   [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] bool is_known() const override;
@@ -95,6 +97,7 @@ class FeedStream final : public LiveStream {
   void note_loss(const Damage& damage);
   void record_loss(Epoch before);
   void finish_recording();
+  void try_recording(const std::function<void()>& work);
   bool put_together(const Damage& damage);
   [[nodiscard]] std::uint64_t hits_beyond_end() const;
 
@@ -102,6 +105,7 @@ class FeedStream final : public LiveStream {
   Settings settings_;
   StreamHeader header_;
   std::unique_ptr<StreamWriter> recording_;
+  std::uint64_t recording_failed_ = 0;
   Epoch recorded_to_ = 0;
   Unrecorded unrecorded_;
   FeedBatch batch_;

@@ -47,14 +47,14 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
   ++counts_.datagrams;
   counts_.bytes += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
-    // The end is sent several times.
-    if (datagram.header.session != session_ || datagram.header.kind != DatagramKind::end) ++counts_.after_end;
+    // The end is sent several times, and what says nothing new may follow.
+    if (datagram.header.session != session_ || datagram.header.kind == DatagramKind::data) note_after_end();
     return;
   }
   if (!is_of_session(datagram.header, now_ns, out)) return;
   // The session before has just been ended, by a mark that waited for what was missing.
   if (ended_) {
-    ++counts_.after_end;
+    note_after_end();
     return;
   }
   switch (datagram.header.kind) {
@@ -64,6 +64,12 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
     case DatagramKind::end: window_.put_mark(datagram, now_ns); break;
   }
   drain(FragmentWindow::kNever, now_ns, out);
+}
+
+void BoardStream::note_after_end() {
+  if (counts_.after_end++ != 0) return;
+  ++anomalies_;
+  complaints_.say(BoardDefect::restart, [] { return "it sends again after its end: a run takes no more of it"; });
 }
 
 void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns - kPatience_ns, now_ns, out); }

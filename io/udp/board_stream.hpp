@@ -100,6 +100,7 @@ class BoardStream {
   bool is_of_session(const DatagramHeader& header, std::int64_t now_ns, FeedBatch& out);
   void begin_session(const DatagramHeader& header, FeedBatch& out);
   void close_session(FeedBatch& out);
+  void note_after_end();
   void take_header(const Datagram& datagram);
   void put(const Datagram& datagram, std::int64_t now_ns);
   void clear_window();

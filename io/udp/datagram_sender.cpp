@@ -101,6 +101,7 @@ void DatagramSender::keep_up(Epoch complete, std::int64_t now) {
 }
 
 void DatagramSender::end(Epoch complete, std::int64_t now) {
+  ending_ = true;  // who has heard of it may be gone
   announce(now);
   last_ = now;
   marked_ = std::max(marked_, complete);
@@ -152,7 +153,7 @@ std::size_t DatagramSender::take_error(int error) {
     case ECONNREFUSED:
     case EHOSTUNREACH:
     case ENETUNREACH:
-      if (count_.refused++ == 0) {
+      if (count_.refused++ == 0 && !ending_) {
         spdlog::warn("{}: {}; what is sent is lost as long as nobody listens there", address_, std::strerror(error));
       }
       // Refused was an earlier datagram; without a way there this one cannot go.

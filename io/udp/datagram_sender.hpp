@@ -82,6 +82,7 @@ class DatagramSender {
   std::int64_t last_ = 0;  ///< when something was sent
   Epoch marked_ = 0;
   std::uint64_t marked_buffers_ = 0;
+  bool ending_ = false;
   Count count_;
 };
 

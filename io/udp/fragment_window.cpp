@@ -83,13 +83,17 @@ std::optional<WindowItem> FragmentWindow::next(std::int64_t noticed_by) {
   return give_up();
 }
 
-/// When it showed that something at `next_` is missing.
+/// When it showed that something at `next_` is missing: when something behind it had come. kAlways as long as nothing
+/// has: a sender may pause anywhere, in the middle of an epoch buffer, too.
 std::int64_t FragmentWindow::noticed_ns() const {
+  std::int64_t noticed = mark_ ? mark_->noticed_ns : kAlways;
   const auto first = pending_.begin();
-  if (first == pending_.end()) return mark_->noticed_ns;
+  if (first == pending_.end()) return noticed;
+  if (first->first != next_) return std::min(first->second.first_ns, noticed);
+  const auto second = std::next(first);
+  if (second != pending_.end()) noticed = std::min(second->second.first_ns, noticed);
   // Of a buffer that is sent slowly the rest may well be to come.
-  if (first->first == next_) return first->second.last_ns;
-  return mark_ ? std::min(first->second.first_ns, mark_->noticed_ns) : first->second.first_ns;
+  return std::max(first->second.last_ns, noticed);
 }
 
 WholeBuffer FragmentWindow::take_whole() {

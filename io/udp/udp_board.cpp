@@ -1,19 +1,38 @@
 #include "io/udp/udp_board.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
+
+#include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
 
 UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes)
     : name_(std::move(name)), header_(base, std::move(assumed)), stream_(name_, header_), queue_(most_bytes) {}
 
-void UdpBoard::hand_over() {
+void UdpBoard::hand_over(bool may_wait) {
   publish();
+  if (!may_wait && !queue_.has_room()) leave_out();
   for (const auto& damage : batch_.damage) queue_.push(damage);
   if (!batch_.buffers.empty()) queue_.push(batch_.buffers);
   queue_.complete_to(batch_.complete);
   if (batch_.ended) queue_.end();
   batch_.clear();
+}
+
+/// Of other boards of the port the run may be waiting for what comes behind this.
+void UdpBoard::leave_out() {
+  std::span<const std::byte> rest(batch_.buffers);
+  while (const auto header = read_epoch_buffer_header(rest)) {
+    batch_.damage.push_back({.first_epoch = header->first_epoch,
+                             .n_epochs = header->n_epochs,
+                             .n_hits = header->n_hits,
+                             .cause = DropCause::congested});
+    rest = rest.subspan(header->stored_bytes());
+  }
+  std::ranges::sort(batch_.damage, {}, &Damage::first_epoch);
+  batch_.buffers.clear();
 }
 
 void UdpBoard::publish() {

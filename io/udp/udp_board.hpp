@@ -24,8 +24,8 @@ class UdpBoard {
   void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
   void finish() { stream_.finish(batch_); }
   [[nodiscard]] bool waiting() const { return stream_.waiting(); }
-  /// Gives the queue what has been put together. Waits while that is full.
-  void hand_over();
+  /// Gives the queue what has been put together. While that is full: waits, or leaves it out as congested.
+  void hand_over(bool may_wait);
 
   /// Any thread.
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -41,6 +41,7 @@ class UdpBoard {
 
  private:
   void publish();
+  void leave_out();
 
   const std::string name_;
   BoardHeader header_;

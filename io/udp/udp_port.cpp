@@ -149,7 +149,7 @@ void UdpPort::pass_time() {
 }
 
 void UdpPort::hand_over() {
-  for (const auto& board : boards_) board->hand_over();
+  for (const auto& board : boards_) board->hand_over(boards_.size() == 1);
 }
 
 bool UdpPort::all_ended() const {

@@ -32,8 +32,9 @@ struct UdpPortSettings {
 
 /// A port that one or more boards send to, and the thread that receives for all of them.
 ///
-/// When the queue of one board is full the thread waits, and receives for none: the system then drops what it has no
-/// room for, which is counted. Boards that must not wait for each other need ports of their own.
+/// When the queue of the only board is full the thread waits: the system then drops what it has no room for, which is
+/// counted. With several boards it does not, as the run may be waiting for another of them: what the board with the
+/// full queue sends is then left out, as congested.
 class UdpPort {
  public:
   /// Counts of the port, not of a board.
