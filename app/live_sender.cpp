@@ -21,7 +21,7 @@ constexpr double kStep = 1e6;   ///< ns of data that go in a turn, at most
 constexpr double kStepEpochs = 32;
 constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, after which a signal is noticed at the latest
 constexpr std::int64_t kShortestKeepUp = 50'000;    ///< ns
-constexpr std::int64_t kBetweenEnds = 200'000'000;   ///< ns
+constexpr std::int64_t kBetweenEnds = 200'000'000;  ///< ns
 constexpr std::int64_t kBurst = 1'000'000;          ///< ns of the bandwidth that go at once
 constexpr std::int64_t kCredit = 5'000'000;         ///< ns of unused bandwidth that are made up for
 
