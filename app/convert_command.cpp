@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -24,6 +26,12 @@ namespace {
 /// Last name of what the source is read from: a file without its ending, or a group.
 std::string short_name(const SourceSpec& spec) {
   const auto& uri = spec.uri;
+  if (is_live(uri)) {
+    std::string place = uri.path().substr(uri.path().find_first_not_of('/'));
+    std::ranges::replace_if(
+        place, [](unsigned char c) { return std::isalnum(c) == 0 && c != '.'; }, '_');
+    return place;
+  }
   auto group = std::filesystem::path(uri.get("group", "/")).filename().string();
   if (!group.empty()) return group;
   return std::filesystem::path(uri.path()).stem().string();

@@ -129,8 +129,9 @@ void LiveInputs::tell_silence(Input& input) {
   const auto first = patience_.stall_warning;
   if (first.count() == 0 || silence < std::max(first, 2 * input.told) || input.stream->end_epoch()) return;
   input.told = silence;
-  spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: its sender is stopped, or the way to it is cut",
-               input.id.value, input.stream->name(), in_seconds(silence));
+  spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
+               in_seconds(silence),
+               input.stream->is_connected() ? "its sender is stopped, or the way to it is cut" : "nobody is there");
 }
 
 }  // namespace eventloom

@@ -23,6 +23,8 @@ class LiveStream : public Source {
 
   /// The peer had sent before what was heard of it first.
   [[nodiscard]] virtual bool joined() const = 0;
+  /// A peer is there: connected, or heard of, and has not ended.
+  [[nodiscard]] virtual bool is_connected() const = 0;
   /// The run begins with this epoch: hits before it are not part of it, and not among hits_read().
   virtual void begin_at(Epoch epoch) = 0;
   /// Takes in what has come. Returns 0 when nothing has.

@@ -97,6 +97,7 @@ void FeedStream::begin_at(Epoch epoch) {
   const auto damage = std::exchange(damage_, {});
   held_bytes_ = 0;
   hits_ = 0;
+  dead_epochs_ = 0;
   dropped_ = {};
   for (const auto& chunk : chunks) take_buffers(chunk.bytes);
   for (const auto& lost : damage) take_damage(lost);
@@ -194,21 +195,22 @@ std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, st
 }
 
 void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
-  if (cause == DropCause::congested) {
-    if (dead_epochs_ == 0) {
-      spdlog::warn("{}: the run cannot take what comes: epoch buffers are left out from epoch {} on{}", name(),
-                   header.first_epoch,
-                   starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
-                               "--epochs-per-slice"
-                             : "");
-    }
-    dead_epochs_ += header.n_epochs;
-  }
   take_damage({.first_epoch = header.first_epoch,
                .n_epochs = header.n_epochs,
                .file_offset = header.stream_offset,
                .n_hits = header.n_hits,
                .cause = cause});
+}
+
+void FeedStream::note_dead_time(const Damage& damage) {
+  if (dead_epochs_ == 0) {
+    spdlog::warn("{}: the run cannot take what comes: epoch buffers are left out from epoch {} on{}", name(),
+                 damage.first_epoch,
+                 starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
+                             "--epochs-per-slice"
+                           : "");
+  }
+  dead_epochs_ += damage.n_epochs;
 }
 
 /// What lies before the epochs that are still open is accounted for by the first of those.
@@ -219,6 +221,7 @@ void FeedStream::take_damage(Damage damage) {
     return;
   }
   hits_ += damage.n_hits;
+  if (damage.cause == DropCause::congested) note_dead_time(damage);
   if (damage.n_epochs >= kForEver) {
     tail_ = damage;
     return;

@@ -58,6 +58,7 @@ class FeedStream final : public LiveStream {
   void settle() override;
   [[nodiscard]] std::int64_t started_ns() const override { return feed_->started_ns(); }
   [[nodiscard]] bool joined() const override { return joined_; }
+  [[nodiscard]] bool is_connected() const override { return feed_->is_connected(); }
   void begin_at(Epoch epoch) override;
   std::size_t receive() override;
   [[nodiscard]] Epoch reached() const override { return complete_; }
@@ -92,6 +93,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken) const;
   void drop(const EpochBufferHeader& header, DropCause cause);
   void take_damage(Damage damage);
+  void note_dead_time(const Damage& damage);
   void add_damage(const Damage& damage);
   void record(std::span<const std::byte> buffers, const std::vector<Damage>& damage);
   void note_loss(const Damage& damage);

@@ -20,7 +20,8 @@ struct Parts {
 };
 
 [[noreturn]] void not_an_address(const std::string& place) {
-  throw UserError("'" + place + "' is no UDP address; give HOST:PORT or [IPV6]:PORT, with a port from 0 to 65535");
+  throw UserError("'" + place.substr(place.starts_with("//") ? 2 : 0) +
+                  "' is no UDP address; give HOST:PORT or [IPV6]:PORT, with a port from 0 to 65535");
 }
 
 bool is_port(std::string_view text) {

@@ -53,6 +53,7 @@ class FakeStream final : public LiveStream {
   [[nodiscard]] bool joined() const override { return false; }
   void begin_at(Epoch) override {}
   [[nodiscard]] bool listens() const override { return true; }
+  [[nodiscard]] bool is_connected() const override { return true; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] Epoch reached() const override { return std::max(heard_, given_up_to_); }
   [[nodiscard]] Epoch heard_of() const override { return heard_; }
