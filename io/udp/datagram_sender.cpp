@@ -101,8 +101,8 @@ void DatagramSender::keep_up(Epoch complete, std::int64_t now) {
 }
 
 void DatagramSender::end(Epoch complete, std::int64_t now) {
+  if (!ending_) announce(now);
   ending_ = true;  // who has heard of it may be gone
-  announce(now);
   last_ = now;
   marked_ = std::max(marked_, complete);
   put_mark(DatagramKind::end, marked_);
