@@ -325,8 +325,8 @@ TEST_F(FeedStreamAccount, OfARunThatKeepsUp) {
     late += play.hits_late();
     beyond += play.count("hits_after_the_end");
   }
-  EXPECT_GT(late, kSeeds);
-  EXPECT_GT(beyond, kSeeds);
+  EXPECT_GT(late, kSeeds / 4) << "the model plays what it is to test";
+  EXPECT_GT(beyond, kSeeds / 4);
 }
 
 TEST_F(FeedStreamAccount, OfARunThatIsTooSlowAndDrops) {

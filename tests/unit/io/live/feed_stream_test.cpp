@@ -15,7 +15,8 @@ namespace {
 
 constexpr Epoch kFar = std::numeric_limits<Epoch>::max();
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
-const std::size_t kBufferSize = make_buffer(0, 1).size();
+/// Of a stored epoch buffer with one hit: an epoch, a time and a channel marker, padded.
+constexpr std::size_t kBufferSize = sizeof(EpochBufferHeader) + 4 * sizeof(std::uint32_t);
 
 FeedStream::Settings holding(std::size_t bytes) {
   return {.buffer_bytes = bytes, .drop_when_full = false, .record = {}};
@@ -224,6 +225,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
 }
 
 TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
+  ASSERT_EQ(make_buffer(0, 1).size(), kBufferSize);
   Live live(dropping(10 * kBufferSize));
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();

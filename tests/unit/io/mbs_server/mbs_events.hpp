@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -44,7 +45,7 @@ struct MadeEvent {
     put(16, event.subevents[0].dlen);
     put(20, 11 | 2U << 16);
     put(24, 77 | 5U << 16 | 6U << 24);
-    std::memcpy(all.data() + 28, data.data(), data.size());
+    std::copy(data.begin(), data.end(), all.begin() + 28);
     return all;
   }
 
