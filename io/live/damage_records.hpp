@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "formats/event.hpp"
@@ -10,6 +11,9 @@ namespace eventloom {
 
 /// More records of damage than these, 2 MiB of them, are put together: a peer may make as many as it likes.
 inline constexpr std::size_t kMostDamage = std::size_t{1} << 16;
+
+/// Damage of so many epochs goes on behind the end of its stream.
+inline constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
 
 /// One past the last epoch; the greatest number for damage without end.
 constexpr Epoch end_of(const Damage& damage) {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/runtime/error.hpp"
 #include "formats/clip_buffer.hpp"
 #include "io/live/damage_records.hpp"
 
@@ -14,8 +13,6 @@ namespace eventloom {
 
 namespace {
 
-/// Damage that reaches so far goes on behind the end of its stream.
-constexpr std::uint64_t kForEver = std::uint64_t{1} << 62;
 /// Memory of this size is kept for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
 
@@ -29,64 +26,10 @@ bool FeedStream::is_known() const { return ended_ || (first_epoch_ && feed_->hea
 void FeedStream::settle() {
   header_ = feed_->settle_header();
   if (settings_.record.empty()) return;
-  recording_ = std::make_unique<StreamWriter>(settings_.record, header_);
+  recording_.emplace(settings_.record, header_, name());
   std::vector<std::byte> held;
   for (const auto& chunk : chunks_) held.insert(held.end(), chunk.bytes.begin(), chunk.bytes.end());
-  try_recording([&] { record(held, {damage_.begin(), damage_.end()}); });
-}
-
-/// Finishes a recording that an error has left open: what it has is whole.
-FeedStream::~FeedStream() { finish_recording(); }
-
-/// The run is worth more than its recording.
-void FeedStream::try_recording(const std::function<void()>& work) {
-  if (!recording_) return;
-  try {
-    work();
-  } catch (const UserError& e) {
-    spdlog::error("{}: its recording ends: {}; the run goes on", name(), e.what());
-    ++recording_failed_;
-    recording_->abandon();
-    recording_.reset();
-  }
-}
-
-void FeedStream::record(std::span<const std::byte> buffers, const std::vector<Damage>& damage) {
-  auto lost = damage.begin();
-  while (!buffers.empty()) {
-    const auto header = read_epoch_buffer_header(buffers);
-    for (; lost != damage.end() && lost->first_epoch < header->first_epoch; ++lost) note_loss(*lost);
-    record_loss(header->first_epoch);
-    recording_->append(buffers.first(header->stored_bytes()));
-    recorded_to_ = header->epochs().end;
-    buffers = buffers.subspan(header->stored_bytes());
-  }
-  for (; lost != damage.end(); ++lost) note_loss(*lost);
-}
-
-/// All that is lost between two buffers is one stretch of the recording; what was lost before the first is none.
-void FeedStream::note_loss(const Damage& damage) {
-  if (recorded_to_ == 0 || damage.n_epochs >= kForEver) return;
-  unrecorded_.n_hits += damage.n_hits;
-  unrecorded_.epochs.begin = std::max(recorded_to_, std::min(unrecorded_.epochs.begin, damage.first_epoch));
-  unrecorded_.epochs.end = std::max({unrecorded_.epochs.end, end_of(damage), unrecorded_.epochs.begin + 1});
-}
-
-/// `before`: epoch of the buffer that follows.
-void FeedStream::record_loss(Epoch before) {
-  const EpochRange lost{unrecorded_.epochs.begin, std::min(unrecorded_.epochs.end, before)};
-  if (unrecorded_.n_hits != 0 && lost.end > lost.begin) {
-    EpochBufferHeader header;
-    header.first_epoch = lost.begin;
-    header.n_epochs =
-        static_cast<std::uint32_t>(std::min<Epoch>(lost.end - lost.begin, std::numeric_limits<std::uint32_t>::max()));
-    header.n_hits = unrecorded_.n_hits;
-    std::vector<std::byte> stored;
-    append_stored(header, {}, stored);
-    recording_->append(stored);
-    recorded_to_ = lost.end;
-  }
-  unrecorded_ = {};
+  recording_->add(held, std::vector<Damage>(damage_.begin(), damage_.end()));
 }
 
 /// Takes again what has come so far.
@@ -117,7 +60,7 @@ std::size_t FeedStream::receive() {
   const std::size_t bytes = batch_.buffers.size();
   const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
   for (const auto& damage : batch_.damage) take_damage(damage);
-  try_recording([&] { record(batch_.buffers, batch_.damage); });
+  if (recording_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
   heard_of_ = std::max(heard_of_, batch_.complete);
   complete_ = std::max(complete_, heard_of_);
@@ -160,7 +103,8 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
   if (place != stored.data()) std::memmove(place, stored.data(), stored.size());
   chunk.buffers.push_back({at, header.first_epoch, header.n_epochs, header.n_hits, header.n_words, header.words_crc});
   hits_ += header.n_hits;
-  data_end_ = std::max(data_end_, header.epochs().end);
+  used_end_ = header.epochs().end;
+  data_end_ = std::max(data_end_, used_end_);
   return stored.size();
 }
 
@@ -278,7 +222,7 @@ std::size_t FeedStream::bytes_from(Epoch epoch) const {
 }
 
 void FeedStream::give_up(Epoch end, bool missing) {
-  const Epoch from = std::max({complete_, data_end_, closed_});
+  const Epoch from = std::max({complete_, used_end_, closed_});
   complete_ = std::max(complete_, end);
   if (missing && from < end) {
     add_damage({.first_epoch = from, .n_epochs = end - from, .cause = DropCause::late});
@@ -358,16 +302,10 @@ std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); 
 
 void FeedStream::close() {
   feed_->stop();
-  finish_recording();
+  if (recording_) recording_->finish();
 }
 
-void FeedStream::finish_recording() {
-  try_recording([this] {
-    record_loss(std::numeric_limits<Epoch>::max());
-    recording_->finish();
-  });
-  recording_.reset();
-}
+std::uint64_t FeedStream::anomalies() const { return feed_->anomalies() + (recording_ ? recording_->failures() : 0); }
 
 SourceCounts FeedStream::counts() const {
   auto counts = feed_->counts();

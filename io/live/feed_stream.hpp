@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -15,7 +14,7 @@
 #include "core/dataflow/live_stream.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
-#include "io/epochs/stream_writer.hpp"
+#include "io/live/feed_recording.hpp"
 #include "io/live/live_feed.hpp"
 
 namespace eventloom {
@@ -31,15 +30,11 @@ class FeedStream final : public LiveStream {
   struct Settings {
     std::size_t buffer_bytes = std::size_t{256} << 20;
     bool drop_when_full = false;
-    /// Path of a stream file for all that is received, and for where something was lost; empty: none. When it cannot be
-    /// written any more it ends, is told, and counts as an anomaly.
+    /// Path for a recording of all that is received; empty: none. One that fails counts as an anomaly.
     std::string record;
   };
 
   FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings);
-  ~FeedStream() override;
-  FeedStream(const FeedStream&) = delete;
-  FeedStream& operator=(const FeedStream&) = delete;
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return feed_->name(); }
@@ -51,7 +46,7 @@ class FeedStream final : public LiveStream {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
-  [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + recording_failed_; }
+  [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] bool is_known() const override;
@@ -76,12 +71,6 @@ class FeedStream final : public LiveStream {
     std::vector<IndexEntry> buffers;  ///< offsets in `bytes`
   };
 
-  /// What is lost behind the last buffer that is recorded.
-  struct Unrecorded {
-    std::uint32_t n_hits = 0;
-    EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
-  };
-
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
@@ -95,21 +84,13 @@ class FeedStream final : public LiveStream {
   void take_damage(Damage damage);
   void note_dead_time(const Damage& damage);
   void add_damage(const Damage& damage);
-  void record(std::span<const std::byte> buffers, const std::vector<Damage>& damage);
-  void note_loss(const Damage& damage);
-  void record_loss(Epoch before);
-  void finish_recording();
-  void try_recording(const std::function<void()>& work);
   bool put_together(const Damage& damage);
   [[nodiscard]] std::uint64_t hits_beyond_end() const;
 
   std::unique_ptr<LiveFeed> feed_;
   Settings settings_;
   StreamHeader header_;
-  std::unique_ptr<StreamWriter> recording_;
-  std::uint64_t recording_failed_ = 0;
-  Epoch recorded_to_ = 0;
-  Unrecorded unrecorded_;
+  std::optional<FeedRecording> recording_;
   FeedBatch batch_;
   std::vector<std::byte> spare_;
   std::deque<Chunk> chunks_;
@@ -124,6 +105,7 @@ class FeedStream final : public LiveStream {
   bool begun_ = false;
   Epoch begin_ = 0;                                ///< of the run
   Epoch closed_ = 0;                               ///< what begins before it is late
+  Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<Epoch> first_epoch_;

@@ -360,6 +360,21 @@ class FeedStreamRecording : public testing::Test {
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("recording_" + std::to_string(getpid()));
 };
 
+/// Its account stands in the first epoch that is still open, which is missing all the same.
+TEST(FeedStreamGivesUp, WhatCameLateHidesNothing) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.give_up(10, true);
+  live.collect({0, 10});
+  feed_epochs(live, {3, 5});
+  live.stream.give_up(20, true);
+  const auto data = live.collect({10, 20});
+  ASSERT_EQ(data.damage.size(), 1U);
+  EXPECT_EQ(data.damage[0].first_epoch, 10U);
+  EXPECT_EQ(data.damage[0].n_epochs, 10U);
+  EXPECT_EQ(data.damage[0].n_hits, 2U);
+}
+
 TEST_F(FeedStreamRecording, HoldsWhatCameBeforeItWasBegunAndWhatCameLate) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {3, 6});

@@ -1,0 +1,80 @@
+#include "io/live/feed_recording.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "io/live/damage_records.hpp"
+
+namespace eventloom {
+
+FeedRecording::FeedRecording(const std::string& path, const StreamHeader& header, std::string name)
+    : file_(std::make_unique<StreamWriter>(path, header)), name_(std::move(name)) {}
+
+void FeedRecording::add(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+  attempt([&] { append(buffers, damage); });
+}
+
+void FeedRecording::finish() {
+  attempt([this] {
+    append_loss(std::numeric_limits<Epoch>::max());
+    file_->finish();
+    file_.reset();
+  });
+}
+
+void FeedRecording::attempt(const std::function<void()>& work) {
+  if (!file_) return;
+  try {
+    work();
+  } catch (const UserError& e) {
+    spdlog::error("{}: its recording ends: {}; the run goes on", name_, e.what());
+    ++failures_;
+    file_->abandon();
+    file_.reset();
+  }
+}
+
+void FeedRecording::append(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+  auto lost = damage.begin();
+  while (!buffers.empty()) {
+    const auto header = read_epoch_buffer_header(buffers);
+    for (; lost != damage.end() && lost->first_epoch < header->first_epoch; ++lost) note_loss(*lost);
+    append_loss(header->first_epoch);
+    file_->append(buffers.first(header->stored_bytes()));
+    end_ = header->epochs().end;
+    buffers = buffers.subspan(header->stored_bytes());
+  }
+  for (; lost != damage.end(); ++lost) note_loss(*lost);
+}
+
+/// All that is lost between two buffers is one stretch of the recording; what was lost before the first is none, nor is
+/// what is missing behind the end.
+void FeedRecording::note_loss(const Damage& damage) {
+  if (end_ == 0 || damage.n_epochs >= kForEver) return;
+  loss_.n_hits += damage.n_hits;
+  loss_.epochs.begin = std::max(end_, std::min(loss_.epochs.begin, damage.first_epoch));
+  loss_.epochs.end = std::max({loss_.epochs.end, end_of(damage), loss_.epochs.begin + 1});
+}
+
+/// `before`: epoch of the buffer that follows.
+void FeedRecording::append_loss(Epoch before) {
+  const EpochRange lost{loss_.epochs.begin, std::min(loss_.epochs.end, before)};
+  if (loss_.n_hits != 0 && lost.end > lost.begin) {
+    constexpr Epoch kMost = std::numeric_limits<std::uint32_t>::max();
+    EpochBufferHeader header;
+    header.first_epoch = lost.begin;
+    header.n_epochs = static_cast<std::uint32_t>(std::min(lost.end - lost.begin, kMost));
+    header.n_hits = loss_.n_hits;
+    std::vector<std::byte> stored;
+    append_stored(header, {}, stored);
+    file_->append(stored);
+    end_ = lost.end;
+  }
+  loss_ = {};
+}
+
+}  // namespace eventloom
