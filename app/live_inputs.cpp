@@ -43,11 +43,13 @@ std::size_t LiveInputs::receive(SteadyTime now) {
   std::size_t heard = 0;
   for (auto& input : inputs_) {
     if (input.heard == SteadyTime{}) input.heard = now;
-    if (!input.stream->listens()) input.listens_since = now;
-    if (input.stream->receive() != 0 || !input.stream->listens()) {
+    const bool listens = input.stream->listens();
+    if (!listens) input.listens_since = now;
+    const bool something = input.stream->receive() != 0;
+    if (something) ++heard;
+    if (something || !listens) {
       input.heard = now;
       input.told = {};
-      ++heard;
     } else {
       tell_silence(input);
     }

@@ -60,6 +60,12 @@ TEST_F(LiveCongestion, WhatTheRunHasNotTakenIsNotOverdue) {
   EXPECT_FALSE(has_said("slices are built without it"));
 }
 
+/// A turn in which nothing comes is an idle one, however full a source is: others need the core.
+TEST_F(LiveCongestion, NotListeningIsNoWork) {
+  ASSERT_FALSE(dense_.stream.listens());
+  EXPECT_EQ(inputs_.receive(at(seconds(1))), 0U);
+}
+
 /// Its sender is not stopped: nobody listens to it.
 TEST_F(LiveCongestion, OneThatIsNotListenedToIsNotSilent) {
   for (int time = 1; time < 60; ++time) inputs_.receive(at(seconds(time)));
