@@ -38,6 +38,14 @@ std::size_t LiveInputs::add(SourceId id, LiveStream& stream) {
   return inputs_.size() - 1;
 }
 
+void LiveInputs::end_at(Epoch end) {
+  for (auto& input : inputs_) input.stream->end_at(end);
+}
+
+void LiveInputs::close() {
+  for (auto& input : inputs_) input.stream->close();
+}
+
 std::size_t LiveInputs::receive(SteadyTime now) {
   now_ = now;
   std::size_t heard = 0;

@@ -53,6 +53,10 @@ class LiveInputs {
   std::size_t add(SourceId id, LiveStream& stream);
   [[nodiscard]] bool any() const { return !inputs_.empty(); }
 
+  /// See LiveStream: of all of them.
+  void end_at(Epoch end);
+  void close();
+
   /// Takes in what has come; returns how many sources had something.
   std::size_t receive(SteadyTime now);
   /// Of the foremost source here.

@@ -80,9 +80,7 @@ RunResult RankRun::close() {
     }
   }
   leave_scratch();
-  agree(communicator_, [&] {
-    if (sources_ != nullptr) sources_->close();
-  });
+  if (sources_ != nullptr) sources_->live().close();
   result.unfinished = any_of_ranks(communicator_, unfinished());
   agree(communicator_, [&] {
     if (!result.unfinished) finish_sorted(result);

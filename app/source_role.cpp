@@ -216,9 +216,7 @@ void SourceRole::stop_at(SliceId stop) {
 void SourceRole::end_at(SliceId end) {
   stop_at(end);
   end_ = settings_.geometry.owned_epochs(end).begin;
-  for (auto& stream : streams_) {
-    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) live->end_at(end_);
-  }
+  live_.end_at(end_);
 }
 
 bool SourceRole::cut_off() const {
@@ -227,12 +225,6 @@ bool SourceRole::cut_off() const {
 
 bool SourceRole::cut_off_recorded() const {
   return std::ranges::any_of(streams_, [&](const Stream& s) { return !s.live && told_end(s) != s.data_end; });
-}
-
-void SourceRole::close() {
-  for (auto& stream : streams_) {
-    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) live->close();
-  }
 }
 
 /// One past the last slice with data, as far as it is sent. While the end of the data is not known

@@ -75,8 +75,6 @@ class SourceRole final : public Role {
 
   [[nodiscard]] const LiveInputs& live() const { return live_; }
   [[nodiscard]] LiveInputs& live() { return live_; }
-  /// Live sources receive nothing more, and their recordings are finished. Throws UserError.
-  void close();
 
   [[nodiscard]] SourceCount count() const;
   [[nodiscard]] std::uint64_t hits_read() const;

@@ -17,9 +17,11 @@ std::uint32_t header_crc(const EpochBufferHeader& header) {
 
 }  // namespace
 
+void seal_header(EpochBufferHeader& header) { header.header_crc = header_crc(header); }
+
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words) {
   header.words_crc = crc32c(std::as_bytes(words));
-  header.header_crc = header_crc(header);
+  seal_header(header);
 }
 
 void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out) {

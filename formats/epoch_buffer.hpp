@@ -51,6 +51,9 @@ struct EpochBufferHeader {
 };
 static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<EpochBufferHeader>);
 
+/// Sets the checksum of the header alone, for an epoch buffer that moves to another place in a stream: its words,
+/// damaged or not, keep theirs.
+void seal_header(EpochBufferHeader& header);
 /// Sets both checksums.
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
 

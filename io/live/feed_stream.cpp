@@ -70,7 +70,7 @@ std::size_t FeedStream::receive() {
 
 /// Keeps what is used and closes up the rest.
 void FeedStream::take_buffers(std::vector<std::byte> bytes) {
-  Chunk chunk;
+  HeldBuffers chunk;
   chunk.bytes = std::move(bytes);
   std::size_t kept = 0;
   for (std::size_t at = 0; at < chunk.bytes.size();) {
@@ -92,7 +92,7 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
 
 /// Returns the bytes that are kept, at offset `at` of the chunk; `stored` lies in the chunk, too, there or behind.
 std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
-                                    Chunk& chunk) {
+                                    HeldBuffers& chunk) {
   if (!first_epoch_) first_epoch_ = header.first_epoch;
   if (header.first_epoch < begin_) return take_end(header, stored, at, chunk);
   if (const auto cause = refusal(header, at)) {
@@ -110,18 +110,14 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
 
 /// Of a buffer that begins before the run, what is in the run.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
-                                 Chunk& chunk) {
+                                 HeldBuffers& chunk) {
   before_ += header.n_hits;
   if (header.epochs().end <= begin_) return 0;
   std::vector<std::byte> end;
   const auto kept = clip_stored(stored, {begin_, header.epochs().end}, header_, end);
   if (!kept) {
     before_ -= header.n_hits;
-    take_damage({.first_epoch = begin_,
-                 .n_epochs = header.epochs().end - begin_,
-                 .file_offset = header.stream_offset,
-                 .n_hits = header.n_hits,
-                 .cause = DropCause::corrupt});
+    drop(header, DropCause::corrupt);
     return 0;
   }
   if (end.empty()) return 0;
@@ -212,11 +208,8 @@ bool FeedStream::ready(EpochRange epochs) {
 
 std::size_t FeedStream::bytes_from(Epoch epoch) const {
   std::size_t bytes = 0;
-  for (std::size_t i = chunks_.size(); i-- > 0;) {
-    const auto& buffers = chunks_[i].buffers;
-    if (buffers.back().epochs().end <= epoch) break;
-    const auto first = std::ranges::upper_bound(buffers, epoch, {}, [](const auto& b) { return b.epochs().end; });
-    bytes += chunks_[i].bytes.size() - first->offset;
+  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) {
+    bytes += chunks_[i].bytes.size() - chunks_[i].first_behind(epoch)->offset;
   }
   return bytes;
 }
@@ -238,36 +231,20 @@ void FeedStream::collect(EpochRange epochs, SliceData& out) {
     if (damage.first_epoch >= epochs.end) break;
     if (end_of(damage) > epochs.begin || epochs.contains(damage.first_epoch)) out.damage.push_back(damage);
   }
-  for (const auto& chunk : chunks_) {
-    const auto& buffers = chunk.buffers;
-    if (buffers.back().epochs().end <= epochs.begin) continue;
-    if (buffers.front().first_epoch >= epochs.end) break;
-    const auto first =
-        std::ranges::upper_bound(buffers, epochs.begin, {}, [](const auto& b) { return b.epochs().end; });
-    const auto last = std::ranges::lower_bound(buffers, epochs.end, {}, &IndexEntry::first_epoch);
-    if (first >= last) continue;
-    const std::size_t end = last == buffers.end() ? chunk.bytes.size() : last->offset;
-    out.pieces.push_back(std::span(chunk.bytes).subspan(first->offset, end - first->offset));
-  }
+  collect_held(chunks_, epochs, out.pieces);
 }
 
 std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
 
 std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
-  std::optional<Epoch> next;
-  for (const auto& chunk : chunks_) {
-    const auto found = std::ranges::lower_bound(chunk.buffers, from, {}, &IndexEntry::first_epoch);
-    if (found == chunk.buffers.end()) continue;
-    next = found->first_epoch;
-    break;
-  }
+  const auto next = next_held(chunks_, from);
   const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
   if (lost == damage_.end()) return next;
   return next ? std::min(*next, lost->first_epoch) : lost->first_epoch;
 }
 
 void FeedStream::forget(Epoch epoch) {
-  while (!chunks_.empty() && chunks_.front().buffers.back().epochs().end <= epoch) {
+  while (!chunks_.empty() && chunks_.front().end() <= epoch) {
     held_bytes_ -= chunks_.front().bytes.size();
     if (chunks_.front().bytes.capacity() <= kSpareBytes) spare_ = std::move(chunks_.front().bytes);
     chunks_.pop_front();

@@ -14,6 +14,7 @@
 #include "core/dataflow/live_stream.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
+#include "io/epochs/held_buffers.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/live_feed.hpp"
 
@@ -65,20 +66,14 @@ class FeedStream final : public LiveStream {
   void close() override;
 
  private:
-  /// What was taken from the feed at once. The memory never moves.
-  struct Chunk {
-    std::vector<std::byte> bytes;
-    std::vector<IndexEntry> buffers;  ///< offsets in `bytes`
-  };
-
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
   void take_buffers(std::vector<std::byte> bytes);
   std::size_t take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
-                          Chunk& chunk);
+                          HeldBuffers& chunk);
   std::size_t take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
-                       Chunk& chunk);
+                       HeldBuffers& chunk);
   [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken) const;
   void drop(const EpochBufferHeader& header, DropCause cause);
   void take_damage(Damage damage);
@@ -93,15 +88,15 @@ class FeedStream final : public LiveStream {
   std::optional<FeedRecording> recording_;
   FeedBatch batch_;
   std::vector<std::byte> spare_;
-  std::deque<Chunk> chunks_;
-  std::deque<Damage> damage_;   ///< in rising first epochs
-  std::optional<Damage> tail_;  ///< what is missing behind the end
-  std::size_t held_bytes_ = 0;  ///< of the chunks
-  Epoch wanted_ = 0;            ///< end of a slice that is waited for and larger than what may be held
-  bool ended_ = false;          ///< by its peer
-  Epoch heard_of_ = 0;          ///< nothing that begins before it will come, as the peer says
-  Epoch complete_ = 0;          ///< nothing that begins before it is waited for
-  bool joined_ = false;         ///< the peer had sent before
+  std::deque<HeldBuffers> chunks_;  ///< one for what was taken at once
+  std::deque<Damage> damage_;       ///< in rising first epochs
+  std::optional<Damage> tail_;      ///< what is missing behind the end
+  std::size_t held_bytes_ = 0;      ///< of the chunks
+  Epoch wanted_ = 0;                ///< end of a slice that is waited for and larger than what may be held
+  bool ended_ = false;              ///< by its peer
+  Epoch heard_of_ = 0;              ///< nothing that begins before it will come, as the peer says
+  Epoch complete_ = 0;              ///< nothing that begins before it is waited for
+  bool joined_ = false;             ///< the peer had sent before
   bool begun_ = false;
   Epoch begin_ = 0;                                ///< of the run
   Epoch closed_ = 0;                               ///< what begins before it is late

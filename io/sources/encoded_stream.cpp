@@ -144,7 +144,7 @@ void EncodedStream::end() {
 }
 
 /// The newest chunk, if the open buffer is sure to fit into it, or a new one.
-EncodedStream::Chunk& EncodedStream::chunk_with_room() {
+HeldBuffers& EncodedStream::chunk_with_room() {
   const std::size_t needed = encoder_.open_bytes();
   if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
     return chunks_.back();
@@ -172,28 +172,13 @@ void EncodedStream::close_buffer() {
 void EncodedStream::collect(EpochRange epochs, SliceData& out) {
   read_until(epochs.end);
   losses_.collect(epochs, out.damage);
-  for (const auto& chunk : chunks_) {
-    const auto& buffers = chunk.buffers;
-    if (buffers.back().epochs().end <= epochs.begin) continue;
-    if (buffers.front().first_epoch >= epochs.end) break;
-    const auto first =
-        std::ranges::upper_bound(buffers, epochs.begin, {}, [](const auto& b) { return b.epochs().end; });
-    const auto last = std::ranges::lower_bound(buffers, epochs.end, {}, &IndexEntry::first_epoch);
-    if (first >= last) continue;
-    const std::size_t begin = first->offset;
-    const std::size_t end = last == buffers.end() ? chunk.bytes.size() : last->offset;
-    out.pieces.push_back(std::span(chunk.bytes).subspan(begin, end - begin));
-  }
+  collect_held(chunks_, epochs, out.pieces);
 }
 
 std::optional<Epoch> EncodedStream::next_beginning(Epoch from) {
   read_until(std::max<Epoch>(from, 1));
-  auto buffer = encoder_.open_from();
-  const auto last = [](const Chunk& chunk) { return chunk.buffers.back().first_epoch; };
-  const auto chunk = std::ranges::lower_bound(chunks_, from, {}, last);
-  if (chunk != chunks_.end()) {
-    buffer = std::ranges::lower_bound(chunk->buffers, from, {}, &IndexEntry::first_epoch)->first_epoch;
-  }
+  const auto closed = next_held(chunks_, from);
+  const auto buffer = closed ? closed : encoder_.open_from();
   const auto lost = losses_.next_beginning(from);
   return buffer && lost ? std::min(buffer, lost) : std::max(buffer, lost);
 }
@@ -206,7 +191,7 @@ void EncodedStream::forget(Epoch epoch) {
 
 /// The newest chunk is still being filled.
 void EncodedStream::drop_forgotten() {
-  while (chunks_.size() > 1 && chunks_.front().buffers.back().epochs().end <= forgotten_) {
+  while (chunks_.size() > 1 && chunks_.front().end() <= forgotten_) {
     chunks_.front().bytes.clear();
     chunks_.front().buffers.clear();
     spares_.push_back(std::move(chunks_.front()));

@@ -10,6 +10,7 @@
 
 #include "core/dataflow/source.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/epochs/held_buffers.hpp"
 #include "io/sources/hit_reader.hpp"
 #include "io/sources/loss_account.hpp"
 #include "io/sources/reorder_buffer.hpp"
@@ -49,12 +50,6 @@ class EncodedStream final : public Source {
   [[nodiscard]] SourceCounts counts() const override;
 
  private:
-  /// Whole buffers, one behind the other. The memory never moves once it is there.
-  struct Chunk {
-    std::vector<std::byte> bytes;
-    std::vector<IndexEntry> buffers;  ///< offsets in `bytes`
-  };
-
   void read_until(Epoch epoch);
   void encode(const ReorderBuffer::Hit& hit);
   void read_block();
@@ -63,7 +58,7 @@ class EncodedStream final : public Source {
   void take_epoch(Epoch epoch);
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
-  Chunk& chunk_with_room();
+  HeldBuffers& chunk_with_room();
   void drop_forgotten();
   void close_buffer();
 
@@ -79,8 +74,8 @@ class EncodedStream final : public Source {
   std::uint32_t arrived_ = 0;     ///< blocks
   LossAccount losses_;
   EpochBufferEncoder encoder_;
-  std::deque<Chunk> chunks_;
-  std::vector<Chunk> spares_;  ///< of chunks that were forgotten
+  std::deque<HeldBuffers> chunks_;
+  std::vector<HeldBuffers> spares_;  ///< of chunks that were forgotten
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
   Epoch forgotten_ = 0;  ///< nobody asks for epochs before this one

@@ -7,7 +7,6 @@
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/markers.hpp"
-#include "io/epochs/seal_header.hpp"
 
 namespace eventloom {
 

@@ -12,7 +12,6 @@
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
-#include "io/epochs/seal_header.hpp"
 #include "io/udp/udp_address.hpp"
 
 namespace eventloom {
