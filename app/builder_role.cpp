@@ -36,6 +36,7 @@ std::size_t BuilderRole::do_work(SteadyTime) {
 /// Takes the next slices in order, as many as are whole and as there are benches.
 std::size_t BuilderRole::take_complete_slices() {
   if (next_ == kNoSlice) find_next();
+  const std::uint64_t done_before = done_;
   std::size_t n = 0;
   while (n < benches_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
     auto assembly = assembler_.take(next_);
@@ -50,6 +51,8 @@ std::size_t BuilderRole::take_complete_slices() {
     from_ = {next_.value + 1};
     find_next();
   }
+  // Slices behind the last data are claimed too: the sources send the overlap of that data along with them.
+  if (done_ != done_before) tell_claims();
   if (n == 0 && nothing_left()) finish();
   return n;
 }
