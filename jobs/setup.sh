@@ -67,8 +67,7 @@ fi
 # A folder that already builds the tests goes on doing so.
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
-  # The test command builds and runs the unit tests with sanitizers: once is enough.
-  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-OFF}")
+  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}")
 elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
   configure+=(-DEVENTLOOM_TESTS=OFF)
 fi

@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: unit, mpi, system, fuzz, sanitize, style; one summary by ctest.
-# usage: tests/run_tests.sh [CTEST_OPTIONS...]      e.g. -L unit, -R truth, -LE style
+# Installs what is missing, builds, and runs the tests; one summary by ctest. Without --all the quick tier: one build, unit,
+# mpi and most system tests. With it everything: sanitizers, fuzzers, clang-tidy, a virtual cluster, long campaigns.
+# usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 
-jobs/setup.sh --tests
+tier=(-LE long)
+unit_tests=ON
+if [ "${1-}" = --all ]; then
+  shift
+  tier=()
+  unit_tests=OFF # they are built and run with sanitizers: once is enough
+fi
+EVENTLOOM_UNIT_TESTS=${EVENTLOOM_UNIT_TESTS:-$unit_tests} jobs/setup.sh --tests
 
 # Open MPI refuses root unless told twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-exec ctest --test-dir build --output-on-failure --parallel "$(nproc)" "$@" </dev/null
+exec ctest --test-dir build --output-on-failure --parallel "$(nproc)" "${tier[@]}" "$@" </dev/null
