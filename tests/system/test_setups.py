@@ -1,0 +1,160 @@
+"""Random set-ups: however schedule, roles, slices, rings and threads are combined, the run ends, and its result is that of the
+serial reference; or it is refused, in one line, before it has begun.
+
+EVENTLOOM_SETUPS=N tries so many, where 24 are the default; number n is always the same set-up.
+"""
+
+import os
+import random
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from epochs_file import hits_of_file, read_epochs_file
+from inject import LIBRARY, Injected
+from program import Run, generate
+from reference import find_events, ledger, merged_file, weave
+from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
+
+NUMBERS = range(int(os.environ.get("EVENTLOOM_SETUPS", 24)))
+TIMEOUT = 60
+EPOCH = 10_000  # ticks of 1 ns
+
+RECORDINGS = {
+    "few": dict(sources=2, rate=20_000, timing="gaussian", hits=6, width="200ns", noise=50_000, duration="3ms", seed=11),
+    "many": dict(sources=9, rate=10_000, timing="poisson", hits=5, width="60ns", noise=30_000, duration="2ms", payload=2, seed=12),
+    "bursts": dict(sources=4, rate=3_000, timing="burst", hits=12, width="100ns", noise=1_000, duration="6ms", payload=1, seed=13),
+    "thin": dict(sources=3, rate=100, timing="static", hits=4, width="40ns", noise=200, duration="20ms", seed=14),
+}
+DEFINITIONS = ["gap:60,4", "gap:25ns,2", "gap:300,3", "multiplicity:100,3,1,2", "multiplicity:1us,6", "tag"]
+FILTERS = ["n_hits>=5", "duration<150ns", "systems>=2", "channel:0x0-0xffff>=1"]
+SCHEDULES = ["round-robin", "chaotic", "balanced", "unshifted", "table", "round-robin --slot 20us"]
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory):
+    made = {}
+    for name, options in RECORDINGS.items():
+        uris = generate(tmp_path_factory.mktemp(name), **options)
+        made[name] = uris, weave([hits_of_file(read_epochs_file(uri.removeprefix("file:"))) for uri in uris])
+    return made
+
+
+@dataclass
+class Layout:
+    """What may not change the result."""
+
+    ranks: int
+    threads: int
+    builders: int
+    schedule: str
+    options: dict = field(default_factory=dict)
+
+    def words(self, table):
+        schedule = [f"table:{table(self.builders)}"] if self.schedule == "table" else self.schedule.split()
+        options = [word for name, value in self.options.items() for word in (f"--{name}", value)]
+        return ["--builders", self.builders, "--schedule", *schedule, *options]
+
+
+def up_to(draw, most):
+    """From 1 on, small numbers and large ones alike often."""
+    return int(round(most ** draw.random()))
+
+
+def random_layout(draw):
+    return Layout(draw.randint(1, 4), draw.choice([1, 1, 2, 3]), draw.randint(1, 6), draw.choice(SCHEDULES), {
+        "filters": draw.choice([0, 0, 1, 2, 3]),
+        "slices-in-flight": up_to(draw, 16),
+        "cell-size": draw.choice(["256", "300", "1KiB", "4KiB", "64KiB", "1MiB"]),
+        "ring-depth": up_to(draw, 32),
+        "segment-size": draw.choice(["1", "64KiB", "1GiB"]),
+        "compress": draw.choice([0, 0, 0, 1, 6]),
+    })
+
+
+@dataclass
+class Setup:
+    recording: str
+    definition: str
+    filters: list
+    overlap: int
+    epochs_per_slice: int
+    layout: Layout
+    then: str  # "", "resumed": killed on its way and resumed in another layout, "sorted": saved and taken back
+    again: Layout
+    draw: random.Random
+
+    def meaning(self):
+        """Options that the result, or its account, depends on."""
+        filters = [word for expression in self.filters for word in ("--filter", expression)]
+        return ["--define", self.definition, *filters, "--overlap", self.overlap,
+                "--epochs-per-slice", self.epochs_per_slice]
+
+
+def random_setup(number):
+    draw = random.Random(number)
+    return Setup(draw.choice(list(RECORDINGS)), draw.choice(DEFINITIONS),
+                 draw.sample(FILTERS, draw.choice([0, 0, 1, 2])), 1000 * up_to(draw, 500) + draw.choice([0, 0, 1, 777]),
+                 up_to(draw, 400), random_layout(draw), draw.choice(["", "", "", "resumed", "sorted"]),
+                 random_layout(draw), draw)
+
+
+def table_in(folder, sources):
+    """Makes schedules for so many sources: builder 0 twice a cycle, odd sources in opposite order."""
+    def make(builders):
+        order = [*range(builders), 0]
+        file = folder / f"schedule-{builders}.csv"
+        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
+                                for builder in (order[::-1] if source % 2 else order)))
+        return file
+    return make
+
+
+def interrupt(setup, arguments, folder):
+    """Does the run with a rank that is gone on its way, if it gets that far."""
+    layout = setup.layout
+    Injected(arguments, folder, np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, call="MPI_Put", do="kill",
+             rank=setup.draw.randrange(layout.ranks), at=up_to(setup.draw, 200))
+
+
+def run_of(setup, folder, uris, table):
+    """The run, in one or two goes, that ends with the result to be looked at."""
+    folder.mkdir()
+    layout, words = setup.layout, setup.meaning()
+    if setup.then == "resumed" and LIBRARY.exists():
+        sources = [word for uri in uris for word in ("--source", uri)]
+        interrupt(setup, ["run", *sources, *words, *layout.words(table), "--output", folder / "run.h5"], folder)
+        layout, words = setup.again, [*words, "--resume"]
+    elif setup.then == "sorted":
+        first = Run(folder / "first", uris, *words, *layout.words(table), "--save-sorted", folder / "sorted",
+                    np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
+        if first.done.returncode == 2:
+            return first
+        # Builders of the first are sources of the second, which a table must know.
+        layout, uris = setup.again, [f"sorted:{folder / 'sorted'}"]
+        table = table_in(folder, setup.layout.builders)
+    return Run(folder, uris, *words, *layout.words(table), np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
+
+
+def assert_refused_in_one_line(done):
+    told = [line for line in done.stderr.splitlines() if re.match(r"eventloom run: .", line)]
+    assert len(told) == 1, done.stderr
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_set_up_gives_the_result_of_the_serial_reference(recordings, tmp_path, number):
+    setup = random_setup(number)
+    print(setup)
+    uris, hits = recordings[setup.recording]
+    run = run_of(setup, tmp_path / "run", uris, table_in(tmp_path, len(uris)))
+    if run.done.returncode == 2:
+        return assert_refused_in_one_line(run.done)
+    events = find_events(hits, setup.definition, setup.overlap, setup.filters)
+    assert run.done.returncode == (3 if np.any(events.truncated & ~events.rejected) else 0), run.done.stderr
+    assert_same(read_merged(run.merged), merged_file(events, with_payload=len(hits.payload) > 0))
+    account = read_ledger(run.output)
+    assert_balanced(account)
+    assert ledger_rows(account) == ledger(events, setup.epochs_per_slice * EPOCH)
+    return None
