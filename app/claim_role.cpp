@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace eventloom {
 
@@ -22,13 +24,7 @@ std::size_t ClaimRole::tell() {
 std::size_t ClaimRole::learn() {
   std::size_t notes = 0;
   while (const auto note = from_assigner_.poll()) {
-    Assignment head;
-    std::memcpy(&head, note->data(), sizeof head);
-    for (std::uint32_t i = 0; i < head.n; ++i) {
-      BuilderId builder;
-      std::memcpy(&builder.value, note->data() + sizeof head + i * sizeof builder.value, sizeof builder.value);
-      book_.append(builder);
-    }
+    learn(*note);
     from_assigner_.release();
     ++notes;
   }
@@ -38,6 +34,23 @@ std::size_t ClaimRole::learn() {
 void ClaimRole::settle() {
   if (to_assigner_) to_assigner_->settle();
   from_assigner_.settle();
+}
+
+void ClaimRole::learn(std::span<const std::byte> note) {
+  Assignment head;
+  if (note.size() < sizeof head) throw std::runtime_error("exchange: an assignment of slices without its head");
+  std::memcpy(&head, note.data(), sizeof head);
+  const auto builders = note.subspan(sizeof head);
+  if (SliceId{head.first_slice} != book_.end() || builders.size() != head.n * sizeof(std::uint32_t)) {
+    throw std::runtime_error("exchange: " + std::to_string(head.n) + " slices are assigned from " +
+                             std::to_string(head.first_slice) + " on, in place of " +
+                             std::to_string(book_.end().value));
+  }
+  for (std::size_t at = 0; at < builders.size(); at += sizeof(std::uint32_t)) {
+    BuilderId builder;
+    std::memcpy(&builder.value, &builders[at], sizeof builder.value);
+    book_.append(builder);
+  }
 }
 
 AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
@@ -74,7 +87,11 @@ std::size_t AssignerRole::hear() {
 }
 
 void AssignerRole::take(const Claim& claim) {
-  auto& builder = builders_.at(claim.builder);
+  if (claim.builder >= builders_.size()) {
+    throw std::runtime_error("exchange: a claim of builder " + std::to_string(claim.builder) + ", of " +
+                             std::to_string(builders_.size()));
+  }
+  auto& builder = builders_[claim.builder];
   for (auto done = claim.built - builder.claim.built; done > 0 && !builder.open.empty(); --done) {
     builder.open.pop_front();
   }

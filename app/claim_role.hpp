@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "app/role.hpp"
@@ -29,6 +30,7 @@ class ClaimRole final : public Role {
 
  private:
   std::size_t learn();
+  void learn(std::span<const std::byte> note);
   std::size_t tell();
 
   ClaimBook& book_;

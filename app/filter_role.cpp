@@ -1,6 +1,8 @@
 #include "app/filter_role.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "formats/built_slice_wire.hpp"
@@ -44,6 +46,10 @@ bool FilterRole::take_next() {
   if (!holder->assembler.complete(next_)) return false;
   auto assembly = holder->assembler.take(next_);
   from_wire(assembly->part(0).body(), slice_);
+  if (slice_.slice() != next_) {
+    throw std::runtime_error("exchange: slice " + std::to_string(slice_.slice().value) + " came as slice " +
+                             std::to_string(next_.value));
+  }
   holder->assembler.recycle(std::move(assembly));
   selector_.take(slice_);
   next_ = next_slice_of_filter(settings_, next_.value + 1);

@@ -142,7 +142,7 @@ void generate_live(const GenerateSettings& settings, const LiveSenderSettings& s
   catch_stop_signals();
   std::optional<RecordingWriter> writer;
   if (!settings.output.empty()) writer.emplace(settings);
-  const auto flush_after = static_cast<Tick>(sending.flush_after_ns) * 1000 / settings.base.tick_ps;
+  const auto flush_after = steps_in(static_cast<std::uint64_t>(sending.flush_after_ns), settings.base.tick_ps);
   LiveGenerator generator(settings, flush_after, writer ? &*writer : nullptr);
   std::vector<std::unique_ptr<PacedStream>> streams;
   for (std::uint32_t s = 0; s < settings.sources; ++s) {

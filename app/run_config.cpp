@@ -201,7 +201,7 @@ RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
   geometry.epochs_per_slice = config.epochs_per_slice;
   if (config.flush_after.count() > 0) {
     const auto epoch_ps = base.tick_ps * base.epoch_ticks;
-    const auto epochs = static_cast<std::uint64_t>(config.flush_after.count()) * 1000 / epoch_ps;
+    const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
     geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
   }
   geometry.reach = reach_of(meaning.definition);

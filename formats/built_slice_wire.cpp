@@ -1,7 +1,10 @@
 #include "formats/built_slice_wire.hpp"
 
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 
 namespace eventloom {
 
@@ -30,6 +33,29 @@ void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) 
 
 std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
+std::uint64_t sum_of(const std::vector<std::uint32_t>& column) {
+  return std::accumulate(column.begin(), column.end(), std::uint64_t{0});
+}
+
+[[noreturn]] void contradiction(const std::string& what) { throw std::runtime_error("a built slice " + what); }
+
+/// What others rely on when they walk through the columns.
+void check(const BuiltSlice& slice) {
+  const auto& [events, hits] = std::tie(slice.events, slice.hits);
+  if (sum_of(events.n_hits) != hits.size()) contradiction("whose events hold another number of hits than it has");
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.hits_in_slice[i] > events.n_hits[i])
+      contradiction("with more hits of an event in it than the event has");
+  }
+  if (!hits.payload_words.empty() && hits.payload_words.size() != hits.size())
+    contradiction("with payload of some hits");
+  if (sum_of(hits.payload_words) != hits.payload.size())
+    contradiction("with another number of words than its hits have");
+  for (const auto& loss : slice.losses) {
+    if (!known(loss.cause)) contradiction("with a loss of unknown cause");
+  }
+}
+
 }  // namespace
 
 std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head) {
@@ -52,17 +78,19 @@ std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSl
 
 void from_wire(std::span<const std::byte> bytes, BuiltSlice& out) {
   BuiltSliceHead head;
-  if (bytes.size() < sizeof head) throw std::runtime_error("a built slice without its head");
+  if (bytes.size() < sizeof head) contradiction("without its head");
   std::memcpy(&head, bytes.data(), sizeof head);
   bytes = bytes.subspan(sizeof head);
   out.ledger = head.ledger;
   for_each_column(out, head, [&](auto& column, std::uint64_t n) {
     const std::uint64_t size = n * sizeof(column[0]);
-    if (n > bytes.size() || size > bytes.size()) throw std::runtime_error("a built slice shorter than its head says");
+    if (n > bytes.size() || size > bytes.size()) contradiction("shorter than its head says");
     column.resize(n);
     if (n != 0) std::memcpy(column.data(), bytes.data(), size);
     bytes = bytes.subspan(std::min(bytes.size(), size + padding(size)));
   });
+  if (!bytes.empty()) contradiction("longer than its head says");
+  check(out);
 }
 
 }  // namespace eventloom

@@ -25,7 +25,7 @@ struct BuiltSliceHead {
 /// Views into `slice` and `head`, which must stay unchanged while they are in use. Fills `head`.
 std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head);
 
-/// The opposite. `bytes` is aligned to 8. Throws std::runtime_error when the sizes do not add up.
+/// The opposite. `bytes` is aligned to 8. Throws std::runtime_error when sizes, counts or causes cannot be.
 void from_wire(std::span<const std::byte> bytes, BuiltSlice& out);
 
 }  // namespace eventloom

@@ -35,6 +35,9 @@ inline constexpr std::array<std::string_view, 9> kDropCauseNames = {
     "lost",    "late",      "congested"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 
+/// Whether a cause that was read from somewhere is one.
+constexpr bool known(DropCause cause) { return static_cast<std::size_t>(cause) < kDropCauses; }
+
 /// Damage of a stream of time-sorted hits itself: hits of any source may be missing.
 inline constexpr std::uint16_t kAllOrigins = 0xffff;
 

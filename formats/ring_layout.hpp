@@ -7,6 +7,8 @@
 #include <span>
 #include <type_traits>
 
+#include "formats/event.hpp"
+
 /// What lies in an RMA window, per (sender, receiver) pair; little-endian.
 ///
 ///   receiver's window                               sender's window
@@ -68,9 +70,12 @@ struct ChunkHeader {
   std::uint8_t goes_on = 0;
   /// `body_crc` holds; otherwise the body carries checksums of its own (epoch buffers).
   std::uint8_t has_body_crc = 0;
-  std::uint32_t n_damage = 0;  ///< Damage records that open the body
+  /// Damage records that open the body. No chunk holds both some of them and what follows; those that hold
+  /// some have a `body_crc`.
+  std::uint32_t n_damage = 0;
   std::uint32_t body_crc = 0;  ///< CRC32C of this chunk's bytes
 
+  [[nodiscard]] std::uint64_t damage_bytes() const { return n_damage * sizeof(Damage); }
   [[nodiscard]] bool last() const { return offset + bytes == total_bytes; }
 
   /// Writes kBytes to `to`, with their checksum.
@@ -90,6 +95,9 @@ struct alignas(64) CellDescriptor {
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CellDescriptor) == 64 && std::is_trivially_copyable_v<CellDescriptor>);
+
+/// What one origin can send for one slice; more cannot be built (its words are counted in 32 bits).
+inline constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{16} << 30;
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 

@@ -99,6 +99,11 @@ std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t
   return scaled(value.digits, value.exponent, unit_ps, tick_ps);
 }
 
+std::uint64_t steps_in(std::uint64_t ns, std::uint64_t step_ps) {
+  const Wide steps = Wide{ns} * 1000 / step_ps;
+  return steps > kMax64 ? kMax64 : static_cast<std::uint64_t>(steps);
+}
+
 Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
   constexpr auto kExpected = "a length of time: a whole number of ticks, or a number with ps, ns, us, ms, s, min or h";
   const auto [number, unit] = split_unit(text);

@@ -29,10 +29,18 @@ std::vector<std::string> fields_of(std::string line) {
   return fields;
 }
 
+/// Short enough that the times of all slices fit 64 bits.
+std::uint64_t time_of(const std::string& field) {
+  constexpr std::uint64_t kDay = 86'400'000'000'000;
+  const auto time = parse_duration(field, kPicosecondsPerNanosecond);
+  if (time > kDay) throw std::invalid_argument("'" + field + "' is longer than a day");
+  return time;
+}
+
 TableEntry entry_of(const std::vector<std::string>& fields) {
   if (fields.size() != 4) throw std::invalid_argument("expected time,size,source,destination");
   TableEntry entry;
-  entry.time_ns = parse_duration(fields[0], kPicosecondsPerNanosecond);
+  entry.time_ns = time_of(fields[0]);
   entry.bytes = parse_bytes(fields[1]);
   const auto source = parse_count(fields[2]);
   const auto builder = parse_count(fields[3]);
@@ -63,7 +71,7 @@ ScheduleTable read_schedule_table(std::istream& in, const std::string& name) {
     if (fields.empty()) continue;
     try {
       if (fields[0] == "period" && fields.size() == 2) {
-        table.period_ns = parse_duration(fields[1], kPicosecondsPerNanosecond);
+        table.period_ns = time_of(fields[1]);
       } else {
         table.entries.push_back(entry_of(fields));
       }

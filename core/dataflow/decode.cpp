@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "core/runtime/error.hpp"
@@ -98,6 +99,16 @@ Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
           .cause = cause};
 }
 
+/// Whether its numbers may be acted on.
+bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
+  return known(damage.cause) && (!sorted || damage.origin == kAllOrigins || damage.origin < sorted->n_sources);
+}
+
+[[noreturn]] void refuse(std::size_t source) {
+  throw std::runtime_error("a loss of unknown cause or of a source that does not exist, told by source " +
+                           std::to_string(source));
+}
+
 std::uint32_t hits_before(const DecodedSource& source, std::uint32_t tick) {
   const auto at = std::ranges::lower_bound(source.epochs, tick, {}, &DecodedSource::EpochMark::tick);
   return at == source.epochs.end() ? source.end : at->hit;
@@ -118,7 +129,10 @@ void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, s
   make_room(sources);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto number = static_cast<std::uint16_t>(i);
-    for (const auto& damage : sources[i].damage) add_damage(settings_.sorted ? damage.origin : number, damage);
+    for (const auto& damage : sources[i].damage) {
+      if (!known(damage, settings_.sorted)) refuse(i);
+      add_damage(settings_.sorted ? damage.origin : number, damage);
+    }
     decode_source(number, sources[i].buffers);
   }
 }
@@ -151,16 +165,18 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
-      // Without a length there is no way on. What is lost is charged to this slice, wherever it lies.
-      Damage rest = header ? damage_of(*header, DropCause::corrupt) : Damage{};
-      rest.first_epoch = std::clamp(next_epoch, owned_.begin, owned_.end - 1);
-      rest.n_epochs = sent_.end - rest.first_epoch;
-      drop(source, rest, header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
+      // Without a length there is no way on.
+      drop(source, unknown_from(next_epoch, header.value_or(EpochBufferHeader{})),
+           header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
       break;
     }
-    if (header->first_epoch < next_epoch) {
+    if (!header->epochs().overlaps(sent_)) {
+      // Whole, but of another slice: what belongs here did not arrive.
+      drop(source, unknown_from(next_epoch, *header),
+           "an epoch buffer of another slice stands in place of one of this");
+    } else if (header->first_epoch < next_epoch) {
       drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the last one ends");
-    } else if (header->epochs().overlaps(sent_)) {
+    } else {
       decode_buffer(source, *header, words_of(*header, bytes));
     }
     next_epoch = std::max(next_epoch, header->epochs().end);
@@ -214,6 +230,14 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   auto damage = damage_of(header, DropCause::corrupt);
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
   drop(source, damage, error ? error->reason : "an epoch buffer holds another number of hits than its header says");
+}
+
+/// Data of unknown extent: it is charged to this slice, wherever it lies.
+Damage SliceDecoder::unknown_from(Epoch epoch, const EpochBufferHeader& instead) const {
+  Damage rest = damage_of(instead, DropCause::corrupt);
+  rest.first_epoch = std::clamp(epoch, owned_.begin, owned_.end - 1);
+  rest.n_epochs = sent_.end - rest.first_epoch;
+  return rest;
 }
 
 void SliceDecoder::add_damage(std::uint16_t source, const Damage& damage) {

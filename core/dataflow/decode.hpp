@@ -68,6 +68,7 @@ class SliceDecoder {
   void decode_buffer(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
   template <bool kClip, bool kPayload, bool kSorted>
   void read_words(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
+  [[nodiscard]] Damage unknown_from(Epoch epoch, const EpochBufferHeader& instead) const;
   void add_damage(std::uint16_t source, const Damage& damage);
   void drop(std::uint16_t source, const Damage& damage, std::string reason);
 

@@ -1,5 +1,6 @@
 #include "core/exchange/inbox.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -9,9 +10,6 @@ namespace eventloom {
 
 namespace {
 
-/// After the flush of its sender a cell is complete by the MPI standard; networks with relaxed
-/// ordering have been seen to be late. This many polls are far more than any of them needs.
-constexpr std::uint64_t kPatience = 10'000'000;
 constexpr std::size_t kCellsAtOnce = 64;
 
 /// All chunks of a cell, or false when any does not prove itself.
@@ -31,28 +29,36 @@ bool read_cell(Cell cell, std::vector<Chunk>& chunks) {
 std::size_t Inbox::drain(SliceAssembler& into) {
   std::size_t cells = 0;
   std::vector<Chunk> chunks;
-  for (std::size_t r = 0; r < rings_.size(); ++r) {
+  for (auto& ring : rings_) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
-      const auto cell = rings_[r].poll();
+      const auto cell = ring.poll();
       if (!cell) break;
       if (!read_cell(*cell, chunks)) {
-        if (++waited_[r] < kPatience) break;
-        throw std::runtime_error("exchange: a cell from rank " + std::to_string(rings_[r].sender()) +
-                                 " never matched its checksum");
+        ring.wait_for_proof();
+        break;
       }
-      waited_[r] = 0;
-      for (const auto& chunk : chunks) into.place(chunk.header, chunk.body);
-      rings_[r].release();
+      for (const auto& chunk : chunks) place(chunk, into);
+      ring.release();
       ++cells;
     }
-    rings_[r].grant(false);
+    ring.grant(false);
   }
   return cells;
 }
 
+void Inbox::place(const Chunk& chunk, SliceAssembler& into) const {
+  const auto& header = chunk.header;
+  if (header.kind == ChunkHeader::kData && header.slice >= window_.value) {
+    throw std::runtime_error("exchange: slice " + std::to_string(header.slice) + " of origin " +
+                             std::to_string(header.origin) + " was sent before there was room for it");
+  }
+  into.place(header, chunk.body);
+}
+
 void Inbox::grant(SliceId window, bool eager) {
+  window_ = std::max(window_, window);
   for (auto& ring : rings_) {
-    ring.set_window(window.value);
+    ring.set_window(window_.value);
     ring.grant(eager);
   }
 }

@@ -12,11 +12,11 @@ namespace eventloom {
 /// Drains the rings of one builder or filter, one per sending rank, into a SliceAssembler.
 class Inbox {
  public:
-  explicit Inbox(std::vector<RingConsumer> rings) : rings_(std::move(rings)), waited_(rings_.size()) {}
+  explicit Inbox(std::vector<RingConsumer> rings) : rings_(std::move(rings)) {}
 
   /// Takes what has arrived, at most a ring's worth from each sender; returns the number of cells.
   /// A cell whose contents do not prove themselves is left until they do; throws std::runtime_error
-  /// when that takes too long.
+  /// when that takes too long, or when they prove something that was not granted.
   std::size_t drain(SliceAssembler& into);
 
   /// Grants the senders slices below `window` and the cells released.
@@ -24,8 +24,10 @@ class Inbox {
   void settle();
 
  private:
+  void place(const Chunk& chunk, SliceAssembler& into) const;
+
   std::vector<RingConsumer> rings_;
-  std::vector<std::uint64_t> waited_;  ///< polls for which the oldest cell has not proved itself
+  SliceId window_{};  ///< the senders may send slices below it
 };
 
 }  // namespace eventloom

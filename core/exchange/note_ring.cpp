@@ -6,6 +6,20 @@
 
 namespace eventloom {
 
+namespace {
+
+/// The note in a cell; nothing when it does not match its checksum.
+std::optional<std::span<const std::byte>> proven(std::span<const std::byte> cell) {
+  std::uint32_t crc = 0;
+  if (cell.size() < sizeof crc) return std::nullopt;
+  const auto note = cell.first(cell.size() - sizeof crc);
+  std::memcpy(&crc, note.data() + note.size(), sizeof crc);
+  if (crc != crc32c(note)) return std::nullopt;
+  return note;
+}
+
+}  // namespace
+
 void NoteSender::send(std::span<const std::byte> note) {
   const std::uint32_t crc = crc32c(note);
   cell_.assign(note.begin(), note.end());
@@ -19,12 +33,9 @@ void NoteSender::send(std::span<const std::byte> note) {
 
 std::optional<std::span<const std::byte>> NoteReceiver::poll() {
   const auto cell = ring_.poll();
-  std::uint32_t crc = 0;
-  if (!cell || cell->bytes().size() < sizeof crc) return std::nullopt;
-  const auto note = cell->bytes().first(cell->bytes().size() - sizeof crc);
-  std::memcpy(&crc, note.data() + note.size(), sizeof crc);
-  // Seen too early on a network with relaxed ordering: it is looked at again.
-  if (crc != crc32c(note)) return std::nullopt;
+  if (!cell) return std::nullopt;
+  const auto note = proven(cell->bytes());
+  if (!note) ring_.wait_for_proof();
   return note;
 }
 

@@ -30,7 +30,8 @@ class NoteReceiver {
  public:
   explicit NoteReceiver(RingConsumer ring) : ring_(ring) {}
 
-  /// The oldest note that has arrived and proves itself; a view until release().
+  /// The oldest note that has arrived and proves itself; a view until release(). Throws std::runtime_error
+  /// when one that has been announced does not prove itself for too long.
   [[nodiscard]] std::optional<std::span<const std::byte>> poll();
   void release();
   void settle() { ring_.settle(); }

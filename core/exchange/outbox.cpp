@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <string>
 
+#include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 
 namespace eventloom {
@@ -20,6 +22,13 @@ std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
   std::uint64_t sum = 0;
   for (const auto piece : body) sum += piece.size();
   return sum;
+}
+
+void require_transferable(std::uint64_t bytes) {
+  if (bytes > kMaxMessageBytes) {
+    throw UserError("a slice of one source holds " + std::to_string(bytes) + " bytes, of at most " +
+                    std::to_string(kMaxMessageBytes) + ": choose a smaller --epochs-per-slice");
+  }
 }
 
 }  // namespace
@@ -55,6 +64,7 @@ void Outbox::start(const Message& message) {
   next.header.origin = message.origin;
   next.header.goes_on = message.goes_on ? 1 : 0;
   next.header.n_damage = message.n_damage;
+  require_transferable(next.header.total_bytes);
   ++count_.messages;
   count_.message_bytes += next.header.total_bytes;
 }
@@ -99,11 +109,13 @@ std::int64_t Outbox::room() const {
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
 
-/// The next pieces of the body, as many as fit behind a header in the open cell.
+/// The next pieces of the body, as many as fit behind a header in the open cell. Damage records are
+/// acted on as they come, so that they must be proven: they never share a chunk with what goes without checksum.
 void Outbox::next_chunk() {
   auto& m = message_;
   std::uint64_t left =
       std::min(m.header.total_bytes - m.header.offset, static_cast<std::uint64_t>(std::max<std::int64_t>(room(), 0)));
+  if (m.header.offset < m.header.damage_bytes()) left = std::min(left, m.header.damage_bytes() - m.header.offset);
   m.header.bytes = static_cast<std::uint32_t>(left);
   chunk_.clear();
   while (left > 0) {
@@ -123,7 +135,8 @@ void Outbox::put_chunk() {
   next_chunk();
   auto& header = message_.header;
   const bool copied = std::ranges::all_of(chunk_, [](const auto part) { return part.size() < kStageBelow; });
-  header.has_body_crc = copied || body_crc_ == BodyCrc::all ? 1 : 0;
+  const bool damage = header.offset < header.damage_bytes();
+  header.has_body_crc = copied || damage || body_crc_ == BodyCrc::all ? 1 : 0;
   header.body_crc = 0;
   if (header.has_body_crc != 0) {
     for (const auto part : chunk_) header.body_crc = crc32c(part, header.body_crc);

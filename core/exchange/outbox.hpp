@@ -39,7 +39,7 @@ struct ExchangeCount {
 class Outbox {
  public:
   enum class BodyCrc {
-    staged,  ///< of chunks that are copied anyway; the body of others must carry its own checksums
+    staged,  ///< of damage and of chunks that are copied anyway; the body of others must carry its own checksums
     all,
   };
   Outbox(RingProducer ring, BodyCrc body_crc);

@@ -53,14 +53,15 @@ class SliceAssembler {
  public:
   explicit SliceAssembler(std::size_t n_origins);
 
-  /// Copies `body` to its place. Throws std::runtime_error when the chunk contradicts earlier ones.
+  /// Copies `body`, whose checksum has been looked at, to its place. Throws std::runtime_error when the chunk
+  /// contradicts itself or earlier ones.
   void place(const ChunkHeader& header, std::span<const std::byte> body);
 
   /// Every origin has sent its part of `slice`, or has ended.
   [[nodiscard]] bool complete(SliceId slice) const;
   /// Any origin has sent something of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
-  /// Takes a complete slice out; origins that had ended have empty parts.
+  /// Takes a complete slice out, in rising order; origins that had ended have empty parts.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
   /// Gives the memory back for another slice.
   void recycle(std::unique_ptr<SliceAssembly> assembly);
@@ -81,6 +82,7 @@ class SliceAssembler {
   std::vector<std::vector<Damage>> tail_damage_;
   std::size_t n_ended_ = 0;
   SliceId data_end_{};
+  SliceId begin_{};  ///< slices before it have been taken, or never will be
 };
 
 }  // namespace eventloom

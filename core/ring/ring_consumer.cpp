@@ -1,30 +1,54 @@
 #include "core/ring/ring_consumer.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace eventloom {
 
 RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
-                           RingGeometry geometry)
+                           RingGeometry geometry, Patience patience)
     : transport_(transport),
       sender_(sender),
       ring_offset_(ring_offset),
       credit_offset_(credit_offset),
-      geometry_(geometry) {}
+      geometry_(geometry),
+      patience_(patience) {}
 
 std::optional<Cell> RingConsumer::poll() {
   const auto ring = transport_.window().subspan(ring_offset_, geometry_.ring_bytes());
-  const std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
+  std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   const auto expected = static_cast<std::uint32_t>(released_ + 1);
-  // The compiler must read again each time: the window changes behind its back.
-  if (*reinterpret_cast<const volatile std::uint32_t*>(place) != expected) return std::nullopt;
+  // The window changes behind the compiler's back; nothing that is read below may be read before this.
+  const std::atomic_ref sequence(*reinterpret_cast<std::uint32_t*>(place));
+  if (sequence.load(std::memory_order_acquire) != expected) return std::nullopt;
   transport_.sync();
   CellDescriptor descriptor;
   std::memcpy(&descriptor, place, sizeof descriptor);
-  if (descriptor.sequence != expected || descriptor.crc != descriptor.checksum()) return std::nullopt;
+  if (descriptor.sequence != expected || descriptor.crc != descriptor.checksum()) {
+    wait_for_proof();
+    return std::nullopt;
+  }
   prefetch_next(ring);
-  return Cell(ring.subspan(geometry_.cell_offset(released_), descriptor.bytes), descriptor.n_chunks,
-              place + offsetof(CellDescriptor, first_header));
+  return cell(descriptor, ring);
+}
+
+Cell RingConsumer::cell(const CellDescriptor& descriptor, std::span<const std::byte> ring) const {
+  const std::uint64_t headers = descriptor.n_chunks > 1 ? (descriptor.n_chunks - 1) * ChunkHeader::kBytes : 0;
+  if (descriptor.bytes > geometry_.cell_bytes || headers > descriptor.bytes) {
+    throw std::runtime_error("exchange: rank " + std::to_string(sender_) + " announces a cell of " +
+                             std::to_string(descriptor.bytes) + " bytes with " + std::to_string(descriptor.n_chunks) +
+                             " chunks; its cells have " + std::to_string(geometry_.cell_bytes) + " bytes");
+  }
+  const std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
+  return {ring.subspan(geometry_.cell_offset(released_), descriptor.bytes), descriptor.n_chunks,
+          place + offsetof(CellDescriptor, first_header)};
+}
+
+void RingConsumer::wait_for_proof() {
+  if (!patience_.exhausted()) return;
+  throw std::runtime_error("exchange: a cell from rank " + std::to_string(sender_) + " never matched its checksum");
 }
 
 /// Cells come in batches: the next descriptor is on its way from the other core while this cell is read.
@@ -32,13 +56,19 @@ void RingConsumer::prefetch_next(std::span<const std::byte> ring) const {
   __builtin_prefetch(ring.data() + (released_ + 1) % geometry_.depth * sizeof(CellDescriptor));
 }
 
-void RingConsumer::release() { ++released_; }
+void RingConsumer::release() {
+  ++released_;
+  patience_.reset();
+}
 
 void RingConsumer::grant(bool eager) {
   const std::uint64_t news = released_ - granted_released_;
   if (news == 0 && window_ == granted_window_) return;
   if (!eager && news * 2 < geometry_.depth && window_ == granted_window_) return;
   settle();
+  // The sender may overwrite the released cells as soon as it sees this: they must have been read by then.
+  std::atomic_thread_fence(std::memory_order_release);
+  transport_.sync();
   block_.released = released_;
   block_.window = window_;
   block_.crc = block_.checksum();

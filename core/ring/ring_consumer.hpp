@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "core/ring/patience.hpp"
 #include "core/transport/transport.hpp"
 #include "formats/ring_layout.hpp"
 
@@ -17,11 +18,15 @@ class RingConsumer {
   /// `ring_offset`: of the ring in this rank's window; `credit_offset`: of the CreditBlock in the
   /// sender's. Bytes, multiples of 64. The transport must outlive the consumer.
   RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
-               RingGeometry geometry);
+               RingGeometry geometry, Patience patience = {});
 
   /// The oldest cell not released, if it has arrived; aligned to 8 bytes. The view holds until
-  /// release(). Asking again gives the same cell.
+  /// release(). Asking again gives the same cell. Throws std::runtime_error when its descriptor does not
+  /// prove itself for too long, or proves what cannot be.
   [[nodiscard]] std::optional<Cell> poll();
+  /// What poll() gave does not prove itself and will be asked for again. Throws std::runtime_error
+  /// when that has gone on for too long.
+  void wait_for_proof();
   void release();
 
   /// The sender may send slices below `window`; never falls.
@@ -31,9 +36,8 @@ class RingConsumer {
   void grant(bool eager);
   void settle();
 
-  [[nodiscard]] int sender() const { return sender_; }
-
  private:
+  [[nodiscard]] Cell cell(const CellDescriptor& descriptor, std::span<const std::byte> ring) const;
   void prefetch_next(std::span<const std::byte> ring) const;
 
   Transport& transport_;
@@ -41,6 +45,7 @@ class RingConsumer {
   std::uint64_t ring_offset_;
   std::uint64_t credit_offset_;
   RingGeometry geometry_;
+  Patience patience_;
   std::uint64_t released_ = 0;
   std::uint64_t window_ = 0;
   std::uint64_t granted_released_ = 0;

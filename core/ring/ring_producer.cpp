@@ -1,8 +1,11 @@
 #include "core/ring/ring_producer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace eventloom {
 
@@ -13,17 +16,25 @@ RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t rin
       ring_offset_(ring_offset),
       credit_offset_(credit_offset),
       geometry_(geometry),
-      descriptors_(geometry.depth) {}
+      descriptors_(std::size_t{2} * geometry.depth) {}
 
 void RingProducer::refresh_credit() {
   CreditBlock credit;
   std::memcpy(&credit, transport_.window().data() + credit_offset_, sizeof credit);
   if (credit.crc == credit_.crc && credit.released == credit_.released && credit.window == credit_.window) return;
   // A block that is just being written does not prove itself; the old grant still holds.
-  if (credit.released < released_ || credit.released > published_ || credit.crc != credit.checksum()) return;
+  if (credit.released < released_ || credit.crc != credit.checksum()) return;
+  if (credit.released > published_) {
+    throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " gives back " +
+                             std::to_string(credit.released) + " cells, of " + std::to_string(published_) +
+                             " that were sent to it");
+  }
+  // Nothing may be put into the cells granted before the grant was seen.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  transport_.sync();
   credit_ = credit;
   released_ = credit.released;
-  window_ = credit.window;
+  window_ = std::max(window_, credit.window);
 }
 
 std::uint32_t RingProducer::credits() {
@@ -49,7 +60,7 @@ void RingProducer::put(std::uint32_t offset, std::span<const std::byte> data) {
 
 void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first) {
   assert(open_);
-  auto& descriptor = descriptors_[committed_ % geometry_.depth];
+  auto& descriptor = descriptor_of(committed_);
   descriptor.sequence = static_cast<std::uint32_t>(++committed_);
   descriptor.bytes = bytes;
   descriptor.n_chunks = n_chunks;
@@ -61,18 +72,17 @@ void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks, const Chu
 bool RingProducer::publish() {
   if (published_ == committed_) return false;
   transport_.flush(receiver_);
-  const std::uint64_t first = published_ % geometry_.depth;
-  const std::uint64_t count = committed_ - published_;
-  const std::uint64_t before_wrap = std::min<std::uint64_t>(count, geometry_.depth - first);
-  put_descriptors(first, first + before_wrap);
-  if (count > before_wrap) put_descriptors(0, count - before_wrap);
+  const std::uint64_t wrap = published_ + geometry_.depth - published_ % geometry_.depth;
+  put_descriptors(published_, std::min(committed_, wrap));
+  if (committed_ > wrap) put_descriptors(wrap, committed_);
   published_ = committed_;
   return true;
 }
 
+/// Of the cells [from, to), which stand side by side in the ring.
 void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {
-  const auto bytes = std::as_bytes(std::span(descriptors_).subspan(from, to - from));
-  transport_.put(receiver_, ring_offset_ + from * sizeof(CellDescriptor), bytes);
+  const auto bytes = std::as_bytes(std::span(&descriptor_of(from), to - from));
+  transport_.put(receiver_, ring_offset_ + from % geometry_.depth * sizeof(CellDescriptor), bytes);
   unflushed_ = true;
 }
 

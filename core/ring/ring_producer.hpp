@@ -42,14 +42,17 @@ class RingProducer {
  private:
   void refresh_credit();
   void put_descriptors(std::uint64_t from, std::uint64_t to);
+  [[nodiscard]] CellDescriptor& descriptor_of(std::uint64_t cell) { return descriptors_[cell % descriptors_.size()]; }
 
   Transport& transport_;
   int receiver_;
   std::uint64_t ring_offset_;
   std::uint64_t credit_offset_;
   RingGeometry geometry_;
-  std::vector<CellDescriptor> descriptors_;  ///< image of the receiver's, the source of the puts
-  std::uint64_t committed_ = 0;              ///< cells, since the start
+  /// Sources of the puts of descriptors, cell n at n % (2 * depth). MPI reads them until a flush: cell n is
+  /// put again in place of n - 2 * depth, whose put was flushed when n - depth was published.
+  std::vector<CellDescriptor> descriptors_;
+  std::uint64_t committed_ = 0;  ///< cells, since the start
   std::uint64_t published_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t window_ = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace eventloom {
 
@@ -13,11 +15,11 @@ class LoopbackFabric::Endpoint final : public Transport {
   // Split in two, so that a reader may meet a half-written piece.
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
     const std::size_t cut = data.empty() ? 0 : fabric_.random_() % (data.size() + 1);
-    fabric_.pending_.push_back({rank_, rank, offset, data.first(cut)});
-    fabric_.pending_.push_back({rank_, rank, offset + cut, data.subspan(cut)});
+    fabric_.put_piece(rank_, rank, offset, data.first(cut));
+    fabric_.put_piece(rank_, rank, offset + cut, data.subspan(cut));
     fabric_.deliver_some();
   }
-  void flush(int rank) override { fabric_.deliver_all(rank_, rank); }
+  void flush(int rank) override { fabric_.complete(rank_, rank); }
   void progress() override { fabric_.deliver_some(); }
   void sync() override {}
 
@@ -43,21 +45,26 @@ void LoopbackFabric::copy(const Put& put) {
   std::memcpy(window.data() + put.offset, put.data.data(), put.data.size());
 }
 
-void LoopbackFabric::deliver_some() {
-  const std::size_t n = pending_.empty() ? 0 : random_() % (pending_.size() + 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::swap(pending_[random_() % pending_.size()], pending_.back());
-    copy(pending_.back());
-    pending_.pop_back();
-  }
+void LoopbackFabric::put_piece(int from, int to, std::uint64_t offset, std::span<const std::byte> data) {
+  pending_.push_back({from, to, offset, data, {data.begin(), data.end()}});
 }
 
-void LoopbackFabric::deliver_all(int from, int to) {
+void LoopbackFabric::deliver_some() {
+  constexpr std::size_t kMost = 4;
+  const std::size_t n = random_() % (std::min(pending_.size(), kMost) + 1);
+  for (std::size_t i = 0; i < n; ++i) copy(pending_[random_() % pending_.size()]);
+}
+
+void LoopbackFabric::complete(int from, int to) {
   std::shuffle(pending_.begin(), pending_.end(), random_);
   std::erase_if(pending_, [&](const Put& put) {
-    const bool due = put.from == from && put.to == to;
-    if (due) copy(put);
-    return due;
+    if (put.from != from || put.to != to) return false;
+    if (!std::ranges::equal(put.data, put.as_put)) {
+      throw std::logic_error("the source of a put to offset " + std::to_string(put.offset) + " of rank " +
+                             std::to_string(to) + " was changed before the flush");
+    }
+    copy(put);
+    return true;
   });
 }
 

@@ -26,7 +26,8 @@ class Transport {
   /// Lets the transport work for others; cheap. Call it whenever there is nothing else to do.
   virtual void progress() = 0;
 
-  /// Orders this rank's loads from its window after the remote writes that an earlier load saw.
+  /// Orders this rank's loads from its window: those that follow come after the remote writes that an earlier
+  /// load saw, those that precede are done before anything that is put later.
   virtual void sync() = 0;
 };
 

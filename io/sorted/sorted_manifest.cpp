@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
@@ -142,6 +143,11 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
     manifest.anomalies = json.at("anomalies");
     for (const auto& item : json.at("sources")) manifest.sources.push_back(origin_from(item));
     add_lists(json, manifest.files, manifest.damage);
+    for (const auto& item : manifest.damage) {
+      if (item.origin != kAllOrigins && item.origin >= manifest.sources.size()) {
+        throw std::runtime_error("a loss of source " + std::to_string(item.origin) + ", which does not exist");
+      }
+    }
     return manifest;
   } catch (const std::exception& e) {
     throw UserError("'" + path.string() + "' is not a list of time-sorted streams: " + e.what());

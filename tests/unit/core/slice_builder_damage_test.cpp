@@ -216,6 +216,38 @@ TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
   EXPECT_EQ(slices[0].sources_missing, std::vector<std::uint32_t>{1});
 }
 
+// A network that is late may leave an older buffer, whole, where a new one should be.
+TEST(SliceBuilderDamage, ABufferOfAnotherSliceIsALossAndNoSilentGap) {
+  auto run = random_run(11, GapDefinition{12, 3});
+  std::vector<SourceSlice> sources(3);
+  std::vector<std::vector<std::byte>> bytes(3);
+  for (std::size_t s = 0; s < 3; ++s) {
+    for (const auto& buffer : run.streams[s]) {
+      if (!buffer.header.epochs().overlaps(run.geometry(10).sent_epochs({4}))) continue;
+      bytes[s].insert(bytes[s].end(), buffer.bytes.begin(), buffer.bytes.end());
+    }
+  }
+  const auto& stale = run.streams[1].front();
+  bytes[1] = stale.bytes;
+  for (std::size_t s = 0; s < 3; ++s) sources[s].buffers = bytes[s];
+  SliceBuilder builder({run.geometry(10), run.definition, run.payload});
+  std::vector<BuildProblem> problems;
+  BuiltSlice slice;
+  builder.build({4}, sources, slice, problems);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].source, SourceId{1});
+  EXPECT_EQ(slice.sources_missing, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(slice.ledger.dropped(), stale.hits.size());
+  EXPECT_TRUE(slice.ledger.balances());
+}
+
+TEST(SliceBuilderDamage, ALossOfUnknownCauseIsRefused) {
+  auto run = random_run(12, GapDefinition{12, 3});
+  run.damage[1].push_back({.first_epoch = 11, .n_epochs = 3, .n_hits = 17, .cause = static_cast<DropCause>(9)});
+  std::vector<BuildProblem> problems;
+  EXPECT_THROW(run.build(1000, problems), std::runtime_error);
+}
+
 TEST(SliceBuilderDamage, ACutOffBufferIsNotReadBeyondItsEnd) {
   auto run = random_run(10, GapDefinition{12, 3});
   auto& last = run.streams[2].back();

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -19,13 +21,16 @@ std::vector<std::byte> random_bytes(std::size_t n, std::mt19937_64& random) {
   return bytes;
 }
 
+/// For tests of what never proves itself.
+const Patience kShort(100, std::chrono::nanoseconds(0));
+
 /// Two ranks and one ring from the first to the second over a fabric that delivers puts in any
 /// order and in pieces.
 struct Pair {
   Pair(RingGeometry geometry, std::uint64_t seed, Outbox::BodyCrc crc = Outbox::BodyCrc::staged)
       : fabric({64, geometry.ring_bytes()}, seed),
         outbox(RingProducer(fabric.rank(0), 1, 0, 0, geometry), crc),
-        inbox({RingConsumer(fabric.rank(1), 0, 0, 0, geometry)}) {}
+        inbox({RingConsumer(fabric.rank(1), 0, 0, 0, geometry, kShort)}) {}
 
   LoopbackFabric fabric;
   Outbox outbox;
@@ -137,6 +142,82 @@ TEST(Inbox, LeavesACellThatDoesNotMatchItsChecksum) {
   EXPECT_TRUE(assembler.complete({0}));
 }
 
+TEST(Inbox, GivesUpOnACellThatNeverMatchesItsChecksum) {
+  const RingGeometry geometry{4, 1024};
+  for (const std::uint64_t place : {std::uint64_t{9}, geometry.cell_offset(0) + 17}) {  // descriptor, body
+    Pair pair(geometry, 3);
+    pair.inbox.grant({10}, true);
+    pair.inbox.settle();
+    std::mt19937_64 random(5);
+    const auto body = random_bytes(300, random);
+    pair.outbox.start({{0}, 0, true, 0, {body}});
+    pair.outbox.pump();
+    pair.outbox.settle();
+    pair.fabric.rank(1).window()[place] ^= std::byte{1};
+    SliceAssembler assembler(1);
+    for (int look = 1; look < 100; ++look) ASSERT_EQ(pair.inbox.drain(assembler), 0U);
+    EXPECT_THROW(pair.inbox.drain(assembler), std::runtime_error) << "byte " << place;
+  }
+}
+
+TEST(Inbox, RefusesASliceThatWasNotGranted) {
+  Pair pair({4, 1024}, 3);
+  pair.inbox.grant({10}, true);
+  pair.inbox.settle();
+  pair.outbox.start({{10}, 0, true, 0, {}});
+  pair.outbox.pump();
+  pair.outbox.settle();
+  SliceAssembler assembler(1);
+  EXPECT_THROW(pair.inbox.drain(assembler), std::runtime_error);
+}
+
+// A descriptor proves itself, and says more than the cell holds: what lies behind the ring stays unread.
+TEST(RingConsumer, RefusesADescriptorOfMoreThanACell) {
+  const RingGeometry geometry{4, 1024};
+  struct Said {
+    std::uint32_t bytes;
+    std::uint32_t n_chunks;
+  };
+  for (const auto& [bytes, n_chunks] : {Said{1025, 1}, Said{0xffffffff, 1}, Said{1024, 23}, Said{0, 0xffffffff}}) {
+    LoopbackFabric fabric({64, geometry.ring_bytes()}, 1);
+    RingConsumer ring(fabric.rank(1), 0, 0, 0, geometry);
+    CellDescriptor descriptor;
+    descriptor.sequence = 1;
+    descriptor.bytes = bytes;
+    descriptor.n_chunks = n_chunks;
+    ChunkHeader{}.store(descriptor.first_header.data());
+    descriptor.crc = descriptor.checksum();
+    std::memcpy(fabric.rank(1).window().data(), &descriptor, sizeof descriptor);
+    EXPECT_THROW((void)ring.poll(), std::runtime_error) << bytes << " bytes, " << n_chunks << " chunks";
+  }
+}
+
+// Damage travels with a checksum though the epoch buffer behind it is put where it lies and has its own.
+TEST(Outbox, DamageRecordsAreAlwaysCoveredByAChecksum) {
+  for (const std::size_t n : {1U, 3U, 40U, 300U}) {
+    const RingGeometry geometry{8, 16384};
+    Pair pair(geometry, 3);
+    pair.inbox.grant({10}, true);
+    pair.inbox.settle();
+    std::mt19937_64 random(n);
+    const std::vector<Damage> damage(n, Damage{.first_epoch = 7, .n_epochs = 2, .n_hits = 5});
+    const auto buffer = random_bytes(6000, random);
+    pair.outbox.start({{0}, 0, true, static_cast<std::uint32_t>(n), {std::as_bytes(std::span(damage)), buffer}});
+    pair.outbox.pump();
+    pair.outbox.settle();
+    auto& cause = pair.fabric.rank(1).window()[geometry.cell_offset(0) + offsetof(Damage, cause)];
+    cause ^= std::byte{0x40};
+    SliceAssembler assembler(1);
+    EXPECT_EQ(pair.inbox.drain(assembler), 0U) << n << " records";
+    cause ^= std::byte{0x40};
+    EXPECT_EQ(pair.inbox.drain(assembler), 1U);
+    ASSERT_TRUE(assembler.complete({0}));
+    const auto slice = assembler.take({0});
+    EXPECT_EQ(slice->part(0).damage().size(), n);
+    EXPECT_TRUE(std::ranges::equal(slice->part(0).buffers(), buffer));
+  }
+}
+
 TEST(Inbox, LeavesADescriptorThatDoesNotProveItself) {
   const RingGeometry geometry{4, 1024};
   Pair pair(geometry, 3);
@@ -160,6 +241,83 @@ TEST(RingProducer, IgnoresACreditThatDoesNotProveItself) {
   auto window = pair.fabric.rank(0).window();
   window[8] ^= std::byte{0xff};
   EXPECT_FALSE(pair.outbox.accepts({0})) << "the damaged window must not count";
+}
+
+TEST(RingProducer, RefusesACreditForWhatItNeverSent) {
+  Pair pair({4, 1024}, 3);
+  CreditBlock credit;
+  credit.released = 1;
+  credit.window = 10;
+  credit.crc = credit.checksum();
+  std::memcpy(pair.fabric.rank(0).window().data(), &credit, sizeof credit);
+  EXPECT_THROW((void)pair.outbox.accepts({0}), std::runtime_error);
+}
+
+// MPI may read the source of a put until it is flushed: the fabric throws when one was changed before. A
+// whole ring is published at once, and comes back before anything is flushed again.
+TEST(RingProducer, DescriptorsStayUntilTheirPutIsFlushed) {
+  for (const std::uint32_t depth : {1U, 2U, 5U}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const RingGeometry geometry{depth, 256};
+      LoopbackFabric fabric({64, geometry.ring_bytes()}, seed);
+      RingProducer producer(fabric.rank(0), 1, 0, 0, geometry);
+      RingConsumer consumer(fabric.rank(1), 0, 0, 0, geometry);
+      for (std::uint64_t sent = 0, got = 0; got < 50;) {
+        for (; producer.credits() > 0; ++sent) {
+          producer.claim();
+          producer.commit(0, 1, {});
+        }
+        producer.publish();
+        for (; got < sent; ++got) {
+          while (!consumer.poll()) fabric.rank(0).progress();
+          consumer.release();
+        }
+        consumer.grant(true);
+        consumer.settle();
+      }
+    }
+  }
+}
+
+TEST(SliceAssembler, RefusesWhatCannotBe) {
+  const std::vector<std::byte> body(64);
+  const auto refused = [&](ChunkHeader header, std::size_t bytes) {
+    SliceAssembler assembler(2);
+    header.bytes = static_cast<std::uint32_t>(bytes);
+    EXPECT_THROW(assembler.place(header, std::span(body).first(bytes)), std::runtime_error);
+  };
+  refused({.total_bytes = 8}, 16);
+  refused({.total_bytes = std::uint64_t{1} << 60}, 8);
+  refused({.total_bytes = std::numeric_limits<std::uint64_t>::max()}, 8);
+  refused({.total_bytes = 64, .offset = 32}, 32);
+  refused({.total_bytes = 8, .origin = 2}, 8);
+  refused({.total_bytes = 8, .kind = 2}, 8);
+  refused({.total_bytes = 32, .has_body_crc = 1, .n_damage = 2}, 32);
+  refused({.total_bytes = 64, .has_body_crc = 0, .n_damage = 1}, 64);
+  refused({.total_bytes = 32, .kind = ChunkHeader::kEnd, .has_body_crc = 1, .n_damage = 2}, 32);
+}
+
+TEST(SliceAssembler, RefusesALossOfUnknownCause) {
+  Damage damage;
+  damage.cause = static_cast<DropCause>(kDropCauses);
+  const auto body = std::as_bytes(std::span(&damage, 1));
+  ChunkHeader header{.total_bytes = sizeof damage, .bytes = sizeof damage, .has_body_crc = 1, .n_damage = 1};
+  SliceAssembler assembler(1);
+  EXPECT_THROW(assembler.place(header, body), std::runtime_error);
+  header.kind = ChunkHeader::kEnd;
+  SliceAssembler other(1);
+  EXPECT_THROW(other.place(header, body), std::runtime_error);
+}
+
+TEST(SliceAssembler, RefusesWhatComesBehindTheEndOrTheSlice) {
+  SliceAssembler assembler(2);
+  assembler.place({.slice = 4}, {});
+  assembler.place({.slice = 4, .origin = 1}, {});
+  assembler.recycle(assembler.take({4}));
+  EXPECT_THROW(assembler.place({.slice = 4}, {}), std::runtime_error) << "it has been built";
+  assembler.place({.slice = 5, .kind = ChunkHeader::kEnd}, {});
+  EXPECT_THROW(assembler.place({.slice = 6}, {}), std::runtime_error) << "the origin has ended";
+  EXPECT_THROW(assembler.place({.slice = 5, .kind = ChunkHeader::kEnd}, {}), std::runtime_error);
 }
 
 TEST(SliceAssembler, KnowsASliceCompleteWhenAllOriginsSentOrEnded) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Pair {
       : geometry{depth, note_cell_bytes(kMost)},
         fabric({sizeof(CreditBlock), geometry.ring_bytes()}, seed),
         sender(RingProducer(fabric.rank(0), 1, 0, 0, geometry)),
-        receiver(RingConsumer(fabric.rank(1), 0, 0, 0, geometry)) {}
+        receiver(RingConsumer(fabric.rank(1), 0, 0, 0, geometry, Patience(100, std::chrono::nanoseconds(0)))) {}
 
   RingGeometry geometry;
   LoopbackFabric fabric;
@@ -113,6 +114,16 @@ TEST(NoteRing, ADamagedNoteWaits) {
     ASSERT_TRUE(note);
     EXPECT_TRUE(std::ranges::equal(*note, second));
   }
+}
+
+TEST(NoteRing, ANoteThatStaysDamagedIsAnError) {
+  std::mt19937_64 random(1);
+  Pair pair(4, 1);
+  pair.sender.send(random_note(40, random));
+  pair.sender.settle();
+  pair.fabric.rank(1).window()[pair.geometry.cell_offset(0)] ^= std::byte{1};
+  for (int look = 1; look < 100; ++look) ASSERT_FALSE(pair.receiver.poll());
+  EXPECT_THROW((void)pair.receiver.poll(), std::runtime_error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
 
 namespace eventloom::test {
@@ -36,6 +37,14 @@ TEST(Units, Durations) {
   for (const char* text : {"", "ns", "25 ns", "25m", "25nss", "-1ns", "0.5", "0.5ns", "1e30"}) {
     EXPECT_THROW(parse_duration(text, 1000), std::invalid_argument) << "'" << text << "'";
   }
+}
+
+TEST(Units, StepsInALongTime) {
+  constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;  // ns; 213 days are 2^64 ps
+  EXPECT_EQ(steps_in(kTenYears, 10'000'000), 31'536'000'000'000U);
+  EXPECT_EQ(steps_in(kTenYears, 1), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(steps_in(1, 3), 333U);
+  EXPECT_EQ(steps_in(0, 5), 0U);
 }
 
 TEST(Units, PicosecondsDemandAUnit) {

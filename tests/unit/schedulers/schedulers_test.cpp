@@ -460,6 +460,14 @@ TEST(Table, ReadsEveryKindOfLine) {
   EXPECT_EQ(table.entries[2].time_ns, 7U);
 }
 
+// The time of the last slice must fit 64 bits, however often the period comes.
+TEST(Table, TimesAreAtMostADay) { EXPECT_EQ(table_of("0,0,0,0\nperiod,86400s\n").period_ns, 86'400'000'000'000U); }
+
+TEST(Table, RefusesTimesOfMoreThanADay) {
+  EXPECT_THROW(table_of("0,0,0,0\nperiod,86401s\n"), std::invalid_argument);
+  EXPECT_THROW(table_of("86401s,0,0,0\n"), std::invalid_argument);
+}
+
 // Lines in any order: times count. Source 0 has 0 at 0, 1 at 10, 0 at 20; source 1 begins with 1.
 const char* const kTimed =
     "20,0,0,0\n0,0,0,0\n10,0,0,1\n"
