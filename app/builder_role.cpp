@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/runtime/activity.hpp"
+
 namespace eventloom {
 
 BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
@@ -84,16 +86,29 @@ void BuilderRole::tell_claims() {
 }
 
 void BuilderRole::build(std::size_t n) {
+  const Activity activity("building slices");
   if (n == 1) {
     build_on(benches_.front());
   } else if (n > 1) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(n))
-    for (std::size_t i = 0; i < n; ++i) build_on(benches_[i]);
+    for (std::size_t i = 0; i < n; ++i) try_to_build_on(benches_[i]);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (benches_[i].error) std::rethrow_exception(std::exchange(benches_[i].error, nullptr));
+    }
   }
   n_built_ = n;
   for (std::size_t i = 0; i < n; ++i) {
     for (const auto& problem : benches_[i].problems) report_(problem);
     assembler_.recycle(std::move(benches_[i].input));
+  }
+}
+
+/// No exception may leave a parallel region.
+void BuilderRole::try_to_build_on(Bench& bench) {
+  try {
+    build_on(bench);
+  } catch (...) {
+    bench.error = std::current_exception();
   }
 }
 

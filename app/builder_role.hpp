@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -53,12 +54,14 @@ class BuilderRole final : public Role {
     SortedSlice sorted;
     std::vector<BuildProblem> problems;
     SliceId slice;
+    std::exception_ptr error;  ///< of a thread that builds
   };
 
   std::size_t take_complete_slices();
   void finish();
   void build(std::size_t n);
   std::size_t pass_on();
+  void try_to_build_on(Bench& bench);
   void build_on(Bench& bench);
   void grant(bool eager);
   void find_next();

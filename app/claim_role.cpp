@@ -15,9 +15,11 @@ std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
 std::size_t ClaimRole::tell() {
   if (unsent_.empty() || !to_assigner_->ready()) return 0;
   note_.clear();
-  for (const auto& [builder, claim] : unsent_) note_.push_back(claim);
+  while (!unsent_.empty() && note_.size() < kMostClaimsInNote) {
+    note_.push_back(unsent_.begin()->second);
+    unsent_.erase(unsent_.begin());
+  }
   to_assigner_->send(std::as_bytes(std::span(note_)));
-  unsent_.clear();
   return 1;
 }
 
@@ -154,7 +156,7 @@ void AssignerRole::tell(Reader& reader) {
   const SliceId end = scheduler_->claims()->end();
   Assignment head;
   head.first_slice = reader.told.value;
-  head.n = static_cast<std::uint32_t>(std::min(end.value - reader.told.value, ahead_));
+  head.n = static_cast<std::uint32_t>(std::min({end.value - reader.told.value, ahead_, kMostSlicesInNote}));
   note_.resize(sizeof head + head.n * sizeof(std::uint32_t));
   std::memcpy(note_.data(), &head, sizeof head);
   const std::size_t from = log_.size() - (end.value - reader.told.value);

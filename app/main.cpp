@@ -6,6 +6,7 @@
 
 #include "app/command_line.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/threads.hpp"
 
@@ -55,12 +56,10 @@ int main(int argc, char** argv) {
     if (command.name != name) continue;
     try {
       return command.run(argc - 1, argv + 1);
-    } catch (const eventloom::UserError& e) {
-      std::cerr << "eventloom " << name << ": " << e.what() << '\n';
-      return eventloom::kExitUsage;
-    } catch (const std::exception& e) {
-      std::cerr << "eventloom " << name << ": internal error: " << e.what() << '\n';
-      return 1;
+    } catch (...) {
+      const auto failure = eventloom::Failure::of(std::current_exception());
+      std::cerr << "eventloom " << name << ": " << failure.text << '\n';
+      return failure.code;
     }
   }
   std::cerr << "eventloom: " << (name.empty() ? "no command given" : "unknown command '" + std::string(name) + "'")

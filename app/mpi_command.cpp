@@ -3,21 +3,81 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <thread>
 
+#include "app/launcher.hpp"
+#include "core/mpi/departure.hpp"
 #include "core/runtime/activity.hpp"
+#include "core/runtime/failure.hpp"
 
 namespace eventloom {
 
+namespace {
+
+/// For all ranks to meet the same error, where each finds it for itself.
+constexpr auto kForAllToFail = std::chrono::milliseconds(500);
+
+/// "rank 1 on n1: ", where there are several.
+std::string this_rank() {
+  if (MpiEnvironment::size() == 1) return "";
+  return "rank " + std::to_string(MpiEnvironment::rank()) + " on " + MpiEnvironment::host_name() + ": ";
+}
+
+/// In one piece, so that lines of several ranks do not mix.
+void say(const std::string& command, const std::string& text) {
+  std::cerr << "eventloom " + command + ": " + text + "\n" << std::flush;
+}
+
+std::string advice(const Failure& failure, const std::string& command) {
+  if (!failure.no_memory || command != "run") return "";
+  return "; lower --slices-in-flight, --epochs-per-slice, --ring-depth or --cell-size, or use more hosts";
+}
+
+/// Of an exception that unwound this rank. Returns the exit code, or ends all ranks when the others go on.
+int end_of_work(const std::string& command, const Failure& failure) {
+  const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
+  if (!together || MpiEnvironment::rank() == 0) {
+    const bool of_one = !left_together() && (!together || failure.code != kExitUsage);
+    say(command, (of_one ? this_rank() : "") + failure.text + advice(failure, command));
+  }
+  if (!together || left_something()) MpiEnvironment::abort(failure.code);
+  return failure.code;
+}
+
+/// What std::terminate() says and does where an exception cannot be caught: in a thread, or in a destructor.
+std::string name_of_command;
+std::thread::id main_thread;
+
+[[noreturn]] void terminate() {
+  const auto error = std::current_exception();
+  const auto failure = error ? Failure::of(error) : Failure{kExitProgram, "error of the program: std::terminate"};
+  say(name_of_command, this_rank() + failure.text + advice(failure, name_of_command));
+  // MPI belongs to the main thread; launchers end all ranks when one ends with an error.
+  if (std::this_thread::get_id() == main_thread) MpiEnvironment::abort(kExitProgram);
+  std::_Exit(kExitProgram);
+}
+
+}  // namespace
+
 void agree(const Communicator& communicator, const std::function<void()>& work) {
-  std::string error;
+  stay();
+  Failure mine;
   try {
     work();
-  } catch (const UserError& e) {
-    error = e.what();
+  } catch (...) {
+    mine = Failure::of(std::current_exception());
+    if (mine.code != kExitUsage) mine.text = this_rank() + mine.text;
   }
   const Activity activity(kWaitingForRanks);
-  for (const auto& text : communicator.all_gather(error)) {
-    if (!text.empty()) throw UserError(text);
+  const auto told = mine.code == 0 ? "" : (mine.no_memory ? "m" : mine.code == kExitUsage ? "u" : "p") + mine.text;
+  for (const auto& text : communicator.all_gather(told)) {
+    if (text.empty()) continue;
+    leave_together();
+    if (text.front() == 'u') throw UserError(text.substr(1));
+    throw SharedError(text.substr(1), text.front() == 'm');
   }
 }
 
@@ -32,19 +92,34 @@ void meet(const Communicator& communicator) {
 }
 
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work) {
+  name_of_command = command;
+  main_thread = std::this_thread::get_id();
   const MpiEnvironment environment;
-  const Communicator communicator;
-  try {
-    return work(communicator);
-  } catch (const UserError& e) {
-    if (communicator.rank() == 0) std::cerr << "eventloom " << command << ": " << e.what() << std::endl;
+  std::set_terminate(terminate);
+  if (const auto mismatch = launcher_mismatch(ProcessPlace::of_this(), MpiEnvironment::size());
+      !mismatch.what.empty()) {
+    if (mismatch.speaks) say(command, mismatch.what);
     return kExitUsage;
+  }
+  try {
+    const Communicator communicator;
+    agree(communicator, [&] {
+      if (const auto trouble = environment.trouble(); !trouble.empty()) throw UserError(trouble);
+    });
+    return work(communicator);
+  } catch (const SharedError& e) {
+    return end_of_work(command, {kExitProgram, e.what(), e.no_memory()});
+  } catch (...) {
+    return end_of_work(command, Failure::of(std::current_exception()));
   }
 }
 
 int refuse(const std::string& command, const std::string& what) {
   if (!launched()) throw UserError(what);
-  return with_mpi(command, [&](const Communicator&) -> int { throw UserError(what); });
+  return with_mpi(command, [&](const Communicator& communicator) -> int {
+    share_refusal(communicator, what);
+    throw UserError(what);
+  });
 }
 
 }  // namespace eventloom

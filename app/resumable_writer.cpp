@@ -4,6 +4,7 @@
 
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
 
 namespace eventloom {
 
@@ -17,9 +18,11 @@ void ResumableWriter::attempt(Step step) {
   try {
     const Activity activity("writing a part file");
     step();
-  } catch (const UserError& e) {
+  } catch (const std::exception&) {
+    const auto failure = Failure::of(std::current_exception());
+    if (failure.code != kExitUsage) throw;
     failed_ = true;
-    on_failure_(e.what());
+    on_failure_(failure.text);
   }
 }
 

@@ -52,9 +52,9 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
     out.credit_offset = reserve(sender, sizeof(CreditBlock));
     return out;
   };
+  const auto senders = roles.source_ranks();
   for (std::uint32_t b = 0; b < roles.builders; ++b) {
-    for (const int sender : roles.source_ranks())
-      to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry));
+    for (const int sender : senders) to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry));
   }
   for (std::uint32_t f = 0; f < roles.filters; ++f) {
     for (std::uint32_t b = 0; b < roles.builders; ++b) {

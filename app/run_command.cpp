@@ -5,6 +5,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "app/command_line.hpp"
@@ -19,6 +20,7 @@
 #include "core/mpi/environment.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/hdf5/run_file.hpp"
@@ -129,8 +131,10 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   int code = exit_code_of(result);
   try {
     write_results(config, setup, result, record, backend);
-  } catch (const UserError& e) {
-    spdlog::error("{}; what is finished is safe, the same command with --resume ends the run", e.what());
+  } catch (const std::exception&) {
+    const auto failure = Failure::of(std::current_exception());
+    if (failure.code != kExitUsage) throw;
+    spdlog::error("{}; what is finished is safe, the same command with --resume ends the run", failure.text);
     code = kExitStopped;
   }
   print_summary(std::cout, config, setup, result, stopped_by);
@@ -205,7 +209,13 @@ bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
-int run(const RunConfig& config, const Communicator& communicator) {
+/// Until there are slices to bring to an end a signal ends the run at once, whatever it is busy with. Under a launcher
+/// it is the launcher that says so, whose own signal it may be: the run may be ending for another reason.
+constexpr const char* kNotBegun =
+    "eventloom run: ended by a signal before the first slice; the same command with --resume begins it\n";
+
+/// `before`: the time before the first slice, which ends here.
+int run(const RunConfig& config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   if (config.resume && has_live_sources(config)) {
     const auto ended = find_complete_run(config, communicator);
@@ -213,7 +223,10 @@ int run(const RunConfig& config, const Communicator& communicator) {
   }
   const auto backend = exchange_backend();
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
-  RunSetup setup = set_up_run(config, communicator, [&] { watch.turn(); });
+  RunSetup setup = set_up_run(config, communicator, [&] {
+    before.reset();  // live sources are listened to
+    watch.turn();
+  });
   watch.set_roles(setup.roles);
   RunRecord record = describe(config, setup);
   const Resumption resumption = resume_run(config, setup, record, communicator);
@@ -230,6 +243,7 @@ int run(const RunConfig& config, const Communicator& communicator) {
   });
   const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
   if (!rank_run) return kExitStopped;
+  before.reset();
   const RunResult result = build_events(*rank_run, setup, resumption, communicator);
   return from_first_rank(communicator,
                          [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
@@ -239,8 +253,11 @@ int run(const RunConfig& config, const Communicator& communicator) {
 
 int run_command(int argc, const char* const* argv) {
   catch_stop_signals();
+  std::optional<EndsAtOnce> before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
   return run_inside_mpi<RunConfig>(
-      "run", [&] { return parse_run_config(argc, argv); }, run);
+      "run", [&] { return parse_run_config(argc, argv); },
+      [](const RunConfig& config) { return config.effective + "resume = " + (config.resume ? "true\n" : "false\n"); },
+      [&](const RunConfig& config, const Communicator& communicator) { return run(config, before, communicator); });
 }
 
 }  // namespace eventloom

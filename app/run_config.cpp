@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "app/command_line.hpp"
 #include "app/options.hpp"
@@ -125,6 +126,17 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
   if (config.stall_warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
 }
 
+/// Lists of what a run has written are JSON, which knows no other names.
+std::string output_name(const po::variables_map& values, const char* option) {
+  auto name = values[option].as<std::string>();
+  try {
+    static_cast<void>(nlohmann::json(name).dump());
+  } catch (const nlohmann::json::type_error&) {
+    throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
+  }
+  return name;
+}
+
 RunConfig to_config(const po::variables_map& values) {
   RunConfig config;
   if (values.count("source") == 0) throw UserError("no source given; say --source URI, see 'eventloom run --help'");
@@ -142,11 +154,11 @@ RunConfig to_config(const po::variables_map& values) {
   config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
   config.overlap = values["overlap"].as<std::string>();
   config.time_base = time_base_options(values);
-  config.output = values["output"].as<std::string>();
+  config.output = output_name(values, "output");
   config.speed = values["speed"].as<double>();
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
   config.report_json = values["report-json"].as<std::string>();
-  config.save_sorted = values["save-sorted"].as<std::string>();
+  config.save_sorted = output_name(values, "save-sorted");
   config.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
   const auto cell = parsed("cell-size", [&] { return parse_bytes(values["cell-size"].as<std::string>()); });
   // Room for one header more, so that a message of the size of a cell fits into one.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 
+#include "app/json_message.hpp"
 #include "app/slot_clock.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/totals_json.hpp"
@@ -152,8 +153,8 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
 RunResult add_up(const RunResult& mine, const Communicator& communicator) {
   RunResult all;
   all.clocks = mine.clocks;
-  for (const auto& text : communicator.all_gather(to_json(mine).dump())) {
-    const auto json = Json::parse(text);
+  for (const auto& text : communicator.all_gather(to_message(to_json(mine)))) {
+    const auto json = from_message(text);
     all.totals.add(totals_from_json(json.at("totals")));
     all.hits_read += json.at("hits_read").get<std::uint64_t>();
     all.sent.add(sent_from_json(json.at("sent")));
@@ -267,7 +268,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["setup"] = config.effective;
   std::ofstream out(config.report_json);
-  out << json.dump(2) << '\n';
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   out.close();
   if (!out) throw UserError("cannot write the report '" + config.report_json + "'");
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -172,8 +173,8 @@ Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunR
   agree(communicator, [&] {
     if (communicator.rank() == 0 && config.resume) mine = take_up(config, setup, now);
   });
-  const auto told = communicator.broadcast(to_json(mine).dump());
-  return communicator.rank() == 0 ? mine : from_json(Json::parse(told));
+  const auto told = communicator.broadcast(to_message(to_json(mine)));
+  return communicator.rank() == 0 ? mine : from_json(from_message(told));
 }
 
 }  // namespace eventloom

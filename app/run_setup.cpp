@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
 #include "app/run_sources.hpp"
+#include "app/same_setup.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
@@ -217,10 +220,47 @@ std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
 /// Collective. A source that begins late has a gap before it, too.
 void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) {
   const GapLimit limit{setup.meaning.geometry.epochs_per_slice};
-  for (const auto& stream : setup.streams) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
   agree(communicator, [&] {
+    for (const auto& stream : setup.streams) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
     for (auto& source : setup.local) source.stream->limit_gaps(limit);
   });
+}
+
+/// The numbered sources and what else is read from files on every rank, for require_same_setup().
+std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
+  std::string text;
+  for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
+  constexpr std::string_view kTable = "table:";
+  if (!config.schedule.starts_with(kTable)) return text;
+  std::ifstream table(config.schedule.substr(kTable.size()));
+  for (std::string line; std::getline(table, line);) text += "the schedule table = " + line + "\n";
+  return text;
+}
+
+/// `told`: by all ranks, of the streams that they have opened.
+std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<std::string>& told) {
+  setup.streams.resize(setup.roles.sources);
+  std::optional<SortedFacts> sorted;
+  for (const auto& text : told) {
+    for (const auto& json : from_message(text)) {
+      setup.streams.at(json.at("id").get<std::size_t>()) = from_json(json);
+      if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
+    }
+  }
+  return sorted;
+}
+
+/// What follows from the sources.
+void settle_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedFacts>& sorted) {
+  require_one_clock(setup.streams);
+  setup.meaning = interpret(config, setup.streams.front().base);
+  settle_sources(setup, sorted);
+  require_window_fits(setup.meaning.geometry);
+  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
+  setup.numbered = is_numbered(setup.sources.front());
+  setup.live = std::ranges::any_of(setup.streams, &SourceFacts::live);
+  setup.all_live = std::ranges::all_of(setup.streams, &SourceFacts::live);
+  setup.started_ns = started_ns_of(setup.streams);
 }
 
 }  // namespace
@@ -232,8 +272,9 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
     specs = expand_sources(config.sources);
     for (const auto& source : config.sources) refuse_to_overwrite(source, config.save_sorted);
     setup.roles = assign_roles(config, specs, communicator.size());
-    setup.local = open_local_sources(config, specs, setup.roles, communicator.rank());
   });
+  require_same_setup(communicator, files_given(config, specs));
+  agree(communicator, [&] { setup.local = open_local_sources(config, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, config, communicator);
   if (std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); })) {
     setup.time_over = !wait_for_live(setup.local, config, communicator, each_turn);
@@ -244,23 +285,8 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
       mine.push_back(describe(source.id, specs[source.id.value], *source.stream));
     }
   });
-  setup.streams.resize(setup.roles.sources);
-  std::optional<SortedFacts> sorted;
-  for (const auto& text : communicator.all_gather(mine.dump())) {
-    for (const auto& json : Json::parse(text)) {
-      setup.streams.at(json.at("id").get<std::size_t>()) = from_json(json);
-      if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
-    }
-  }
-  require_one_clock(setup.streams);
-  setup.meaning = interpret(config, setup.streams.front().base);
-  settle_sources(setup, sorted);
-  require_window_fits(setup.meaning.geometry);
-  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
-  setup.numbered = is_numbered(setup.sources.front());
-  setup.live = std::ranges::any_of(setup.streams, &SourceFacts::live);
-  setup.all_live = std::ranges::all_of(setup.streams, &SourceFacts::live);
-  setup.started_ns = started_ns_of(setup.streams);
+  const auto told = communicator.all_gather(to_message(mine));
+  agree(communicator, [&] { settle_setup(setup, config, take_facts(setup, told)); });
   const Epoch first = first_epoch_of(setup.streams);
   setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);
   limit_gaps(setup, first, communicator);

@@ -80,7 +80,7 @@ Watchdog::Settings RunWatch::watchdog_settings() {
   Watchdog::Settings watch;
   watch.stall_warning = stalls_.warning;
   watch.peers = peers_;
-  watch.stuck = [this](double seconds, const std::string& activity) { tell_stuck(seconds, activity); };
+  watch.stuck = [this](double seconds, const CurrentActivity& activity) { tell_stuck(seconds, activity); };
   watch.stopped = [this](int rank, ProcessState state, double seconds) { tell_stopped(rank, state, seconds); };
   watch.lost = [this](int rank) { tell_lost(rank); };
   return watch;
@@ -108,12 +108,12 @@ bool RunWatch::is_told_of(int rank) const {
 }
 
 /// Who holds up the main thread, which is in `activity`: another rank, where it waits for one, or this one.
-std::string RunWatch::stall(const std::string& activity, double seconds) const {
-  if (activity.starts_with(kWaitingForRank)) {
-    const int other = std::stoi(activity.substr(std::string_view(kWaitingForRank).size()));
-    return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(other), rank_, seconds);
+std::string RunWatch::stall(const CurrentActivity& activity, double seconds) const {
+  if (activity.about >= 0) {
+    return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(activity.about), rank_, seconds);
   }
-  return fmt::format("{} has not got on for {:.1f} s{}", name(rank_), seconds, activity.empty() ? "" : ": " + activity);
+  const std::string_view what = activity.what;
+  return fmt::format("{} has not got on for {:.1f} s{}{}", name(rank_), seconds, what.empty() ? "" : ": ", what);
 }
 
 /// The lowest rank of the host that can.
@@ -125,9 +125,9 @@ bool RunWatch::speaks_for_host(int rank) const {
 
 // From here on: called by the watchdog's thread.
 
-void RunWatch::tell_stuck(double seconds, const std::string& activity) {
+void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
   // Whoever is waited for is told of where it is.
-  const bool waits = activity == kWaitingForRanks;
+  const bool waits = std::string_view(activity.what) == kWaitingForRanks;
   if (quiet_ || (waits && !peer_lost_)) return;
   const auto what = stall(activity, seconds);
   spdlog::warn(what);

@@ -52,9 +52,9 @@ class RunWatch {
  private:
   [[nodiscard]] std::vector<Watchdog::Peer> find_peers(const Communicator& communicator) const;
   [[nodiscard]] Watchdog::Settings watchdog_settings();
-  [[nodiscard]] std::string stall(const std::string& activity, double seconds) const;
+  [[nodiscard]] std::string stall(const CurrentActivity& activity, double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;
-  void tell_stuck(double seconds, const std::string& activity);
+  void tell_stuck(double seconds, const CurrentActivity& activity);
   void tell_stopped(int rank, ProcessState state, double seconds);
   void tell_lost(int rank);
   void end_after(double seconds, const std::string& what);

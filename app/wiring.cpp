@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/json_message.hpp"
+#include "app/mpi_command.hpp"
+#include "app/ring_sizes.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -27,6 +30,43 @@ std::unique_ptr<Scheduler> scheduler_of(const ScheduleSettings& settings) {
   }
 }
 
+std::optional<RingGeometry> note_rings(const WiringSettings& settings, Scheduler& scheduler) {
+  if (scheduler.claims() == nullptr) return std::nullopt;
+  return claim_note_geometry(settings.schedule.claim_ahead, settings.roles.builders);
+}
+
+std::string what_to_lower(const Roles& roles) {
+  std::string options = roles.filters == 0 ? "" : "--filters, ";
+  if (roles.builders > static_cast<std::uint32_t>(roles.ranks)) options += "--builders, ";
+  return options + "--ring-depth or --cell-size";
+}
+
+/// Collective. Refuses what would bring the hosts down, before any of it is allocated.
+void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Communicator& communicator) {
+  const auto rank = static_cast<std::size_t>(communicator.rank());
+  const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
+  nlohmann::json json{MpiEnvironment::host_name(), mine};
+  for (const auto& bound : memory_there_is()) json.push_back({bound.what, bound.bytes, bound.of_process});
+  std::vector<MemoryNeed> needs;
+  for (const auto& text : communicator.all_gather(to_message(json))) {
+    const auto told = from_message(text);
+    auto& need = needs.emplace_back(MemoryNeed{told.at(0), told.at(1), {}});
+    for (std::size_t i = 2; i < told.size(); ++i) need.bounds.push_back({told[i].at(0), told[i].at(1), told[i].at(2)});
+  }
+  agree(communicator, [&] {
+    const auto shortage = memory_shortage(needs);
+    if (!shortage.empty()) throw UserError(shortage + ": lower " + what_to_lower(settings.roles));
+  });
+}
+
+/// Collective.
+std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Communicator& communicator) {
+  std::unique_ptr<Scheduler> scheduler;
+  agree(communicator, [&] { scheduler = scheduler_of(settings.schedule); });
+  require_memory(settings, *scheduler, communicator);
+  return scheduler;
+}
+
 }  // namespace
 
 std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders) {
@@ -34,17 +74,17 @@ std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders
 }
 
 RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
-  const std::uint64_t assignment = sizeof(Assignment) + ahead * sizeof(std::uint32_t);
-  const std::uint64_t claims = builders * sizeof(Claim);
+  const std::uint64_t assignment = sizeof(Assignment) + std::min(ahead, kMostSlicesInNote) * sizeof(std::uint32_t);
+  const std::uint64_t claims = std::min<std::uint64_t>(builders, kMostClaimsInNote) * sizeof(Claim);
   return {kNotes, note_cell_bytes(std::max(assignment, claims))};
 }
 
 Wiring::Wiring(const WiringSettings& settings, const Communicator& communicator)
     : settings_(completed(settings)),
       rank_(communicator.rank()),
-      scheduler_(scheduler_of(settings_.schedule)),
+      scheduler_(admitted(settings_, communicator)),
       notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
-      rings_(settings_.roles, settings_.ring, scheduler_->claims() == nullptr ? std::nullopt : std::optional(notes_)),
+      rings_(settings_.roles, settings_.ring, note_rings(settings_, *scheduler_)),
       transport_(communicator, rings_.window_bytes[static_cast<std::size_t>(rank_)]) {
   if (scheduler_->claims() != nullptr) add_claims();
   if (scheduler_->slot_ns() != 0) clock_ = std::make_unique<SlotClock>(communicator, scheduler_->slot_ns());

@@ -32,7 +32,8 @@ RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
 
 /// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
 /// the roles that settle claims where it needs them. Construction and destruction are collective.
-/// What it hands out refers to it. Throws UserError when the schedule does not fit the roles.
+/// What it hands out refers to it. Throws UserError, the same on all ranks, when the
+/// schedule does not fit the roles, or the rings do not fit into memory.
 class Wiring {
  public:
   Wiring(const WiringSettings& settings, const Communicator& communicator);

@@ -4,8 +4,12 @@
 #include <type_traits>
 
 /// What goes through the rings between builders and the assigner, where builders claim their slices;
-/// little-endian. A cell holds one or more Claims, or one Assignment with its builders.
+/// little-endian. A cell holds one or more Claims, or one Assignment with its builders; what is more goes in the next
+/// cells, so that rings stay small however many builders there are.
 namespace eventloom {
+
+inline constexpr std::uint64_t kMostClaimsInNote = 128;
+inline constexpr std::uint64_t kMostSlicesInNote = 1024;
 
 /// What a builder says of itself; the numbers count since the start.
 struct Claim {

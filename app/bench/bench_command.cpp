@@ -106,7 +106,8 @@ int BenchRun::finish(const std::vector<Plot>& plots, int code) {
 int run_bench(CommandLine& line, int argc, const char* const* argv,
               const std::function<int(const po::variables_map&, const Communicator&)>& work) {
   return run_inside_mpi<po::variables_map>(
-      "bench", [&] { return line.parse(argc, argv); }, work);
+      "bench", [&] { return line.parse(argc, argv); },
+      [&](const po::variables_map& values) { return line.effective_config(values); }, work);
 }
 
 std::vector<std::string> words_of(const std::string& list) {

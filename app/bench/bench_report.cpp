@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "app/json_message.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -223,8 +224,8 @@ Json bench_setup(const Communicator& communicator, const ExchangeBackend& backen
   Json hosts = Json::array();
   Json bindings = Json::array();
   const Json mine = {{"host", MpiEnvironment::host_name()}, {"binding", binding()}};
-  for (const auto& text : communicator.all_gather(mine.dump())) {
-    const auto rank = Json::parse(text);
+  for (const auto& text : communicator.all_gather(to_message(mine))) {
+    const auto rank = from_message(text);
     hosts.push_back(rank.at("host"));
     bindings.push_back(rank.at("binding"));
   }

@@ -7,6 +7,7 @@
 
 #include "app/bench/common_clock.hpp"
 #include "app/builder_role.hpp"
+#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
 #include "app/source_role.hpp"
 #include "core/runtime/threads.hpp"
@@ -265,8 +266,8 @@ class RankLive {
     LiveRunResult result;
     std::vector<Json> ranks;
     std::vector<std::optional<SliceTimes>> times;
-    for (const auto& text : communicator_.all_gather(mine().dump())) {
-      const auto& json = ranks.emplace_back(Json::parse(text));
+    for (const auto& text : communicator_.all_gather(to_message(mine()))) {
+      const auto& json = ranks.emplace_back(from_message(text));
       const auto& c = json["count"];
       result.count.add({c[0], c[1], c[2], c[3], c[4], c[5], c[6]});
       result.built += json["built"].get<std::uint64_t>();

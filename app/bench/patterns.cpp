@@ -4,6 +4,7 @@
 #include "app/bench/bench_command.hpp"
 #include "app/bench/peer_traffic.hpp"
 #include "app/bench/traffic.hpp"
+#include "app/json_message.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
@@ -230,8 +231,8 @@ class Point {
     const auto mine = peer.run(traffic);
     double bytes = 0;
     double seconds = 0;
-    for (const auto& text : communicator_.all_gather(Json{mine.bytes_received, mine.seconds}.dump())) {
-      const auto json = Json::parse(text);
+    for (const auto& text : communicator_.all_gather(to_message(Json{mine.bytes_received, mine.seconds}))) {
+      const auto json = from_message(text);
       bytes += json[0].get<double>();
       seconds = std::max(seconds, json[1].get<double>());
     }

@@ -7,6 +7,7 @@
 
 #include "app/bench/control_role.hpp"
 #include "app/bench/tcp_counters.hpp"
+#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
 #include "app/source_role.hpp"
 #include "core/mpi/environment.hpp"
@@ -133,8 +134,8 @@ class RankTraffic {
     if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
     std::map<std::string, std::uint64_t> of_host;
     int rank = 0;
-    for (const auto& text : communicator_.all_gather(mine(retransmits).dump())) {
-      const auto json = Json::parse(text);
+    for (const auto& text : communicator_.all_gather(to_message(mine(retransmits)))) {
+      const auto json = from_message(text);
       auto& most = of_host[json["host"]];
       most = std::max(most, json["retransmits"].get<std::uint64_t>());
       result.slices += json["slices"].get<std::uint64_t>();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/ring_sizes.hpp"
 #include "app/wiring.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/layout.hpp"
@@ -28,43 +29,6 @@ constexpr std::uint32_t kLeastDepth = 2;
 
 /// An epoch buffer of this size reaches most of a network's rate.
 constexpr double kWantedBuffer = 32 * kKiB;
-
-/// Rings that end on a rank, and rings that begin on it.
-struct RingEnds {
-  std::uint64_t in = 0;
-  std::uint64_t out = 0;
-};
-
-std::vector<RingEnds> data_rings(const Roles& roles) {
-  const auto ranks = roles_by_rank(roles);
-  const auto senders = std::min<std::uint64_t>(roles.sources, ranks.size());
-  std::vector<RingEnds> ends;
-  for (const auto& rank : ranks) {
-    const std::uint64_t from_sources = rank.sources.empty() ? 0 : roles.builders;
-    ends.push_back({rank.builders.size() * senders + rank.filters.size() * roles.builders,
-                    from_sources + rank.builders.size() * roles.filters});
-  }
-  return ends;
-}
-
-std::uint64_t ring_bytes(const RingEnds& ends, const RingGeometry& geometry) {
-  constexpr std::uint64_t kLine = 64;
-  return ends.in * ((geometry.ring_bytes() + kLine - 1) / kLine * kLine) + ends.out * sizeof(CreditBlock);
-}
-
-void add_claim_rings(std::vector<std::uint64_t>& bytes, const Placement& placement, const RingGeometry& notes) {
-  const auto& roles = placement.roles;
-  const auto ranks = roles_by_rank(roles);
-  RingEnds assigner;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const bool builds = !ranks[r].builders.empty();
-    const bool takes_part = builds || !ranks[r].sources.empty();
-    bytes[r] += ring_bytes({takes_part ? 1U : 0U, builds ? 1U : 0U}, notes);
-    assigner.in += builds ? 1 : 0;
-    assigner.out += takes_part ? 1 : 0;
-  }
-  bytes[static_cast<std::size_t>(roles.assigner_rank())] += ring_bytes(assigner, notes);
-}
 
 /// The epochs of a slice, at most a second of them, whose epoch buffer comes nearest to the wanted size.
 std::uint64_t chosen_epochs(const PlanRequest& request) {
@@ -117,7 +81,8 @@ std::uint64_t output_bytes(std::size_t writers) {
 }
 
 std::vector<RankMemory> memory_of(const Plan& plan) {
-  const auto windows = window_bytes(plan.placement, plan.choice);
+  const auto windows =
+      window_bytes(plan.placement.roles, plan.choice.geometry(), claim_rings(plan.placement, plan.choice));
   const auto ranks = roles_by_rank(plan.placement.roles);
   std::vector<RankMemory> memory;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -149,13 +114,6 @@ std::optional<RingGeometry> claim_rings(const Placement& placement, const RingCh
   if (placement.schedule() != "balanced") return std::nullopt;
   const auto builders = placement.roles.builders;
   return claim_note_geometry(claim_ahead(choice.slices_in_flight, builders), builders);
-}
-
-std::vector<std::uint64_t> window_bytes(const Placement& placement, const RingChoice& choice) {
-  std::vector<std::uint64_t> bytes;
-  for (const auto& ends : data_rings(placement.roles)) bytes.push_back(ring_bytes(ends, choice.geometry()));
-  if (const auto notes = claim_rings(placement, choice)) add_claim_rings(bytes, placement, *notes);
-  return bytes;
 }
 
 std::optional<double> buffer_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice) {

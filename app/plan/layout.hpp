@@ -31,10 +31,6 @@ struct RankMemory {
   [[nodiscard]] std::uint64_t total() const { return rings + slices + output + program; }
 };
 
-/// Window bytes by rank, as RingMap lays them out, without its list of all rings: of a big cluster that
-/// is longer than what it describes.
-std::vector<std::uint64_t> window_bytes(const Placement& placement, const RingChoice& choice);
-
 /// The rings between the assigner and the others where builders claim slices ("balanced"), as Wiring has
 /// them; nothing without.
 std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice);

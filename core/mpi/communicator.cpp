@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/mpi/check.hpp"
+#include "core/mpi/departure.hpp"
 
 namespace eventloom {
 
@@ -13,7 +14,9 @@ Communicator::Communicator() {
   MPI_Comm_size(handle_, &size_);
 }
 
-Communicator::~Communicator() { MPI_Comm_free(&handle_); }
+Communicator::~Communicator() {
+  if (!leaves_alone()) MPI_Comm_free(&handle_);
+}
 
 std::vector<std::string> Communicator::all_gather(const std::string& text) const {
   const auto n = static_cast<std::size_t>(size_);
@@ -45,9 +48,9 @@ PendingBarrier::PendingBarrier(const Communicator& communicator) {
   mpi_check(MPI_Ibarrier(communicator.handle(), &request_), "MPI_Ibarrier");
 }
 
-// A barrier that is given up half-way (an error is on its way out) ends with the program.
+// The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all come, or the program ends.
 PendingBarrier::~PendingBarrier() {
-  if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
+  if (request_ != MPI_REQUEST_NULL && !leaves_alone()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
 bool PendingBarrier::done() {

@@ -3,14 +3,19 @@
 #include <mpi.h>
 #include <ucp/api/ucp.h>
 #include <uct/api/uct.h>
+#include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "core/mpi/check.hpp"
+#include "core/mpi/departure.hpp"
 
 namespace eventloom {
 
@@ -63,17 +68,52 @@ std::set<std::string> usable_transports() {
 
 MpiEnvironment::MpiEnvironment() {
   choose_ucx();
-  int provided = 0;
-  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
+  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
+  int of_tools = 0;
+  mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
 }
 
 MpiEnvironment::~MpiEnvironment() {
+  if (leaves_alone()) return;
   MPI_T_finalize();
   MPI_Finalize();
 }
 
+std::string MpiEnvironment::trouble() const {
+  if (thread_level_ >= MPI_THREAD_FUNNELED) return "";
+  return "this MPI allows no threads beside the one that calls it (MPI_THREAD_SINGLE; eventloom needs "
+         "MPI_THREAD_FUNNELED): use an MPI that was built with threads";
+}
+
+int MpiEnvironment::rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int MpiEnvironment::size() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+bool MpiEnvironment::all_come_here(std::chrono::milliseconds within) {
+  const auto until = std::chrono::steady_clock::now() + within;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return done != 0;
+}
+
 void MpiEnvironment::abort(int code) {
+  // Where MPI_Abort gets stuck itself, the system ends this process, and the launcher the others.
+  constexpr unsigned kSecondsToAbort = 4;
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(kSecondsToAbort);
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace eventloom {
@@ -16,12 +17,24 @@ class MpiEnvironment {
   MpiEnvironment(const MpiEnvironment&) = delete;
   MpiEnvironment& operator=(const MpiEnvironment&) = delete;
 
-  /// Ends all ranks at once with `code`. For errors that one rank meets alone.
+  /// What is wrong with this MPI, in one line; empty: nothing.
+  [[nodiscard]] std::string trouble() const;
+
+  /// Of MPI_COMM_WORLD.
+  [[nodiscard]] static int rank();
+  [[nodiscard]] static int size();
+  /// Whether all ranks call this within so long: 1 rank always does. Once only, and at the end: where some do not come
+  /// MPI is of no more use than for abort().
+  [[nodiscard]] static bool all_come_here(std::chrono::milliseconds within);
+  /// Ends all ranks at once with `code`, this one in any case. For errors that one rank meets alone.
   [[noreturn]] static void abort(int code);
 
   [[nodiscard]] static std::string mpi_version();
   [[nodiscard]] static std::string ucx_version();
   [[nodiscard]] static std::string host_name();
+
+ private:
+  int thread_level_ = 0;
 };
 
 /// What the exchange runs on, as far as MPI and the environment tell.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/mpi/check.hpp"
+#include "core/mpi/departure.hpp"
 
 namespace eventloom {
 
@@ -17,6 +18,7 @@ MessageChannel::MessageChannel(const Communicator& communicator) {
 }
 
 MessageChannel::~MessageChannel() {
+  if (leaves_alone()) return;
   MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
   MPI_Comm_free(&handle_);
 }

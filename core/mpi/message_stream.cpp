@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/mpi/check.hpp"
+#include "core/mpi/departure.hpp"
 
 namespace eventloom {
 
@@ -17,7 +18,9 @@ constexpr int kMessageTag = 2;
 
 MessageStream::Duplicate::Duplicate(MPI_Comm original) { mpi_check(MPI_Comm_dup(original, &handle), "MPI_Comm_dup"); }
 
-MessageStream::Duplicate::~Duplicate() { MPI_Comm_free(&handle); }
+MessageStream::Duplicate::~Duplicate() {
+  if (!leaves_alone()) MPI_Comm_free(&handle);
+}
 
 MessageStream::MessageStream(const Communicator& communicator, const Plan& plan)
     : plan_(plan),

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/mpi/check.hpp"
+#include "core/mpi/departure.hpp"
 
 namespace eventloom {
 
@@ -36,6 +37,7 @@ Window::Window(const Communicator& communicator, std::uint64_t bytes) {
 }
 
 Window::~Window() {
+  if (leaves_alone()) return;
   MPI_Win_unlock_all(handle_);
   MPI_Win_free(&handle_);
 }

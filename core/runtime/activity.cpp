@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <thread>
 
 namespace eventloom {
@@ -13,6 +14,8 @@ namespace {
 std::atomic<std::uint64_t> version{0};
 std::atomic<const char*> current_what{""};
 std::atomic<int> current_about{-1};
+// Of the main thread alone: what an exception has interrupted.
+const char* failed_what = nullptr;
 
 void set(const char* what, int about) {
   const std::uint64_t before = version.load(std::memory_order_relaxed);
@@ -31,15 +34,25 @@ Activity::Activity(const char* what, int about)
   set(what, about);
 }
 
-Activity::~Activity() { set(outer_what_, outer_about_); }
+Activity::~Activity() {
+  if (std::uncaught_exceptions() > 0) {
+    // The innermost is left first.
+    if (failed_what == nullptr) failed_what = current_what.load(std::memory_order_relaxed);
+  } else {
+    failed_what = nullptr;
+  }
+  set(outer_what_, outer_about_);
+}
 
-std::string current_activity() {
+const char* interrupted_activity() { return failed_what == nullptr ? "" : failed_what; }
+
+CurrentActivity current_activity() {
   for (;; std::this_thread::yield()) {
     const std::uint64_t before = version.load(std::memory_order_acquire);
     const char* const what = current_what.load(std::memory_order_acquire);
     const int about = current_about.load(std::memory_order_acquire);
     if (before % 2 != 0 || version.load(std::memory_order_relaxed) != before) continue;
-    return about < 0 ? std::string(what) : std::string(what) + " " + std::to_string(about);
+    return {what, about};
   }
 }
 

@@ -22,8 +22,19 @@ class Activity {
 /// An Activity about the rank that is waited for.
 inline constexpr const char* kWaitingForRank = "waiting for rank";
 
-/// What the main thread is doing now: "writing", "waiting for rank 3", or "" when nothing in particular. Callable from
-/// any thread; holds up none, and looks again while the main thread is just changing it.
-std::string current_activity();
+struct CurrentActivity {
+  const char* what = "";  ///< "" when nothing in particular
+  int about = -1;         ///< rank, or -1
+
+  [[nodiscard]] std::string text() const { return about < 0 ? what : what + (" " + std::to_string(about)); }
+};
+
+/// What the main thread is doing now. Callable from any thread; holds up none, and looks again while the main thread is
+/// just changing it.
+CurrentActivity current_activity();
+
+/// What the exception that was thrown last has interrupted, the innermost; "" when nothing in particular. Of the main
+/// thread.
+const char* interrupted_activity();
 
 }  // namespace eventloom

@@ -1,5 +1,7 @@
 #include "core/runtime/stop_signal.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -11,7 +13,16 @@ namespace {
 std::atomic<int> caught{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
 
+/// What is said and returned where a signal ends the program at once; no code: it does not.
+std::atomic<int> code_at_once{-1};
+std::atomic<const char*> line_at_once{""};
+
 void note(int signal) {
+  if (const int code = code_at_once.load(); code >= 0) {
+    const char* line = line_at_once.load();
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line, std::strlen(line));
+    _exit(code);
+  }
   int none = 0;
   caught.compare_exchange_strong(none, signal);
 }
@@ -33,6 +44,13 @@ void catch_stop_signals() {
   // Whoever presses Ctrl-C again means it.
   handle(SIGINT, SA_RESETHAND);
 }
+
+EndsAtOnce::EndsAtOnce(int code, const char* line) {
+  line_at_once = line;
+  code_at_once = code;
+}
+
+EndsAtOnce::~EndsAtOnce() { code_at_once = -1; }
 
 int stop_signal() { return caught.load(); }
 

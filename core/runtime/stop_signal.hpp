@@ -8,6 +8,17 @@ namespace eventloom {
 /// it; a second SIGINT ends it. Once, before MPI is initialised.
 void catch_stop_signals();
 
+/// While it lives the signals end the program at once, with `code`: for times in which there is nothing to be ended in
+/// good order, and a look at stop_signal() could be long in coming. `line`: what is said then, "" nothing; both
+/// literals must outlive it. After catch_stop_signals(), one at a time.
+class EndsAtOnce {
+ public:
+  EndsAtOnce(int code, const char* line);
+  ~EndsAtOnce();
+  EndsAtOnce(const EndsAtOnce&) = delete;
+  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+};
+
 /// The signal that has asked to stop, 0 while none has. Any thread.
 int stop_signal();
 

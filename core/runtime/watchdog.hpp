@@ -41,7 +41,7 @@ class Watchdog {
     std::chrono::milliseconds interval{100};    ///< between two looks, at least 1 ms
     /// The main thread has not taken a turn for `seconds`, and what it is doing (current_activity()): once per stall,
     /// and again each time the stall's length has doubled.
-    std::function<void(double seconds, const std::string& activity)> stuck;
+    std::function<void(double seconds, const CurrentActivity& activity)> stuck;
     /// A peer is dead; once per peer.
     std::function<void(int rank)> lost;
     /// A peer was found stopped, or waiting for its disk, at every look for longer than stall_warning; again each

@@ -118,7 +118,7 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
   const auto path = folder / kManifest;
   const auto partial = path.string() + ".partial";
   std::ofstream out(partial);
-  out << json.dump(1) << '\n';
+  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(partial, path, error);

@@ -2,17 +2,16 @@
 //
 //   EVENTLOOM_INJECT="rank=1 call=pwrite at=3 error=28"
 //
-// | key    | meaning                                                                                                |
-// |--------|--------------------------------------------------------------------------------------------------------|
-// | rank   | of MPI_COMM_WORLD; a program without a launcher is rank 0                                              |
-// | call   | function that fails, one of those below: malloc, new, open, pwrite, fsync, MPI_Put, H5Dwrite ...       |
-// | at     | the how many-th of these calls, from 1 (default 1)                                                     |
-// | times  | so many in a row (default 1; 0: all from there on, as on a full disk)                                  |
-// | error  | errno, as a number (default 5, EIO; of malloc always ENOMEM)                                           |
-// | do     | fail (default); runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is gone |
-// | site   | only calls from this place in the program, an offset as the log has it, hexadecimal                     |
-// | path   | only calls that name a path with this text in it                                                       |
-// | after  | only calls after the first one of this function                                                        |
+// rank=N     of MPI_COMM_WORLD (0); a program without a launcher is rank 0
+// call=NAME  the function that fails, one of those below: malloc, new, open, pwrite, fsync, MPI_Put, H5Dwrite ...
+// at=N       the how many-th of these calls (1)
+// times=N    so many in a row (1); 0: all from there on, as on a full disk
+// error=N    errno (5, EIO); of malloc always ENOMEM
+// do=WHAT    fail; runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is gone;
+//            wait: the call never returns
+// site=HEX   only calls from this place in the program, an offset as the log has it
+// path=TEXT  only calls that name a path with this text in it
+// after=NAME only calls after the first one of this function
 //
 // EVENTLOOM_INJECT_LOG=FILE gets a line "RANK CALL SITE" for every place of the program that makes such a call, where
 // it does so first, and "RANK fails CALL SITE" when a call has been made to fail. Without EVENTLOOM_INJECT all is only
@@ -185,6 +184,7 @@ bool fails(const char* call, const char* path = nullptr) {
   const bool due = site != 0 && is_due(call, path, site);
   if (due) write_log("fails ", call, site);
   if (due && strcmp(order.action, "kill") == 0) kill(getpid(), SIGKILL);
+  while (due && strcmp(order.action, "wait") == 0) pause();
   errno = due ? order.error : before;
   inside = false;
   return due;
@@ -296,6 +296,13 @@ INJECT_AS(void*, mmap, MAP_FAILED, nullptr,
           (void* at, size_t n, int protection, int flags, int file, off_t from) noexcept,
           (at, n, protection, flags, file, from))
 
+// An MPI that was built without threads.
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const bool fail = fails("MPI_Init_thread");
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (fail) *provided = MPI_THREAD_SINGLE;
+  return code;
+}
 INJECT_MPI(Comm_dup, (MPI_Comm from, MPI_Comm* to), (from, to))
 INJECT_MPI(Allgather,
            (const void* from, int n, MPI_Datatype type, void* to, int n_to, MPI_Datatype type_to, MPI_Comm comm),

@@ -10,15 +10,19 @@ from program import BINARY, environment
 LIBRARY = Path(BINARY).resolve().parent / "libinject.so"
 
 
+def environment_of(log, omp=None, **order):
+    """The environment in which a call fails as `order` says."""
+    Path(log).unlink(missing_ok=True)
+    env = environment(omp) | {"LD_PRELOAD": str(LIBRARY), "EVENTLOOM_INJECT_LOG": str(log)}
+    return env | ({"EVENTLOOM_INJECT": " ".join(f"{key}={value}" for key, value in order.items())} if order else {})
+
+
 class Injected:
     """A command that has ended with a failure injected, and the log of the calls that were made."""
 
     def __init__(self, arguments, folder, *, np=None, omp=None, timeout=40, cwd=None, **order):
         log = Path(folder) / "inject.log"
-        log.unlink(missing_ok=True)
-        env = environment(omp) | {"LD_PRELOAD": str(LIBRARY), "EVENTLOOM_INJECT_LOG": str(log)}
-        if order:
-            env["EVENTLOOM_INJECT"] = " ".join(f"{key}={value}" for key, value in order.items())
+        env = environment_of(log, omp, **order)
         launcher = [] if np is None else ["mpirun", "--oversubscribe", "-np", str(np)]
         begin = time.monotonic()
         command = ["timeout", "-k", "5", str(timeout), *launcher, BINARY, *map(str, arguments)]

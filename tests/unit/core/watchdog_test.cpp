@@ -35,7 +35,9 @@ class Said {
     settings.stall_warning = warning;
     settings.peers = std::move(peers);
     settings.interval = milliseconds(2);
-    settings.stuck = [this](double seconds, const std::string& activity) { keep(stuck_, {seconds, activity}); };
+    settings.stuck = [this](double seconds, const CurrentActivity& activity) {
+      keep(stuck_, {seconds, activity.text()});
+    };
     settings.lost = [this](int rank) { keep(lost_, rank); };
     settings.stopped = [this](int rank, ProcessState state, double seconds) { keep(stopped_, {rank, state, seconds}); };
     return settings;
@@ -92,19 +94,19 @@ class LookedAt {
 };
 
 TEST(ActivityTest, NamesTheInnermostAndRestoresTheOuter) {
-  EXPECT_EQ(current_activity(), "");
+  EXPECT_EQ(current_activity().text(), "");
   {
     const Activity outer("writing");
-    EXPECT_EQ(current_activity(), "writing");
+    EXPECT_EQ(current_activity().text(), "writing");
     {
       const Activity inner("waiting for rank", 3);
-      EXPECT_EQ(current_activity(), "waiting for rank 3");
+      EXPECT_EQ(current_activity().text(), "waiting for rank 3");
       const Activity rank_zero("waiting for rank", 0);
-      EXPECT_EQ(current_activity(), "waiting for rank 0");
+      EXPECT_EQ(current_activity().text(), "waiting for rank 0");
     }
-    EXPECT_EQ(current_activity(), "writing");
+    EXPECT_EQ(current_activity().text(), "writing");
   }
-  EXPECT_EQ(current_activity(), "");
+  EXPECT_EQ(current_activity().text(), "");
 }
 
 // Evidence under the thread sanitizer above all: mixtures are too rare to be met for sure.
@@ -114,7 +116,7 @@ TEST(ActivityTest, AnotherThreadMayAskWhileItChanges) {
   std::atomic<int> mixtures{0};
   std::thread reader([&] {
     for (; !ending; ++times_read) {
-      const std::string seen = current_activity();
+      const std::string seen = current_activity().text();
       if (!seen.empty() && seen != "flushing to rank 1" && seen != "writing") ++mixtures;
     }
   });
@@ -271,7 +273,7 @@ TEST(WatchdogTest, ItsThreadTakesNoSignalAndTheMainThreadKeepsItsMask) {
   std::atomic<int> blocked{-1};
   Watchdog::Settings settings;
   settings.stall_warning = settings.interval = milliseconds(1);
-  settings.stuck = [&](double, const std::string&) {
+  settings.stuck = [&](double, const CurrentActivity&) {
     sigset_t own;
     pthread_sigmask(SIG_SETMASK, nullptr, &own);
     blocked = sigismember(&own, SIGTERM) + sigismember(&own, SIGINT) + sigismember(&own, SIGUSR1);
@@ -303,7 +305,7 @@ TEST(WatchdogTest, NeedsNoFunctionForWhatNobodyAsksFor) {
   settings.stall_warning = settings.interval = milliseconds(1);
   settings.peers = {peer(1, child), dead_peer(2)};
   Watchdog::Settings only_stuck = settings;
-  only_stuck.stuck = [&](double, const std::string&) { ++words; };
+  only_stuck.stuck = [&](double, const CurrentActivity&) { ++words; };
   Watchdog::Settings only_stopped = settings;
   only_stopped.stopped = [&](int, ProcessState, double) { ++words; };
   for (const Watchdog::Settings& one : {only_stuck, only_stopped}) {
@@ -320,7 +322,7 @@ void live_without_turns(int pipe_end) {
   Watchdog::Settings settings;
   settings.stall_warning = milliseconds(100);
   settings.interval = milliseconds(5);
-  settings.stuck = [=](double seconds, const std::string&) {
+  settings.stuck = [=](double seconds, const CurrentActivity&) {
     const std::chrono::duration<double> lived = std::chrono::steady_clock::now() - start;
     const double left_out = lived.count() - seconds;
     if (write(pipe_end, &left_out, sizeof left_out) != sizeof left_out) _exit(1);

@@ -1,0 +1,65 @@
+#include "app/launcher.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kAnotherMpi =
+    "it is of another MPI than eventloom was built with; start it with the mpirun of that MPI, or with srun --mpi=pmix";
+constexpr const char* kNoPmix = "srun --mpi=pmix lets them find each other";
+
+std::optional<long> number(const ProcessPlace& place, const char* name) {
+  const char* text = place.environment(name);
+  return text == nullptr ? std::nullopt : std::optional(std::strtol(text, nullptr, 10));
+}
+
+struct Launch {
+  const char* launcher = "";
+  long processes = 1;
+  long rank = 0;
+  const char* advice = "";
+};
+
+/// srun marks all that is started from its tasks, too: shells among them.
+bool is_task_of_srun(const ProcessPlace& place) {
+  const auto task = number(place, "SLURM_TASK_PID");
+  return place.environment("SLURM_PTY_PORT") == nullptr && task && (*task == place.pid || *task == place.parent);
+}
+
+/// The innermost launcher.
+Launch launch_of(const ProcessPlace& place) {
+  if (const auto n = number(place, "OMPI_COMM_WORLD_SIZE")) {
+    return {"mpirun", *n, number(place, "OMPI_COMM_WORLD_RANK").value_or(0), kAnotherMpi};
+  }
+  const auto in_step = number(place, "SLURM_STEP_NUM_TASKS");
+  const auto local = number(place, "MPI_LOCALNRANKS");
+  const auto pmi = number(place, "PMI_SIZE");
+  if (local || (pmi && !in_step)) {
+    return {"mpiexec", pmi ? *pmi : *local, number(place, "PMI_RANK").value_or(0), kAnotherMpi};
+  }
+  if (in_step && is_task_of_srun(place)) {
+    return {"srun", *in_step, number(place, "SLURM_PROCID").value_or(0), kNoPmix};
+  }
+  return {};
+}
+
+}  // namespace
+
+ProcessPlace ProcessPlace::of_this() {
+  return {[](const char* name) { return static_cast<const char*>(std::getenv(name)); }, getpid(), getppid()};
+}
+
+LauncherMismatch launcher_mismatch(const ProcessPlace& place, int ranks) {
+  const auto launch = launch_of(place);
+  if (ranks > 1 || launch.processes <= 1) return {};
+  return {std::string(launch.launcher) + " has started " + std::to_string(launch.processes) +
+              " processes, but for MPI each of them is alone: " + launch.advice,
+          launch.rank == 0};
+}
+
+}  // namespace eventloom

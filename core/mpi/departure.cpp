@@ -1,0 +1,30 @@
+#include "core/mpi/departure.hpp"
+
+#include <mpi.h>
+
+#include <exception>
+
+namespace eventloom {
+
+namespace {
+
+// Of the main thread, the only one that calls MPI.
+bool together = false;
+bool something_left = false;
+
+}  // namespace
+
+bool leaves_alone() {
+  if (std::uncaught_exceptions() == 0 || together) return false;
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  something_left = something_left || ranks > 1;
+  return ranks > 1;
+}
+
+void leave_together() { together = true; }
+void stay() { together = false; }
+bool left_together() { return together; }
+bool left_something() { return something_left; }
+
+}  // namespace eventloom

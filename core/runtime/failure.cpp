@@ -1,0 +1,42 @@
+#include "core/runtime/failure.hpp"
+
+#include <filesystem>
+#include <new>
+
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/memory.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Callable when there is little memory left: what the exception has unwound is free again.
+std::string memory_trouble() {
+  const std::string activity = interrupted_activity();
+  std::string text = "no memory is left" + (activity.empty() ? "" : " (" + activity + ")") + ": the process has had " +
+                     in_mebibytes(peak_bytes());
+  if (const auto least = least_of(memory_there_is()))
+    text += ", " + in_mebibytes(least->bytes) + " more " + least->what;
+  return text;
+}
+
+}  // namespace
+
+Failure Failure::of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const UserError& e) {
+    return {kExitUsage, e.what()};
+  } catch (const std::filesystem::filesystem_error& e) {
+    return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
+  } catch (const std::bad_alloc&) {
+    return {kExitProgram, memory_trouble(), true};
+  } catch (const std::exception& e) {
+    return {kExitProgram, std::string("error of the program: ") + e.what()};
+  } catch (...) {
+    return {kExitProgram, "error of the program: an exception of no known type"};
+  }
+}
+
+}  // namespace eventloom

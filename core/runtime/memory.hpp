@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace eventloom {
+
+/// Memory that this process can still get, by one of the bounds that hold for it.
+struct MemoryBound {
+  std::string what;         ///< "available on the host", "left by the limit of cgroup /job_7", "allowed by ulimit -v"
+  std::uint64_t bytes = 0;  ///< from now on
+  bool of_process = false;  ///< of this process alone; otherwise processes with the same bound on one host share it
+};
+
+/// All bounds that can be found: the host's available memory, limits of cgroups (version 1 and 2, of the group and
+/// those above it), and the limit of the address space. `root`: of the file system that is asked.
+std::vector<MemoryBound> memory_there_is(const std::filesystem::path& root = "/");
+
+/// The tightest; nothing of nothing.
+std::optional<MemoryBound> least_of(const std::vector<MemoryBound>& bounds);
+
+/// What this process has had at most, with what it shares.
+std::uint64_t peak_bytes();
+
+/// "512 MiB", "9216 MiB", "12 GiB": in whole units, rounded up.
+std::string in_mebibytes(std::uint64_t bytes);
+
+}  // namespace eventloom

@@ -1,0 +1,48 @@
+#include "core/runtime/failure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+template <class Error>
+Failure failure_of(const Error& error) {
+  return Failure::of(std::make_exception_ptr(error));
+}
+
+}  // namespace
+
+TEST(FailureTest, TellsTheUsersErrorsFromThoseOfTheProgram) {
+  EXPECT_EQ(failure_of(UserError("no such source")).code, kExitUsage);
+  EXPECT_EQ(failure_of(UserError("no such source")).text, "no such source");
+  const auto denied = failure_of(
+      std::filesystem::filesystem_error("status", "out/run.h5", std::make_error_code(std::errc::permission_denied)));
+  EXPECT_EQ(denied.code, kExitUsage);
+  EXPECT_EQ(denied.text, "cannot reach 'out/run.h5': Permission denied");
+  EXPECT_EQ(failure_of(std::logic_error("rows")).code, kExitProgram);
+  EXPECT_EQ(failure_of(42).code, kExitProgram);
+}
+
+TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
+  try {
+    const Activity outer("opening the sources");
+    const Activity inner("reading an index");
+    throw std::bad_alloc();
+  } catch (...) {
+    const auto failure = Failure::of(std::current_exception());
+    EXPECT_EQ(failure.code, kExitProgram);
+    EXPECT_TRUE(failure.no_memory);
+    EXPECT_NE(failure.text.find("no memory is left (reading an index): the process has had "), std::string::npos)
+        << failure.text;
+  }
+}
+
+}  // namespace eventloom
