@@ -15,6 +15,8 @@ constexpr int kMarks = 64;  ///< in the time that is remembered
 constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
 /// The same where nobody is ahead.
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
+/// How long it waits for what the feed of a source still holds.
+constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
 
 double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -43,6 +45,7 @@ void LiveInputs::end_at(Epoch end) {
 }
 
 void LiveInputs::close() {
+  for (auto& input : inputs_) input.stream->finish();
   for (auto& input : inputs_) input.stream->close();
 }
 
@@ -51,7 +54,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
   std::size_t heard = 0;
   for (auto& input : inputs_) {
     if (input.heard == SteadyTime{}) input.heard = now;
-    const bool listens = input.stream->listens();
+    const bool listens = input.stream->listens() || input.stream->drained();
     if (!listens) input.listens_since = now;
     const bool something = input.stream->receive() != 0;
     if (something) ++heard;
@@ -80,6 +83,12 @@ Epoch LiveInputs::reached() const {
   return most;
 }
 
+Epoch LiveInputs::seen_end() const {
+  Epoch most = reached();
+  for (const auto& input : inputs_) most = std::max(most, input.stream->seen_end());
+  return most;
+}
+
 bool LiveInputs::any_full() const {
   return std::ranges::any_of(inputs_, [](const Input& i) { return !i.stream->listens() && !i.stream->end_epoch(); });
 }
@@ -92,7 +101,9 @@ void LiveInputs::set_others(Epoch frontier, bool any_full) {
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->ready(epochs)) return true;
-  if (!overdue(of, epochs.end)) return false;
+  const bool finished = of.finished != SteadyTime{};
+  if (!finished && !overdue(of, epochs.end)) return false;
+  if (hurry_ != SteadyTime{} && !drained(of)) return false;
   give_up(of, epochs.end);
   return true;
 }
@@ -116,8 +127,20 @@ bool LiveInputs::overdue(const Input& input, Epoch end) const {
   return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
 }
 
+/// What a source holds back at the end of the run comes before it is given up.
+bool LiveInputs::drained(Input& input) {
+  if (input.finished == SteadyTime{}) {
+    input.finished = now_;
+    input.missing = frontier_.now() > input.stream->reached();
+    input.stream->finish();
+  }
+  return input.stream->drained() || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
+}
+
 void LiveInputs::give_up(Input& input, Epoch end) {
-  const bool missing = frontier_.now() > input.stream->reached();
+  // Others that ended in the meantime are not ahead for that.
+  const bool finished = input.finished != SteadyTime{};
+  const bool missing = finished ? input.missing : frontier_.now() > input.stream->reached();
   if (missing && !input.absent && hurry_ == SteadyTime{}) {
     input.absent = true;
     input.absent_from = input.stream->reached();

@@ -61,12 +61,16 @@ class LiveInputs {
   std::size_t receive(SteadyTime now);
   /// Of the foremost source here.
   [[nodiscard]] Epoch reached() const;
+  /// One past the last epoch of all that any source here has received or passed.
+  [[nodiscard]] Epoch seen_end() const;
   /// A source here does not listen: it holds as much as it may.
   [[nodiscard]] bool any_full() const;
   /// Of all ranks: how far the foremost source is, and whether any is full.
   void set_others(Epoch frontier, bool any_full);
   /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
+  /// An input went on when the end of the run took it to have no more to say.
+  [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
   /// The run is to end: what has not come epoch_timeout from now, or in 1.5 s, is not waited for, whoever is ahead.
   void hurry();
 
@@ -79,6 +83,8 @@ class LiveInputs {
     SteadyTime moved{};  ///< when it last got on
     Epoch was_at = 0;
     std::chrono::nanoseconds told{};  ///< length of the silence when it was told last
+    SteadyTime finished{};            ///< when the end of the run took it to have no more to say
+    bool missing = false;             ///< others had more then
     bool absent = false;
     Epoch absent_from = 0;
   };
@@ -86,6 +92,7 @@ class LiveInputs {
   void tell_silence(Input& input);
   void look_for_return(Input& input);
   [[nodiscard]] bool overdue(const Input& input, Epoch end) const;
+  bool drained(Input& input);
   void give_up(Input& input, Epoch end);
 
   LivePatience patience_;

@@ -29,8 +29,9 @@ void for_each_live_step(LiveStream& stream, Take take) {
     if (end) return;
     if (stop_signal() != 0 && !stopping) {
       stopping = true;
-      stream.close();
+      stream.finish();
     }
+    if (stream.drained()) stream.give_up(stream.reached(), false);
     if (!heard) wait_for_more();
   }
 }

@@ -43,7 +43,9 @@ void add_live_options(po::options_description& options) {
       "on-congestion", text_value("MODE", "block"),
       "when live data come faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
       "buffers are left out and counted")("live-buffer", text_value("BYTES", "256MiB"),
-                                          "held at most of each live source until it is built")(
+                                          "held at most of each live source until it is built; what is being put "
+                                          "together of it (one buffer and one event of an MBS server, 80 MiB of "
+                                          "fragments of a board), rings and builders come on top")(
       "flush-after", text_value("TIME", "", "none"),
       "no hit waits longer than this for its slice to fill: slices are no longer than that")(
       "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(

@@ -49,6 +49,7 @@ RankStatus RunControl::status(bool done) const {
   status.begun_end = sources_ == nullptr ? 0 : sources_->begun_end().value;
   status.progress = progress_;
   status.live_epoch = sources_ == nullptr ? 0 : sources_->live().reached();
+  status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
   status.stop = stop_asked_ != 0 ? stop_asked_ : stop_signal();
   status.done = done ? 1 : 0;
@@ -141,7 +142,7 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
   if (verdict.begun_end > end.value) {
     end.value = verdict.begun_end + geometry.margin_epochs() / geometry.epochs_per_slice + 1;
   }
-  if (verdict.live_epoch > 0) end.value = std::max(end.value, geometry.slice_of(verdict.live_epoch - 1).value + 1);
+  if (verdict.live_end > 0) end.value = std::max(end.value, geometry.slice_of(verdict.live_end - 1).value + 1);
   return end;
 }
 

@@ -52,24 +52,11 @@ Json to_json(const RunResult& result) {
 }
 
 /// What went wrong is told apart from what is only counted.
-constexpr std::array<std::string_view, 18> kTroubles = {"missing_numbers",
-                                                        "duplicate_numbers",
-                                                        "repeated_incomplete",
-                                                        "out_of_step",
-                                                        "untimed_events",
-                                                        "events_lacking",
-                                                        "hits_dropped_lost",
-                                                        "hits_dropped_late",
-                                                        "lost_buffers",
-                                                        "hits_dropped_congested",
-                                                        "dead_time_ns",
-                                                        "hits_dropped_corrupt",
-                                                        "kernel_drops",
-                                                        "malformed",
-                                                        "reconnects",
-                                                        "epochs_given_up",
-                                                        "hits_dropped_out_of_step",
-                                                        "after_end"};
+constexpr std::array<std::string_view, 20> kTroubles = {
+    "missing_numbers", "duplicate_numbers",        "repeated_incomplete", "out_of_step",  "untimed_events",
+    "events_lacking",  "hits_dropped_lost",        "hits_dropped_late",   "lost_buffers", "hits_dropped_congested",
+    "dead_time_ns",    "hits_dropped_corrupt",     "kernel_drops",        "malformed",    "reconnects",
+    "epochs_given_up", "hits_dropped_out_of_step", "after_end",           "eras",         "era_offset"};
 
 /// The counts of a source, and in how many events it is missing.
 SourceCounts counts_of(const RunResult& result, std::uint32_t source) {

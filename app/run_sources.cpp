@@ -23,6 +23,7 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(2);
+constexpr auto kLongestDrain = std::chrono::seconds(1);
 
 LiveStream* live(const SourceRole::LocalSource& source) { return dynamic_cast<LiveStream*>(source.stream.get()); }
 
@@ -33,6 +34,7 @@ struct Readiness {
   std::size_t heard = 0;  ///< with data
   bool give_up = false;
   bool time_over = false;
+  bool stopped = false;
 
   void add(const Readiness& other) {
     live += other.live;
@@ -40,6 +42,7 @@ struct Readiness {
     heard += other.heard;
     give_up = give_up || other.give_up;
     time_over = time_over || other.time_over;
+    stopped = stopped || other.stopped;
   }
 };
 
@@ -58,14 +61,34 @@ Readiness look(const std::vector<SourceRole::LocalSource>& local) {
 
 Readiness of_all(const Readiness& mine, const Communicator& communicator) {
   std::ostringstream text;
-  text << mine.live << ' ' << mine.known << ' ' << mine.heard << ' ' << mine.give_up << ' ' << mine.time_over;
+  text << mine.live << ' ' << mine.known << ' ' << mine.heard << ' ' << mine.give_up << ' ' << mine.time_over << ' '
+       << mine.stopped;
   Readiness all;
   for (const auto& told : communicator.all_gather(text.str())) {
     Readiness one;
-    std::istringstream(told) >> one.live >> one.known >> one.heard >> one.give_up >> one.time_over;
+    std::istringstream(told) >> one.live >> one.known >> one.heard >> one.give_up >> one.time_over >> one.stopped;
     all.add(one);
   }
   return all;
+}
+
+/// The run ends before it has begun: what its sources have received is all there is.
+void drain(const std::vector<SourceRole::LocalSource>& local) {
+  std::size_t open = 0;
+  for (const auto& source : local) {
+    if (auto* stream = live(source)) stream->finish();
+  }
+  const auto longest = steady_clock::now() + kLongestDrain;
+  do {
+    open = 0;
+    for (const auto& source : local) {
+      auto* stream = live(source);
+      if (stream == nullptr || stream->drained()) continue;
+      stream->receive();
+      ++open;
+    }
+    if (open != 0) std::this_thread::sleep_for(kLook);
+  } while (open != 0 && steady_clock::now() < longest);
 }
 
 /// Names what is waited for, again each time the wait has doubled.
@@ -159,7 +182,8 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
     auto mine = look(local);
     const auto now = steady_clock::now();
     const bool overdue = heard && config.epoch_timeout.count() > 0 && now - *heard >= config.epoch_timeout;
-    mine.give_up = stop_signal() != 0 || (communicator.rank() == 0 && overdue);
+    mine.stopped = stop_signal() != 0;
+    mine.give_up = mine.stopped || (communicator.rank() == 0 && overdue);
     mine.time_over = communicator.rank() == 0 && config.duration.count() > 0 && now - begin >= config.duration;
     all = of_all(mine, communicator);
     if (all.known == all.live || all.give_up || all.time_over) break;
@@ -168,6 +192,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
     each_turn();
     std::this_thread::sleep_for(kLook);
   }
+  if (all.stopped || all.time_over) drain(local);
   agree(communicator, [&] {
     for (auto& source : local) {
       if (auto* stream = live(source)) stream->settle();

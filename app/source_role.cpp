@@ -220,7 +220,8 @@ void SourceRole::end_at(SliceId end) {
 }
 
 bool SourceRole::cut_off() const {
-  return std::ranges::any_of(streams_, [&](const Stream& s) { return told_end(s) != s.data_end; });
+  return std::ranges::any_of(
+      streams_, [&](const Stream& s) { return told_end(s) != s.data_end || (s.live && live_.cut_short(*s.live)); });
 }
 
 bool SourceRole::cut_off_recorded() const {

@@ -114,6 +114,7 @@ void Heartbeat::conclude(Time now) {
     outcome.begun_end = std::max(outcome.begun_end, status.begun_end);
     outcome.progress += status.progress;
     outcome.live_epoch = std::max(outcome.live_epoch, status.live_epoch);
+    outcome.live_end = std::max(outcome.live_end, status.live_end);
     outcome.all_done &= status.done;
     outcome.all_frozen &= status.frozen;
     outcome.any_failed |= status.failed;

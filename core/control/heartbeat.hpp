@@ -16,6 +16,7 @@ struct RankStatus {
   std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
   std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
   std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
+  std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
   std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or one of kStop...; 0: does not
   std::uint8_t done = 0;          ///< none of its roles has anything left to do
   std::uint8_t failed = 0;        ///< met an error that ends the run
@@ -37,6 +38,7 @@ struct Verdict {
   std::uint64_t begun_end = 0;   ///< the greatest
   std::uint64_t progress = 0;    ///< the sum
   std::uint64_t live_epoch = 0;  ///< the greatest
+  std::uint64_t live_end = 0;    ///< the greatest
   std::int32_t stop = 0;         ///< of the lowest rank that asked
   std::int32_t stop_rank = -1;
   std::uint8_t all_done = 0;

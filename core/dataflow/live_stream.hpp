@@ -36,15 +36,22 @@ class LiveStream : public Source {
   [[nodiscard]] virtual Epoch reached() const = 0;
   /// How far the peer itself has got.
   [[nodiscard]] virtual Epoch heard_of() const = 0;
+  /// One past the last epoch of all that has come, what is still held back to be put in order or judged included.
+  [[nodiscard]] virtual Epoch seen_end() const = 0;
   /// Whether all epochs before the end of `epochs` are there, or given up. Asking tells the stream what it is waited
   /// for: these epochs are to be collected together.
   [[nodiscard]] virtual bool ready(EpochRange epochs) = 0;
+  /// Nothing more is taken in from outside; receive() still hands over what has come, then the stream is drained.
+  /// Never waits.
+  virtual void finish() = 0;
+  /// All that had come at finish() has been handed over.
+  [[nodiscard]] virtual bool drained() const = 0;
   /// What has not come of the epochs before `end` is waited for no longer. `missing`: other sources have data there, so
   /// it is marked as missing; otherwise nobody has, and the stream ends here.
   virtual void give_up(Epoch end, bool missing) = 0;
   /// The run ends before epoch `end`: hits from there on are not part of it, and not among hits_read().
   virtual void end_at(Epoch end) = 0;
-  /// The run is over: nothing is received any more; a recording is finished.
+  /// The run is over: what has come and was not handed over is counted, for a second at most; a recording is finished.
   virtual void close() = 0;
 };
 

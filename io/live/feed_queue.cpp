@@ -6,17 +6,44 @@
 
 namespace eventloom {
 
+namespace {
+
+/// What is larger than a quarter of a parcel and does not fit has one of its own.
+constexpr std::size_t kParcelBytes = std::size_t{256} << 10;
+
+}  // namespace
+
 bool FeedQueue::push(std::span<const std::byte> buffers) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [this] { return stopped_ || waiting_bytes() < most_bytes_; });
   if (stopped_) return false;
-  waiting_.buffers.insert(waiting_.buffers.end(), buffers.begin(), buffers.end());
+  auto& memory = parcel_with_room(buffers.size()).buffers;
+  memory.insert(memory.end(), buffers.begin(), buffers.end());
   return true;
+}
+
+FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
+  const auto has_room = [bytes](const auto& memory) { return memory.capacity() - memory.size() >= bytes; };
+  if (has_room(waiting_.back().buffers)) return waiting_.back();
+  if (!waiting_.back().buffers.empty()) {
+    closed_bytes_ += bytes_of(waiting_.back());
+    const auto& before = waiting_.back();
+    FeedBatch next;
+    next.complete = before.complete;
+    next.first_epoch = before.first_epoch;
+    next.seen_end = before.seen_end;
+    next.buffers = std::move(spare_);
+    spare_ = {};
+    waiting_.push_back(std::move(next));
+  }
+  auto& memory = waiting_.back().buffers;
+  if (!has_room(memory)) memory.reserve(bytes > kParcelBytes / 4 ? bytes : kParcelBytes);
+  return waiting_.back();
 }
 
 void FeedQueue::push(const Damage& damage) {
   const std::lock_guard lock(mutex_);
-  auto& last = waiting_.damage;
+  auto& last = waiting_.back().damage;
   const bool too_many = last.size() >= kMostDamage;
   for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
     if (extend(last[last.size() - back], damage)) return;
@@ -26,12 +53,19 @@ void FeedQueue::push(const Damage& damage) {
 
 void FeedQueue::complete_to(Epoch epoch) {
   const std::lock_guard lock(mutex_);
-  waiting_.complete = std::max(waiting_.complete, epoch);
+  auto& complete = waiting_.back().complete;
+  complete = std::max(complete, epoch);
+}
+
+void FeedQueue::holds_back(std::optional<Epoch> first_epoch, Epoch seen_end) {
+  const std::lock_guard lock(mutex_);
+  waiting_.back().first_epoch = first_epoch;
+  waiting_.back().seen_end = seen_end;
 }
 
 void FeedQueue::end() {
   const std::lock_guard lock(mutex_);
-  waiting_.ended = true;
+  waiting_.back().ended = true;
 }
 
 void FeedQueue::stop() {
@@ -45,22 +79,30 @@ bool FeedQueue::has_room() const {
   return waiting_bytes() < most_bytes_;
 }
 
-std::size_t FeedQueue::waiting_bytes() const {
-  return waiting_.buffers.size() + waiting_.damage.size() * sizeof(Damage);
+std::size_t FeedQueue::bytes_of(const FeedBatch& parcel) {
+  return parcel.buffers.size() + parcel.damage.size() * sizeof(Damage);
 }
 
 void FeedQueue::take(FeedBatch& batch) {
   const std::lock_guard lock(mutex_);
+  auto& parcel = waiting_.front();
+  const bool closed = waiting_.size() > 1;
+  if (closed) closed_bytes_ -= bytes_of(parcel);
   if (batch.buffers.empty()) {
-    std::swap(batch.buffers, waiting_.buffers);
+    std::swap(batch.buffers, parcel.buffers);
   } else {
-    batch.buffers.insert(batch.buffers.end(), waiting_.buffers.begin(), waiting_.buffers.end());
-    waiting_.buffers.clear();
+    batch.buffers.insert(batch.buffers.end(), parcel.buffers.begin(), parcel.buffers.end());
   }
-  batch.damage.insert(batch.damage.end(), waiting_.damage.begin(), waiting_.damage.end());
-  waiting_.damage.clear();
-  batch.complete = waiting_.complete;
-  batch.ended = waiting_.ended;
+  batch.damage.insert(batch.damage.end(), parcel.damage.begin(), parcel.damage.end());
+  batch.complete = parcel.complete;
+  batch.ended = parcel.ended;
+  batch.first_epoch = parcel.first_epoch;
+  batch.seen_end = parcel.seen_end;
+  parcel.clear();
+  if (closed) {
+    spare_ = std::move(parcel.buffers);
+    waiting_.pop_front();
+  }
   room_.notify_all();
 }
 

@@ -2,15 +2,19 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "io/live/live_feed.hpp"
 
 namespace eventloom {
 
 /// Between the thread that receives and the one that takes: bounded, in order, and what is taken is moved
-/// and not copied.
+/// and not copied. Memory is had in parcels, so that none of it is larger than what is in it, but for the one that is
+/// being filled.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -21,6 +25,8 @@ class FeedQueue {
   void push(const Damage& damage);
   /// Nothing that begins before `epoch` will follow.
   void complete_to(Epoch epoch);
+  /// What is held back before the queue: where the stream begins, if known, and one past its last epoch.
+  void holds_back(std::optional<Epoch> first_epoch, Epoch seen_end);
   void end();
 
   /// push() waits no longer and refuses; for the end of a feed that nobody takes from. Any thread.
@@ -28,16 +34,20 @@ class FeedQueue {
   /// Room for more. Any thread.
   [[nodiscard]] bool has_room() const;
 
-  /// The taking thread: as LiveFeed::take.
+  /// The taking thread: as LiveFeed::take, one parcel at a time. The memory of `batch` is used again.
   void take(FeedBatch& batch);
 
  private:
-  [[nodiscard]] std::size_t waiting_bytes() const;
+  [[nodiscard]] std::size_t waiting_bytes() const { return closed_bytes_ + bytes_of(waiting_.back()); }
+  static std::size_t bytes_of(const FeedBatch& parcel);
+  FeedBatch& parcel_with_room(std::size_t bytes);
 
   const std::size_t most_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable room_;
-  FeedBatch waiting_;
+  std::deque<FeedBatch> waiting_{1};  ///< the last is being filled
+  std::size_t closed_bytes_ = 0;      ///< in those before it
+  std::vector<std::byte> spare_;
   bool stopped_ = false;
 };
 

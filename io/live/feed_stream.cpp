@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "formats/clip_buffer.hpp"
@@ -15,13 +17,22 @@ namespace {
 
 /// Memory of this size is kept for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
+/// Memory for an epoch buffer that is held.
+std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }
+std::size_t held_bytes(const HeldBuffers& chunk) {
+  return chunk.bytes.capacity() + chunk.buffers.size() * sizeof(IndexEntry);
+}
+
+/// How long the end of a run waits for what its feed holds, and how often it looks.
+constexpr std::chrono::seconds kLongestRest{1};
+constexpr std::chrono::milliseconds kLookForRest{1};
 
 }  // namespace
 
 FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
     : feed_(std::move(feed)), settings_(std::move(settings)), header_(feed_->header()) {}
 
-bool FeedStream::is_known() const { return ended_ || (first_epoch_ && feed_->header_known()); }
+bool FeedStream::is_known() const { return drained() || ((first_epoch_ || begins_) && feed_->header_known()); }
 
 void FeedStream::settle() {
   header_ = feed_->settle_header();
@@ -48,7 +59,7 @@ void FeedStream::begin_at(Epoch epoch) {
 
 /// Until the run has begun nothing is left out: it may turn out to be recorded.
 bool FeedStream::listens() const {
-  return !ended_ && (!is_full() || starved() || (settings_.drop_when_full && begun_));
+  return !drained() && (!is_full() || starved() || (settings_.drop_when_full && begun_));
 }
 
 std::size_t FeedStream::receive() {
@@ -62,10 +73,22 @@ std::size_t FeedStream::receive() {
   for (const auto& damage : batch_.damage) take_damage(damage);
   if (recording_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
+  take_progress();
+  return moved ? bytes + 1 : 0;
+}
+
+/// Where the run has ended the feed, its peer may have more: the run decides what is missing.
+void FeedStream::take_progress() {
   heard_of_ = std::max(heard_of_, batch_.complete);
   complete_ = std::max(complete_, heard_of_);
-  ended_ = batch_.ended;
-  return moved ? bytes + 1 : 0;
+  seen_end_ = batch_.seen_end;
+  begins_ = batch_.first_epoch;
+  (finishing_ ? drained_ : ended_) = batch_.ended;
+}
+
+void FeedStream::finish() {
+  finishing_ = true;
+  feed_->stop();
 }
 
 /// Keeps what is used and closes up the rest.
@@ -85,8 +108,13 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
     if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
     return;
   }
-  if (memory.capacity() > kSpareBytes && memory.capacity() > 2 * kept) memory.shrink_to_fit();
-  held_bytes_ += kept;
+  if (memory.capacity() > kept + kept / 8) {
+    std::vector<std::byte> exact(memory);
+    if (memory.capacity() <= kSpareBytes) spare_ = std::move(memory);
+    memory = std::move(exact);
+  }
+  chunk.buffers.shrink_to_fit();
+  held_bytes_ += held_bytes(chunk);
   chunks_.push_back(std::move(chunk));
 }
 
@@ -129,7 +157,7 @@ std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<cons
 std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) const {
   if (header.first_epoch < closed_) return DropCause::late;
   const bool may_drop = (settings_.drop_when_full && begun_) || (starved() && header.first_epoch < wanted_);
-  const bool full = held_bytes_ + taken + header.stored_bytes() > settings_.buffer_bytes;
+  const bool full = held_bytes_ + taken + held_bytes(header) > settings_.buffer_bytes;
   if (may_drop && full) return DropCause::congested;
   return std::nullopt;
 }
@@ -209,7 +237,9 @@ bool FeedStream::ready(EpochRange epochs) {
 std::size_t FeedStream::bytes_from(Epoch epoch) const {
   std::size_t bytes = 0;
   for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) {
-    bytes += chunks_[i].bytes.size() - chunks_[i].first_behind(epoch)->offset;
+    const auto first = chunks_[i].first_behind(epoch);
+    const auto n = static_cast<std::size_t>(chunks_[i].buffers.end() - first);
+    bytes += chunks_[i].bytes.size() - first->offset + n * sizeof(IndexEntry);
   }
   return bytes;
 }
@@ -245,7 +275,7 @@ std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
 
 void FeedStream::forget(Epoch epoch) {
   while (!chunks_.empty() && chunks_.front().end() <= epoch) {
-    held_bytes_ -= chunks_.front().bytes.size();
+    held_bytes_ -= held_bytes(chunks_.front());
     if (chunks_.front().bytes.capacity() <= kSpareBytes) spare_ = std::move(chunks_.front().bytes);
     chunks_.pop_front();
   }
@@ -278,8 +308,26 @@ std::uint64_t FeedStream::hits_beyond_end() const {
 std::uint64_t FeedStream::hits_read() const { return hits_ - hits_beyond_end(); }
 
 void FeedStream::close() {
-  feed_->stop();
+  if (!finishing_) finish();
+  count_rest();
   if (recording_) recording_->finish();
+}
+
+/// What has come and nobody will build: part of a recording, not of the run.
+void FeedStream::count_rest() {
+  const auto longest = std::chrono::steady_clock::now() + kLongestRest;
+  while (!drained() && std::chrono::steady_clock::now() < longest) {
+    batch_.clear();
+    feed_->take(batch_);
+    if (recording_) recording_->add(batch_.buffers, batch_.damage);
+    std::span<const std::byte> rest(batch_.buffers);
+    for (auto header = read_epoch_buffer_header(rest); header; header = read_epoch_buffer_header(rest)) {
+      not_taken_ += header->n_hits;
+      rest = rest.subspan(header->stored_bytes());
+    }
+    take_progress();
+    if (!drained()) std::this_thread::sleep_for(kLookForRest);
+  }
 }
 
 std::uint64_t FeedStream::anomalies() const { return feed_->anomalies() + (recording_ ? recording_->failures() : 0); }
@@ -296,6 +344,7 @@ SourceCounts FeedStream::counts() const {
   counts["epochs_given_up"] = given_up_;
   counts["hits_before_the_run"] = before_;
   counts["hits_after_the_end"] = hits_beyond_end();
+  if (not_taken_ != 0) counts["hits_not_taken"] = not_taken_;
   return counts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return feed_->name(); }
   [[nodiscard]] InputFile input() const override { return {}; }
-  std::optional<Epoch> first_epoch() override { return first_epoch_; }
+  std::optional<Epoch> first_epoch() override { return first_epoch_ ? first_epoch_ : begins_; }
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_; }
@@ -59,8 +60,11 @@ class FeedStream final : public LiveStream {
   std::size_t receive() override;
   [[nodiscard]] Epoch reached() const override { return complete_; }
   [[nodiscard]] Epoch heard_of() const override { return heard_of_; }
+  [[nodiscard]] Epoch seen_end() const override { return std::max(data_end_, seen_end_); }
   [[nodiscard]] bool listens() const override;
   [[nodiscard]] bool ready(EpochRange epochs) override;
+  void finish() override;
+  [[nodiscard]] bool drained() const override { return ended_ || drained_; }
   void give_up(Epoch end, bool missing) override;
   void end_at(Epoch end) override { end_ = end; }
   void close() override;
@@ -69,6 +73,8 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
+  void take_progress();
+  void count_rest();
   void take_buffers(std::vector<std::byte> bytes);
   std::size_t take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                           HeldBuffers& chunk);
@@ -94,6 +100,9 @@ class FeedStream final : public LiveStream {
   std::size_t held_bytes_ = 0;      ///< of the chunks
   Epoch wanted_ = 0;                ///< end of a slice that is waited for and larger than what may be held
   bool ended_ = false;              ///< by its peer
+  bool finishing_ = false;          ///< by the run
+  bool drained_ = false;            ///< likewise, and all that had come has been taken
+  Epoch seen_end_ = 0;              ///< of what the feed holds back
   Epoch heard_of_ = 0;              ///< nothing that begins before it will come, as the peer says
   Epoch complete_ = 0;              ///< nothing that begins before it is waited for
   bool joined_ = false;             ///< the peer had sent before
@@ -104,9 +113,11 @@ class FeedStream final : public LiveStream {
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<Epoch> first_epoch_;
+  std::optional<Epoch> begins_;    ///< as the feed says, before it has handed over anything
   std::uint64_t hits_ = 0;         ///< taken, lost ones included
   std::uint64_t dead_epochs_ = 0;  ///< in buffers that were left out
   std::uint64_t before_ = 0;       ///< hits before the run
+  std::uint64_t not_taken_ = 0;    ///< hits that came and were not handed over before the run was over
   std::uint64_t given_up_ = 0;     ///< epochs
   std::array<std::uint64_t, kDropCauses> dropped_{};
 };

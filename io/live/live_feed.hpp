@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,12 @@ namespace eventloom {
 
 /// What has come of a live stream since it was last asked.
 struct FeedBatch {
-  std::vector<std::byte> buffers;  ///< whole stored epoch buffers one behind the other, in rising epochs
-  std::vector<Damage> damage;      ///< stretches that are known to be lost, in rising first epochs
-  Epoch complete = 0;              ///< no buffer or damage that begins before this epoch will follow
-  bool ended = false;              ///< nothing follows at all
+  std::vector<std::byte> buffers;    ///< whole stored epoch buffers one behind the other, in rising epochs
+  std::vector<Damage> damage;        ///< stretches that are known to be lost, in rising first epochs
+  Epoch complete = 0;                ///< no buffer or damage that begins before this epoch will follow
+  bool ended = false;                ///< nothing follows at all
+  std::optional<Epoch> first_epoch;  ///< in which the stream begins, when known before its first buffer is complete
+  Epoch seen_end = 0;                ///< one past the last epoch of what the feed holds back, as far as known
 
   void clear() {
     buffers.clear();
@@ -46,7 +49,7 @@ class LiveFeed {
   /// A peer is there: connected, or heard of, and has not ended. For messages.
   [[nodiscard]] virtual bool is_connected() const = 0;
 
-  /// Appends to `batch` what has come and sets its `complete` and `ended`. Never waits.
+  /// Appends to `batch` what has come and sets the rest of it. Never waits.
   virtual void take(FeedBatch& batch) = 0;
   /// Nothing more is taken in from outside; what has come is still handed over, then the feed ends. Never waits.
   virtual void stop() = 0;
@@ -59,8 +62,9 @@ class LiveFeed {
 
 /// How live inputs are received, the same for all of a run.
 struct LiveInputSettings {
-  std::size_t buffer_bytes = std::size_t{256} << 20;  ///< that a feed holds for those who take, at most
-  double reconnect_seconds = 0;                       ///< for so long a lost server is looked for again; 0: not at all
+  std::size_t buffer_bytes = std::size_t{256}
+                             << 20;  ///< that a feed holds for those who take, at most, and to put in order
+  double reconnect_seconds = 0;      ///< for so long a lost server is looked for again; 0: not at all
 };
 
 }  // namespace eventloom

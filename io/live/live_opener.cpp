@@ -14,9 +14,11 @@ namespace eventloom {
 
 namespace {
 
-/// Of what may be held of a source: what its feed may hold for the stream to take.
-constexpr std::uint64_t kFeedShare = 4;
+/// Of what may be held of a source: what its feed may hold until it is in order, and for the stream to take.
+constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
+
+std::uint64_t feed_share(std::uint64_t buffer_bytes) { return std::min(buffer_bytes / kFeedShare, kMostInFeed); }
 
 }  // namespace
 
@@ -25,7 +27,7 @@ bool is_live(const SourceUri& uri) { return uri.scheme() == "udp" || uri.scheme(
 std::unique_ptr<LiveStream> LiveOpener::open(const SourceUri& uri, std::uint32_t board, SourceId id,
                                              const TimeBase& base) {
   FeedStream::Settings settings;
-  settings.buffer_bytes = options_.buffer_bytes - std::min(options_.buffer_bytes / kFeedShare, kMostInFeed);
+  settings.buffer_bytes = options_.buffer_bytes - 2 * feed_share(options_.buffer_bytes);
   settings.drop_when_full = options_.drop_when_full;
   settings.record = recording_of(id);
   return std::make_unique<FeedStream>(open_feed(uri, board, id, base), std::move(settings));
@@ -34,7 +36,7 @@ std::unique_ptr<LiveStream> LiveOpener::open(const SourceUri& uri, std::uint32_t
 std::unique_ptr<LiveFeed> LiveOpener::open_feed(const SourceUri& uri, std::uint32_t board, SourceId id,
                                                 const TimeBase& base) {
   LiveInputSettings settings;
-  settings.buffer_bytes = std::min(options_.buffer_bytes / kFeedShare, kMostInFeed);
+  settings.buffer_bytes = feed_share(options_.buffer_bytes);
   settings.reconnect_seconds = options_.reconnect_seconds;
   if (uri.scheme() == "mbs") return open_mbs(uri, id, base, settings);
   auto& port = ports_[uri.path()];

@@ -25,7 +25,9 @@ LmdBufferHeader find_lmd_buffer(std::span<const std::byte> bytes, bool& swapped)
 
 std::optional<std::string> LmdBuffer::defect() const {
   const auto& element = header.element;
-  if (is_lmd_buffer(element) && lmd_buffer_bytes(header) == length && header.used() <= element.dlen) {
+  // One of type 100/1 tells the length of what is in it, and may lie in a longer one of fixed size.
+  const bool fits = element.is(100, 1) ? lmd_buffer_bytes(header) <= length : lmd_buffer_bytes(header) == length;
+  if (is_lmd_buffer(element) && fits && header.used() <= element.dlen) {
     return std::nullopt;
   }
   return "expected a buffer of " + std::to_string(length) + " bytes of type 10/1 or 100/1; found type " +

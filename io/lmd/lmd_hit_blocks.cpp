@@ -47,8 +47,15 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
           .flags = kTriggerInPayload | (time.numbered() ? std::uint32_t{kNumbered} : 0U)};
 }
 
-LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base)
-    : name_(std::move(name)), time_(time), steps_(kLongestPausePs / base.tick_ps) {}
+LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras)
+    : name_(std::move(name)), time_(time), steps_(kLongestPausePs / base.tick_ps) {
+  if (eras && time_.numbered()) eras_.emplace(*eras);
+}
+
+void LmdHitBlocks::begin_anew() {
+  repeats_.begin_anew();
+  if (eras_) eras_->reconnect();
+}
 
 void LmdHitBlocks::open(const std::string& path) {
   paths_.push_back(path);
@@ -63,6 +70,11 @@ void LmdHitBlocks::begin(HitBlock& block) {
 
 bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   triggers_.add(event.trigger);
+  if (comes_again(event)) {
+    lose(event, DropCause::duplicate, block);
+    return true;
+  }
+  tell_repeats();
   const auto judgement = judge(event, block);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
@@ -75,8 +87,42 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   return !full;
 }
 
+/// Whether the event was there before the connection was lost.
+bool LmdHitBlocks::comes_again(const LmdEvent& event) {
+  using Verdict = LmdEras::Verdict;
+  const auto verdict = eras_ ? eras_->judge(event, numbers_.step(event.number)) : Verdict::goes_on;
+  anew_ = verdict == Verdict::begins_anew;
+  const bool again =
+      time_.numbered() ? verdict == Verdict::comes_again : repeats_.repeats(event.number, time_.of(event));
+  if (!again) return false;
+  ++repeated_;
+  if (time_.numbered()) numbers_.repeat();
+  return true;
+}
+
+/// Events that come again are one defect, not one each.
+void LmdHitBlocks::tell_repeats() {
+  const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
+  if (n == 0) return;
+  spdlog::warn(
+      "{}: the server has sent {} events again that were there before the connection was lost; they are dropped", name_,
+      n);
+}
+
+/// The newest event is judged: none of its era comes behind it.
+EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event) {
+  EventNumbers::Judgement judgement;
+  judgement.previous = numbers_.finish();
+  judgement.tick = numbers_.begin_era(event.number);
+  ++n_eras_;
+  spdlog::warn("{}: event numbers begin anew at {} (trigger {}): era {}, {} is added to its numbers", name_,
+               event.number, event.trigger, n_eras_, numbers_.offset());
+  return judgement;
+}
+
 EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, const HitBlock& block) {
   if (!time_.numbered()) return judge_stamped(event);
+  if (anew_) return begin_era(event);
   const bool completes_kept = kept_ && numbers_.repeats(event.number) && lmd_hits_begin(block, kept_->first_hit, event);
   return numbers_.judge(event.number, completes_kept);
 }
@@ -84,9 +130,7 @@ EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, const HitBloc
 EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
   const auto tick = time_.of(event);
   EventNumbers::Judgement judgement;
-  if (repeats_.repeats(event.number, tick)) {
-    judgement.current = DropCause::duplicate;
-  } else if (tick) {
+  if (tick) {
     judgement = steps_.judge(*tick);
   } else {
     ++untimed_;
@@ -103,6 +147,7 @@ void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
            .number = event.number};
   hits_.append(event, tick, block);
   if (!time_.numbered()) repeats_.keep(event.number, tick);
+  if (eras_) eras_->keep(event, anew_);
 }
 
 /// The event that was kept last must go.
@@ -118,12 +163,16 @@ void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   kept_.reset();
 }
 
-/// An event must go, as is known at once.
-void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
+void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block) {
   add_loss(block, {.before = block.size(),
                    .offset = event.offset,
                    .hits = static_cast<std::uint32_t>(event.items()),
                    .cause = cause});
+}
+
+/// An event must go, as is known at once.
+void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
+  lose(event, cause, block);
   const bool untimed = cause == DropCause::untimed;
   complaints_->say(untimed ? Defect::remark : Defect::number, event.offset, [&] {
     const auto why = untimed ? time_.description() + " is not there or no time in ticks"
@@ -173,9 +222,15 @@ void LmdHitBlocks::hold_back(HitBlock& block) {
   if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
 }
 
+std::optional<Tick> LmdHitBlocks::holds_back() const {
+  if (waiting_.size() == 0 || !newest_stays()) return std::nullopt;
+  return waiting_.time.back();
+}
+
 void LmdHitBlocks::finish(HitBlock& block) {
   if (const auto cause = time_.numbered() ? numbers_.finish() : steps_.finish()) take_back(*cause, block);
   kept_.reset();
+  tell_repeats();
   if (hits_.folded() > 0 && !folded_told_) warn_of_folded();
 }
 
@@ -188,6 +243,10 @@ void LmdHitBlocks::warn_of_folded() {
 SourceCounts LmdHitBlocks::counts(const LmdCounts& found) const {
   SourceCounts counts;
   if (time_.numbered()) counts = numbers_.counts();
+  if (n_eras_ > 1) {
+    counts["eras"] = n_eras_;
+    counts["era_offset"] = numbers_.offset();
+  }
   counts["events"] = found.events;
   counts["subevents"] = found.subevents;
   counts["empty_events"] = found.empty_events;

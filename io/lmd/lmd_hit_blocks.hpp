@@ -9,6 +9,7 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
+#include "io/lmd/lmd_eras.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/lmd/lmd_hits.hpp"
 #include "io/lmd/lmd_notes.hpp"
@@ -30,8 +31,8 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
 /// for the next block as long as that may be.
 class LmdHitBlocks {
  public:
-  /// `name`: of the source, for messages.
-  LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base);
+  /// `name`: of the source, for messages. `eras`: of a server, whose counter may begin anew.
+  LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras = {});
 
   /// What comes now is in the file, or from the server, `path`.
   void open(const std::string& path);
@@ -49,18 +50,22 @@ class LmdHitBlocks {
   [[nodiscard]] bool has_settled(const HitBlock& block) const;
   /// Ends a block that is not full: what may yet have to go is taken out and waits for the next.
   void hold_back(HitBlock& block);
-  /// No more events will come.
+  /// Judges the newest event without the one behind it: no more will come, or none for so long that it waits no longer.
   void finish(HitBlock& block);
+  /// Whether finish() would keep the newest event.
+  [[nodiscard]] bool newest_stays() const { return time_.numbered() ? numbers_.stays() : steps_.stays(); }
+  /// Time of the newest event that waits for the next block, unless it is one that only the next would make believed.
+  [[nodiscard]] std::optional<Tick> holds_back() const;
 
   /// The events that come next may have been there before: a server has begun again.
-  void begin_anew() { repeats_.begin_anew(); }
+  void begin_anew();
 
   /// Problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// By name, with what `found` has of the input.
   [[nodiscard]] SourceCounts counts(const LmdCounts& found) const;
-  /// Events left out because they were there before begin_anew(); of numbered ones see counts().
-  [[nodiscard]] std::uint64_t repeated() const { return repeats_.count(); }
+  /// Events left out because they were there before begin_anew().
+  [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
   /// The event that was kept last and may have to go.
@@ -72,11 +77,15 @@ class LmdHitBlocks {
     std::uint32_t number = 0;
   };
 
+  bool comes_again(const LmdEvent& event);
+  void tell_repeats();
   [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, const HitBlock& block);
+  [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event);
   [[nodiscard]] EventNumbers::Judgement judge_stamped(const LmdEvent& event);
   void keep(const LmdEvent& event, Tick tick, HitBlock& block);
   void take_back(DropCause cause, HitBlock& block);
   void leave_out(const LmdEvent& event, DropCause cause, HitBlock& block);
+  static void lose(const LmdEvent& event, DropCause cause, HitBlock& block);
   [[nodiscard]] bool may_go() const;
   void warn_of_folded();
 
@@ -88,9 +97,14 @@ class LmdHitBlocks {
   LmdHitMaker hits_;
   bool folded_told_ = false;
   LmdTriggers triggers_;
-  EventNumbers numbers_;  ///< where times are event numbers
-  TimeSteps steps_;       ///< where they are stamps
-  LmdRepeats repeats_;    ///< likewise
+  EventNumbers numbers_;         ///< where times are event numbers
+  TimeSteps steps_;              ///< where they are stamps
+  LmdRepeats repeats_;           ///< likewise
+  std::optional<LmdEras> eras_;  ///< where times are the event numbers of a server
+  bool anew_ = false;            ///< the event at hand begins an era
+  std::uint64_t n_eras_ = 1;
+  std::uint64_t repeated_ = 0;
+  std::uint64_t repeats_told_ = 0;
   std::optional<Kept> kept_;
   HitBlock waiting_;  ///< for the next block
   std::uint64_t anomalies_ = 0;

@@ -25,7 +25,10 @@ std::span<std::byte> MbsDecoder::room() {
     std::memmove(memory_.data(), memory_.data() + begin_, unread());
     end_ -= std::exchange(begin_, 0);
   }
-  if (memory_.size() - end_ < kLeastRoom) memory_.resize(std::max(2 * memory_.size(), kStepBytes));
+  if (memory_.size() - end_ < kLeastRoom) {
+    const std::size_t enough = std::size_t{handshake_.max_bytes} + kStepBytes;
+    memory_.resize(std::max(std::min(2 * memory_.size(), enough), memory_.size() + kStepBytes));
+  }
   return std::span(memory_).subspan(end_);
 }
 

@@ -15,6 +15,9 @@ namespace eventloom {
 ///
 ///   0 i32 1, the byte-order mark         4 i32 bytes of a buffer, header included: of each, or at most
 ///   8 i32 buffers of a stream           12 i32 streams; 0: buffers are as long as what is in them (DABC)
+///
+/// DABC's legacy mode sends buffers of the native size whose header, of type 100/1, tells the length of what is in
+/// them.
 struct MbsHandshake {
   static constexpr std::size_t kBytes = 16;
 

@@ -1,5 +1,6 @@
 #include "io/mbs/mbs_feed.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/runtime/error.hpp"
 #include "io/live/feed_queue.hpp"
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"
@@ -64,10 +66,22 @@ class MbsFeed final : public LiveFeed {
   std::thread thread_;
 };
 
+EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
+  const auto text = uri.get("era", "");
+  if (!text.empty() && !time.numbered()) {
+    throw UserError("source '" + uri.text() + "': era= has a meaning only where times are event numbers");
+  }
+  if (text.empty() || text == "auto") return EraRule::automatic;
+  if (text == "repeat") return EraRule::repeats;
+  if (text == "new") return EraRule::anew;
+  throw UserError("source '" + uri.text() + "': era=" + text + " is not known; there are auto, repeat and new");
+}
+
 std::unique_ptr<MbsReader> make_reader(const SourceUri& uri, const LmdTime& time, const StreamHeader& header,
                                        const LiveInputSettings& settings, const MbsStop& stop) {
-  return std::make_unique<MbsReader>(MbsAddress::of(uri), time, header,
-                                     std::chrono::duration<double>(settings.reconnect_seconds), stop);
+  return std::make_unique<MbsReader>(
+      MbsAddress::of(uri), time, header, std::chrono::duration<double>(settings.reconnect_seconds),
+      time.numbered() ? std::nullopt : std::optional(LiveReading().longest_wait), era_rule(uri, time), stop);
 }
 
 MbsFeed::MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& header, std::uint64_t reorder,
@@ -79,7 +93,7 @@ MbsFeed::MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& 
             reader_ = reader.get();
             return reader;
           }(),
-          reorder, LiveReading()),
+          reorder, LiveReading{.most_bytes = settings.buffer_bytes}),
       queue_(settings.buffer_bytes) {
   name_ = stream_.name();
   publish();
@@ -97,6 +111,8 @@ void MbsFeed::run() {
     bool taken = true;
     for (auto end = stream_.read_on(); end && taken; end = stream_.read_on()) {
       taken = hand_over(*end);
+      queue_.complete_to(*end);
+      queue_.holds_back(stream_.begins(), stream_.seen_end());
       if (std::chrono::steady_clock::now() - published_ >= kCountsEvery) publish();
     }
     if (taken) hand_over(std::numeric_limits<Epoch>::max());
@@ -116,13 +132,12 @@ bool MbsFeed::hand_over(Epoch end) {
   const EpochRange epochs{handed_, end};
   data_.clear();
   stream_.collect(epochs, data_);
-  for (const auto& piece : data_.pieces) {
-    if (!queue_.push(piece)) return false;
-  }
   for (const auto& damage : data_.damage) {
     if (epochs.contains(damage.first_epoch)) queue_.push(damage);
   }
-  queue_.complete_to(end);
+  for (const auto& piece : data_.pieces) {
+    if (!queue_.push(piece)) return false;
+  }
   handed_ = end;
   stream_.forget(end);
   return true;
@@ -150,11 +165,17 @@ SourceCounts MbsFeed::counts() const {
 
 std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings) {
-  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder"});
+  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "era"});
   const LmdTime time(uri, base.tick_ps);
   const auto reorder =
       uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits);
-  return std::make_unique<MbsFeed>(uri, time, lmd_stream_header(uri, id, base, time), reorder, settings);
+  auto header = lmd_stream_header(uri, id, base, time);
+  if (time.numbered()) {
+    header.text +=
+        fmt::format("A counter that begins anew opens an era, whose numbers go on at the next multiple of {}.\n",
+                    EventNumbers::kEraTicks);
+  }
+  return std::make_unique<MbsFeed>(uri, time, header, reorder, settings);
 }
 
 }  // namespace eventloom

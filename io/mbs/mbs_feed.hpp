@@ -10,7 +10,9 @@
 namespace eventloom {
 
 /// mbs://HOST[:PORT]/transport|stream[?time=tag|wr|word:OFFSET,COUNT][&wr=ID][&from=CCRRPPPP][&unit=ns]
-/// [&round=down|nearest][&reorder=N]
+/// [&round=down|nearest][&reorder=N][&era=auto|repeat|new]
+///
+/// `era`: what numbers that go back over another connection are; see EraRule.
 ///
 /// A server of the Multi Branch System or of DABC: a hit per subevent, as of a file that holds what it sends; see
 /// lmd_reader.hpp. Without a connection at the start, throws UserError unless it is to be looked for again.

@@ -12,12 +12,14 @@ constexpr std::chrono::milliseconds kPatience{20};
 }  // namespace
 
 MbsReader::MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
-                     std::chrono::duration<double> reconnect, const MbsStop& stop)
+                     std::chrono::duration<double> reconnect, std::optional<std::chrono::milliseconds> longest_wait,
+                     EraRule eras, const MbsStop& stop)
     : name_(address.text),
       header_(std::move(header)),
+      longest_wait_(longest_wait),
       stop_(stop),
       connection_(address, reconnect, stop),
-      blocks_(name_, time, header_.base) {
+      blocks_(name_, time, header_.base, eras) {
   blocks_.open(name_);
 }
 
@@ -32,10 +34,7 @@ bool MbsReader::read(HitBlock& block) {
       case Step::lost: note_lost(); break;
       case Step::again: begin_anew(); break;
       case Step::ended: finish(block); break;
-      case Step::nothing:
-        take_problems(block);
-        blocks_.hold_back(block);
-        return true;
+      case Step::nothing: pause(block); return true;
     }
   }
   return block.size() != 0 || !block.losses.empty();
@@ -64,7 +63,19 @@ void MbsReader::take_problems(HitBlock& block) {
   }
 }
 
+/// Nothing more has come for now.
+void MbsReader::pause(HitBlock& block) {
+  take_problems(block);
+  const bool waited = longest_wait_ && std::chrono::steady_clock::now() - heard_ >= *longest_wait_;
+  if (waited && blocks_.newest_stays()) {
+    blocks_.finish(block);
+  } else {
+    blocks_.hold_back(block);
+  }
+}
+
 void MbsReader::begin_buffer() {
+  heard_ = std::chrono::steady_clock::now();
   const auto& buffer = connection_.buffer();
   hole_noted_ = false;
   if (const auto defect = buffer.defect()) {

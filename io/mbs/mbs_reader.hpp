@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "formats/stream_file.hpp"
@@ -14,12 +15,15 @@
 namespace eventloom {
 
 /// The hits of what an MBS server sends, the same that an LMD file of these buffers gives. Behind a connection
-/// that was lost, events that were there before are duplicates.
+/// that was lost, events that were there before are duplicates; see LmdEras for numbers that begin anew.
 class MbsReader final : public HitReader {
  public:
-  /// `header`: see lmd_stream_header(). `stop` outlives this. Throws as MbsConnection does.
+  /// `header`: see lmd_stream_header(). `longest_wait`: of an event for the one behind it, which tells whether it is to
+  /// be believed; nothing: until that has come. `eras`: of its numbers. `stop` outlives this. Throws as MbsConnection
+  /// does.
   MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
-            std::chrono::duration<double> reconnect, const MbsStop& stop);
+            std::chrono::duration<double> reconnect, std::optional<std::chrono::milliseconds> longest_wait,
+            EraRule eras, const MbsStop& stop);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -27,6 +31,7 @@ class MbsReader final : public HitReader {
   /// Gives a short block as soon as nothing more has come, and an empty one when nothing comes for a while; false
   /// at the end.
   bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 
@@ -39,10 +44,13 @@ class MbsReader final : public HitReader {
   void begin_buffer();
   void begin_anew();
   void note_lost();
+  void pause(HitBlock& block);
   void finish(HitBlock& block);
 
   std::string name_;
   StreamHeader header_;
+  std::optional<std::chrono::milliseconds> longest_wait_;
+  std::chrono::steady_clock::time_point heard_;  ///< the last buffer
   const MbsStop& stop_;
   MbsConnection connection_;
   LmdNotes notes_;

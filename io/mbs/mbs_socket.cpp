@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -111,13 +112,21 @@ std::unique_ptr<MbsSocket> MbsSocket::connect(const MbsHost& host, const MbsStop
 
 MbsSocket::~MbsSocket() { ::close(socket_); }
 
+std::size_t MbsSocket::left() {
+  int bytes = 0;
+  if (!left_) left_ = ::ioctl(socket_, FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(std::max(bytes, 0)) : 0;
+  return *left_;
+}
+
 MbsSocket::Got MbsSocket::receive(std::span<std::byte> room, std::size_t& n, milliseconds most) {
   n = 0;
   for (bool waited = most.count() == 0;; waited = true) {
-    if (stop_.stopped()) return Got::stopped;
+    if (stop_.stopped()) room = room.first(std::min(room.size(), left()));
+    if (room.empty()) return Got::stopped;
     const ssize_t got = ::recv(socket_, room.data(), room.size(), 0);
     if (got > 0) {
       n = static_cast<std::size_t>(got);
+      if (left_) *left_ -= n;
       return Got::bytes;
     }
     if (got == 0) return Got::closed;

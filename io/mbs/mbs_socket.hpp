@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -61,7 +62,8 @@ class MbsSocket {
     broken,   ///< see failure()
     stopped,
   };
-  /// Waits at most so long for bytes and puts `n` of them into `room`.
+  /// Waits at most so long for bytes and puts `n` of them into `room`. Of a connection that is stopped: gives what had
+  /// come until then, and nothing later.
   Got receive(std::span<std::byte> room, std::size_t& n, std::chrono::milliseconds most);
   /// A few bytes. That they do not go shows when nothing more comes.
   void send(std::span<const std::byte> bytes);
@@ -69,9 +71,11 @@ class MbsSocket {
 
  private:
   MbsSocket(int socket, const MbsStop& stop) : socket_(socket), stop_(stop) {}
+  [[nodiscard]] std::size_t left();
 
   int socket_;
   const MbsStop& stop_;
+  std::optional<std::size_t> left_;  ///< bytes that had come when it was stopped, and are still to be given
   std::string failure_;
 };
 

@@ -50,9 +50,19 @@ std::optional<Epoch> EncodedStream::read_on() {
   if (live_) release_waiting();
   ReorderBuffer::Hit hit;
   while (ordered_.next(hit)) encode(hit);
-  if (!all_read_) return encoder_.open_from().value_or(0);
+  if (!all_read_) return complete_to();
   end();
   return std::nullopt;
+}
+
+/// Nothing that begins before will come.
+Epoch EncodedStream::complete_to() {
+  const auto open = encoder_.open_from();
+  if (!open) return closed_;
+  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0;
+  if (!may_close || std::chrono::steady_clock::now() - heard_ < live_->longest_quiet) return *open;
+  close_buffer();
+  return closed_ = end_epoch_;
 }
 
 void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
@@ -89,7 +99,10 @@ void EncodedStream::limit_gaps(const GapLimit& limit) {
 void EncodedStream::read_block() {
   auto block = ordered_.spare();
   if (reader_->read(block)) {
-    if (live_) leave_out_late(block);
+    if (live_) {
+      leave_out_late(block);
+      see(block);
+    }
     losses_.take(block);
     if (block.size() != 0) ordered_.push(std::move(block));
   } else {
@@ -103,7 +116,7 @@ void EncodedStream::read_block() {
 void EncodedStream::leave_out_late(HitBlock& block) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
   const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
-  const Tick least = ordered_.given_to().value_or(0);
+  const Tick least = std::max(ordered_.given_to().value_or(0), closed_ * epoch_ticks);
   const auto take_out = [&block](auto goes, DropCause cause) {
     if (std::ranges::none_of(block.time, goes)) return;
     std::vector<bool> out(block.size());
@@ -114,11 +127,24 @@ void EncodedStream::leave_out_late(HitBlock& block) {
   take_out([least](Tick time) { return time < least; }, DropCause::late);
 }
 
+/// What has come, though it may be some time until it is handed over.
+void EncodedStream::see(const HitBlock& block) {
+  const auto held = reader_->holds_back();
+  if (block.size() == 0 && !held) return;
+  Tick newest = held.value_or(0);
+  if (block.size() != 0) newest = std::max(newest, std::ranges::max(block.time));
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  seen_end_ = std::max(seen_end_, std::min(newest / epoch_ticks, max_epoch(epoch_ticks)) + 1);
+}
+
 /// Hits wait only so long for earlier ones.
 void EncodedStream::release_waiting() {
   const auto now = std::chrono::steady_clock::now();
   const auto pushed = ordered_.blocks_pushed();
-  if (std::exchange(arrived_, pushed) != pushed) arrivals_.push_back({now, pushed});
+  if (std::exchange(arrived_, pushed) != pushed) {
+    arrivals_.push_back({now, pushed});
+    heard_ = now;
+  }
   bool due = false;
   std::uint32_t blocks = 0;
   while (!arrivals_.empty() && now - arrivals_.front().at >= live_->longest_wait) {
@@ -126,7 +152,11 @@ void EncodedStream::release_waiting() {
     due = true;
     arrivals_.pop_front();
   }
-  if (due) ordered_.release(blocks);
+  if (ordered_.held_bytes() > live_->most_bytes) {
+    ordered_.release(pushed - 1);  // all but the newest
+  } else if (due) {
+    ordered_.release(blocks);
+  }
 }
 
 SourceCounts EncodedStream::counts() const {

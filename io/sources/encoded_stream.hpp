@@ -20,6 +20,10 @@ namespace eventloom {
 /// How a stream is read that comes from outside at this moment: no hit in it may end the program.
 struct LiveReading {
   std::chrono::milliseconds longest_wait{100};  ///< of a hit for earlier ones; those that still come are left out
+  /// After so long without hits the epoch of the last is closed, where times are no numbers: sources that others have
+  /// left behind for longer are given up.
+  std::chrono::milliseconds longest_quiet{1000};
+  std::size_t most_bytes = std::size_t{32} << 20;  ///< of hits that wait; with more the oldest wait no longer
 };
 
 /// A source that is read from a foreign format as it is needed and turned into epoch buffers, the
@@ -34,6 +38,10 @@ class EncodedStream final : public Source {
   /// Returns the epoch before which every buffer and stretch of damage that begins there is complete, so that
   /// collect() up to there reads nothing; nothing at the end of the stream, when all is.
   std::optional<Epoch> read_on();
+  /// Where the stream begins, once it is certain; one past the last epoch of all that has been read, what is held back
+  /// included. Of a stream that is followed.
+  [[nodiscard]] std::optional<Epoch> begins() const { return first_epoch_; }
+  [[nodiscard]] Epoch seen_end() const { return seen_end_; }
 
   [[nodiscard]] const StreamHeader& header() const override { return reader_->header(); }
   [[nodiscard]] const std::string& name() const override { return reader_->name(); }
@@ -54,7 +62,9 @@ class EncodedStream final : public Source {
   void encode(const ReorderBuffer::Hit& hit);
   void read_block();
   void leave_out_late(HitBlock& block);
+  void see(const HitBlock& block);
   void release_waiting();
+  Epoch complete_to();
   void take_epoch(Epoch epoch);
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
@@ -78,8 +88,11 @@ class EncodedStream final : public Source {
   std::vector<HeldBuffers> spares_;  ///< of chunks that were forgotten
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
-  Epoch forgotten_ = 0;  ///< nobody asks for epochs before this one
-  EpochRange gap_;       ///< the longest so far
+  Epoch seen_end_ = 0;                           ///< when read live
+  Epoch closed_ = 0;                             ///< likewise: hits before it come too late
+  std::chrono::steady_clock::time_point heard_;  ///< the last hits, likewise
+  Epoch forgotten_ = 0;                          ///< nobody asks for epochs before this one
+  EpochRange gap_;                               ///< the longest so far
   std::optional<GapLimit> gap_limit_;
   bool all_read_ = false;  ///< the reader has no more
   bool ended_ = false;     ///< all is encoded

@@ -18,7 +18,21 @@ constexpr std::int64_t kFirstStep = 1 << 24;
 EventNumbers::EventNumbers() : used_(kRemembered, false) {}
 
 std::int64_t EventNumbers::step_to(std::uint32_t number) const {
-  return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(last_));
+  return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(last_ - offset_));
+}
+
+std::optional<std::int64_t> EventNumbers::step(std::uint32_t number) const {
+  return any_ ? std::optional(step_to(number)) : std::nullopt;
+}
+
+Tick EventNumbers::begin_era(std::uint32_t number) {
+  offset_ = (last_ / kEraTicks + 1) * kEraTicks;
+  last_ = believed_ = offset_ + number;
+  std::fill(used_.begin(), used_.end(), false);
+  used_[last_ % kRemembered] = true;
+  at_hand_ = true;
+  doubted_ = first_ = false;
+  return last_;
 }
 
 bool EventNumbers::repeats(std::uint32_t number) const { return at_hand_ && step_to(number) == 0; }
@@ -107,9 +121,11 @@ EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes
   return result;
 }
 
+bool EventNumbers::stays() const { return !doubted_ || first_ || last_ - believed_ <= kUnconfirmedJump + 1; }
+
 std::optional<DropCause> EventNumbers::finish() {
   if (!doubted_) return std::nullopt;
-  if (first_ || last_ - believed_ <= kUnconfirmedJump + 1) {
+  if (stays()) {
     believe();
     return std::nullopt;
   }

@@ -23,6 +23,8 @@ namespace eventloom {
 ///   than 2^24, and the last one behind more than 1000 missing numbers.
 class EventNumbers {
  public:
+  static constexpr Tick kEraTicks = 1'000'000'000;
+
   EventNumbers();
 
   struct Judgement {
@@ -35,8 +37,19 @@ class EventNumbers {
   Judgement judge(std::uint32_t number, bool completes_previous);
   /// Whether `number` is that of the event before, if that was kept and has not been taken back.
   [[nodiscard]] bool repeats(std::uint32_t number) const;
+  /// From the last number kept to `number`; nothing before the first.
+  [[nodiscard]] std::optional<std::int64_t> step(std::uint32_t number) const;
+  /// The counter begins anew with an event of this number, behind the one that finish() has judged: its era goes on at
+  /// the next multiple of kEraTicks. Returns the tick of `number`.
+  Tick begin_era(std::uint32_t number);
+  /// Of the era: what is added to its numbers.
+  [[nodiscard]] Tick offset() const { return offset_; }
+  /// An event that is known to be there already is left out.
+  void repeat() { ++duplicate_; }
   /// The end of the stream: why the last event must go, if it must.
   std::optional<DropCause> finish();
+  /// Whether finish() would keep the last event.
+  [[nodiscard]] bool stays() const;
 
   /// first_number, last_number (unwrapped), missing_numbers, duplicate_numbers,
   /// repeated_incomplete, out_of_step.
@@ -55,6 +68,7 @@ class EventNumbers {
   bool at_hand_ = false;    ///< the event of last_ can still be taken back
   bool doubted_ = false;    ///< last_ is yet to be believed
   bool first_ = false;      ///< last_ is the first number of all
+  Tick offset_ = 0;         ///< of the era
   Tick last_ = 0;           ///< of the last event kept
   Tick believed_ = 0;       ///< the one before it that was believed
   Tick lowest_ = 0;         ///< first number of all

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,8 @@ class HitReader {
   /// cannot be understood at all; formats that tell where they are damaged give losses instead.
   virtual bool read(HitBlock& block) = 0;
 
+  /// Time of the newest hit that is held back for a later block; nothing when none is.
+  [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
   /// Places that cost no hits, or an unknown number of them, and are not among the losses.
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
   /// What the format counts, by name, for the report.

@@ -7,6 +7,15 @@
 
 namespace eventloom {
 
+namespace {
+
+std::size_t bytes_of(const HitBlock& block) {
+  constexpr std::size_t kHitBytes = sizeof(Tick) + 2 * sizeof(std::uint32_t);
+  return block.size() * kHitBytes + block.payload.size() * sizeof(std::uint32_t);
+}
+
+}  // namespace
+
 ReorderBuffer::ReorderBuffer(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
 bool ReorderBuffer::next(Hit& hit) {
@@ -48,6 +57,7 @@ void ReorderBuffer::drop_used() {
   auto keep = static_cast<std::uint32_t>(blocks_.size());
   for (const Entry& entry : entries_) keep = std::min(keep, entry.block - first_block_);
   for (std::uint32_t i = 0; i < keep; ++i) {
+    held_bytes_ -= bytes_of(blocks_.front());
     spares_.push_back(std::move(blocks_.front()));
     blocks_.pop_front();
   }
@@ -68,6 +78,7 @@ void ReorderBuffer::push(HitBlock block) {
   const auto number = first_block_ + static_cast<std::uint32_t>(blocks_.size());
   for (std::uint32_t item = 0; item < block.size(); ++item) entries_.push_back({block.time[item], number, item});
   pushed_ += block.size();
+  held_bytes_ += bytes_of(block);
   blocks_.push_back(std::move(block));
 }
 

@@ -40,6 +40,8 @@ class ReorderBuffer {
   /// The first `blocks` of all blocks pushed wait no longer for earlier hits: next() gives their hits, and those
   /// that lie before them in time.
   void release(std::uint32_t blocks);
+  /// Memory of the hits and payload that wait.
+  [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
   /// Time of the last hit given out: one before it comes too late.
   [[nodiscard]] std::optional<Tick> given_to() const { return any_ ? std::optional(last_) : std::nullopt; }
   /// No more will come.
@@ -66,7 +68,8 @@ class ReorderBuffer {
   std::size_t used_ = 0;        ///< of entries_
   std::size_t ready_ = 0;       ///< of entries_, that may be given out
   std::uint64_t pushed_ = 0;    ///< hits
-  Tick last_ = 0;               ///< time of the last hit given out
+  std::size_t held_bytes_ = 0;
+  Tick last_ = 0;  ///< time of the last hit given out
   bool any_ = false;
   bool ended_ = false;
   std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is seen to

@@ -32,7 +32,7 @@ EventNumbers::Judgement TimeSteps::judge(Tick time) {
 }
 
 std::optional<DropCause> TimeSteps::finish() {
-  if (!doubted_ || first_) return std::nullopt;
+  if (stays()) return std::nullopt;
   doubted_ = false;
   return drop();
 }

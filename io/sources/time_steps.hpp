@@ -17,6 +17,8 @@ class TimeSteps {
   EventNumbers::Judgement judge(Tick time);
   /// The end of the stream: why the last event must go, if it must.
   std::optional<DropCause> finish();
+  /// Whether finish() would keep the last event.
+  [[nodiscard]] bool stays() const { return !doubted_ || first_; }
   /// Whether the time judged last may yet have to go.
   [[nodiscard]] bool doubts() const { return doubted_; }
   [[nodiscard]] std::uint64_t out_of_step() const { return out_of_step_; }

@@ -44,6 +44,7 @@ BoardCounts BoardStream::counts() const {
 }
 
 void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch& out) {
+  if (finished_) return;
   ++counts_.datagrams;
   counts_.bytes += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
@@ -76,7 +77,7 @@ void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns 
 
 void BoardStream::finish(FeedBatch& out) {
   if (!ended_) close_session(out);
-  ended_ = true;
+  ended_ = finished_ = true;
   out.ended = true;
 }
 

@@ -62,7 +62,7 @@ class BoardStream {
   /// Time has passed: gives up what has been missing for too long. To be called only when no datagram that has
   /// arrived waits to be taken.
   void pass_time(std::int64_t now_ns, FeedBatch& out);
-  /// Nothing more will be taken: gives up what is missing and ends.
+  /// The run takes no more: gives up what is missing and ends. What still comes is no concern of it.
   void finish(FeedBatch& out);
 
   /// pass_time() has something to do before long.
@@ -139,6 +139,7 @@ class BoardStream {
   std::int64_t placed_ns_ = 0;              ///< when it was set
   bool refused_ = false;                    ///< by the header
   bool ended_ = false;
+  bool finished_ = false;  ///< by the run
   std::uint64_t anomalies_ = 0;
   std::uint64_t reordered_before_ = 0;  ///< in former sessions
   BoardCounts counts_;

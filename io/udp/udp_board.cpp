@@ -1,7 +1,10 @@
 #include "io/udp/udp_board.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "formats/epoch_buffer.hpp"
@@ -35,11 +38,16 @@ void UdpBoard::leave_out() {
   batch_.buffers.clear();
 }
 
+void UdpBoard::miss(const std::string& why) {
+  ++missed_;
+  spdlog::error("{}: never heard: {}", name_, why);
+}
+
 void UdpBoard::publish() {
   const std::lock_guard lock(mutex_);
   counts_ = stream_.counts();
-  anomalies_ = stream_.anomalies();
-  heard_ = stream_.heard();
+  anomalies_ = stream_.anomalies() + missed_;
+  heard_ = heard();
   ended_ = stream_.ended();
 }
 

@@ -23,6 +23,9 @@ class UdpBoard {
   void take(const Datagram& datagram, std::int64_t now_ns) { stream_.take(datagram, now_ns, batch_); }
   void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
   void finish() { stream_.finish(batch_); }
+  [[nodiscard]] bool heard() const { return stream_.heard(); }
+  /// The end of a board that was never heard, which is told and counts as an anomaly. `why`: for people.
+  void miss(const std::string& why);
   [[nodiscard]] bool waiting() const { return stream_.waiting(); }
   /// Gives the queue what has been put together. While that is full: waits, or leaves it out as congested.
   void hand_over(bool may_wait);
@@ -48,6 +51,7 @@ class UdpBoard {
   BoardStream stream_;
   FeedQueue queue_;
   FeedBatch batch_;
+  std::uint64_t missed_ = 0;
   std::atomic<bool> stop_asked_ = false;
 
   mutable std::mutex mutex_;  ///< of what follows: the state of stream_ for other threads

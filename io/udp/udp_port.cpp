@@ -1,5 +1,6 @@
 #include "io/udp/udp_port.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -59,12 +60,15 @@ UdpPortSettings UdpPortSettings::of(const SourceUri& uri, const LiveInputSetting
 }
 
 UdpPort::UdpPort(const UdpPortSettings& settings, const TimeBase& base)
-    : socket_(settings.place, settings.receive_bytes), sources_(settings.sources) {
+    : socket_(settings.place, settings.receive_bytes),
+      place_((settings.place.starts_with("//") ? "udp:" : "udp://") + settings.place),
+      named_(!settings.sources.empty()),
+      sources_(settings.sources) {
   const std::size_t n = std::max<std::size_t>(sources_.size(), 1);
   for (std::size_t i = 0; i < n; ++i) {
     StreamHeader assumed;
     assumed.payload = settings.payload;
-    std::string name = (settings.place.starts_with("//") ? "udp:" : "udp://") + settings.place;
+    std::string name = place_;
     if (i < sources_.size()) {
       assumed.source = sources_[i];
       name += " board " + std::to_string(sources_[i]);
@@ -96,7 +100,7 @@ void UdpPort::run() {
       if (board->asked_to_stop() && !board->ended()) stopping.push_back(board.get());
     }
     receive_all();
-    for (auto* board : stopping) board->finish();
+    for (auto* board : stopping) finish(*board);
     hand_over();
   }
 }
@@ -123,15 +127,33 @@ bool UdpPort::receive_batch() {
 
 void UdpPort::dispatch(std::span<const std::byte> bytes, std::int64_t now) {
   const auto datagram = read_datagram(bytes);
-  if (!datagram) {
-    ++malformed_;
-    return;
-  }
+  if (!datagram) return note_malformed();
   if (auto* board = board_of(datagram->header.source)) {
     board->take(*datagram, now);
   } else {
-    ++foreign_;
+    note_foreign(datagram->header.source);
   }
+}
+
+void UdpPort::note_malformed() {
+  if (malformed_++ != 0) return;
+  spdlog::warn("{}: a datagram is damaged or not in the framing of boards, and ignored; further ones are only counted",
+               place_);
+}
+
+void UdpPort::note_foreign(std::uint32_t source) {
+  if (foreign_++ != 0) return;
+  spdlog::warn("{}: datagrams of board {}, which no source names, are ignored; further ones are only counted", place_,
+               source);
+}
+
+/// The run takes no more of a board.
+void UdpPort::finish(UdpBoard& board) {
+  board.finish();
+  if (board.heard() || (!named_ && malformed_ == 0)) return;
+  board.miss(fmt::format(
+      "{} datagrams of other boards and {} that are damaged or not in the framing of boards came to its port",
+      foreign_.load(), malformed_.load()));
 }
 
 UdpBoard* UdpPort::board_of(std::uint32_t source) {

@@ -65,12 +65,17 @@ class UdpPort {
   bool receive_batch();
   void dispatch(std::span<const std::byte> bytes, std::int64_t now_ns);
   UdpBoard* board_of(std::uint32_t source);
+  void note_malformed();
+  void note_foreign(std::uint32_t source);
+  void finish(UdpBoard& board);
   void pass_time();
   void hand_over();
   [[nodiscard]] bool all_ended() const;
 
   UdpSocket socket_;
   std::vector<std::unique_ptr<UdpBoard>> boards_;
+  const std::string place_;             ///< as users know it
+  const bool named_;                    ///< the user says which boards
   std::vector<std::uint32_t> sources_;  ///< of the boards; empty: not heard yet
   std::size_t full_batches_ = 0;        ///< since the socket was last seen empty
   std::atomic<std::uint64_t> kernel_drops_ = 0;

@@ -40,9 +40,10 @@ class Layout:
     order: str = "<"
     buffer_bytes: int = 1 << 16
     per_stream: int = 1
+    legacy: bool = False  # DABC for clients of MBS: native handshake and size, headers as those of variable buffers
 
     def handshake(self):
-        return struct.pack(self.order + "4I", 1, self.buffer_bytes, self.per_stream, int(self.native))
+        return struct.pack(self.order + "4I", 1, self.buffer_bytes, self.per_stream, int(self.native or self.legacy))
 
     def seen(self, data):
         """Bytes of a buffer to or from the little-endian view."""
@@ -50,16 +51,17 @@ class Layout:
 
     def empty_buffer(self, number):
         if not self.native:
-            return self.seen(struct.pack("<IHH10I", 0, *VARIABLE, *[0] * 10))
+            return self._variable_buffer(b"")
         room = self.buffer_bytes - HEADER_BYTES
         head = struct.pack("<IHHHBBIIIIIIIII", room // 2, *EVENT, 0, 0, 0, number, 0, 0, 0, 0, 1, 0, 0, 0)
         return self.seen(head + bytes(room))
 
     def buffers(self, events, first_number=1):
         """Lists of `per_stream` buffers, what a request is answered with. Native events go on from buffer to buffer."""
-        if not self.native:
+        if not self.native and not self.legacy:
             return [[buffer] for buffer in self._variable_buffers(events)]
-        flat = classic_buffers(events, self.buffer_bytes, self.order, first_number=first_number)
+        flat = list(self._variable_buffers(events)) if self.legacy else \
+            classic_buffers(events, self.buffer_bytes, self.order, first_number=first_number)
         while len(flat) % self.per_stream:
             flat.append(self.empty_buffer(first_number + len(flat)))
         return [flat[i:i + self.per_stream] for i in range(0, len(flat), self.per_stream)]
@@ -76,7 +78,8 @@ class Layout:
 
     def _variable_buffer(self, payload):
         used = len(payload) // 2
-        return self.seen(struct.pack("<IHH10I", used, *VARIABLE, *[0] * 8, used, 0) + payload)
+        data = struct.pack("<IHH10I", used, *VARIABLE, *[0] * 8, used, 0) + payload
+        return self.seen(data.ljust(self.buffer_bytes, b"\xa5") if self.legacy else data)
 
 
 # Client

@@ -477,6 +477,80 @@ def test_a_source_reads_bytes_that_come_one_by_one(tmp_path, layout, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("order", "<>")
+def test_a_source_reads_a_server_in_legacy_mode(tmp_path, order, protocol):
+    """Buffers of one size, each with the length of what is in it in its header; empty ones and slack are no data."""
+    layout = Layout(False, order, 4096, 4, legacy=True)
+    events = made(300, words=40)
+    groups = [layout.buffers(events[:7]), layout.buffers(events[7:150]), layout.buffers(events[150:])]
+    with Server(sends(layout, [group for part in groups for group in part], protocol)) as server:
+        _, found = convert(tmp_path, url(server.port, protocol))
+    assert_hits(found, hits_of(events))
+
+
+# mbs: counters that begin anew
+
+ERA = 10**9
+
+
+def acquisition(first, count, mark):
+    """From start to stop; `mark` is in all its events."""
+    triggers = [14, *[1] * (count - 2), 15]
+    return [Event(first + k, [Subevent(1, [mark, k])], trigger) for k, trigger in enumerate(triggers)]
+
+
+def assert_eras(run, *eras):
+    """The events that were built: of each era its number and the numbers of its events."""
+    expected = [ERA * era + number for era, numbers in eras for number in numbers]
+    assert sorted(read_merged(run.merged)["events/time"].tolist()) == expected
+    counts = run.report()["per_source"][0]["counts"]
+    assert (counts.get("eras", 1), counts.get("era_offset", 0)) == (len(eras), ERA * eras[-1][0])
+    assert len([line for line in run.done.stderr.splitlines() if "begin anew" in line]) == len(eras) - 1, run.done.stderr
+
+
+@pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
+def test_a_stop_and_a_start_open_an_era(tmp_path, layout):
+    """Though the events of the second are the first's once more; numbers that go on do not."""
+    groups = layout.buffers([*acquisition(1, 50, 7), *acquisition(1, 30, 7), *acquisition(31, 30, 7)])
+    with Server(sends(layout, groups)) as server:
+        run = Run(tmp_path, [url(server.port)], "--define", "tag")
+    assert_eras(run, (0, range(1, 51)), (1, range(1, 61)))
+    assert_balanced(read_ledger(run.output))
+
+
+@pytest.mark.parametrize("layout", [LAYOUTS[0], LAYOUTS[3]], ids=name_of)
+def test_a_server_that_is_started_anew_opens_an_era(tmp_path, layout):
+    first, second = layout.buffers(acquisition(1, 50, 7)), layout.buffers(made(40))
+    with Server(sends(layout, first), sends(layout, second)) as server:
+        run = Run(tmp_path, [url(server.port)], "--define", "tag", "--reconnect", "1s", code=3)
+    assert_eras(run, (0, range(1, 51)), (1, range(1, 41)))
+    assert read_ledger(run.output)["hits_in"].sum() == 90
+
+
+@pytest.mark.parametrize("key, eras", [("era=repeat", [(0, range(1, 51))]), ("era=new", [(0, range(1, 51)), (1, range(1, 51))])])
+def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, eras):
+    """And what comes again is told in one line."""
+    layout = Layout()
+    groups = layout.buffers(acquisition(1, 50, 7))
+    with Server(sends(layout, groups), sends(layout, groups)) as server:
+        run = Run(tmp_path, [f"{url(server.port)}?{key}"], "--define", "tag", "--reconnect", "1s", code=3)
+    assert_eras(run, *eras)
+    assert run.done.stderr.count("has sent 50 events again") == (key == "era=repeat")
+    assert "is left out" not in run.done.stderr
+
+
+def test_servers_that_begin_anew_together_have_one_era(tmp_path):
+    """Though one of them has lost the last events of the era before."""
+    layout = Layout()
+    streams = [[*acquisition(1, count, mark), *acquisition(1, 20, mark)] for count, mark in ((50, 7), (45, 8))]
+    with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
+        run = Run(tmp_path, [url(a.port), url(b.port)], "--define", "tag", code=None)
+    found = read_merged(run.merged)
+    both = {int(time) for time, hits in zip(found["events/time"], found["events/n_hits"]) if hits == 2}
+    assert {ERA + number for number in range(1, 21)} <= both
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout.native], ids=name_of)
 def test_empty_buffers_are_no_data(tmp_path, layout, protocol):
     events = made(300, words=40)

@@ -35,7 +35,8 @@ class LiveCongestion : public testing::Test {
   [[nodiscard]] bool has_said(const std::string& what) const { return said_.str().find(what) != std::string::npos; }
 
   Live sparse_;
-  Live dense_{{.buffer_bytes = 10 * make_buffer(0, 1).size(), .drop_when_full = false, .record = {}}};
+  Live dense_{
+      {.buffer_bytes = 10 * (make_buffer(0, 1).size() + sizeof(IndexEntry)), .drop_when_full = false, .record = {}}};
   LiveInputs inputs_{{.epoch_timeout = seconds(2), .stall_warning = seconds(10)}};
   std::size_t dense_input_ = (inputs_.add({0}, sparse_.stream), inputs_.add({1}, dense_.stream));
 

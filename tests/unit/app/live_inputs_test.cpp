@@ -32,6 +32,8 @@ class FakeStream final : public LiveStream {
   };
   std::vector<GivenUp> given_up;
   bool ended = false;
+  bool finished = false;
+  bool holds = false;  ///< does not hand over all that it has
 
   /// All before `epoch` comes, for the next receive() to take.
   void come(Epoch epoch) { coming_ = epoch; }
@@ -52,7 +54,7 @@ class FakeStream final : public LiveStream {
   [[nodiscard]] std::int64_t started_ns() const override { return 0; }
   [[nodiscard]] bool joined() const override { return false; }
   void begin_at(Epoch) override {}
-  [[nodiscard]] bool listens() const override { return true; }
+  [[nodiscard]] bool listens() const override { return !drained(); }
   [[nodiscard]] bool is_connected() const override { return true; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] Epoch reached() const override { return std::max(heard_, given_up_to_); }
@@ -62,6 +64,9 @@ class FakeStream final : public LiveStream {
     given_up.push_back({end, missing});
     given_up_to_ = end;
   }
+  [[nodiscard]] Epoch seen_end() const override { return heard_; }
+  void finish() override { finished = true; }
+  [[nodiscard]] bool drained() const override { return finished && !holds; }
   void end_at(Epoch) override {}
   void close() override {}
 
@@ -302,6 +307,25 @@ TEST_F(LiveInputsTest, HurryEndsWaitsThatHaveNoTimeout) {
   EXPECT_FALSE(ready_first(20));
   receive(milliseconds(200));
   EXPECT_TRUE(ready_first(20)) << "all are silent";
+}
+
+/// What a source holds back comes before it is given up, unless it takes too long.
+TEST_F(LiveInputsTest, HurryWaitsForWhatIsHeldBack) {
+  begin({.epoch_timeout = seconds(2)});
+  first.holds = true;
+  receive({});
+  inputs().hurry();
+  receive(milliseconds(199));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_FALSE(first.finished) << "it may have more to say";
+  receive(milliseconds(200));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_TRUE(first.finished);
+  receive(milliseconds(1199));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_TRUE(ready_second(20)) << "this one holds nothing back";
+  receive(milliseconds(1200));
+  EXPECT_TRUE(ready_first(20));
 }
 
 TEST_F(LiveInputsTest, HurryTakesWhatIsThere) {

@@ -111,9 +111,14 @@ class FakeFeed final : public LiveFeed {
     batch.damage.insert(batch.damage.end(), next.damage.begin(), next.damage.end());
     batch.complete = next.complete;
     batch.ended = next.ended;
+    batch.first_epoch = next.first_epoch;
+    batch.seen_end = next.seen_end;
     next.clear();
   }
-  void stop() override { stopped = true; }
+  void stop() override {
+    stopped = true;
+    next.ended = true;
+  }
   [[nodiscard]] std::uint64_t anomalies() const override { return 3; }
   [[nodiscard]] SourceCounts counts() const override { return {{"datagrams", 5}}; }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr Epoch kFar = std::numeric_limits<Epoch>::max();
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 /// Of a stored epoch buffer with one hit: an epoch, a time and a channel marker, padded.
-constexpr std::size_t kBufferSize = sizeof(EpochBufferHeader) + 4 * sizeof(std::uint32_t);
+constexpr std::size_t kBufferSize = sizeof(EpochBufferHeader) + 4 * sizeof(std::uint32_t) + sizeof(IndexEntry);
 
 FeedStream::Settings holding(std::size_t bytes) {
   return {.buffer_bytes = bytes, .drop_when_full = false, .record = {}};
@@ -182,6 +182,44 @@ TEST(FeedStreamGivesUp, WhatIsThereIsNotMissing) {
   EXPECT_EQ(live.count("epochs_given_up"), 5U);
 }
 
+/// The run takes no more: what the feed held back comes, and then it is for the run to say what is missing.
+TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.feed.next.seen_end = 6;
+  live.stream.receive();
+  EXPECT_EQ(live.stream.seen_end(), 6U);
+  EXPECT_EQ(live.stream.heard_of(), 3U);
+  EXPECT_FALSE(live.stream.drained());
+  live.stream.finish();
+  EXPECT_TRUE(live.feed.stopped);
+  live.feed.add(make_buffer(5, 2));
+  live.stream.receive();
+  EXPECT_TRUE(live.stream.drained());
+  EXPECT_FALSE(live.stream.end_epoch());
+  live.stream.give_up(10, false);
+  EXPECT_EQ(live.stream.end_epoch(), 6U);
+  EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{0, 1, 2, 5, 5}));
+}
+
+TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.feed.add(make_buffer(5, 7));
+  live.stream.close();
+  EXPECT_EQ(live.count("hits_not_taken"), 7U);
+  EXPECT_EQ(live.stream.hits_read(), 3U);
+}
+
+/// Nothing is complete, but it is known where it begins.
+TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
+  Live live;
+  live.feed.next.first_epoch = 40;
+  live.stream.receive();
+  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_EQ(live.stream.first_epoch(), 40U);
+}
+
 TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
   Live live;
   feed_epochs(live, {0, 3});
@@ -225,7 +263,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
 }
 
 TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
-  ASSERT_EQ(make_buffer(0, 1).size(), kBufferSize);
+  ASSERT_EQ(make_buffer(0, 1).size() + sizeof(IndexEntry), kBufferSize);
   Live live(dropping(10 * kBufferSize));
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();

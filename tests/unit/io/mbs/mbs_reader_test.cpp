@@ -24,7 +24,7 @@ std::unique_ptr<MbsReader> connect(const std::string& place, const MbsStop& stop
   const auto keys = SourceUri::parse("lmd:x" + (query.empty() ? "" : "?" + query));
   const LmdTime time(keys, 1000);
   return std::make_unique<MbsReader>(MbsAddress::of(uri), time, lmd_stream_header(uri, SourceId{3}, {}, time),
-                                     duration<double>(reconnect), stop);
+                                     duration<double>(reconnect), std::nullopt, EraRule::automatic, stop);
 }
 
 /// All blocks of a reader as one.

@@ -160,6 +160,26 @@ TEST(FollowingAStream, DamageBelongsToAStepThatIsToCome) {
   EXPECT_EQ(lost, 2U) << "each loss is seen once, in a step that was yet to come";
 }
 
+TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
+  const std::vector<Ticks> blocks = {{1000, 2000}, {}, {2050, 9000}};
+  auto patient = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kNever});
+  EXPECT_LE(patient.read_on(), 20U);
+  EXPECT_EQ(patient.seen_end(), 21U) << "this has come";
+  auto hasty = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
+  EXPECT_EQ(hasty.read_on(), 21U);
+  EXPECT_GT(bytes_of(hasty, {20, 21}).size(), 0U);
+  while (hasty.read_on()) {
+  }
+  EXPECT_EQ(hasty.counts().at("hits_dropped_late"), 1U) << "it came for an epoch that was closed";
+  EXPECT_EQ(hasty.hits_read(), 4U);
+}
+
+TEST(FollowingAStream, HitsWaitInBoundedMemory) {
+  auto live = stream_of(rising(50, 100), 1000, LiveReading{.longest_wait = kNever, .most_bytes = 1000});
+  for (int block = 0; block < 20; ++block) live.read_on();
+  EXPECT_GE(live.hits_read(), 1800U) << "but for the newest block or two they wait no longer";
+}
+
 TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {
   const std::vector<Ticks> blocks = {{1000, std::numeric_limits<Tick>::max(), 2000}};
   auto live = stream_of(blocks, 1, LiveReading{kAtOnce});

@@ -413,6 +413,21 @@ TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
   EXPECT_EQ(numbers.counts().at("last_number"), 8U);
 }
 
+TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
+  EventNumbers numbers;
+  for (std::uint32_t number = 4'000'000'000U; number < 4'000'000'010U; ++number) numbers.judge(number, false);
+  EXPECT_FALSE(numbers.finish());
+  EXPECT_EQ(numbers.begin_era(3), 5'000'000'003U);
+  EXPECT_EQ(numbers.judge(4, false).tick, 5'000'000'004U);
+  EXPECT_EQ(numbers.judge(3, false).current, kDuplicate);
+  EXPECT_EQ(numbers.judge(6, false).tick, 5'000'000'006U);
+  EXPECT_FALSE(numbers.finish());
+  EXPECT_EQ(numbers.begin_era(0), 6'000'000'000U);
+  EXPECT_EQ(numbers.judge(1, false).tick, 6'000'000'001U);
+  EXPECT_EQ(numbers.counts().at("missing_numbers"), 1U) << "between eras none is missing";
+  EXPECT_EQ(numbers.offset(), 6'000'000'000U);
+}
+
 TEST(EventNumbers, RepeatsMeansTheLastEventKept) {
   EventNumbers numbers;
   EXPECT_FALSE(numbers.repeats(0));

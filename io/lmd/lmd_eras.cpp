@@ -1,0 +1,83 @@
+#include "io/lmd/lmd_eras.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "formats/crc32c.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kLast = std::size_t{1} << 16;
+constexpr std::size_t kFirst = 4096;
+constexpr std::uint16_t kStart = 14;
+constexpr std::uint16_t kStop = 15;
+/// Bytes of each subevent's data by which events are told apart.
+constexpr std::size_t kTellingBytes = 64;
+
+std::uint32_t checksum_of(const LmdEvent& event) {
+  const std::array<std::uint32_t, 2> head{event.trigger, event.dlen};
+  std::uint32_t checksum = crc32c(std::as_bytes(std::span(head)));
+  for (const auto& sub : event.subevents) {
+    const std::array<std::uint32_t, 2> what{sub.id(), sub.dlen};
+    checksum = crc32c(std::as_bytes(std::span(what)), checksum);
+    checksum = crc32c(sub.data.first(std::min(sub.data.size(), kTellingBytes)), checksum);
+  }
+  return checksum;
+}
+
+}  // namespace
+
+LmdEras::LmdEras(EraRule rule) : rule_(rule), last_(kLast) {}
+
+LmdEras::Verdict LmdEras::judge(const LmdEvent& event, std::optional<std::int64_t> step) {
+  if (!step || *step > 0) {
+    reconnected_ = repeating_ = false;
+    return Verdict::goes_on;
+  }
+  if (reconnected_) return judge_reconnected(event);
+  return begins_by_trigger(event.trigger, *step) ? Verdict::begins_anew : Verdict::goes_on;
+}
+
+/// The same number once more may be a second copy of the same event.
+bool LmdEras::begins_by_trigger(std::uint16_t trigger, std::int64_t step) const {
+  if (trigger == kStart && trigger_ != kStart) return true;
+  const bool at_border = trigger_ == kStart || trigger_ == kStop;
+  return at_border && (step < 0 || trigger != trigger_);
+}
+
+LmdEras::Verdict LmdEras::judge_reconnected(const LmdEvent& event) {
+  if (rule_ == EraRule::repeats) return Verdict::comes_again;
+  const auto before = remembered(event.number);
+  const bool known_again = before ? *before == checksum_of(event) : repeating_;
+  repeating_ = rule_ == EraRule::automatic && known_again;
+  return repeating_ ? Verdict::comes_again : Verdict::begins_anew;
+}
+
+std::optional<std::uint32_t> LmdEras::remembered(std::uint32_t number) const {
+  const auto& last = last_[number % kLast];
+  if (last.any && last.number == number) return last.checksum;
+  if (first_.empty()) return std::nullopt;
+  // Numbers rise, and may wrap around.
+  const auto place = [begin = first_.front().number](const Print& print) { return print.number - begin; };
+  const auto first = std::ranges::lower_bound(first_, place({.number = number}), {}, place);
+  const bool found = first != first_.end() && first->number == number;
+  return found ? std::optional(first->checksum) : std::nullopt;
+}
+
+void LmdEras::keep(const LmdEvent& event, bool anew) {
+  if (anew) {
+    std::ranges::fill(last_, Print{});
+    first_.clear();
+    reconnected_ = repeating_ = false;
+  }
+  const Print print{event.number, checksum_of(event), true};
+  last_[event.number % kLast] = print;
+  if (first_.size() < kFirst) first_.push_back(print);
+  trigger_ = event.trigger;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,104 @@
+#include "io/lmd/lmd_eras.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace eventloom {
+namespace {
+
+using Verdict = LmdEras::Verdict;
+
+/// What a server sends, event by event.
+class LmdErasTest : public testing::Test {
+ protected:
+  void use(EraRule rule) { eras_ = LmdEras(rule); }
+  /// What is said of an event, which is kept unless it comes again. `content`: of its data.
+  Verdict send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
+    const std::array<std::uint32_t, 2> words{content, number};
+    LmdEvent event;
+    event.number = number;
+    event.trigger = trigger;
+    event.subevents.resize(1);
+    event.subevents[0].data = std::as_bytes(std::span(words));
+    const auto verdict = eras_.judge(event, step_to(number));
+    if (verdict == Verdict::comes_again || (verdict == Verdict::goes_on && step_to(number).value_or(1) <= 0)) {
+      return verdict;
+    }
+    eras_.keep(event, verdict == Verdict::begins_anew);
+    last_ = number;
+    return verdict;
+  }
+  void send_all(std::uint32_t begin, std::uint32_t end, Verdict expected, std::uint32_t content = 1) {
+    for (auto number = begin; number < end; ++number) EXPECT_EQ(send(number, content), expected) << number;
+  }
+  void reconnect() { eras_.reconnect(); }
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> step_to(std::uint32_t number) const {
+    return last_ ? std::optional<std::int64_t>(static_cast<std::int32_t>(number - *last_)) : std::nullopt;
+  }
+
+  LmdEras eras_{EraRule::automatic};
+  std::optional<std::uint32_t> last_;
+};
+
+TEST_F(LmdErasTest, NumbersThatGoBackAloneOpenNone) {
+  send_all(1, 100, Verdict::goes_on);
+  EXPECT_EQ(send(50), Verdict::goes_on) << "this is for others to judge";
+  EXPECT_EQ(send(99), Verdict::goes_on);
+  send_all(100, 110, Verdict::goes_on);
+}
+
+TEST_F(LmdErasTest, AStartOpensOneIfNumbersGoBack) {
+  send_all(1, 100, Verdict::goes_on);
+  EXPECT_EQ(send(100, 1, 14), Verdict::goes_on);
+  EXPECT_EQ(send(101), Verdict::goes_on);
+  EXPECT_EQ(send(1, 1, 14), Verdict::begins_anew);
+  EXPECT_EQ(send(1, 1, 14), Verdict::goes_on) << "a second copy";
+  send_all(2, 100, Verdict::goes_on);
+}
+
+TEST_F(LmdErasTest, BehindAStopTheStartMayBeMissing) {
+  send_all(1, 100, Verdict::goes_on);
+  EXPECT_EQ(send(100, 1, 15), Verdict::goes_on);
+  EXPECT_EQ(send(2), Verdict::begins_anew);
+}
+
+TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
+  send_all(1, 100, Verdict::goes_on);
+  reconnect();
+  send_all(40, 100, Verdict::comes_again);
+  send_all(100, 120, Verdict::goes_on);
+  EXPECT_EQ(send(50, 1, 14), Verdict::begins_anew) << "over the same connection";
+}
+
+TEST_F(LmdErasTest, OtherEventsOverAnotherConnectionOpenOne) {
+  send_all(1, 100, Verdict::goes_on);
+  reconnect();
+  EXPECT_EQ(send(1, 2), Verdict::begins_anew);
+  send_all(2, 50, Verdict::goes_on, 2);
+}
+
+TEST_F(LmdErasTest, TheBeginningOfALongEraIsRemembered) {
+  for (std::uint32_t number = 0; number < 200'000; ++number) send(number);
+  reconnect();
+  for (std::uint32_t number = 0; number < 200'000; ++number) ASSERT_EQ(send(number), Verdict::comes_again) << number;
+  EXPECT_EQ(send(200'000), Verdict::goes_on);
+  reconnect();
+  EXPECT_EQ(send(50'000), Verdict::begins_anew) << "nobody knows what it was";
+}
+
+TEST_F(LmdErasTest, TheUserDecides) {
+  for (const auto rule : {EraRule::repeats, EraRule::anew}) {
+    use(rule);
+    send(1);
+    send(7);
+    reconnect();
+    EXPECT_EQ(send(3, 2), rule == EraRule::anew ? Verdict::begins_anew : Verdict::comes_again);
+    send(9);
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
