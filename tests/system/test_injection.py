@@ -1,0 +1,126 @@
+"""A call that fails on one rank: memory, a file, HDF5, MPI, or an exception that nobody expects. The run ends at once with its cause
+in the output, and with --resume becomes, to the byte, what it would have been; or the failure did not matter.
+
+The places of the program that make such calls are listed by an undisturbed run. EVENTLOOM_INJECTIONS=N tries N places of each kind,
+EVENTLOOM_INJECTIONS=all each of them.
+"""
+
+import collections
+import concurrent.futures
+import dataclasses
+import filecmp
+import os
+import random
+import re
+import shutil
+
+import pytest
+
+from inject import LIBRARY, Injected
+from program import eventloom, generate
+
+RANKS = 3
+LIMIT = 20  # s to the end of a run: 10, and as much again for a machine that is busy with other tests
+EVERYTHING = os.environ.get("EVENTLOOM_INJECTIONS") == "all"
+SAMPLE = 0 if EVERYTHING else int(os.environ.get("EVENTLOOM_INJECTIONS", 4))
+
+pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the library that injects failures is not built")
+
+# Of calls that are made in hundreds of places, a place is tried on one rank; all others on every rank.
+KINDS = {
+    "memory": ("new", "malloc"),
+    "exception": ("new",),
+    "files": ("open", "fopen", "fopen64", "read", "pread", "pread64", "write", "writev", "mkdir", "unlink", "mmap"),
+    "written": ("pwrite", "pwrite64", "fsync", "fdatasync", "ftruncate", "ftruncate64", "rename"),
+    "hdf5": ("H5",),
+    "mpi": ("MPI_",),
+}
+ON_ONE_RANK = ("memory", "exception")
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    rank: int
+    call: str
+    site: str
+    do: str = "fail"
+
+    def order(self):
+        order = {"rank": self.rank, "call": self.call, "do": self.do}
+        return order if self.site == "" else order | {"site": self.site}
+
+
+class Campaign:
+    """A small run, its undisturbed result, and the places where it can fail."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        uris = generate(folder / "rec", sources=3, rate=20_000, timing="gaussian", hits=6, width="200ns", noise=50_000,
+                        duration="2ms", seed=5)
+        sources = [word for uri in uris for word in ("--source", uri)]
+        self.arguments = ["run", *sources, "--define", "gap:60,4", "--builders", 3, "--filters", 2, "--epochs-per-slice", 10,
+                          "--segment-size", 10_000, "--output", "run.h5"]
+        undisturbed = folder / "undisturbed"
+        undisturbed.mkdir()
+        self.sites = self.run(undisturbed).sites
+        self.merged = undisturbed / "merged.h5"
+        eventloom("merge", "run.h5", "--output", "merged.h5", cwd=undisturbed)
+
+    def run(self, folder, **order):
+        return Injected(self.arguments, folder, np=RANKS, timeout=LIMIT, cwd=folder, **order)
+
+    def failures(self, kind):
+        """All of a kind, by call, site and rank."""
+        calls = KINDS[kind]
+        ranks = collections.defaultdict(set)
+        for rank, call, site in self.sites:
+            if call in calls or (len(calls) == 1 and call.startswith(calls[0])):
+                ranks[call, site].add(rank)
+        found = []
+        for n, ((call, site), there) in enumerate(sorted(ranks.items())):
+            there = sorted(there)
+            do = ("runtime_error", "int")[n % 4 == 3] if kind == "exception" else "fail"
+            for rank in [there[n % len(there)]] if kind in ON_ONE_RANK else there:
+                found.append(Failure(rank, call, site, do))
+        return found
+
+    def check(self, number, failure):
+        """What is wrong after this failure, or None."""
+        folder = self.folder / f"case-{number}"
+        folder.mkdir()
+        try:
+            run = self.run(folder, **failure.order())
+            if run.code not in (0, 3):
+                self.assert_cause(run)
+                eventloom(*self.arguments, "--resume", cwd=folder)
+            eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder, code=None if run.code == 3 else 0)
+            if run.code != 3:  # the input could not be read: its losses are told and counted
+                assert filecmp.cmp(folder / "merged.h5", self.merged, shallow=False), f"{failure}: another result"
+        except AssertionError as error:
+            return f"{failure}\n{error}"
+        shutil.rmtree(folder)
+        return None
+
+    def assert_cause(self, run):
+        assert run.code in (1, 2, 75), f"exit code {run.code}\n{run.done.stderr}"
+        told = [line for line in run.done.stderr.splitlines() if re.match(r"eventloom( run)?: (?!info|warning)", line)]
+        assert told, f"no cause is told\n{run.done.stderr}"
+        if run.code == 1 and "info: exchange" in run.done.stderr:  # before that the program may not know its rank
+            assert any(re.search(r"\brank \d", line) for line in told), f"no rank is named\n{run.done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory):
+    return Campaign(tmp_path_factory.mktemp("campaign"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_call_may_fail_on_any_rank(campaign, kind):
+    failures = campaign.failures(kind)
+    assert failures, f"the run makes no calls of this kind; it makes {sorted({call for _, call, _ in campaign.sites})}"
+    if not EVERYTHING:
+        failures = random.Random(kind).sample(failures, min(SAMPLE, len(failures)))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        numbers = [f"{kind}-{n}" for n in range(len(failures))]
+        wrong = [what for what in pool.map(campaign.check, numbers, failures) if what is not None]
+    assert not wrong, f"{len(wrong)} of {len(failures)} failures\n\n" + "\n\n".join(wrong[:10])
