@@ -254,24 +254,23 @@ def test_an_mbs_server_waits_for_a_stopped_builder(tmp_path):
     assert_same(found, datasets(expected.merged))
 
 
-def test_two_servers_fill_no_more_than_was_told(tmp_path):
-    """What waits for a builder that is stopped, of both: twice --live-buffer, and what a run needs without it."""
+def test_servers_fill_no_more_than_was_told(tmp_path):
+    """What waits for a builder that is stopped: --live-buffer, and what a run needs without it."""
     list_mode_file(tmp_path / "big.lmd", "lmd", 100_000)  # 100 MB
     meaning = ["--define", "tag", "--filter", "prescale=100", "--builders", "1", "--epoch", "100ns", "--epochs-per-slice", "10"]
     peak = {}
-    for size in (1, 32):
-        folder = tmp_path / str(size)
+    for size in (4, 36):
         with Serving(tmp_path, tmp_path / "big.lmd", "--once") as a, Serving(tmp_path, tmp_path / "big.lmd", "--once") as b, \
-                LiveRun(folder, [f"mbs://{HOST}:{server.port}/transport" for server in (a, b)], *meaning, *PATIENT,
-                        *PART_BY_PART, "--live-buffer", f"{size}MiB", np=2) as run:
+                LiveRun(tmp_path / str(size), [f"mbs://{HOST}:{server.port}/transport" for server in (a, b)], *meaning, *PATIENT,
+                        *PART_BY_PART, "--live-buffer", f"{size}MiB", np=3) as run:
             run.until_parts(1)
-            with held(run.ranks()[1]):
+            with held(run.ranks()[2]):  # each source has a rank of its own
                 for server in (a, b):
                     until_stuck(server.port)
             run.wait(0)
             peak[size] = run.report()["peak_rss_bytes"]
     print({size: f"{bytes_ / 1e6:.0f} MB" for size, bytes_ in peak.items()})
-    assert peak[32] < peak[1] + 2 * (31 << 20) * 1.15 + 8e6, peak
+    assert peak[36] < peak[4] + (32 << 20) * 1.15 + 8e6, peak
 
 
 def until_stuck(port):
