@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace eventloom {
 
@@ -17,6 +18,11 @@ constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
 /// How long it waits for what the feed of a source still holds.
 constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
+
+/// Places of sources that are no farther apart are the same.
+constexpr double kNear_s = 60;
+/// A source that has been silent for longer has no say in where the run is.
+constexpr auto kVote = std::chrono::seconds(60);
 
 double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -36,6 +42,7 @@ Epoch Frontier::at(SteadyTime time) const {
 }
 
 std::size_t LiveInputs::add(SourceId id, LiveStream& stream) {
+  if (patience_.alone) stream.expect(std::numeric_limits<Epoch>::max());
   inputs_.push_back({.id = id, .stream = &stream});
   return inputs_.size() - 1;
 }
@@ -56,6 +63,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
     if (input.heard == SteadyTime{}) input.heard = now;
     const bool listens = input.stream->listens() || input.stream->drained();
     if (!listens) input.listens_since = now;
+    expect(input);
     const bool something = input.stream->receive() != 0;
     if (something) ++heard;
     if (something || !listens) {
@@ -68,10 +76,47 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       input.was_at = input.stream->heard_of();
       input.moved = now;
     }
+    look_for_jump(input);
     if (input.absent) look_for_return(input);
   }
   frontier_.advance(now, reached(), patience_.epoch_timeout);
   return heard;
+}
+
+/// Time passes for a board that says nothing, and one that has been away may come back to where the others are.
+void LiveInputs::expect(Input& input) const {
+  if (patience_.epochs_per_second == 0) return;
+  const auto passed = input.moved == SteadyTime{} ? nanoseconds{} : nanoseconds(now_ - input.moved);
+  const auto epochs = static_cast<Epoch>(in_seconds(passed) * patience_.epochs_per_second);
+  input.stream->expect(std::max(frontier_.now(), input.was_at + epochs));
+}
+
+void LiveInputs::look_for_jump(Input& input) {
+  const auto place = input.stream->aside();
+  if (place.has_value() == input.aside) return;
+  input.aside = place.has_value();
+  if (!input.aside) return;
+  if (!input.absent) input.absent_from = input.stream->reached();
+  input.absent = true;
+  spdlog::warn(
+      "source {} ({}) jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it sends is "
+      "dropped "
+      "(out_of_step) until it is back",
+      input.id.value, input.stream->name(), input.stream->heard_of(), *place, frontier_.now());
+}
+
+Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
+
+LiveVotes LiveInputs::votes() const {
+  LiveVotes votes;
+  votes.near = near();
+  for (const auto& input : inputs_) {
+    if (input.stream->end_epoch() || now_ - input.heard > kVote) continue;
+    const auto place = input.stream->aside();
+    if (place && *place > frontier_.now()) votes.jumped_to(*place);
+    if (!place && input.was_at != 0) ++votes.in_step;
+  }
+  return votes;
 }
 
 Epoch LiveInputs::reached() const {
@@ -93,9 +138,18 @@ bool LiveInputs::any_full() const {
   return std::ranges::any_of(inputs_, [](const Input& i) { return !i.stream->listens() && !i.stream->end_epoch(); });
 }
 
-void LiveInputs::set_others(Epoch frontier, bool any_full) {
-  frontier_.advance(now_, frontier, patience_.epoch_timeout);
-  others_full_ = any_full;
+void LiveInputs::set_others(const Others& others) {
+  frontier_.advance(now_, others.frontier, patience_.epoch_timeout);
+  others_full_ = others.any_full;
+  if (others.jump == 0) return;
+  jumped_to_ = std::max(jumped_to_, others.jump);
+  for (auto& input : inputs_) {
+    const auto place = input.stream->aside();
+    if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
+    spdlog::warn("source {} ({}): its jump to epoch {} is believed, for nobody else is elsewhere, or few are",
+                 input.id.value, input.stream->name(), *place);
+    input.stream->expect(*place);
+  }
 }
 
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
@@ -112,6 +166,7 @@ void LiveInputs::hurry() { hurry_ = now_; }
 
 bool LiveInputs::overdue(const Input& input, Epoch end) const {
   const auto patience = patience_.epoch_timeout;
+  if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
   if (hurry_ != SteadyTime{}) {
     // Where nobody is ahead, silence says that there is no more.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
@@ -123,7 +178,8 @@ bool LiveInputs::overdue(const Input& input, Epoch end) const {
   // What it lacks may have come while nobody listened to it.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
-  const bool moves = now_ - input.moved < patience;
+  const bool left_behind = input.stream->heard_of() + near() < jumped_to_;
+  const bool moves = now_ - input.moved < patience && !left_behind;
   return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
 }
 
@@ -151,7 +207,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 }
 
 void LiveInputs::look_for_return(Input& input) {
-  if (input.stream->heard_of() < frontier_.at(now_ - patience_.epoch_timeout)) return;
+  if (input.aside || input.stream->heard_of() < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
                input.stream->name(), input.stream->heard_of(), input.absent_from);

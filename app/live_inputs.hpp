@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/role.hpp"
+#include "core/control/live_votes.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "formats/ids.hpp"
 
@@ -18,6 +19,12 @@ struct LivePatience {
   /// Epochs behind its end that a source which has ended is known to have passed: those that are sent with its last
   /// data.
   Epoch passed_at_end = 0;
+  /// Of the data's time; 0: it has no length.
+  double epochs_per_second = 0;
+  /// Where the run begins: sources that are far behind that are not with the others, however they move.
+  Epoch begin = 0;
+  /// No other live source is in the run: whatever its clock says is right.
+  bool alone = false;
 };
 
 /// How far the foremost live source of a run was, and when.
@@ -45,9 +52,19 @@ class Frontier {
 /// it `epoch_timeout` ago. Sources without a common pace may be far apart, so one that moves is waited for all the
 /// same as long as no other has to stop listening. A source that was given up is absent, and then nothing of it is
 /// waited for at all, until it has caught up to within that time.
+///
+/// A source whose clock jumps is set aside at once, and is no measure for the others (LiveStream::aside). Where it is
+/// then counts when more of those that have sent within a minute have jumped there than are anywhere else.
 class LiveInputs {
  public:
-  explicit LiveInputs(LivePatience patience) : patience_(patience) {}
+  /// What the ranks know together.
+  struct Others {
+    Epoch frontier = 0;     ///< how far the foremost source is
+    bool any_full = false;  ///< any holds as much as it may
+    Epoch jump = 0;         ///< where most sources have jumped to; 0: they have not
+  };
+
+  explicit LiveInputs(LivePatience patience) : patience_(patience), jumped_to_(patience.begin) {}
 
   /// Returns the number by which ready() knows it. `stream` must outlive this.
   std::size_t add(SourceId id, LiveStream& stream);
@@ -65,8 +82,10 @@ class LiveInputs {
   [[nodiscard]] Epoch seen_end() const;
   /// A source here does not listen: it holds as much as it may.
   [[nodiscard]] bool any_full() const;
-  /// Of all ranks: how far the foremost source is, and whether any is full.
-  void set_others(Epoch frontier, bool any_full);
+  /// Where the sources here are.
+  [[nodiscard]] LiveVotes votes() const;
+  /// Of all ranks, this one included.
+  void set_others(const Others& others);
   /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
   /// An input went on when the end of the run took it to have no more to say.
@@ -85,10 +104,14 @@ class LiveInputs {
     std::chrono::nanoseconds told{};  ///< length of the silence when it was told last
     SteadyTime finished{};            ///< when the end of the run took it to have no more to say
     bool missing = false;             ///< others had more then
+    bool aside = false;               ///< then absent, too
     bool absent = false;
     Epoch absent_from = 0;
   };
 
+  [[nodiscard]] Epoch near() const;
+  void expect(Input& input) const;
+  void look_for_jump(Input& input);
   void tell_silence(Input& input);
   void look_for_return(Input& input);
   [[nodiscard]] bool overdue(const Input& input, Epoch end) const;
@@ -98,6 +121,7 @@ class LiveInputs {
   LivePatience patience_;
   std::vector<Input> inputs_;
   Frontier frontier_;
+  Epoch jumped_to_;  ///< most sources; those that have not are left behind
   SteadyTime now_{};
   SteadyTime hurry_{};  ///< since when
   bool others_full_ = false;

@@ -1,6 +1,7 @@
 #include "app/live_steps.hpp"
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 namespace eventloom {
@@ -13,6 +14,7 @@ void begin_live(LiveStream& stream) {
     if (stream.receive() == 0) wait_for_more();
   }
   stream.settle();
+  stream.expect(std::numeric_limits<Epoch>::max());
   stream.begin_at(0);
 }
 

@@ -185,6 +185,9 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   const auto& geometry = setup_.meaning.geometry;
   settings.patience = {config_.epoch_timeout, config_.stall_warning,
                        geometry.epochs_per_slice + 2 * geometry.margin_epochs()};
+  if (!setup_.numbered) settings.patience.epochs_per_second = epochs_per_second(geometry.base);
+  settings.patience.begin = geometry.owned_epochs(setup_.first_slice).begin;
+  settings.patience.alone = std::ranges::count_if(setup_.streams, &SourceFacts::live) == 1;
   settings.since_start = std::move(since_start);
   auto role = std::make_unique<SourceRole>(std::move(settings), wiring_.scheduler(), std::move(setup_.local),
                                            wiring_.source_outboxes());

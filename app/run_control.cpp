@@ -50,6 +50,7 @@ RankStatus RunControl::status(bool done) const {
   status.progress = progress_;
   status.live_epoch = sources_ == nullptr ? 0 : sources_->live().reached();
   status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
+  if (sources_ != nullptr) status.live_votes = sources_->live().votes();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
   status.stop = stop_asked_ != 0 ? stop_asked_ : stop_signal();
   status.done = done ? 1 : 0;
@@ -93,7 +94,9 @@ void RunControl::end_after_loss(SteadyTime now) {
 
 /// Every rank gets the same verdicts, so that they all do this in the same round.
 void RunControl::follow(const Verdict& verdict) {
-  if (sources_ != nullptr) sources_->live().set_others(verdict.live_epoch, verdict.live_full != 0);
+  if (sources_ != nullptr) {
+    sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
+  }
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;
   if (over_) watch_.leave_loop();
   if (over_ || stopping_) return;

@@ -189,11 +189,39 @@ void require_window_fits(const SliceGeometry& geometry) {
                   " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
 }
 
+/// Live sources that begin farther apart are not in step: one hour.
+Epoch most_apart(const SourceFacts& source) {
+  constexpr double kMostApart_s = 3600;
+  if (is_numbered(source)) return std::numeric_limits<Epoch>::max();
+  return static_cast<Epoch>(std::min(kMostApart_s * epochs_per_second(source.base), 0x1p62));
+}
+
+/// Those that begin at `first` or not far behind.
+bool begins_with(const SourceFacts& source, Epoch first) {
+  return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
+}
+
+/// Where most live sources begin, and where the first of them does: a clock that is wrong when the run begins is no
+/// measure for the others.
+std::optional<Epoch> first_live_epoch(const std::vector<SourceFacts>& sources) {
+  std::optional<Epoch> found;
+  std::ptrdiff_t most = 0;
+  for (const auto& source : sources) {
+    if (!source.live || !source.first_epoch) continue;
+    const auto n = std::ranges::count_if(
+        sources, [&](const SourceFacts& other) { return other.live && begins_with(other, *source.first_epoch); });
+    if (n < most || (n == most && found < source.first_epoch)) continue;
+    most = n;
+    found = source.first_epoch;
+  }
+  return found;
+}
+
 /// Of all sources; 0 without data.
 Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
-  std::optional<Epoch> first;
+  std::optional<Epoch> first = first_live_epoch(sources);
   for (const auto& source : sources) {
-    if (source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
+    if (!source.live && source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
   }
   return first.value_or(0);
 }
@@ -201,11 +229,13 @@ Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
 /// Where sources were joined on their way the run begins with the first slice that they have whole, unless a
 /// recording begins before it.
 SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<SourceFacts>& sources, Epoch first) {
+  const auto live = first_live_epoch(sources);
   SliceId whole = geometry.slice_of(first);
   Epoch recorded = std::numeric_limits<Epoch>::max();
   for (const auto& source : sources) {
     if (!source.first_epoch) continue;
-    if (source.joined) whole.value = std::max(whole.value, geometry.slice_of(*source.first_epoch).value + 1);
+    const bool counts = source.joined && begins_with(source, *live);
+    if (counts) whole.value = std::max(whole.value, geometry.slice_of(*source.first_epoch).value + 1);
     if (!source.live) recorded = std::min(recorded, *source.first_epoch);
   }
   return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
@@ -221,7 +251,9 @@ std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
 void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) {
   const GapLimit limit{setup.meaning.geometry.epochs_per_slice};
   agree(communicator, [&] {
-    for (const auto& stream : setup.streams) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
+    for (const auto& stream : setup.streams) {
+      if (!stream.live) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
+    }
     for (auto& source : setup.local) source.stream->limit_gaps(limit);
   });
 }

@@ -39,8 +39,8 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
     if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) {
-      live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
       stream.live = live_.add(stream.source.id, *live);
+      live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
     }
     // A stream that is read as it comes need not keep what nobody asks for.
     stream.source.stream->forget(settings_.geometry.sent_epochs(settings_.first_slice).begin);

@@ -109,12 +109,14 @@ void Heartbeat::conclude(Time now) {
   note.kind = Note::kVerdict;
   auto& outcome = note.outcome;
   outcome.all_done = outcome.all_frozen = 1;
+  LiveVotes votes;
   for (int r = 0; r < size_; ++r) {
     const auto& status = reports_[static_cast<std::size_t>(r)];
     outcome.begun_end = std::max(outcome.begun_end, status.begun_end);
     outcome.progress += status.progress;
     outcome.live_epoch = std::max(outcome.live_epoch, status.live_epoch);
     outcome.live_end = std::max(outcome.live_end, status.live_end);
+    votes.add(status.live_votes);
     outcome.all_done &= status.done;
     outcome.all_frozen &= status.frozen;
     outcome.any_failed |= status.failed;
@@ -124,6 +126,7 @@ void Heartbeat::conclude(Time now) {
     outcome.stop = status.stop;
     outcome.stop_rank = r;
   }
+  outcome.live_jump = votes.majority();
   std::ranges::fill(is_here_, std::uint8_t{0});
   n_here_ = 0;
   for (int r = 1; r < size_; ++r) send(r, note);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/control/live_votes.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/message_channel.hpp"
 
@@ -17,6 +18,7 @@ struct RankStatus {
   std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
   std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
   std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
+  LiveVotes live_votes = {};      ///< where its live sources are
   std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or one of kStop...; 0: does not
   std::uint8_t done = 0;          ///< none of its roles has anything left to do
   std::uint8_t failed = 0;        ///< met an error that ends the run
@@ -39,6 +41,7 @@ struct Verdict {
   std::uint64_t progress = 0;    ///< the sum
   std::uint64_t live_epoch = 0;  ///< the greatest
   std::uint64_t live_end = 0;    ///< the greatest
+  std::uint64_t live_jump = 0;   ///< where most live sources have jumped to; 0: they have not
   std::int32_t stop = 0;         ///< of the lowest rank that asked
   std::int32_t stop_rank = -1;
   std::uint8_t all_done = 0;

@@ -6,6 +6,11 @@
 
 namespace eventloom {
 
+/// Of the data's time.
+constexpr double epochs_per_second(const TimeBase& base) {
+  return 1e12 / (static_cast<double>(base.tick_ps) * base.epoch_ticks);
+}
+
 /// A source whose data come when they come. Nothing here waits: collect() gives what is there, and is asked only
 /// for epochs before an end for which ready() is true, or which have been given up.
 ///
@@ -27,6 +32,12 @@ class LiveStream : public Source {
   [[nodiscard]] virtual bool is_connected() const = 0;
   /// The run begins with this epoch: hits before it are not part of it, and not among hits_read().
   virtual void begin_at(Epoch epoch) = 0;
+  /// The stream may have got here by now: it is not far from the others, or all others have jumped to where it is. The
+  /// greatest number: it is the only one, and may be anywhere ahead.
+  virtual void expect(Epoch epoch) = 0;
+  /// Where the peer says it is while that is out of step: farther ahead of where it may be than its format believes, or
+  /// back in time. What it sends meanwhile is left out (out_of_step), and reached() and heard_of() stay.
+  [[nodiscard]] virtual std::optional<Epoch> aside() const = 0;
   /// Takes in what has come. Returns 0 when nothing has.
   virtual std::size_t receive() = 0;
   /// receive() takes in what comes; it does not while as much is held as may be.

@@ -46,15 +46,18 @@ void FeedQueue::push(const Damage& damage) {
   auto& last = waiting_.back().damage;
   const bool too_many = last.size() >= kMostDamage;
   for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
-    if (extend(last[last.size() - back], damage)) return;
+    auto& record = last[last.size() - back];
+    // A stream that has gone back again and again.
+    Damage later = damage;
+    later.first_epoch = std::max(later.first_epoch, record.first_epoch);
+    if (extend(record, later)) return;
   }
   last.push_back(damage);
 }
 
 void FeedQueue::complete_to(Epoch epoch) {
   const std::lock_guard lock(mutex_);
-  auto& complete = waiting_.back().complete;
-  complete = std::max(complete, epoch);
+  waiting_.back().complete = epoch;
 }
 
 void FeedQueue::holds_back(std::optional<Epoch> first_epoch, Epoch seen_end) {

@@ -23,7 +23,7 @@ class FeedQueue {
   /// nothing is appended, when stop() has been called meanwhile.
   bool push(std::span<const std::byte> buffers);
   void push(const Damage& damage);
-  /// Nothing that begins before `epoch` will follow.
+  /// Nothing that begins before `epoch` will follow; less than before where a stream has gone back.
   void complete_to(Epoch epoch);
   /// What is held back before the queue: where the stream begins, if known, and one past its last epoch.
   void holds_back(std::optional<Epoch> first_epoch, Epoch seen_end);

@@ -26,35 +26,76 @@ std::size_t held_bytes(const HeldBuffers& chunk) {
 /// How long the end of a run waits for what its feed holds, and how often it looks.
 constexpr std::chrono::seconds kLongestRest{1};
 constexpr std::chrono::milliseconds kLookForRest{1};
+/// When a run begins its sources may be farther apart than neighbours in one of them: files that are served.
+constexpr double kMostApart_s = 3600;
+
+/// Epochs that pass in so long. Event numbers have no length.
+Epoch epochs_in(double seconds, const StreamHeader& header) {
+  if (seconds == 0 || (header.flags & kNumbered) != 0) return std::numeric_limits<Epoch>::max();
+  return static_cast<Epoch>(std::min(seconds * epochs_per_second(header.base), 0x1p62));
+}
 
 }  // namespace
 
 FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
-    : feed_(std::move(feed)), settings_(std::move(settings)), header_(feed_->header()) {}
+    : feed_(std::move(feed)),
+      settings_(std::move(settings)),
+      header_(feed_->header()),
+      steps_(epochs_in(settings_.most_jump_s, header_)) {}
 
-bool FeedStream::is_known() const { return drained() || ((first_epoch_ || begins_) && feed_->header_known()); }
+bool FeedStream::is_known() const {
+  const bool begins = (first_epoch_ && steps_.is_placed()) || begins_;
+  return drained() || (begins && feed_->header_known());
+}
 
 void FeedStream::settle() {
   header_ = feed_->settle_header();
-  if (settings_.record.empty()) return;
-  recording_.emplace(settings_.record, header_, name());
-  std::vector<std::byte> held;
-  for (const auto& chunk : chunks_) held.insert(held.end(), chunk.bytes.begin(), chunk.bytes.end());
-  recording_->add(held, std::vector<Damage>(damage_.begin(), damage_.end()));
+  if (!settings_.record.empty()) recording_.emplace(settings_.record, header_, name());
 }
 
-/// Takes again what has come so far.
+/// Takes again what has come so far: only now it is known where the others are.
 void FeedStream::begin_at(Epoch epoch) {
   begun_ = true;
   begin_ = closed_ = epoch;
+  const auto apart_s = settings_.most_jump_s == 0 ? 0 : std::max(settings_.most_jump_s, kMostApart_s);
+  steps_.begin_at(epoch, epochs_in(apart_s, header_));
   const auto chunks = std::exchange(chunks_, {});
-  const auto damage = std::exchange(damage_, {});
+  std::vector<Damage> damage(damage_.begin(), damage_.end());
+  const Epoch heard_of = heard_of_;
+  begin_anew();
+  for (const auto& chunk : chunks) {
+    const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
+    FeedBatch again;
+    again.buffers = chunk.bytes;
+    again.damage.assign(damage.begin(), behind);
+    damage.erase(damage.begin(), behind);
+    take_again(std::move(again));
+  }
+  FeedBatch rest;
+  rest.damage = std::move(damage);
+  rest.complete = heard_of;
+  rest.ended = ended_ || drained_;
+  take_again(std::move(rest));
+}
+
+void FeedStream::take_again(FeedBatch batch) {
+  steps_.take_out(batch, closed_);
+  if (recording_) recording_->add(batch.buffers, batch.damage);
+  for (const auto& lost : batch.damage) take_damage(lost);
+  take_buffers(std::move(batch.buffers));
+  heard_of_ = complete_ = batch.complete;
+}
+
+/// Nothing has been taken so far.
+void FeedStream::begin_anew() {
+  chunks_.clear();
+  damage_.clear();
   held_bytes_ = 0;
   hits_ = 0;
   dead_epochs_ = 0;
   dropped_ = {};
-  for (const auto& chunk : chunks) take_buffers(chunk.bytes);
-  for (const auto& lost : damage) take_damage(lost);
+  used_end_ = data_end_ = heard_of_ = complete_ = 0;
+  first_epoch_.reset();
 }
 
 /// Until the run has begun nothing is left out: it may turn out to be recorded.
@@ -69,6 +110,10 @@ std::size_t FeedStream::receive() {
   batch_.buffers.clear();
   feed_->take(batch_);
   const std::size_t bytes = batch_.buffers.size();
+  if (steps_.take_out(batch_, closed_)) {
+    before_ += hits_;
+    begin_anew();
+  }
   const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
   for (const auto& damage : batch_.damage) take_damage(damage);
   if (recording_) recording_->add(batch_.buffers, batch_.damage);
@@ -341,6 +386,7 @@ SourceCounts FeedStream::counts() const {
     const double epoch_ns = static_cast<double>(header_.base.tick_ps) * header_.base.epoch_ticks / 1000;
     counts["dead_time_ns"] = static_cast<std::uint64_t>(static_cast<double>(dead_epochs_) * epoch_ns);
   }
+  counts["hits_in"] = hits_read();
   counts["epochs_given_up"] = given_up_;
   counts["hits_before_the_run"] = before_;
   counts["hits_after_the_end"] = hits_beyond_end();

@@ -18,6 +18,7 @@
 #include "io/epochs/held_buffers.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/live_feed.hpp"
+#include "io/live/step_filter.hpp"
 
 namespace eventloom {
 
@@ -32,8 +33,10 @@ class FeedStream final : public LiveStream {
   struct Settings {
     std::size_t buffer_bytes = std::size_t{256} << 20;
     bool drop_when_full = false;
-    /// Path for a recording of all that is received; empty: none. One that fails counts as an anomaly.
+    /// Path for a recording of all that is received in step; empty: none. One that fails counts as an anomaly.
     std::string record;
+    /// Data time to the next data that are believed at once; 0: all that lie ahead are.
+    double most_jump_s = 0;
   };
 
   FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings);
@@ -66,6 +69,8 @@ class FeedStream final : public LiveStream {
   void finish() override;
   [[nodiscard]] bool drained() const override { return ended_ || drained_; }
   void give_up(Epoch end, bool missing) override;
+  void expect(Epoch epoch) override { steps_.expect(epoch); }
+  [[nodiscard]] std::optional<Epoch> aside() const override { return steps_.aside(); }
   void end_at(Epoch end) override { end_ = end; }
   void close() override;
 
@@ -75,6 +80,8 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
   void take_progress();
   void count_rest();
+  void begin_anew();
+  void take_again(FeedBatch batch);
   void take_buffers(std::vector<std::byte> bytes);
   std::size_t take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                           HeldBuffers& chunk);
@@ -92,6 +99,7 @@ class FeedStream final : public LiveStream {
   Settings settings_;
   StreamHeader header_;
   std::optional<FeedRecording> recording_;
+  StepFilter steps_;
   FeedBatch batch_;
   std::vector<std::byte> spare_;
   std::deque<HeldBuffers> chunks_;  ///< one for what was taken at once

@@ -12,7 +12,8 @@
 
 namespace eventloom {
 
-/// What has come of a live stream since it was last asked.
+/// What has come of a live stream since it was last asked. Epochs rise, but where the peer has jumped back: behind that
+/// they begin anew.
 struct FeedBatch {
   std::vector<std::byte> buffers;    ///< whole stored epoch buffers one behind the other, in rising epochs
   std::vector<Damage> damage;        ///< stretches that are known to be lost, in rising first epochs

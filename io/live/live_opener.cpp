@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "io/live/feed_stream.hpp"
 #include "io/mbs/mbs_feed.hpp"
+#include "io/udp/board_stream.hpp"
 #include "io/udp/udp_feed.hpp"
 
 namespace eventloom {
@@ -17,6 +18,8 @@ namespace {
 /// Of what may be held of a source: what its feed may hold until it is in order, and for the stream to take.
 constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
+/// As far as a server's time stamps are believed where they come from.
+constexpr double kMostJumpOfServers_s = 3600;
 
 std::uint64_t feed_share(std::uint64_t buffer_bytes) { return std::min(buffer_bytes / kFeedShare, kMostInFeed); }
 
@@ -30,6 +33,7 @@ std::unique_ptr<LiveStream> LiveOpener::open(const SourceUri& uri, std::uint32_t
   settings.buffer_bytes = options_.buffer_bytes - 2 * feed_share(options_.buffer_bytes);
   settings.drop_when_full = options_.drop_when_full;
   settings.record = recording_of(id);
+  settings.most_jump_s = uri.scheme() == "mbs" ? kMostJumpOfServers_s : BoardStream::kMostJump_s;
   return std::make_unique<FeedStream>(open_feed(uri, board, id, base), std::move(settings));
 }
 

@@ -164,7 +164,15 @@ void BoardStream::accept(const WholeBuffer& whole, std::int64_t now_ns, FeedBatc
   if (!words_intact_in(*header, whole.bytes)) {
     return drop({DropCause::corrupt, "the checksum of its words is wrong"}, header, whole.sequence);
   }
-  if (const auto verdict = misplaced(*header, now_ns)) return drop(*verdict, header, whole.sequence);
+  if (const auto verdict = misplaced(*header, now_ns)) {
+    drop(*verdict, header, whole.sequence);
+    // It may go on like this for ever.
+    if (placed_) {
+      settle_gap(header->hits_before + header->n_hits, next_, out);
+      gap_.break_in_stream = true;
+    }
+    return;
+  }
   hand_over(*header, whole, now_ns, out);
 }
 
@@ -215,10 +223,12 @@ void BoardStream::clear_window() {
 
 void BoardStream::hand_over(const EpochBufferHeader& header, const WholeBuffer& whole, std::int64_t now_ns,
                             FeedBatch& out) {
-  settle_gap(header.hits_before, header.first_epoch, out);
+  const auto epochs = header.epochs();
+  settle_gap(header.hits_before, std::max(epochs.begin, next_), out);
   out.buffers.insert(out.buffers.end(), whole.bytes.begin(), whole.bytes.end());
   accounted_ = header.hits_before + header.n_hits;
-  next_ = header.epochs().end;
+  if (placed_ && is_far(epochs, now_ns)) former_ = {next_, placed_ns_};
+  next_ = epochs.end;
   out.complete = next_;
   placed_ = true;
   placed_ns_ = now_ns;
@@ -257,12 +267,19 @@ std::optional<BoardStream::Verdict> BoardStream::misplaced(const EpochBufferHead
   if (epochs.end - 1 > max_epoch(header_.base().epoch_ticks)) {
     return Verdict{DropCause::corrupt, "the times of its epochs do not fit 64 bits"};
   }
-  if (epochs.begin < session_begin_) return Verdict{DropCause::late, "the board was further before it began anew"};
-  if (epochs.begin < next_) return Verdict{DropCause::corrupt, "its epochs have been before"};
-  if (placed_ && !in_step(next_, epochs.end - 1, now_ns - placed_ns_) && !jump_is_believed(header)) {
+  if (is_far(epochs, now_ns)) {
+    if (is_believed(header, now_ns)) return std::nullopt;
     return Verdict{DropCause::out_of_step, "its epochs are too far from the last one's"};
   }
-  return std::nullopt;
+  if (epochs.begin >= next_) return std::nullopt;
+  if (epochs.begin < session_begin_) return Verdict{DropCause::late, "the board was further before it began anew"};
+  return Verdict{DropCause::corrupt, "its epochs have been before"};
+}
+
+/// From where the stream is, forwards or back; one that is nowhere yet may be anywhere.
+bool BoardStream::is_far(EpochRange epochs, std::int64_t now_ns) const {
+  if (!placed_) return !in_step(epochs.begin, epochs.end - 1, 0);
+  return !in_step(next_, epochs.end - 1, now_ns - placed_ns_) || !in_step(epochs.begin, next_, 0);
 }
 
 bool BoardStream::counts_fit(const EpochBufferHeader& header) const {
@@ -287,8 +304,12 @@ bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
   return static_cast<double>(to - from) * epoch_s <= kMostJump_s + passed_s;
 }
 
-bool BoardStream::jump_is_believed(const EpochBufferHeader& header) {
+/// A jump that many epoch buffers agree on, or to where the stream was before the last one.
+bool BoardStream::is_believed(const EpochBufferHeader& header, std::int64_t now_ns) {
   const auto epochs = header.epochs();
+  if (former_ && epochs.begin >= former_->next && in_step(former_->next, epochs.end - 1, now_ns - former_->ns)) {
+    return true;
+  }
   const bool follows = jump_.buffers != 0 && epochs.begin >= jump_.end && in_step(jump_.end, epochs.end - 1, 0);
   jump_ = {follows ? jump_.buffers + 1 : 1, epochs.end};
   return jump_.buffers >= kJumpBuffers;

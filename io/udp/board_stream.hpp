@@ -39,6 +39,9 @@ struct BoardCounts {
 /// Hits are accounted for by `hits_before` of the epoch buffers and by the marks: those of a session that begins
 /// while its datagrams are listened to are all handed over or in a Damage; of one that was under way, those from the
 /// first epoch buffer heard on. A Damage begins where the last epoch buffer handed over ends, or the last mark was.
+///
+/// Epochs rise, but where the board jumps: forwards, or back by more than is believed of neighbours. Whether the run
+/// can take what comes then is not decided here.
 class BoardStream {
  public:
   /// How long a missing datagram is waited for. Networks reorder within microseconds to a few milliseconds.
@@ -46,7 +49,7 @@ class BoardStream {
   /// Data time between neighbours that is believed at once, besides the time that has passed: clocks of boards and
   /// times of spills lie below.
   static constexpr double kMostJump_s = 60;
-  /// So many epoch buffers in a row that agree on a greater jump are believed.
+  /// So many epoch buffers in a row that agree on a greater jump, or on one back by as much, are believed.
   static constexpr std::uint32_t kJumpBuffers = 8;
   /// A session that another has followed is taken up again when that one has been silent for so long: whoever sends
   /// one stray datagram does not silence a board.
@@ -97,6 +100,12 @@ class BoardStream {
     Epoch end = 0;
   };
 
+  /// Where the stream was before it jumped.
+  struct Former {
+    Epoch next = 0;
+    std::int64_t ns = 0;
+  };
+
   bool is_of_session(const DatagramHeader& header, std::int64_t now_ns, FeedBatch& out);
   void begin_session(const DatagramHeader& header, FeedBatch& out);
   void close_session(FeedBatch& out);
@@ -117,7 +126,8 @@ class BoardStream {
   [[nodiscard]] bool counts_fit(const EpochBufferHeader& header) const;
   void count_hits_of(const EpochBufferHeader& header);
   [[nodiscard]] bool in_step(Epoch from, Epoch to, std::int64_t passed_ns) const;
-  bool jump_is_believed(const EpochBufferHeader& header);
+  [[nodiscard]] bool is_far(EpochRange epochs, std::int64_t now_ns) const;
+  bool is_believed(const EpochBufferHeader& header, std::int64_t now_ns);
 
   void settle_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out);
   void damage(DropCause cause, std::uint64_t hits, Epoch until, FeedBatch& out) const;
@@ -127,6 +137,7 @@ class BoardStream {
   FragmentWindow window_;
   Gap gap_;
   Jump jump_;
+  std::optional<Former> former_;
   std::optional<std::uint32_t> session_;
   std::uint32_t source_ = 0;
   std::deque<std::uint32_t> former_sessions_;

@@ -34,6 +34,8 @@ class FakeStream final : public LiveStream {
   bool ended = false;
   bool finished = false;
   bool holds = false;  ///< does not hand over all that it has
+  Epoch expected = 0;
+  std::optional<Epoch> jumped;
 
   /// All before `epoch` comes, for the next receive() to take.
   void come(Epoch epoch) { coming_ = epoch; }
@@ -55,6 +57,8 @@ class FakeStream final : public LiveStream {
   [[nodiscard]] bool joined() const override { return false; }
   void begin_at(Epoch) override {}
   [[nodiscard]] bool listens() const override { return !drained(); }
+  void expect(Epoch epoch) override { expected = epoch; }
+  [[nodiscard]] std::optional<Epoch> aside() const override { return jumped; }
   [[nodiscard]] bool is_connected() const override { return true; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] Epoch reached() const override { return std::max(heard_, given_up_to_); }
@@ -201,7 +205,7 @@ TEST_F(LiveInputsTest, OnlyOthersMakeItOverdue) {
 TEST_F(LiveInputsTest, SourcesOfOtherRanksCount) {
   begin({.epoch_timeout = seconds(2)});
   receive({});
-  inputs().set_others(50, false);
+  inputs().set_others({.frontier = 50});
   receive(seconds(1));
   EXPECT_FALSE(ready_first(50));
   receive(seconds(3));
@@ -275,8 +279,65 @@ TEST_F(LiveInputsTest, OneThatMovesIsWaitedForUntilAnotherIsFull) {
     receive(seconds(time));
     EXPECT_FALSE(ready_second(100)) << time;
   }
-  inputs().set_others(1000, true);
+  inputs().set_others({.frontier = 1000, .any_full = true});
   EXPECT_TRUE(ready_second(100));
+}
+
+/// A clock that is wrong is no measure for the others, and nobody waits for it.
+TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
+  begin({.epoch_timeout = {}, .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  first.come(20);
+  receive(milliseconds(1));
+  EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
+  EXPECT_EQ(inputs().reached(), 20U);
+  EXPECT_TRUE(ready_second(20));
+  EXPECT_FALSE(ready_second(21)) << "nobody is there";
+  EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
+  EXPECT_EQ(inputs().votes().in_step, 1U);
+  EXPECT_EQ(inputs().votes().majority(), 0U);
+  second.jumped.reset();
+  second.come(25);
+  receive(milliseconds(2));
+  EXPECT_EQ(told("source 4 (second) is back at epoch 25"), 1U);
+  EXPECT_FALSE(ready_second(26));
+}
+
+TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  receive(milliseconds(1));
+  EXPECT_EQ(inputs().votes().majority(), 0U);
+  first.ended = true;
+  const auto jump = inputs().votes().majority();
+  EXPECT_EQ(jump, 1'000'000U);
+  inputs().set_others({.frontier = 10, .jump = jump});
+  EXPECT_EQ(second.expected, 1'000'000U);
+}
+
+/// All but one jump: that one is behind, and not waited for though it moves.
+TEST_F(LiveInputsTest, OneThatDoesNotJumpWithTheOthersIsLeftBehind) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  for (int time = 0; time <= 5; ++time) {
+    second.come(static_cast<Epoch>(time) + 1);
+    receive(seconds(time));
+    inputs().set_others({.frontier = 1'000'000, .jump = 1'000'000});
+  }
+  EXPECT_TRUE(ready_second(1000));
+}
+
+TEST_F(LiveInputsTest, TimePassesForOneThatIsSilent) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  second.come(10);
+  receive({});
+  receive(seconds(30));
+  EXPECT_EQ(second.expected, 3010U);
 }
 
 /// The end of a run does not wait for what may never come, not even where nobody is ahead.

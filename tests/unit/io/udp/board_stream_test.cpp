@@ -221,6 +221,43 @@ TEST(BoardStream, AbsurdJumpsAreOutOfStepUntilManyAgree) {
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 6U + BoardStream::kJumpBuffers - 1);
 }
 
+/// Where it was before it jumped it is believed at once, elsewhere when many agree.
+TEST(BoardStream, ABoardMayComeBackFromAJump) {
+  Receiver to;
+  BoardMaker board(3);
+  const Epoch far = 1'000 * kEpochsPerSecond;
+  std::uint64_t n = 0;
+  const auto send = [&](Epoch first) { to.take(board.one(board.buffer(first, 1, 1), n++)); };
+  send(far);
+  for (Epoch epoch = 10; epoch < 10 + BoardStream::kJumpBuffers; ++epoch) send(epoch);
+  EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers}));
+  EXPECT_EQ(to.out.complete, 10U + BoardStream::kJumpBuffers);
+  send(far + 1);
+  send(100);
+  EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers, BoardStream::kJumpBuffers + 1, n - 1}));
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), BoardStream::kJumpBuffers - 1);
+  EXPECT_EQ(to.stream.counts().hits + hits_of(to.out.damage, DropCause::out_of_step), board.hits());
+}
+
+/// It does so for ever: what it sends is told at once, not when it is back.
+TEST(BoardStream, WhatIsOutOfStepIsToldAsItComes) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  for (std::uint64_t n = 1; n < 20; ++n) {
+    to.take(board.one(board.buffer(n * 1'000 * kEpochsPerSecond, 1, 2), n));
+    EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), 2 * n);
+  }
+}
+
+TEST(BoardStream, ABufferOfMoreThanAMinuteIsNoBeginning) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(5, 4'000'000'000, 5), 0));
+  to.take(board.one(board.buffer(10, 1, 6), 1));
+  EXPECT_EQ(to.sequences(), Numbers{1});
+}
+
 TEST(BoardStream, APauseOfTheBoardIsNoJump) {
   Receiver to;
   BoardMaker board(3);

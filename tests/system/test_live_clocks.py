@@ -1,0 +1,98 @@
+"""Boards whose clock jumps: set aside, named and counted, taken back; no run becomes endless or grows by one."""
+
+import signal
+
+import pytest
+
+from live import Board, LiveRun, Recording, assert_slices_as_replayed, drained, free_port, losses_of, masked, merged, rows, udp
+from misbehaviour import BadBoard
+
+FAR = 10**12  # epochs
+STREAMS = {"sources": 2, "rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 200_000,
+           "duration": "40ms", "seed": 5, "epochs-per-buffer": 10}
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return Recording(tmp_path_factory.mktemp("recording"), "gap:25ns,4", 100, **STREAMS)
+
+
+def jumping(recording, port):
+    return BadBoard(recording.files[1], port, seed=0, calm=1000)
+
+
+def together(steady, other, begin, end, shift=0):
+    other.shift = shift
+    for epoch in range(begin, end, 100):
+        steady.to(epoch + 100)
+        other.go_on(epoch + 100)
+
+
+@pytest.mark.parametrize("np", [None, 2])
+@pytest.mark.parametrize("timeout", ["0s", "1s"])
+def test_a_jump_and_back(tmp_path, recording, np, timeout):
+    """The run goes on without the board that has jumped, and with it when it is back."""
+    ports = [free_port(), free_port()]
+    with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout",
+                 timeout, np=np).listening() as run, \
+            Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
+        steady.header()
+        together(steady, other, 0, 1_000)
+        run.until_parts(8)
+        together(steady, other, 1_000, 2_000, FAR)
+        run.until_told("source 1 (", "set aside")
+        run.until_parts(18)
+        drained(ports[1])
+        together(steady, other, 2_000, 3_000)
+        run.until_told("source 1 (", "is back")
+        together(steady, other, 3_000, 4_000)
+        for port in ports:
+            drained(port)
+        run.signal(signal.SIGINT)
+        found, report = run.found(3, timeout=20), run.report()
+    away = recording.hits(1, 1_000, 2_000)
+    assert losses_of(report, 1) == {"out_of_step": away} and losses_of(report, 0) == {}
+    assert found["ledger/hits_in"].sum() == recording.sent()
+    assert set(range(10, 20)) <= set(masked(found)) <= set(range(9, 31)) and set(masked(found).values()) == {2}
+    assert_slices_as_replayed(recording, found)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR1, "--duration"])
+def test_a_board_that_stays_away(tmp_path, recording, how):
+    """It ends as it is told to, and nothing is written of the stretch between."""
+    ports = [free_port(), free_port()]
+    more = ["--duration", "4s"] if how == "--duration" else []
+    with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout", "1s",
+                 *more).listening() as run, \
+            Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
+        steady.header()
+        together(steady, other, 0, 1_000)
+        together(steady, other, 1_000, 3_000, FAR)
+        run.until_told("source 1 (", "set aside")
+        if not more:
+            run.signal(how)
+        run.wait(75 if how == signal.SIGUSR1 else 3, timeout=15)
+        if how != signal.SIGUSR1:
+            assert max(rows(merged(tmp_path))) < 40
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*")) < 5e6
+
+
+def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
+    """The run begins where the other is."""
+    ports = [free_port(), free_port()]
+    with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--builders", "1", "--epoch-timeout", "5s").listening() as run, \
+            Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
+        steady.header()
+        together(steady, other, 0, 1_000, FAR)
+        run.until_told("source 1 (", "set aside")
+        for port in ports:
+            drained(port)
+        together(steady, other, 1_000, 4_000)
+        for port in ports:
+            drained(port)
+        run.signal(signal.SIGINT)
+        found, report = run.found(3, timeout=20), run.report()
+    assert max(rows(found)) < 41
+    assert losses_of(report, 1)["out_of_step"] >= recording.hits(1, 0, 1_000) > 0
+    assert set(range(31, 40)) <= rows(found).keys() - masked(found)
+    assert_slices_as_replayed(recording, found)
