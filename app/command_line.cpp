@@ -1,11 +1,12 @@
 #include "app/command_line.hpp"
 
-#include <fstream>
 #include <iostream>
 #include <sstream>
+#include <stdexcept>
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "formats/text_file.hpp"
 
 namespace eventloom {
 
@@ -57,12 +58,13 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
       return std::nullopt;
     }
     if (values.count("config") != 0) {
-      const auto& file = values["config"].as<std::string>();
-      std::ifstream in(file);
-      if (!in) throw UserError("cannot open the configuration file '" + file + "'");
+      constexpr std::uint64_t kMostBytes = 16U << 20;
+      std::istringstream in(read_text_file(values["config"].as<std::string>(), kMostBytes));
       po::store(po::parse_config_file(in, options_), values);
     }
     po::notify(values);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--config: " + std::string(e.what()));
   } catch (const po::error& e) {
     throw UserError(std::string(e.what()) + "; see 'eventloom " + command_ + " --help'");
   }

@@ -116,6 +116,7 @@ std::vector<std::string> output_paths(const std::string& output, const std::vect
 bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
   const auto source = opener.open(spec, id);
+  if (!spec.defect.empty()) return false;  // that has been told; a file of it would say that it has no hits
   if (auto* live = dynamic_cast<LiveStream*>(source.get())) begin_live(*live);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");

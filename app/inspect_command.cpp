@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -66,11 +67,16 @@ std::optional<std::string> scheme_of_content(const std::string& path) {
 }
 
 Json to_json(const Damage& damage) {
-  return {{"offset", damage.file_offset},
-          {"first_epoch", damage.first_epoch},
-          {"epochs", damage.n_epochs},
-          {"hits", damage.n_hits},
-          {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
+  Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch}};
+  const bool breaks_off = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
+  if (breaks_off) {
+    json["until"] = "the end";
+  } else {
+    json["epochs"] = damage.n_epochs;
+  }
+  json["hits"] = damage.n_hits;
+  json["cause"] = kDropCauseNames[static_cast<std::size_t>(damage.cause)];
+  return json;
 }
 
 Json payload_words_to_json(std::uint8_t n) {

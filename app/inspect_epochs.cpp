@@ -9,8 +9,8 @@
 #include "app/epoch_steps.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
+#include "io/epochs/epochs_source.hpp"
 #include "io/epochs/mapped_file.hpp"
-#include "io/sources/open_sources.hpp"
 
 namespace eventloom {
 
@@ -129,20 +129,23 @@ std::string index_state(std::span<const std::byte> file) {
 }  // namespace
 
 EpochsReport read_epochs_report(const std::string& path, std::uint64_t n_hits) {
-  const auto source = open_source({SourceUri::of_path("file", path)}, {0}, {});
-  EpochsReader reader(source->header(), n_hits);
+  EpochsSource source(path);
+  EpochsReader reader(source.header(), n_hits);
   SliceData data;
-  reader.starts_at(source->first_epoch().value_or(0));
-  for_each_step(*source, [&](EpochRange epochs) {
+  reader.starts_at(source.first_epoch().value_or(0));
+  for_each_step(source, [&](EpochRange epochs) {
     data.clear();
-    source->collect(epochs, data);
+    source.collect(epochs, data);
     reader.take(data, epochs.begin);
   });
   auto report = reader.finish();
   const MappedFile file(path);
   report.file_bytes = file.bytes().size();
   report.index = index_state(file.bytes());
-  report.anomalies = source->anomalies();
+  report.anomalies = source.anomalies();
+  for (const auto& problem : source.problems()) {
+    report.problems.push_back(fmt::format("offset {}: {}", problem.offset, problem.text));
+  }
   return report;
 }
 

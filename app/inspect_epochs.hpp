@@ -33,7 +33,7 @@ struct EpochsReport {
   std::uint64_t epochs_in_gaps = 0;
   std::uint64_t anomalies = 0;        ///< see Source::anomalies
   std::vector<Damage> damage;         ///< stretches that cannot be used
-  std::vector<std::string> problems;  ///< what is wrong inside of buffers, a line each
+  std::vector<std::string> problems;  ///< what is wrong with the file and in its buffers
   std::vector<RecordedHit> first_hits;
 
   [[nodiscard]] bool damaged() const {

@@ -1,13 +1,12 @@
 #include "schedulers/table.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <istream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
+#include "formats/text_file.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -53,8 +52,8 @@ TableEntry entry_of(const std::vector<std::string>& fields) {
 }
 
 ScheduleTable read_file(const std::string& file) {
-  std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file)) refuse(file, "cannot open the file");
+  constexpr std::uint64_t kMostBytes = 64U << 20;
+  std::istringstream in(read_text_file(file, kMostBytes));
   return read_schedule_table(in, file);
 }
 

@@ -8,7 +8,6 @@
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/epoch_buffer.hpp"
-#include "io/epochs/stream_scan.hpp"
 
 namespace eventloom {
 
@@ -112,7 +111,7 @@ void EpochsSource::scan() {
   damage_ = std::move(scan.damage);
   hits_ = scan.hits;
   anomalies_ = scan.anomalies;
-  for (const auto& problem : scan.problems) spdlog::error("{}: offset {}: {}", path_, problem.offset, problem.text);
+  for (const auto& problem : scan.problems) tell(problem.offset, problem.text);
   if (scan.problems.empty()) {
     spdlog::warn("{}: no index, the recording was not closed; {} epoch buffers found by scanning", path_,
                  entries_.size());
@@ -122,6 +121,7 @@ void EpochsSource::scan() {
     end_epoch_ = entries_.back().epochs().end;
   }
   for (const auto& damage : damage_) {
+    count_lost(damage);
     const bool first = end_epoch_ == 0;
     first_epoch_ = first ? damage.first_epoch : std::min(first_epoch_, damage.first_epoch);
     const bool open = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
@@ -202,6 +202,7 @@ void EpochsSource::give_up(EpochRange epochs) {
   end_epoch_ = std::max(end_epoch_, damage.first_epoch + 1);
   damage_.insert(std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch), damage);
   tail_damage_ = damage;
+  count_lost(damage);
   spdlog::error("{}: the file was cut or its disk failed while it was read; {} hits from epoch {} on are lost", path_,
                 damage.n_hits, damage.first_epoch);
 }
@@ -220,10 +221,24 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   damage.cause = defect->first;
   out.damage.push_back(damage);
   if (reported_.insert(entry.offset).second) {
-    spdlog::error("{}: offset {}: {}; expected {} hits from epoch {} on, which are dropped", path_, entry.offset,
-                  defect->second, entry.n_hits, entry.first_epoch);
+    count_lost(damage);
+    tell(entry.offset, std::string(defect->second) + "; expected " + std::to_string(entry.n_hits) +
+                           " hits from epoch " + std::to_string(entry.first_epoch) + " on, which are dropped");
   }
   return false;
+}
+
+void EpochsSource::tell(std::uint64_t offset, const std::string& text) {
+  spdlog::error("{}: offset {}: {}", path_, offset, text);
+  problems_.push_back({offset, text});
+}
+
+SourceCounts EpochsSource::counts() const {
+  SourceCounts counts;
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    if (lost_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] = lost_[i];
+  }
+  return counts;
 }
 
 std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/stream_file.hpp"
 #include "io/epochs/mapped_file.hpp"
+#include "io/epochs/stream_scan.hpp"
 
 namespace eventloom {
 
@@ -39,9 +41,13 @@ class EpochsSource final : public Source {
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
+  [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] IndexState index_state() const { return index_state_; }
   [[nodiscard]] std::size_t buffers() const { return entries_.size(); }
+  /// What is wrong with the file, as far as it has been looked at; in words that are not checked before they are
+  /// decoded.
+  [[nodiscard]] const std::vector<StreamProblem>& problems() const { return problems_; }
 
  private:
   bool use_index();
@@ -51,6 +57,8 @@ class EpochsSource final : public Source {
   std::optional<std::uint64_t> collect_buffers(EpochRange epochs, SliceData& out);
   void note_given(std::uint64_t last_buffer);
   void give_up(EpochRange epochs);
+  void tell(std::uint64_t offset, const std::string& text);
+  void count_lost(const Damage& damage) { lost_[static_cast<std::size_t>(damage.cause)] += damage.n_hits; }
 
   std::string path_;
   MappedFile file_;
@@ -69,7 +77,9 @@ class EpochsSource final : public Source {
   std::uint64_t given_hits_ = 0;  ///< in the stream up to there
   bool gave_up_ = false;          ///< the file can no longer be read
   std::uint64_t anomalies_ = 0;
-  std::set<std::uint64_t> reported_;  ///< offsets of damaged buffers that were reported
+  std::vector<StreamProblem> problems_;
+  std::array<std::uint64_t, kDropCauses> lost_{};  ///< hits by cause
+  std::set<std::uint64_t> reported_;               ///< offsets of damaged buffers that were reported
 };
 
 }  // namespace eventloom

@@ -23,7 +23,8 @@ constexpr std::uint64_t kReleaseStep = 4U << 20;
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting for the writer of a FIFO.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(path);
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {

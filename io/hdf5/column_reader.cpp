@@ -13,14 +13,7 @@ namespace eventloom {
 
 namespace {
 
-herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* names) {
-  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  return 0;
-}
-
-bool is_group(hid_t parent, const std::string& name) {
-  return H5Id(H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose).get() >= 0;
-}
+constexpr std::size_t kMostBytes = 8;  ///< of a number
 
 }  // namespace
 
@@ -28,36 +21,131 @@ struct ColumnReader::Handles {
   H5Id file;
   H5Id dataset;
   H5Id space;
+  H5Id creation;
 };
 
 ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
     : name_(file + ":" + dataset), handles_(std::make_unique<Handles>()) {
-  handles_->file = open_for_reading(file);
-  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (handles_->dataset.get() < 0) fail("there is no such dataset");
+  open(file, dataset);
   handles_->space = H5Id(check(H5Dget_space(handles_->dataset.get()), "a dataset's space"), H5Sclose);
   if (H5Sget_simple_extent_ndims(handles_->space.get()) != 1) fail("the dataset must have one dimension");
   hsize_t size = 0;
   H5Sget_simple_extent_dims(handles_->space.get(), &size, nullptr);
   size_ = size;
+  learn_type();
+  learn_layout();
+  if (chunk_rows_ != 0) keep_one_chunk(dataset);
+}
+
+void ColumnReader::open(const std::string& file, const std::string& dataset) {
+  handles_->file = open_for_reading(file);
+  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (handles_->dataset.get() >= 0) return;
+  const auto reason = hdf5_reason();
+  const bool there = H5Lexists(handles_->file.get(), dataset.c_str(), H5P_DEFAULT) > 0;
+  fail(there ? "the dataset does not open: " + reason : "there is no such dataset");
+}
+
+void ColumnReader::learn_type() {
   const H5Id type(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
   const auto type_class = H5Tget_class(type.get());
-  if (type_class != H5T_INTEGER && type_class != H5T_FLOAT)
-    fail("the dataset must hold integers or floating-point numbers");
+  if ((type_class != H5T_INTEGER && type_class != H5T_FLOAT) || H5Tget_size(type.get()) > kMostBytes)
+    fail("the dataset must hold integers or floating-point numbers of up to 64 bits");
   is_float_ = type_class == H5T_FLOAT;
   is_signed_ = !is_float_ && H5Tget_sign(type.get()) == H5T_SGN_2;
+}
+
+/// Writers leave out a filter that they lack, where it is optional, and mark the chunks.
+bool ColumnReader::filter_skipped(int filter) const {
+  hsize_t begin = 0;
+  unsigned skipped = 0;
+  haddr_t address = 0;
+  hsize_t bytes = 0;
+  const bool known =
+      H5Dget_chunk_info(handles_->dataset.get(), handles_->space.get(), 0, &begin, &skipped, &address, &bytes) >= 0;
+  return !known || (skipped >> static_cast<unsigned>(filter) & 1U) != 0;
+}
+
+/// How the rows lie in the file, and whether what they are compressed with is at hand.
+void ColumnReader::learn_layout() {
+  handles_->creation = H5Id(check(H5Dget_create_plist(handles_->dataset.get()), "a dataset's layout"), H5Pclose);
+  const auto layout = handles_->creation.get();
+  for (int i = 0; i < H5Pget_nfilters(layout); ++i) {
+    unsigned flags = 0;
+    std::size_t n = 0;
+    char name[64] = "";
+    const auto filter =
+        H5Pget_filter2(layout, static_cast<unsigned>(i), &flags, &n, nullptr, sizeof name, name, nullptr);
+    if ((filter >= 0 && H5Zfilter_avail(filter) > 0) || filter_skipped(i)) continue;
+    fail("it is compressed with filter " + std::to_string(filter) + " (" + name +
+         "), which this HDF5 lacks: point HDF5_PLUGIN_PATH to it, or rewrite the file with h5repack -f GZIP=1");
+  }
+  if (H5Pget_layout(layout) != H5D_CHUNKED) return;
+  hsize_t rows = 0;
+  if (H5Pget_chunk(layout, 1, &rows) != 1 || rows == 0) fail("its layout is damaged: " + hdf5_reason());
+  hsize_t chunks = 0;
+  if (H5Dget_num_chunks(handles_->dataset.get(), handles_->space.get(), &chunks) < 0)
+    fail("its index does not read: " + hdf5_reason());
+  chunk_rows_ = rows;
+  chunks_ = chunks;
+}
+
+/// HDF5 keeps no chunk above 1 MiB unless told: a compressed one would be decompressed at each read.
+void ColumnReader::keep_one_chunk(const std::string& dataset) {
+  constexpr std::size_t kSlots = 101;
+  constexpr std::size_t kLeast = 1U << 20;
+  const auto bytes = std::max<std::size_t>(chunk_rows_ * kMostBytes, kLeast);
+  const H5Id access(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
+  check(H5Pset_chunk_cache(access.get(), kSlots, bytes, 1), "setting the chunk cache");
+  handles_->dataset.reset();
+  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), dataset.c_str(), access.get()), H5Dclose);
+  if (handles_->dataset.get() < 0) fail("the dataset does not open: " + hdf5_reason());
+}
+
+void ColumnReader::require_written() const {
+  const auto layout = H5Pget_layout(handles_->creation.get());
+  if (chunk_rows_ != 0) {
+    const std::uint64_t chunks = (size_ + chunk_rows_ - 1) / chunk_rows_;
+    if (chunks_ >= chunks - chunks / 2) return;
+    fail("of its " + std::to_string(size_) + " rows most were never written (" + std::to_string(chunks_) + " of " +
+         std::to_string(chunks) + " chunks are in the file)");
+  }
+  if (size_ == 0 || layout != H5D_CONTIGUOUS || H5Pget_external_count(handles_->creation.get()) > 0) return;
+  hsize_t file_bytes = 0;
+  check(H5Fget_filesize(handles_->file.get(), &file_bytes), "a file's size");
+  const auto bytes = H5Dget_storage_size(handles_->dataset.get());
+  if (bytes == 0 || bytes > file_bytes) fail("its " + std::to_string(size_) + " rows are not in the file");
+}
+
+std::uint64_t ColumnReader::piece_end(std::uint64_t row) const {
+  if (chunk_rows_ == 0) return size_;
+  const auto begin = row - row % chunk_rows_;
+  return begin + std::min(chunk_rows_, size_ - begin);
+}
+
+/// Rows of a chunk that is not in the file would read as 0. A dataset without any chunk is one that holds nothing else.
+void ColumnReader::require_stored(std::uint64_t from, std::size_t n) const {
+  if (chunks_ == 0) return;
+  for (std::uint64_t row = from; row < from + n; row = piece_end(row)) {
+    const hsize_t begin = row - row % chunk_rows_;
+    hsize_t bytes = 0;
+    if (H5Dget_chunk_storage_size(handles_->dataset.get(), &begin, &bytes) >= 0 && bytes != 0) continue;
+    throw UnreadableRows("'" + name_ + "': the chunk of row " + std::to_string(row) + " is not in the file",
+                         piece_end(row));
+  }
 }
 
 ColumnReader::~ColumnReader() = default;
 ColumnReader::ColumnReader(ColumnReader&&) noexcept = default;
 
 void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out) {
+  require_stored(from, n);
   const hsize_t start = from;
   const hsize_t count = n;
   const H5Id memory(check(H5Screate_simple(1, &count, nullptr), "a space in memory"), H5Sclose);
   check(H5Sselect_hyperslab(handles_->space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "a selection");
   if (H5Dread(handles_->dataset.get(), memory_type, memory.get(), handles_->space.get(), H5P_DEFAULT, out) < 0) {
-    fail("rows from " + std::to_string(from) + " on cannot be read: " + hdf5_reason());
+    throw UnreadableRows("'" + name_ + "': " + hdf5_reason(), chunk_rows_ == 0 ? from + n : piece_end(from));
   }
 }
 
@@ -80,21 +168,5 @@ void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<double>& 
 }
 
 void ColumnReader::fail(const std::string& what) const { throw UserError("'" + name_ + "': " + what); }
-
-std::vector<std::string> groups_below(const std::string& file, const std::string& group) {
-  const H5Id id = open_for_reading(file);
-  std::vector<std::string> names;
-  const H5Id parent(H5Gopen2(id.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
-  if (parent.get() < 0) throw UserError("'" + file + "' has no group '" + group + "'");
-  check(H5Literate(parent.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_name, &names), "the names in a group");
-  std::erase_if(names, [&](const auto& name) { return !is_group(parent.get(), name); });
-  std::ranges::sort(names);
-  return names;
-}
-
-bool has_group(const std::string& file, const std::string& group) {
-  const H5Id id = open_for_reading(file);
-  return is_group(id.get(), group);
-}
 
 }  // namespace eventloom

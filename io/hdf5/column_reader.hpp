@@ -3,13 +3,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace eventloom {
 
-/// A dataset of one dimension, of any integer or floating-point type, in a file of anybody's. All
-/// errors throw UserError that names file and dataset.
+/// Rows of a dataset are there but cannot be read, `what()` says why: a checksum is wrong, a chunk is not where the
+/// index says, the disk fails.
+class UnreadableRows : public std::runtime_error {
+ public:
+  UnreadableRows(const std::string& what, std::uint64_t end) : std::runtime_error(what), end_(end) {}
+  /// The rows before this one are lost along with the first that was asked for.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+
+ private:
+  std::uint64_t end_;
+};
+
+/// A dataset of one dimension, of any integer or floating-point type of up to 64 bits, in a file of anybody's. Keeps
+/// one chunk in memory, so that each is decompressed once when rows are read in their order. Errors throw UserError
+/// that names file and dataset, but for UnreadableRows.
 class ColumnReader {
  public:
   ColumnReader(const std::string& file, const std::string& dataset);
@@ -20,28 +34,35 @@ class ColumnReader {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool is_float() const { return is_float_; }
+  /// Throws UserError when most rows were never written, so that they would all read as one value.
+  void require_written() const;
+  /// One past the last row that is stored in one piece with `row`.
+  [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Elements [from, from + n). Of an integer dataset; negative ones are an error with their row.
+  /// Elements [from, from + n). Of an integer dataset; negative ones are an error with their row. Throws
+  /// UnreadableRows.
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
   /// Of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
 
  private:
   struct Handles;
+  void open(const std::string& file, const std::string& dataset);
+  void learn_type();
+  void learn_layout();
+  [[nodiscard]] bool filter_skipped(int filter) const;
+  void keep_one_chunk(const std::string& dataset);
+  void require_stored(std::uint64_t from, std::size_t n) const;
   void read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string name_;
   std::unique_ptr<Handles> handles_;
   std::uint64_t size_ = 0;
+  std::uint64_t chunk_rows_ = 0;  ///< 0: the rows are stored in one piece
+  std::uint64_t chunks_ = 0;      ///< that are in the file
   bool is_float_ = false;
   bool is_signed_ = false;
 };
-
-/// Names of the groups directly below `group`, in the order of their bytes. Throws UserError when
-/// the file is not HDF5 or has no such group.
-std::vector<std::string> groups_below(const std::string& file, const std::string& group);
-/// Whether the file has a group of that name. Throws UserError when the file is not HDF5.
-bool has_group(const std::string& file, const std::string& group);
 
 }  // namespace eventloom

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "formats/text_file.hpp"
 
 namespace eventloom {
 
@@ -127,13 +128,14 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
 
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
   const auto path = folder / kManifest;
-  std::ifstream in(path);
-  if (!in) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
     throw UserError("'" + folder.string() + "' holds no finished time-sorted streams: there is no " + kManifest +
                     " in it; 'eventloom run --save-sorted' writes such a folder");
   }
   try {
-    const Json json = Json::parse(in);
+    constexpr std::uint64_t kMostBytes = 1U << 30;
+    const Json json = Json::parse(read_text_file(path, kMostBytes));
     if (json.at("format") != kFormat || json.at("version") != kVersion) throw std::runtime_error("unknown version");
     SortedManifest manifest;
     manifest.base = {json.at("tick_ps"), json.at("epoch_ticks")};

@@ -20,7 +20,7 @@ EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reor
     : reader_(std::move(reader)),
       live_(live),
       ordered_(reader_->name(), reorder),
-      losses_(reader_->header()),
+      losses_(reader_->header(), live_.has_value()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
                encode_stream_header(reader_->header()).size(), {}) {}
 

@@ -1,13 +1,14 @@
-#include <fnmatch.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <optional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "core/runtime/error.hpp"
 #include "formats/markers.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/sources/block_losses.hpp"
 #include "io/sources/file_checksum.hpp"
 #include "io/sources/payload_columns.hpp"
 #include "io/sources/readers.hpp"
@@ -18,17 +19,6 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
-
-/// The names in "/a/b"; empty ones are left out.
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= path.size();) {
-    const auto end = std::min(path.find('/', at), path.size());
-    if (end > at) names.push_back(path.substr(at, end - at));
-    at = end + 1;
-  }
-  return names;
-}
 
 class Hdf5Reader final : public HitReader {
  public:
@@ -44,6 +34,7 @@ class Hdf5Reader final : public HitReader {
       require_fit(payload_.back());
     }
     require_fit(channel_);
+    time_.require_written();
     header_.source = id.value;
     header_.base = base;
     header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
@@ -56,20 +47,12 @@ class Hdf5Reader final : public HitReader {
 
   bool read(HitBlock& block) override {
     block.clear();
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kRowsPerBlock, time_.size() - row_));
-    if (n == 0) return false;
-    read_times(n, block.time);
-    channel_.read(row_, n, integers_);
-    for (const auto value : integers_)
-      block.channel.push_back(fitting(value, kMaxChannel, channel_, block.channel.size()));
-    block.payload.resize(n * payload_.size());
-    for (std::size_t p = 0; p < payload_.size(); ++p) {
-      payload_[p].read(row_, n, integers_);
-      for (std::size_t i = 0; i < n; ++i) {
-        block.payload[i * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
-      }
+    const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, time_.size() - row_);
+    if (row_ >= end) return false;
+    if (take(end, block)) return true;
+    while (row_ < end) {  // what is stored elsewhere may be whole
+      if (!take(std::min(end, piece_end()), block)) lose_rows(block);
     }
-    row_ += n;
     return true;
   }
 
@@ -86,6 +69,52 @@ class Hdf5Reader final : public HitReader {
                     "' has " + std::to_string(time_.size()));
   }
 
+  /// Appends the rows up to `end`; nothing, and false, when some cannot be read.
+  bool take(std::uint64_t end, HitBlock& block) {
+    const auto hits = block.size();
+    try {
+      append_rows(static_cast<std::size_t>(end - row_), block);
+    } catch (const UnreadableRows& e) {
+      failure_ = {e.what(), std::min(e.end(), time_.size())};
+      block.time.resize(hits);
+      block.channel.resize(hits);
+      block.payload.resize(hits * payload_.size());
+      return false;
+    }
+    row_ = end;
+    return true;
+  }
+
+  void append_rows(std::size_t n, HitBlock& block) {
+    const auto hits = block.size();
+    channel_.read(row_, n, integers_);
+    for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
+    block.payload.resize((hits + n) * payload_.size());
+    for (std::size_t p = 0; p < payload_.size(); ++p) {
+      payload_[p].read(row_, n, integers_);
+      for (std::size_t i = 0; i < n; ++i) {
+        block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
+      }
+    }
+    read_times(n, block.time);
+  }
+
+  [[nodiscard]] std::uint64_t piece_end() const {
+    auto end = std::min(time_.piece_end(row_), channel_.piece_end(row_));
+    for (const auto& column : payload_) end = std::min(end, column.piece_end(row_));
+    return end;
+  }
+
+  /// The rows up to where the piece ends that did not read.
+  void lose_rows(HitBlock& block) {
+    const auto rows = failure_.end - row_;
+    spdlog::error("{}: the rows {} to {} are lost: {}", name_, row_, failure_.end - 1, failure_.reason);
+    Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == time_.size()};
+    loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
+    add_loss(block, loss);
+    row_ = failure_.end;
+  }
+
   void read_times(std::size_t n, std::vector<Tick>& out) {
     if (time_.is_float()) {
       time_.read(row_, n, doubles_);
@@ -98,9 +127,10 @@ class Hdf5Reader final : public HitReader {
 
   template <class Value>
   void append_ticks(const std::vector<Value>& values, std::vector<Tick>& out) const {
+    const auto before = out.size();
     for (const auto value : values) {
       const auto time = scale_.ticks(value);
-      if (!time) reject_time(std::to_string(value), out.size());
+      if (!time) reject_time(std::to_string(value), out.size() - before);
       out.push_back(*time);
     }
   }
@@ -125,6 +155,11 @@ class Hdf5Reader final : public HitReader {
   std::vector<ColumnReader> payload_;
   StreamHeader header_;
   std::uint64_t row_ = 0;
+  /// Why rows from row_ on did not read, and where the next piece begins.
+  struct Failure {
+    std::string reason;
+    std::uint64_t end = 0;
+  } failure_;
   std::vector<std::uint64_t> integers_;
   std::vector<double> doubles_;
 };
@@ -136,26 +171,10 @@ std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const Ti
   return std::make_unique<Hdf5Reader>(uri, id, base);
 }
 
-std::vector<std::string> matching_hdf5_groups(const std::string& path, const std::string& pattern) {
-  if (!has_group(path, "/")) return {};
-  std::vector<std::string> groups{""};
-  for (const auto& part : names_in(pattern)) {
-    std::vector<std::string> deeper;
-    const bool wild = part.find_first_of("*?[") != std::string::npos;
-    for (const auto& group : groups) {
-      if (!wild) {
-        if (has_group(path, group + "/" + part)) deeper.push_back(group + "/" + part);
-        continue;
-      }
-      for (const auto& name : groups_below(path, group.empty() ? "/" : group)) {
-        if (fnmatch(part.c_str(), name.c_str(), 0) == 0) deeper.push_back(group + "/" + name);
-      }
-    }
-    groups = std::move(deeper);
-  }
-  if (groups.empty()) throw UserError("'" + path + "': no group matches '" + pattern + "'");
-  if (groups.front().empty()) return {"/"};
-  return groups;
+std::vector<std::string> hdf5_columns(const SourceUri& uri) {
+  auto columns = payload_columns(uri);
+  columns.insert(columns.begin(), {uri.get("time", "time"), uri.get("channel", "channel")});
+  return columns;
 }
 
 }  // namespace eventloom

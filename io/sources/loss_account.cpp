@@ -42,15 +42,17 @@ void LossAccount::wait_for_hit(const Loss& loss) {
 /// The hit at `time` comes next: what was lost before it has its place now.
 void LossAccount::see(Tick time) {
   const Epoch first = latest_.value_or(time) / epoch_ticks_;
+  const bool hole = std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); });
+  // Nobody knows when the stream began; the hits have their place beside the first that is left.
+  if (!latest_ && hole && !joined_ && first > 0) add({.first_epoch = 0, .n_epochs = first});
   for (const Loss& loss : unplaced_) place(loss, first, std::max(first, time / epoch_ticks_));
   unplaced_.clear();
   latest_ = std::max(latest_.value_or(time), time);
 }
 
 void LossAccount::place(const Loss& loss, Epoch first, Epoch last) {
-  const bool hole = !numbered_ && (loss.leaves_hole || loss.breaks_off);
   add({.first_epoch = first,
-       .n_epochs = hole ? last - first + 1 : 0,
+       .n_epochs = is_hole(loss) ? last - first + 1 : 0,
        .file_offset = loss.offset,
        .n_hits = loss.hits,
        .cause = loss.cause});
@@ -70,14 +72,11 @@ void LossAccount::add(const Damage& damage) {
   damage_.push_back(damage);
 }
 
+/// With no hit behind it a hole has no end.
 void LossAccount::finish() {
   const Epoch at = latest_.value_or(0) / epoch_ticks_;
-  const bool breaks_off = std::ranges::any_of(unplaced_, &Loss::breaks_off);
-  const Epoch last = breaks_off ? std::numeric_limits<Epoch>::max() - 1 : at;
-  for (const Loss& loss : unplaced_) {
-    place(loss, at, loss.breaks_off ? last : at);
-  }
-  if (breaks_off && !numbered_) {
+  for (const Loss& loss : unplaced_) place(loss, at, std::numeric_limits<Epoch>::max() - 1);
+  if (std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); })) {
     tail_ = *std::ranges::max_element(damage_, {}, [](const Damage& d) { return d.first_epoch + d.n_epochs; });
   }
   unplaced_.clear();

@@ -10,13 +10,14 @@
 
 namespace eventloom {
 
-/// Gives the losses of a reader their place in time, as damage of its stream: a loss lies where the
-/// latest hit before it in the file lies, and a hole reaches to the hit behind it. Where times are
-/// event numbers there are no holes: an event that is not there shows by its number.
+/// Gives the losses of a reader their place in time, as damage of its stream: a loss lies where the latest hit before
+/// it in the file lies, and a hole reaches to the hit behind it; before the first hit it goes back to epoch 0. Where
+/// times are event numbers there are no holes: an event that is not there shows by its number.
 class LossAccount {
  public:
-  explicit LossAccount(const StreamHeader& header)
-      : epoch_ticks_(header.base.epoch_ticks), numbered_((header.flags & kNumbered) != 0) {}
+  /// `joined`: the stream is read from somewhere on its way, and what was before it is nobody's loss.
+  explicit LossAccount(const StreamHeader& header, bool joined = false)
+      : epoch_ticks_(header.base.epoch_ticks), numbered_((header.flags & kNumbered) != 0), joined_(joined) {}
 
   /// The reader's blocks in their order.
   void take(const HitBlock& block);
@@ -39,6 +40,8 @@ class LossAccount {
   [[nodiscard]] std::uint64_t without_hits() const { return without_hits_; }
 
  private:
+  /// More may be missing than is known of.
+  [[nodiscard]] bool is_hole(const Loss& loss) const { return !numbered_ && (loss.leaves_hole || loss.breaks_off); }
   void wait_for_hit(const Loss& loss);
   void see(Tick time);
   void place(const Loss& loss, Epoch first, Epoch last);
@@ -46,6 +49,7 @@ class LossAccount {
 
   std::uint64_t epoch_ticks_;
   bool numbered_;
+  bool joined_;
   std::optional<Tick> latest_;  ///< of the hits taken
   std::vector<Loss> unplaced_;  ///< that wait for the hit behind them
   std::deque<Damage> damage_;   ///< in rising first epochs

@@ -1,17 +1,22 @@
 #include "io/sources/open_sources.hpp"
 
 #include <glob.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "core/runtime/error.hpp"
 #include "io/epochs/epochs_source.hpp"
+#include "io/hdf5/group_search.hpp"
 #include "io/hld/hld_reader.hpp"
 #include "io/lmd/lmd_reader.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "io/sources/encoded_stream.hpp"
+#include "io/sources/file_checksum.hpp"
+#include "io/sources/lost_source.hpp"
 #include "io/sources/readers.hpp"
+#include "io/sources/same_source.hpp"
 #include "io/spikes/spikes_reader.hpp"
 
 namespace eventloom {
@@ -55,6 +60,20 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
   for (std::uint32_t board = 0; board < n; ++board) out.push_back({uri, home, board});
 }
 
+/// A group that is damaged stays a source among the others.
+void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  const auto pattern = uri.get("group", "/");
+  const auto groups = find_groups(uri.path(), pattern, hdf5_columns(uri));
+  if (groups.empty()) throw UserError("'" + uri.path() + "': no group matches '" + pattern + "'");
+  if (std::ranges::none_of(groups, [](const FoundGroup& group) { return group.defect.empty(); })) {
+    throw UserError("cannot read '" + uri.path() + ":" + groups.front().path + "': " + groups.front().defect);
+  }
+  for (const auto& group : groups) {
+    out.push_back({uri.with("group", group.path)});
+    out.back().defect = group.defect;
+  }
+}
+
 void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
   if (uri.scheme() == "udp") return expand_boards(uri, out);
   if (uri.scheme() == "gen" || uri.scheme() == "mbs" || uri.has("concat")) {
@@ -73,9 +92,7 @@ void expand(const SourceUri& uri, std::vector<SourceSpec>& out) {
       out.push_back({one});
       continue;
     }
-    for (const auto& group : matching_hdf5_groups(path, uri.get("group", "/"))) {
-      out.push_back({one.with("group", group)});
-    }
+    expand_groups(one, out);
   }
 }
 
@@ -107,6 +124,13 @@ std::unique_ptr<HitReader> open_reader(const SourceUri& uri, SourceId id, const 
   return open_generator(uri, id, base);
 }
 
+std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const TimeBase& base) {
+  const auto name = spec.uri.path() + ":" + spec.uri.get("group", "/");
+  spdlog::error("{}: {}; nothing of this source is read", name, spec.defect);
+  return std::make_unique<LostSource>(StreamHeader{id.value, base, {}, spec.uri.text()}, name,
+                                      describe_file(spec.uri.path()));
+}
+
 bool holds_events(const SourceUri& uri) {
   return uri.scheme() == "lmd" || uri.scheme() == "hld" || uri.scheme() == "mbs";
 }
@@ -126,6 +150,8 @@ std::uint64_t reorder_of(const SourceUri& uri) {
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   std::vector<SourceSpec> specs;
   for (const auto& text : uris) expand(SourceUri::parse(text), specs);
+  SameSource same;
+  for (const auto& spec : specs) same.take(spec.uri, files_of(spec.uri));
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
   }
@@ -142,6 +168,7 @@ std::unique_ptr<Source> SourceOpener::open(const SourceSpec& spec, SourceId id) 
   if (is_numbered(uri)) base.epoch_ticks = kNumbersPerEpoch;
   base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
   base.epoch_ticks = base_.epoch_ticks.value_or(base.epoch_ticks);
+  if (!spec.defect.empty()) return open_lost(spec, id, base);
   if (is_live(uri)) return live_.open(uri, spec.board, id, base);
   return std::make_unique<EncodedStream>(open_reader(uri, id, base), reorder_of(uri));
 }

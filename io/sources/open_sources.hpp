@@ -22,6 +22,7 @@ struct SourceSpec {
   /// opened by one opener.
   std::uint32_t home = 0;
   std::uint32_t board = 0;  ///< which of those at the port
+  std::string defect = {};  ///< why nothing can be read from it, though it is there; empty when it can
 };
 
 /// What the user says of the clock; importers fall back on TimeBase's defaults, .epochs files on their own.
@@ -35,7 +36,7 @@ inline constexpr std::uint32_t kNumbersPerEpoch = 16;
 
 /// The sources that `uris` name, in their order: a glob gives one per file, in the order of names
 /// (bytes), or one in all with the key `concat`; an HDF5 group pattern one per group, likewise.
-/// Throws UserError when one names none.
+/// Throws UserError when one names none, two have the same data, or one is a file of which nothing can be read.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
 /// Opens sources; live ones that share a port must be opened by the same.

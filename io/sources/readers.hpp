@@ -18,8 +18,8 @@ std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const Tim
 
 /// hdf5:PATH?group=/dom_1&time=time&channel=channel[&payload=tot][&unit=ns][&round=down|nearest]
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base);
-/// The groups that `pattern` names: '*' and '?' match within one name of the path; in the order of names.
-std::vector<std::string> matching_hdf5_groups(const std::string& path, const std::string& pattern);
+/// The datasets that it reads from each group.
+std::vector<std::string> hdf5_columns(const SourceUri& uri);
 
 /// gen:static|gaussian|poisson|burst?rate=1e6[&channels=1024][&seed=1][&duration=1s][&payload=0]
 std::unique_ptr<HitReader> open_generator(const SourceUri& uri, SourceId id, const TimeBase& base);

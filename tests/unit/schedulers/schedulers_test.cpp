@@ -569,7 +569,7 @@ TEST(Table, RefusesWhatItCannotRead) {
   EXPECT_TRUE(table_refusal("0,0,a,0\n").starts_with("line 1: 'a' is not a whole number"));
   EXPECT_TRUE(table_refusal("0,0,0,-1\n").starts_with("line 1: '-1' is not a whole number"));
   EXPECT_EQ(table_refusal("0,0,65536,0\n"), "line 1: source and destination are numbers from 0 to 65535");
-  EXPECT_EQ(refusal(settings_of("table:/nowhere/t", 2, 2)), "schedule table '/nowhere/t': cannot open the file");
+  EXPECT_EQ(refusal(settings_of("table:/nowhere/t", 2, 2)), "cannot open '/nowhere/t': No such file or directory");
 }
 
 TEST(Table, RefusesWhatDoesNotFit) {

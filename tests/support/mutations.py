@@ -1,0 +1,191 @@
+"""Damages small files of every kind by chance, has the program read them, and says what it must not do with them.
+
+A case is known by its kind and number alone: the same ones give the same bytes.
+"""
+
+import os
+import random
+import select
+import shutil
+import signal
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from program import BINARY, environment
+
+LONGEST = 20  # seconds of a command
+ALLOWED = (0, 2, 3, 75)
+MOST_MEMORY = 1 << 30  # resident bytes
+# Beyond these a command is ended by the system: the machine is not to suffer from what is looked for.
+MOST_MAPPED, MOST_WRITTEN = 16 << 30, 1 << 30
+
+
+# ---- damage
+
+def _place(rng, size):
+    """An offset: headers and ends are hit more often than their share."""
+    where = rng.random()
+    if where < 0.3:
+        return rng.randrange(min(size, 512))
+    return rng.randrange(max(0, size - 512), size) if where < 0.45 else rng.randrange(size)
+
+
+def _block(rng, size):
+    """[begin, end) of a few bytes or of a good deal of the file."""
+    begin = _place(rng, size)
+    length = rng.choice([1, 4, 8, 16, 64, 512, 4096, max(1, size // 4)])
+    return begin, min(size, begin + length)
+
+
+def flip(rng, data):
+    for _ in range(rng.choice([1, 1, 1, 2, 8])):
+        data[_place(rng, len(data))] ^= 1 << rng.randrange(8)
+
+
+def cut(rng, data):
+    del data[_place(rng, len(data)):]
+
+
+def extend(rng, data):
+    begin, end = _block(rng, len(data))
+    data += rng.choice([bytes(end - begin), rng.randbytes(end - begin), bytes(data[begin:end]), bytes(data)])
+
+
+def erase(rng, data):
+    begin, end = _block(rng, len(data))
+    data[begin:end] = bytes([rng.choice([0, 0, 255, 32])]) * (end - begin)
+
+
+def scramble(rng, data):
+    begin, end = _block(rng, len(data))
+    data[begin:end] = rng.randbytes(end - begin)
+
+
+def swap(rng, data):
+    (a, a_end), (b, b_end) = sorted([_block(rng, len(data)), _block(rng, len(data))])
+    if a_end <= b:
+        data[a:b_end] = data[b:b_end] + data[a_end:b] + data[a:a_end]
+
+
+def double(rng, data):
+    begin, end = _block(rng, len(data))
+    data[end:end] = data[begin:end]
+
+
+def leave_out(rng, data):
+    begin, end = _block(rng, len(data))
+    del data[begin:end]
+
+
+def copy_over(rng, data):
+    begin, end = _block(rng, len(data))
+    to = _place(rng, len(data))
+    piece = data[begin:end]
+    data[to:to + len(piece)] = piece
+
+
+def change_number(rng, data):
+    """A word, maybe a length or an offset, in either byte order."""
+    width, code = rng.choice([(2, "H"), (4, "I"), (8, "Q")])
+    at = _place(rng, len(data)) // width * width
+    if at + width > len(data):
+        return
+    order = rng.choice("<>") + code
+    most = (1 << 8 * width) - 1
+    value, = struct.unpack_from(order, data, at)
+    value = rng.choice([0, 1, most, most >> 1, value + 1, value - 1, value << 1, value ^ (most >> 1)])
+    struct.pack_into(order, data, at, value & most)
+
+
+DAMAGES = [flip, flip, flip, cut, extend, erase, scramble, swap, double, leave_out, copy_over, change_number,
+           change_number]
+
+
+def mutated(data, rng):
+    """A different file, and what was done."""
+    for _ in range(100):
+        damaged = bytearray(data)
+        done = rng.choice(DAMAGES)
+        done(rng, damaged)
+        if damaged != data:
+            return bytes(damaged), done.__name__
+    raise AssertionError("no damage found that changes the file")
+
+
+# ---- commands
+
+@dataclass
+class Done:
+    code: int
+    told: str
+    bytes: int  # of memory, at most
+
+    def defect(self):
+        """What no input may cause; empty when all is well."""
+        if self.code not in ALLOWED:
+            return f"exit code {self.code}"
+        if self.bytes > MOST_MEMORY:
+            return f"{self.bytes >> 20} MiB of memory"
+        if self.code == 2 and not any(line.strip() for line in self.told.splitlines()):
+            return "exit code 2 without a word"
+        return ""
+
+
+def run(folder, *arguments):
+    """One command in `folder`, bounded in time, memory and what it writes."""
+    told = folder / "told.txt"
+    command = ["prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
+    with told.open("wb") as out:
+        process = subprocess.Popen(command, cwd=folder, env=environment() | {"UCX_LOG_LEVEL": "fatal"},
+                                   stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    ended = os.pidfd_open(process.pid)
+    late = not select.select([ended], [], [], LONGEST)[0]
+    os.close(ended)
+    if late:
+        process.send_signal(signal.SIGKILL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    text = told.read_text(errors="replace")
+    if late:
+        return Done(124, f"no end after {LONGEST} s\n{text[-3000:]}", 0)
+    return Done(process.returncode, f"{' '.join(map(str, arguments))}\n{text[-6000:]}", usage.ru_maxrss << 10)
+
+
+@dataclass
+class Kind:
+    """Files that a command reads. `judge(folder, rng)` runs it in a copy of them, one of them damaged, and returns what
+    is wrong, empty when nothing is."""
+
+    name: str
+    files: Path
+    damaged: str  # name of the file in the folder, or a pattern
+    judge: object
+
+
+@dataclass
+class Failure:
+    kind: str
+    number: int
+    what: str
+
+    def __str__(self):
+        return f"{self.kind} {self.number}: {self.what}"
+
+
+def attempt(kind, seed, number, place):
+    """One case in a folder of its own, which stays when it fails. Returns the failure, or nothing."""
+    rng = random.Random(f"{kind.name} {seed} {number}")
+    folder = place / f"{kind.name}-{seed}-{number}"
+    shutil.copytree(kind.files, folder, symlinks=True)
+    target = rng.choice(sorted(folder.glob(kind.damaged)))
+    data, done = mutated(target.read_bytes(), rng)
+    target.write_bytes(data)
+    wrong = kind.judge(folder, rng)
+    if wrong:
+        return Failure(kind.name, number, f"{done} in {folder / target.name}: {wrong}")
+    shutil.rmtree(folder)
+    return None
+
+
