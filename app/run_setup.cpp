@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
 
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
@@ -15,6 +16,7 @@
 #include "core/runtime/error.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "io/sources/open_sources.hpp"
+#include "schedulers/table.hpp"
 
 namespace eventloom {
 
@@ -264,8 +266,12 @@ std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& 
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
   constexpr std::string_view kTable = "table:";
   if (!config.schedule.starts_with(kTable)) return text;
-  std::ifstream table(config.schedule.substr(kTable.size()));
-  for (std::string line; std::getline(table, line);) text += "the schedule table = " + line + "\n";
+  try {
+    std::istringstream table(schedule_file_text(config.schedule.substr(kTable.size())));
+    for (std::string line; std::getline(table, line);) text += "the schedule table = " + line + "\n";
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--schedule: " + std::string(e.what()));
+  }
   return text;
 }
 

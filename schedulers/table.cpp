@@ -52,14 +52,18 @@ TableEntry entry_of(const std::vector<std::string>& fields) {
 }
 
 ScheduleTable read_file(const std::string& file) {
-  constexpr std::uint64_t kMostBytes = 64U << 20;
-  std::istringstream in(read_text_file(file, kMostBytes));
+  std::istringstream in(schedule_file_text(file));
   return read_schedule_table(in, file);
 }
 
 std::string argument_of(const std::string& name) { return name.substr(name.find(':') + 1); }
 
 }  // namespace
+
+std::string schedule_file_text(const std::string& file) {
+  constexpr std::uint64_t kMostBytes = 64U << 20;
+  return read_text_file(file, kMostBytes);
+}
 
 ScheduleTable read_schedule_table(std::istream& in, const std::string& name) {
   ScheduleTable table;

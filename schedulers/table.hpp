@@ -22,6 +22,8 @@ struct ScheduleTable {
   std::uint64_t period_ns = 0;  ///< of a cycle; 0: the order alone counts
 };
 
+/// All of a table's file. Throws std::invalid_argument when it is no regular file of at most 64 MiB that can be read.
+std::string schedule_file_text(const std::string& file);
 /// Reads lines "time,size,source,destination" (time in ns or with a unit, size in bytes or with a
 /// unit, source and builder by number), "period,TIME" and comments from '#' on. `name` is for
 /// messages. Throws std::invalid_argument with file, line and what was expected. A file that has
