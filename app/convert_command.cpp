@@ -8,14 +8,17 @@
 #include "app/command_line.hpp"
 #include "app/convert_target.hpp"
 #include "app/epoch_steps.hpp"
+#include "app/file_options.hpp"
 #include "app/live_steps.hpp"
 #include "app/options.hpp"
 #include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/epochs/stream_writer.hpp"
 #include "io/sources/open_sources.hpp"
 #include "io/sources/source_uri.hpp"
+#include "io/spikes/spikes_writer.hpp"
 
 namespace eventloom {
 
@@ -98,18 +101,28 @@ class Converter {
   std::uint64_t damaged_ = 0;
 };
 
-/// One path per source, all free to be written.
+/// One path per source.
 std::vector<std::string> output_paths(const std::string& output, const std::vector<SourceSpec>& specs,
-                                      const char* ending, bool force) {
+                                      const char* ending) {
   std::error_code error;
   const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output, error);
   if (folder) create_folder(output);
   std::vector<std::string> paths;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    paths.push_back(output_path(output, folder, i, specs[i], ending));
-    refuse_existing(paths.back(), force);
-  }
+  for (std::size_t i = 0; i < specs.size(); ++i) paths.push_back(output_path(output, folder, i, specs[i], ending));
   return paths;
+}
+
+void check_files(const po::variables_map& values, const std::vector<SourceSpec>& specs,
+                 const std::vector<std::string>& paths, const ConvertFormat& format) {
+  FilePlan plan;
+  plan_config(plan, values);
+  for (const auto& spec : specs) {
+    for (const auto& file : files_of(spec)) plan.read(file, "the source");
+  }
+  for (const auto& path : paths) {
+    plan.write(path, "--output", format.spikes ? is_spikes_file : is_stream_file, existing_option(values));
+  }
+  plan.check();
 }
 
 /// Returns whether the input was without damage.
@@ -169,7 +182,8 @@ int convert_command(int argc, const char* const* argv) {
   SourceOpener opener(time_base_options(*values), live);
   const auto format = format_of(*values);
   const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
-  const auto paths = output_paths(output, specs, format.ending(), (*values)["force"].as<bool>());
+  const auto paths = output_paths(output, specs, format.ending());
+  check_files(*values, specs, paths, format);
   bool whole = true;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener, format, paths[i]) && whole;

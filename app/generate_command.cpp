@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "app/command_line.hpp"
+#include "app/file_options.hpp"
 #include "app/generate_live.hpp"
 #include "app/generate_recording.hpp"
 #include "app/options.hpp"
@@ -19,6 +19,8 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/sources/point_process.hpp"
 
 namespace eventloom {
@@ -101,10 +103,21 @@ GenerateSettings to_settings(const po::variables_map& values) {
   return s;
 }
 
-void prepare_folder(const GenerateSettings& settings, bool force) {
+constexpr const char* kTruth = "eventloom-truth";
+
+bool is_truth_json(const std::filesystem::path& file) { return is_json_of(file, kTruth); }
+
+void prepare_folder(const GenerateSettings& settings, const po::variables_map& values) {
   create_folder(settings.output);
-  for (std::uint32_t s = 0; s < settings.sources; ++s) refuse_existing(stream_path(settings, s), force);
-  for (const auto* name : {"/truth.csv", "/truth.json"}) refuse_existing(settings.output + name, force);
+  FilePlan plan;
+  plan_config(plan, values);
+  const auto existing = existing_option(values);
+  for (std::uint32_t s = 0; s < settings.sources; ++s) {
+    plan.write(stream_path(settings, s), "--output", is_stream_file, existing);
+  }
+  plan.write(truth_csv_path(settings), "--output", is_truth_csv, existing);
+  plan.write(truth_json_path(settings), "--output", is_truth_json, existing);
+  plan.check();
   // A glob over the folder would take it for a stream of this recording.
   const auto beyond = stream_path(settings, settings.sources);
   std::error_code error;
@@ -115,6 +128,7 @@ void prepare_folder(const GenerateSettings& settings, bool force) {
 
 void write_truth(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {
   nlohmann::ordered_json json;
+  json["format"] = kTruth;
   json["setup"] = settings.text;
   json["tick_ps"] = settings.base.tick_ps;
   json["epoch_ticks"] = settings.base.epoch_ticks;
@@ -123,11 +137,7 @@ void write_truth(const GenerateSettings& settings, Tick duration, const Generate
   json["hits_in_events"] = result.event_hits;
   json["hits"] = std::accumulate(result.hits.begin(), result.hits.end(), std::uint64_t{0});
   json["hits_by_source"] = result.hits;
-  const auto path = settings.output + "/truth.json";
-  std::ofstream out(path);
-  out << json.dump(2) << '\n';
-  out.close();
-  if (!out) throw UserError("cannot write '" + path + "'");
+  write_text_file(truth_json_path(settings), json.dump(2) + "\n", is_truth_json);
 }
 
 /// Returns once all is on disk.
@@ -167,7 +177,7 @@ int generate_command(int argc, const char* const* argv) {
   settings.text = describe(line.effective_config(*values));
   const bool live = (*values)["live"].as<bool>();
   const auto sending = live ? sending_options(*values, settings.sources) : LiveSenderSettings{};
-  if (!settings.output.empty()) prepare_folder(settings, (*values)["force"].as<bool>());
+  if (!settings.output.empty()) prepare_folder(settings, *values);
   if (live) {
     generate_live(settings, sending);
   } else {

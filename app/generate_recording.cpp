@@ -1,10 +1,13 @@
 #include "app/generate_recording.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
+#include <string_view>
 
-#include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/stream_writer.hpp"
 
@@ -13,6 +16,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kAppendBytes = 1U << 20;
+constexpr std::string_view kTruthHead = "event,time_first,time_last,n_hits\n";
 
 /// In which some ten thousand hits are made.
 Tick step_of(const GenerateSettings& settings) {
@@ -58,19 +62,20 @@ class RecordingWriter::Stream {
 };
 
 RecordingWriter::RecordingWriter(const GenerateSettings& settings)
-    : settings_(settings), truth_(settings.output + "/truth.csv") {
+    : settings_(settings), truth_(truth_csv_path(settings), is_truth_csv), truth_text_(kTruthHead) {
   for (std::uint32_t s = 0; s < settings.sources; ++s) streams_.push_back(std::make_unique<Stream>(settings, s));
-  truth_ << "event,time_first,time_last,n_hits\n";
 }
 
 RecordingWriter::~RecordingWriter() = default;
 
 void RecordingWriter::take(const EventGenerator& generator) {
   for (const auto& event : generator.events()) {
-    truth_ << result_.events << ',' << event.first << ',' << event.last << ',' << event.hits << '\n';
+    truth_text_ += fmt::format("{},{},{},{}\n", result_.events, event.first, event.last, event.hits);
     result_.events += 1;
     result_.event_hits += event.hits;
   }
+  truth_.write(std::as_bytes(std::span(truth_text_)));
+  truth_text_.clear();
   for (std::uint32_t s = 0; s < streams_.size(); ++s) streams_[s]->take(generator.hits(s));
 }
 
@@ -80,10 +85,15 @@ GenerateResult RecordingWriter::finish() {
     result_.hits.push_back(summary.hits);
     result_.bytes += summary.bytes;
   }
-  truth_.close();
-  if (!truth_) throw UserError("cannot write '" + settings_.output + "/truth.csv'");
+  truth_.write(std::as_bytes(std::span(truth_text_)));
+  truth_.sync();
+  truth_.publish();
   return result_;
 }
+
+std::string truth_csv_path(const GenerateSettings& settings) { return settings.output + "/truth.csv"; }
+std::string truth_json_path(const GenerateSettings& settings) { return settings.output + "/truth.json"; }
+bool is_truth_csv(const std::filesystem::path& file) { return head_of(file, kTruthHead.size()) == kTruthHead; }
 
 std::string stream_path(const GenerateSettings& settings, std::uint32_t source) {
   char name[32];

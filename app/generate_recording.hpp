@@ -1,17 +1,21 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/generate_events.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
-/// Path of the stream of a source.
+/// Path of the stream of a source, of the list of events, and of what the recording is as a whole.
 std::string stream_path(const GenerateSettings& settings, std::uint32_t source);
+std::string truth_csv_path(const GenerateSettings& settings);
+std::string truth_json_path(const GenerateSettings& settings);
+/// For Recognise.
+bool is_truth_csv(const std::filesystem::path& file);
 
 struct GenerateResult {
   std::uint64_t events = 0;
@@ -37,7 +41,8 @@ class RecordingWriter {
   class Stream;
 
   const GenerateSettings& settings_;
-  std::ofstream truth_;
+  PartialFile truth_;
+  std::string truth_text_;  ///< yet to be written
   std::vector<std::unique_ptr<Stream>> streams_;
   GenerateResult result_;
 };

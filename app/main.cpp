@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/command_line.hpp"
+#include "app/launcher.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
@@ -16,10 +17,11 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(int argc, const char* const* argv);
+  bool parallel = false;  ///< its ranks share the work; else it is one process
 };
 
 constexpr std::array kCommands = {
-    Command{"run", "build events from sources", eventloom::run_command},
+    Command{"run", "build events from sources", eventloom::run_command, true},
     Command{"generate", "write recorded streams with known events", eventloom::generate_command},
     Command{"convert", "any input to .epochs", eventloom::convert_command},
     Command{"inspect", "show what is in an .epochs or an output file", eventloom::inspect_command},
@@ -27,7 +29,7 @@ constexpr std::array kCommands = {
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
-    Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command},
+    Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command, true},
 };
 
 void print_usage(std::ostream& out) {
@@ -36,6 +38,15 @@ void print_usage(std::ostream& out) {
     out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary << '\n';
   }
   out << "\n'eventloom <command> --help' shows the options with units and defaults.\n";
+}
+
+/// Each would write the same files. Said by one of them; the others end well, lest the launcher end that one first.
+int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismatch) {
+  if (!mismatch.speaks) return eventloom::kExitOk;
+  std::cerr << "eventloom " << name
+            << ": this command is one process, but several were started; start it without mpirun or srun, or as one "
+               "task\n";
+  return eventloom::kExitUsage;
 }
 
 }  // namespace
@@ -54,6 +65,8 @@ int main(int argc, char** argv) {
   }
   for (const auto& command : kCommands) {
     if (command.name != name) continue;
+    const auto many = eventloom::launcher_mismatch(eventloom::ProcessPlace::of_this(), 1);
+    if (!command.parallel && !many.what.empty()) return refuse_many(name, many);
     try {
       return command.run(argc - 1, argv + 1);
     } catch (...) {

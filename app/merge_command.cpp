@@ -3,8 +3,11 @@
 #include <string>
 
 #include "app/command_line.hpp"
+#include "app/file_options.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_file.hpp"
 
 namespace eventloom {
 
@@ -39,9 +42,11 @@ int merge_command(int argc, const char* const* argv) {
                                            : run.parent_path() / (run.stem().string() + ".merged.h5");
   const auto compress = (*values)["compress"].as<unsigned>();
   if (compress > 9) throw UserError("--compress " + std::to_string(compress) + ": expected 0 to 9");
-  if (!(*values)["force"].as<bool>() && std::filesystem::exists(output)) {
-    throw UserError("the output '" + output.string() + "' is there already; --force replaces it");
-  }
+  FilePlan plan;
+  plan_config(plan, *values);
+  for (const auto& file : files_of_run(run)) plan.read(file, "the run");
+  plan.write(output, "--output", is_merged_file, existing_option(*values));
+  plan.check();
 
   const auto merged = merge_run(run, output, compress);
   std::cout << "events  " << merged.events << "\nhits    " << merged.hits << "\nbytes   " << merged.bytes

@@ -1,15 +1,16 @@
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <set>
 #include <sstream>
 #include <thread>
 
 #include "app/command_line.hpp"
+#include "app/file_options.hpp"
 #include "app/options.hpp"
 #include "app/plan/plan_report.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/sources/open_sources.hpp"
 
 namespace eventloom {
@@ -114,11 +115,33 @@ PlanRequest to_request(const po::variables_map& values, const PlanNames& names) 
   return request;
 }
 
+/// Line for line as rankfile_text() writes it: there is no other mark that Open MPI and people's scripts would pass
+/// over.
+bool is_rankfile(const std::filesystem::path& file) {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  std::istringstream lines(head_of(file, kMost));
+  std::uint32_t rank = 0;
+  for (std::string line; std::getline(lines, line); ++rank) {
+    if (!line.starts_with("rank " + std::to_string(rank) + "=") || line.find(" slot=") == std::string::npos)
+      return false;
+  }
+  return rank != 0;
+}
+
 void write_rankfile(const Plan& plan, const PlanNames& names) {
-  std::ofstream out(names.rankfile);
-  out << rankfile_text(plan, names);
-  out.close();
-  if (!out) throw UserError("cannot write '" + names.rankfile + "'");
+  write_text_file(names.rankfile, rankfile_text(plan, names), is_rankfile);
+}
+
+void check_files(const po::variables_map& values, const PlanNames& names) {
+  FilePlan files;
+  plan_config(files, values);
+  for (const auto& spec : expand_sources(names.sources)) {
+    for (const auto& file : files_of(spec)) files.read(file, "the source");
+  }
+  if (!names.rankfile.empty()) {
+    files.write(names.rankfile, "--rankfile", is_rankfile, FilePlan::Existing::replace);
+  }
+  files.check();
 }
 
 }  // namespace
@@ -134,6 +157,7 @@ int plan_command(int argc, const char* const* argv) {
   names.hosts = host_names((*values)["hosts"].as<std::string>());
   if (values->count("source") != 0) names.sources = (*values)["source"].as<std::vector<std::string>>();
   names.rankfile = (*values)["rankfile"].as<std::string>();
+  check_files(*values, names);
   const Plan plan(to_request(*values, names));
   if (!names.rankfile.empty()) write_rankfile(plan, names);
   if ((*values)["json"].as<bool>()) {

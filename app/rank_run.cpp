@@ -42,9 +42,6 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
       wiring_(wiring) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.meaning.geometry.base.tick_ps);
   agree(communicator, [&] {
-    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
-  });
-  agree(communicator, [&] {
     for (std::uint32_t f = 0; f < setup.roles.filters; ++f) add_filter({f});
     for (std::uint32_t b = 0; b < setup.roles.builders; ++b) add_builder({b});
   });

@@ -13,6 +13,7 @@
 #include "app/rank_run.hpp"
 #include "app/run_config.hpp"
 #include "app/run_control.hpp"
+#include "app/run_files.hpp"
 #include "app/run_report.hpp"
 #include "app/run_resume.hpp"
 #include "app/run_setup.hpp"
@@ -23,6 +24,7 @@
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
+#include "io/files/output_lock.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
 
@@ -148,9 +150,11 @@ void begin(const RunConfig& config, const RunRecord& record) {
   if (std::filesystem::exists(output) && std::filesystem::exists(output.parent_path() / part_list_name(output, 0))) {
     spdlog::warn("'{}' was interrupted; it is begun anew, --resume would have gone on", config.output);
   }
-  remove_old_run(config.output);
   if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
+  // In this order: whatever is cut short here leaves the old run as it was, or the new one without old parts.
+  remove_lists(config.output);
   write_run_file(config.output, record, {});
+  clear_up(config, {});
 }
 
 /// Collective. Nothing when a run that goes on cannot write: it can still be resumed.
@@ -209,6 +213,17 @@ bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
+/// Collective: nobody else writes this output as long as rank 0 has the lock.
+std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Communicator& communicator) {
+  std::unique_ptr<OutputLock> lock;
+  agree(communicator, [&] {
+    if (communicator.rank() != 0) return;
+    check_run_files(config, expand_sources(config.sources));
+    lock = std::make_unique<OutputLock>(config.output);
+  });
+  return lock;
+}
+
 /// Until there are slices to bring to an end a signal ends the run at once, whatever it is busy with. Under a launcher
 /// it is the launcher that says so, whose own signal it may be: the run may be ending for another reason.
 constexpr const char* kNotBegun =
@@ -217,6 +232,7 @@ constexpr const char* kNotBegun =
 /// `before`: the time before the first slice, which ends here.
 int run(const RunConfig& config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
+  const auto lock = lock_output(config, communicator);
   if (config.resume && has_live_sources(config)) {
     const auto ended = find_complete_run(config, communicator);
     if (ended.complete) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
@@ -238,6 +254,9 @@ int run(const RunConfig& config, std::optional<EndsAtOnce>& before, const Commun
   RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, communicator);
   if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.meaning.geometry);
   Wiring wiring(wiring_settings(config, setup), communicator);
+  agree(communicator, [&] {
+    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
+  });
   agree(communicator, [&] {
     if (first && !resumption.goes_on) begin(config, record);
   });

@@ -37,6 +37,7 @@ struct RunConfig {
   std::chrono::nanoseconds segment_time{};
   std::string scratch;  ///< node-local folder for parts while they are written; empty: none
   bool resume = false;
+  bool force = false;                   ///< a finished run of this output is replaced
   std::uint64_t loops = 1;              ///< passes over recorded sources
   std::chrono::nanoseconds duration{};  ///< 0: until the sources end
   std::chrono::nanoseconds epoch_timeout{};
@@ -44,6 +45,7 @@ struct RunConfig {
   LiveOptions live;
   std::chrono::nanoseconds stall_warning{};
   std::chrono::nanoseconds stall_timeout{};  ///< 0: waits for ever
+  std::string config_file;                   ///< of --config; empty: none
   std::string effective;                     ///< the full setup as an INI file
 };
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
 #include "app/json_message.hpp"
+#include "app/report_file.hpp"
 #include "app/slot_clock.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/totals_json.hpp"
@@ -231,7 +231,8 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
 
 void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
                        const ExchangeBackend& backend) {
-  Json json = to_json(result);
+  Json json{{"format", kRunReport}};
+  json.update(to_json(result));
   json["balanced"] = imbalances(result).empty();
   json["exit_code"] = exit_code_of(result);
   json["hits_per_second"] = 1e6 * million_per_second(result.totals.hits_in - result.hits_before, result.seconds);
@@ -254,10 +255,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["setup"] = config.effective;
-  std::ofstream out(config.report_json);
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  out.close();
-  if (!out) throw UserError("cannot write the report '" + config.report_json + "'");
+  write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace eventloom

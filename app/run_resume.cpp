@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -9,8 +10,11 @@
 
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "io/hdf5/totals_json.hpp"
+#include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
 
@@ -75,31 +79,114 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   }
 }
 
-/// Rank 0 alone.
-Resumption take_up(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
+/// What rank 0 knows before any part has been read.
+struct Found {
   Resumption resumption;
+  FinishedWork work;
+};
+
+/// Rank 0 alone.
+Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
+  Found found;
+  auto& resumption = found.resumption;
   if (!std::filesystem::exists(config.output)) {
     spdlog::info("there is no '{}' to resume: the run begins with the first slice", config.output);
-    return resumption;
+    return found;
   }
   auto run = read_run_file(config.output);
-  if (setup.live && !run.record.closed && take_up_run(config.output).parts.empty()) {
+  if (!run.record.closed) found.work = read_finished_work(config.output);
+  if (setup.live && !run.record.closed && found.work.parts.empty()) {
     spdlog::info("'{}' was stopped before anything was finished: the run begins anew", config.output);
-    return resumption;
+    return found;
   }
   resumption.before = std::move(run.record);
   refuse_differences(config.output, resumption.before, now);
   resumption.complete = resumption.before.closed;
+  resumption.goes_on = !resumption.complete && config.save_sorted.empty();
   if (resumption.complete) {
     resumption.parts = std::move(run.parts);
-    return resumption;
-  }
-  if (!config.save_sorted.empty()) {
+  } else if (!resumption.goes_on) {
     spdlog::warn("'{}' was interrupted; a run that keeps its time-sorted hits begins anew", config.output);
+    found.work = {};
+  }
+  return found;
+}
+
+std::vector<PartInfo> parts_of(const Found& found) {
+  auto parts = found.resumption.parts;
+  for (const auto& part : found.work.parts) parts.push_back(part.info);
+  return parts;
+}
+
+/// Collective: every rank reads its share of the parts that rank 0 has found.
+DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts,
+                         const Communicator& communicator) {
+  const Activity activity("checking the finished parts");
+  Json list = Json::array();
+  for (const auto& part : parts) list.emplace_back(to_json(part));
+  const auto told = from_message(communicator.broadcast(to_message(list)));
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  Json mine = Json::object();
+  for (auto i = static_cast<std::size_t>(communicator.rank()); i < told.size(); i += ranks) {
+    const auto part = part_from_json(nlohmann::ordered_json(told[i]));
+    if (const auto damage = damage_of_part(config.output, part)) mine[part.name] = *damage;
+  }
+  DamagedParts damaged;
+  for (const auto& text : communicator.all_gather(to_message(mine))) {
+    const auto theirs = from_message(text);
+    for (const auto& [name, damage] : theirs.items()) damaged[name] = damage;
+  }
+  return damaged;
+}
+
+/// What cannot be built again.
+void refuse_damage(const RunConfig& config, const RunSetup& setup, const DamagedParts& damaged) {
+  if (damaged.empty() || (config.save_sorted.empty() && !setup.live)) return;
+  const auto& [name, damage] = *damaged.begin();
+  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or begin the run anew with --force; {}",
+                              config.output, name, damage,
+                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1),
+                              setup.live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
+}
+
+/// A closed run is again as if it had been interrupted, with all but its damaged parts finished.
+FinishedWork reopen(const RunConfig& config, Resumption& resumption, const DamagedParts& damaged) {
+  const auto folder = std::filesystem::path(config.output).parent_path();
+  FinishedWork work;
+  std::map<std::uint32_t, std::vector<FinishedPart>> good;
+  for (const auto& info : resumption.parts) {
+    auto& place = work.writers[info.writer];
+    place.next_segment = std::max(place.next_segment, info.segment + 1);
+    const bool is_good = !damaged.contains(info.name);
+    work.parts.push_back(is_good ? finished_part_of(folder / info.name, info) : FinishedPart{info, {}, {}});
+    if (is_good) good[info.writer].push_back(work.parts.back());
+  }
+  for (auto& [writer, place] : work.writers) {
+    place.list = rewrite_part_list(folder / part_list_name(config.output, writer), good[writer]);
+  }
+  take_up_run(config.output, work, damaged);
+  RunRecord record = resumption.before;
+  record.closed = false;
+  record.totals = {};
+  write_run_file(config.output, record, {});
+  resumption.complete = false;
+  resumption.goes_on = true;
+  resumption.parts.clear();
+  return work;
+}
+
+/// Rank 0 alone.
+Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged) {
+  auto resumption = std::move(found.resumption);
+  refuse_damage(config, setup, damaged);
+  auto work = std::move(found.work);
+  if (resumption.complete && !damaged.empty()) {
+    work = reopen(config, resumption, damaged);
+  } else if (resumption.goes_on) {
+    take_up_run(config.output, work, damaged);
+  } else {
     return resumption;
   }
-  auto work = take_up_run(config.output);
-  resumption.goes_on = true;
   resumption.finished = finished_slices(config.output, setup, work);
   resumption.writers = std::move(work.writers);
   for (auto& part : work.parts) {
@@ -169,9 +256,16 @@ Resumption find_complete_run(const RunConfig& config, const Communicator& commun
 
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,
                       const Communicator& communicator) {
+  if (!config.resume) return {};
+  const bool first = communicator.rank() == 0;
+  Found found;
+  agree(communicator, [&] {
+    if (first) found = look_for_run(config, setup, now);
+  });
+  const auto damaged = find_damage(config, parts_of(found), communicator);
   Resumption mine;
   agree(communicator, [&] {
-    if (communicator.rank() == 0 && config.resume) mine = take_up(config, setup, now);
+    if (first) mine = take_up(config, setup, std::move(found), damaged);
   });
   const auto told = communicator.broadcast(to_message(to_json(mine)));
   return communicator.rank() == 0 ? mine : from_json(from_message(told));

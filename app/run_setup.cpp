@@ -1,7 +1,6 @@
 #include "app/run_setup.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -9,6 +8,7 @@
 
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
+#include "app/run_files.hpp"
 #include "app/run_sources.hpp"
 #include "app/same_setup.hpp"
 #include "core/dataflow/live_stream.hpp"
@@ -141,14 +141,6 @@ void settle_sources(RunSetup& setup, const std::optional<SortedFacts>& sorted) {
                            sorted->definition == to_text(setup.meaning.definition) &&
                            sorted->overlap == setup.meaning.geometry.overlap;
   setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
-}
-
-/// --save-sorted clears its folder.
-void refuse_to_overwrite(const std::string& source, const std::string& folder) {
-  const auto uri = SourceUri::parse(source);
-  std::error_code error;
-  if (folder.empty() || uri.scheme() != "sorted" || !std::filesystem::equivalent(uri.path(), folder, error)) return;
-  throw UserError("--save-sorted '" + folder + "' is the folder that is being read; choose another");
 }
 
 Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs, int ranks) {
@@ -308,7 +300,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
     specs = expand_sources(config.sources);
-    for (const auto& source : config.sources) refuse_to_overwrite(source, config.save_sorted);
+    if (communicator.rank() == 0) check_run_files(config, specs);
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));

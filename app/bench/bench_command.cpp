@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
+#include "app/file_options.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "app/report_file.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -33,9 +34,16 @@ constexpr std::array kBenches = {
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
 };
 
-/// A file that cannot be written shows before hours of measuring.
-void check_report_file(const std::string& path) {
-  if (!std::ofstream(path, std::ios::app)) throw UserError("cannot write '" + path + "'");
+/// What cannot be written shows before hours of measuring.
+void check_files(const po::variables_map& values, const std::string& report, const std::string& plot) {
+  FilePlan plan;
+  plan_config(plan, values);
+  if (values.count("schedule") != 0) {
+    for (const auto& name : words_of(values["schedule"].as<std::string>())) plan_schedule(plan, name);
+  }
+  plan_report(plan, report, "--report-json");
+  if (!plot.empty()) plan_plot(plan, plot);
+  plan.check();
 }
 
 void print_usage(std::ostream& out) {
@@ -81,7 +89,7 @@ BenchRun::BenchRun(std::string bench, const po::variables_map& values, const std
   agree(communicator, [&] {
     if (!first()) return;
     if (!plot_.empty()) check_plot_file(plot_);
-    if (!report_json_.empty()) check_report_file(report_json_);
+    check_files(values, report_json_, plot_);
   });
   if (first()) print_setup(std::cout, report_.setup());
 }

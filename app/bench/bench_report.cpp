@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "app/json_message.hpp"
-#include "core/runtime/error.hpp"
+#include "app/report_file.hpp"
 
 namespace eventloom {
 
@@ -208,15 +208,13 @@ void BenchReport::note(std::string line) {
 void BenchReport::write_json(const std::string& path) const {
   // Ordered, so that the file begins with what it is about.
   nlohmann::ordered_json json;
+  json["format"] = kBenchReport;
   json["bench"] = bench_;
   json["setup"] = setup_;
   json["points"] = points_;
   json["notes"] = notes_;
-  std::ofstream out(path);
   // A path in the configuration need not be UTF-8, which alone must not cost the results.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  out.close();
-  if (!out) throw UserError("cannot write the results to '" + path + "': check the folder and its permissions");
+  write_report(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,

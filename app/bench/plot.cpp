@@ -11,11 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
@@ -245,6 +245,8 @@ bool run_gnuplot(const std::string& script, const std::string& path) {
   return good;
 }
 
+bool is_nobodys(const std::filesystem::path&) { return false; }
+
 }  // namespace
 
 void check_plot_file(const std::string& path) {
@@ -254,13 +256,17 @@ void check_plot_file(const std::string& path) {
   if (!in_path("gnuplot")) throw UserError("plots need gnuplot, which is not in PATH: install gnuplot-nox");
 }
 
+void plan_plot(FilePlan& plan, const std::string& path) {
+  plan.write(path, "--plot", is_nobodys, FilePlan::Existing::keep);
+}
+
 void write_plot(const std::string& path, const std::vector<Plot>& plots) {
-  if (!std::ofstream(path))
-    throw UserError("cannot write the plot '" + path + "': check the folder and its permissions");
-  if (run_gnuplot(script_of(plots, ends_in(path, ".svg")), path)) return;
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
-  throw UserError("gnuplot could not draw '" + path + "', for the reason it gives above: check the installation");
+  PartialFile file(path, is_nobodys);
+  if (!run_gnuplot(script_of(plots, ends_in(path, ".svg")), file.path().string())) {
+    throw UserError("gnuplot could not draw '" + path + "', for the reason it gives above: check the installation");
+  }
+  file.sync();
+  file.publish();
 }
 
 }  // namespace eventloom

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "app/file_plan.hpp"
+
 namespace eventloom {
 
 struct PlotSeries {
@@ -25,6 +27,9 @@ struct Plot {
 /// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. For the start of a
 /// benchmark, so that it does not fail at the end of hours.
 void check_plot_file(const std::string& path);
+
+/// Adds the file of a plot, in whose place there may be nothing: of a plot nothing tells who drew it.
+void plan_plot(FilePlan& plan, const std::string& path);
 
 /// Draws the plots, at least one, one below the other, by gnuplot. Throws UserError when the file cannot be written
 /// or gnuplot fails; no file is left then. Needs what check_plot_file() checks.

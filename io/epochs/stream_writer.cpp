@@ -1,18 +1,15 @@
 #include "io/epochs/stream_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
-#include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
@@ -50,11 +47,10 @@ TimeRange time_range(const EpochBufferHeader& buffer, std::span<const std::uint3
 }  // namespace
 
 struct StreamWriter::File {
-  std::string path;
-  std::string partial;
+  File(const std::string& path, StreamHeader about) : partial(path, is_stream_file), header(std::move(about)) {}
+
+  PartialFile partial;
   StreamHeader header;
-  int descriptor = -1;
-  bool finished = false;
   std::vector<std::byte> pending;
   std::vector<IndexEntry> index;
   EpochBufferHeader last_header;
@@ -62,39 +58,31 @@ struct StreamWriter::File {
   StreamFileTrailer trailer;
   std::uint64_t offset = 0;
 
-  [[noreturn]] void fail(const char* what) const {
-    throw UserError("cannot " + std::string(what) + " '" + path + "': " + std::strerror(errno));
-  }
   void put(std::span<const std::byte> bytes) {
     pending.insert(pending.end(), bytes.begin(), bytes.end());
     offset += bytes.size();
     if (pending.size() >= kWriteBytes) flush();
   }
   void flush() {
-    std::span<const std::byte> rest(pending);
-    while (!rest.empty()) {
-      const ssize_t n = ::write(descriptor, rest.data(), rest.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) fail("write");
-      rest = rest.subspan(static_cast<std::size_t>(n));
-    }
+    partial.write(pending);
     pending.clear();
   }
 };
 
-StreamWriter::StreamWriter(std::string path, const StreamHeader& header) : file_(std::make_unique<File>()) {
-  file_->path = std::move(path);
-  file_->partial = file_->path + ".partial";
-  file_->header = header;
-  file_->descriptor = ::open(file_->partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_->descriptor < 0) file_->fail("create");
-  file_->put(encode_stream_header(header));
+bool is_stream_file(const std::filesystem::path& file) {
+  constexpr auto kMagic = StreamFileHeader::kMagic;
+  const auto head = head_of(file, sizeof kMagic);
+  return head.size() == sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
 }
 
-StreamWriter::~StreamWriter() {
-  if (file_->descriptor >= 0) ::close(file_->descriptor);
-  if (!file_->finished && file_->descriptor >= 0) ::unlink(file_->partial.c_str());
+// Its beginning, by which it is known, is written at once.
+StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header)
+    : file_(std::make_unique<File>(path, header)) {
+  file_->put(encode_stream_header(header));
+  file_->flush();
 }
+
+StreamWriter::~StreamWriter() = default;
 
 void StreamWriter::append(std::span<const std::byte> buffers) {
   auto& file = *file_;
@@ -124,7 +112,7 @@ void StreamWriter::append(std::span<const std::byte> buffers) {
   }
 }
 
-void StreamWriter::abandon() { file_->finished = true; }
+void StreamWriter::abandon() { file_->partial.keep(); }
 
 StreamSummary StreamWriter::finish() {
   auto& file = *file_;
@@ -135,9 +123,8 @@ StreamSummary StreamWriter::finish() {
   file.put(std::as_bytes(std::span(file.index)));
   file.put(std::as_bytes(std::span(&file.trailer, 1)));
   file.flush();
-  if (::fsync(file.descriptor) != 0) file.fail("write");
-  if (::rename(file.partial.c_str(), file.path.c_str()) != 0) file.fail("rename to");
-  file.finished = true;
+  file.partial.sync();
+  file.partial.publish();
   return {file.trailer.n_buffers, file.trailer.n_hits, file.offset, file.trailer.first_tick, file.trailer.last_tick};
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,11 +20,14 @@ struct StreamSummary {
   Tick last_tick = 0;
 };
 
-/// Writes one `.epochs` file, to `path` + ".partial" until finish() gives it its name. Errors throw
-/// UserError with file and reason.
+/// Whether the file begins as an `.epochs` file does, finished or not.
+bool is_stream_file(const std::filesystem::path& file);
+
+/// Writes one `.epochs` file, a PartialFile until finish() gives it its name. Errors throw UserError with file and
+/// reason.
 class StreamWriter {
  public:
-  StreamWriter(std::string path, const StreamHeader& header);
+  StreamWriter(const std::string& path, const StreamHeader& header);
   /// Removes what is unfinished.
   ~StreamWriter();
   StreamWriter(const StreamWriter&) = delete;

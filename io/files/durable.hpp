@@ -5,14 +5,8 @@
 /// What a file system has for sure. All throw UserError that names the file and the reason.
 namespace eventloom {
 
-/// Waits until the contents of the file are on disk.
-void sync_file(const std::filesystem::path& file);
-
 /// Waits until the names in the folder (empty: the current one) are on disk, as far as its file system can.
 void sync_folder(const std::filesystem::path& folder);
-
-/// Copies a file, to another file system maybe, in large writes, and waits until it is on disk.
-void copy_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Gives a file that is on disk another name in its folder, for sure. Replaces what had it.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -147,10 +147,13 @@ void write_texts(hid_t file, const char* path, const std::vector<std::string>& v
   const hsize_t n = values.size();
   const H5Id type = text_type(packed.width);
   const H5Id space(check(H5Screate_simple(1, &n, nullptr), path), H5Sclose);
-  const H5Id dataset(check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT,
-                                      timeless_list(H5P_DATASET_CREATE).get(), H5P_DEFAULT),
-                           path),
-                     H5Dclose);
+  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
+  if (n > 0) {
+    check(H5Pset_chunk(creation.get(), 1, &n), path);
+    check(H5Pset_fletcher32(creation.get()), path);
+  }
+  const H5Id dataset(
+      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Dclose);
   check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
 }
 

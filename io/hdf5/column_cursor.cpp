@@ -71,12 +71,18 @@ ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const Colum
     throw UserError("'" + file_name_ + "': the dataset " + spec.path + " is not one column of numbers");
   }
   rows_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+  plain_ = PlainChunks::of(file, dataset_.get(), memory_type(spec.type), rows_, "'" + file_name_ + "': " + spec.path);
 }
 
 void ColumnCursor::fill() {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_rows_ * width_);
+  begin_ = at_;
+  if (plain_) {
+    end_ = at_ + plain_->read(at_, rows_left(), {buffer_.get(), buffer_rows_ * width_});
+    return;
+  }
   const hsize_t start = at_;
   const hsize_t count = std::min<std::uint64_t>(buffer_rows_, rows_left());
-  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_rows_ * width_);
   const H5Id space(check(H5Dget_space(dataset_.get()), spec_->path.c_str()), H5Sclose);
   check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "selecting rows");
   const H5Id memory(check(H5Screate_simple(1, &count, nullptr), "creating a dataspace"), H5Sclose);
@@ -84,7 +90,6 @@ void ColumnCursor::fill() {
     throw UserError("'" + file_name_ + "' is damaged: cannot read " + spec_->path + " from row " +
                     std::to_string(start));
   }
-  begin_ = start;
   end_ = start + count;
 }
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/handle.hpp"
 #include "io/hdf5/layout.hpp"
+#include "io/hdf5/plain_chunks.hpp"
 
 namespace eventloom {
 
@@ -71,6 +73,7 @@ class ColumnCursor {
   std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are in the buffer
   std::uint64_t end_ = 0;
   std::unique_ptr<std::byte[]> buffer_;
+  std::optional<PlainChunks> plain_;  ///< nothing: HDF5 reads the chunks
 };
 
 }  // namespace eventloom

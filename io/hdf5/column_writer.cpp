@@ -4,11 +4,15 @@
 
 #include <cstring>
 
+#include "formats/fletcher32.hpp"
 #include "io/hdf5/attributes.hpp"
 
 namespace eventloom {
 
 namespace {
+
+/// Behind each chunk, so that both together fill whole pages.
+constexpr std::size_t kChecksumBytes = 4;
 
 hid_t file_type(ElementType type) {
   switch (type) {
@@ -27,6 +31,8 @@ H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
     check(H5Pset_shuffle(list.get()), "setting the shuffle filter");
     check(H5Pset_deflate(list.get(), compress), "setting the deflate filter");
   }
+  // Last, so that it stands for the bytes in the file.
+  check(H5Pset_fletcher32(list.get()), "setting the checksum filter");
   return list;
 }
 
@@ -54,11 +60,11 @@ ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const
       spec_(&spec),
       settings_(settings),
       width_(bytes_of(spec.type)),
-      chunk_bytes_(std::max<std::size_t>(settings.chunk_bytes / 8, 1) * 8) {}
+      chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChecksumBytes) / 8, 1) * 8) {}
 
 /// Comes with the first value, so that the columns of a small run cost little.
 std::byte* ColumnWriter::buffer() {
-  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_);
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_ + kChecksumBytes);
   return buffer_.get();
 }
 
@@ -94,7 +100,12 @@ void ColumnWriter::write_chunk() {
   check(H5Dset_extent(dataset_.get(), &rows), path);
   if (settings_.compress == 0) {
     std::memset(buffer() + filled_, 0, chunk_bytes_ - filled_);
-    check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, chunk_bytes_, buffer()), path);
+    // As the filter does it, which is slow.
+    Fletcher32 sum;
+    sum.add({buffer(), chunk_bytes_});
+    const std::uint32_t checksum = sum.value();
+    std::memcpy(buffer() + chunk_bytes_, &checksum, kChecksumBytes);
+    check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, &start, chunk_bytes_ + kChecksumBytes, buffer()), path);
   } else {
     const H5Id memory(check(H5Screate_simple(1, &count, nullptr), path), H5Sclose);
     const H5Id space(check(H5Dget_space(dataset_.get()), path), H5Sclose);

@@ -22,6 +22,7 @@ namespace {
 
 /// What HDF5 carries along in the access list.
 struct DriverInfo {
+  int descriptor;
   WriteStatus* status;
 };
 
@@ -39,19 +40,17 @@ constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
 DriverFile& of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
 const DriverFile& of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
 
-H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t) {
+/// HDF5 first tries whether the file is there already: only the attempt to create it counts.
+H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
-  if (info == nullptr || (flags & H5F_ACC_RDWR) == 0) return nullptr;
-  const int create = ((flags & H5F_ACC_CREAT) != 0 ? O_CREAT : 0) | ((flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0);
-  const int file = ::open(name, O_RDWR | O_CLOEXEC | create, 0666);
-  // HDF5 first tries whether the file is there already: only the last attempt counts.
+  if (info == nullptr || (flags & H5F_ACC_CREAT) == 0) return nullptr;
+  const auto marked = ::pwrite(info->descriptor, kInTheMaking.data(), kInTheMaking.size(), 0);
+  const int file = marked < 0 ? -1 : ::fcntl(info->descriptor, F_DUPFD_CLOEXEC, 0);
   info->status->error = file < 0 ? errno : 0;
   if (file < 0) return nullptr;
   auto opened = std::make_unique<DriverFile>();
   opened->file = file;
   opened->status = info->status;
-  const off_t end = ::lseek(file, 0, SEEK_END);
-  opened->end = end > 0 ? static_cast<haddr_t>(end) : 0;
   return &opened.release()->base;
 }
 
@@ -153,9 +152,9 @@ hid_t register_driver() {
 
 }  // namespace
 
-void use_file_driver(hid_t access, WriteStatus& status) {
+void use_file_driver(hid_t access, int descriptor, WriteStatus& status) {
   static const hid_t driver = register_driver();
-  const DriverInfo info{&status};
+  const DriverInfo info{descriptor, &status};
   check(H5Pset_driver(access, driver, &info), "setting the file driver");
 }
 

@@ -171,15 +171,9 @@ class Chain {
   std::optional<PartReader> reader_;
 };
 
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error);
-}
-
 /// Whatever can be known to be wrong before an hour of copying.
-void expect_parts(const std::filesystem::path& folder, const RunFile& run, const std::filesystem::path& output) {
+void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
-    if (same_file(folder / part.name, output)) throw UserError("'" + output.string() + "' is a part of the run itself");
     const auto path = folder / part.name;
     reading(path, [&] { PartReader(path, part, run.record.with_payload, kMinBuffer); });
   }
@@ -234,7 +228,6 @@ MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run
 
 MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output, unsigned compress) {
   const RunFile run = read_run_file(run_file);
-  if (same_file(run_file, output)) throw UserError("'" + output.string() + "' is the run file itself");
   if (!run.record.closed) {
     throw UserError(
         "'" + run_file.string() +
@@ -242,13 +235,15 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
         "command that began it and --resume");
   }
   const auto folder = run_file.parent_path();
-  expect_parts(folder, run, output);
+  expect_parts(folder, run);
 
   OutputFile file(output);
   MergeResult result;
   file.fill([&] {
-    copy_about_run(run_file, file.id());
-    result = write_tables(folder, run, file, compress);
+    reading(run_file, [&] {
+      copy_about_run(run_file, file.id());
+      result = write_tables(folder, run, file, compress);
+    });
   });
   result.bytes = file.close();
   file.publish();

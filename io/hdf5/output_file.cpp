@@ -1,17 +1,15 @@
 #include "io/hdf5/output_file.hpp"
 
 #include <hdf5.h>
-#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "io/files/durable.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/output_kind.hpp"
 
 namespace eventloom {
 
@@ -25,7 +23,7 @@ constexpr hsize_t kAlignment = 4096;
 
 OutputFile::OutputFile(std::filesystem::path path, const std::filesystem::path& scratch)
     : path_(std::move(path)),
-      partial_((scratch.empty() ? path_ : scratch / path_.filename()).string() + ".partial"),
+      partial_(std::make_unique<PartialFile>(scratch.empty() ? path_ : scratch / path_.filename(), is_own_hdf5)),
       id_(create()) {}
 
 H5Id OutputFile::create() {
@@ -34,57 +32,45 @@ H5Id OutputFile::create() {
   // with attributes above 64 KiB.
   check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110), "setting the format version");
   check(H5Pset_alignment(access.get(), kAlignFrom, kAlignment), "setting the alignment");
-  use_file_driver(access.get(), status_);
+  use_file_driver(access.get(), partial_->descriptor(), status_);
   const H5Id creation = timeless_list(H5P_FILE_CREATE);
-  const hid_t id = H5Fcreate(partial_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
+  const hid_t id = H5Fcreate(partial_->path().c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
   if (id < 0) {
-    throw UserError("cannot create '" + partial_.string() +
+    throw UserError("cannot create '" + partial_->path().string() +
                     "': " + (status_.error != 0 ? std::strerror(status_.error) : hdf5_reason()));
   }
   return H5Id(id, H5Fclose);
 }
 
 OutputFile::~OutputFile() {
-  if (keep_partial_) return;
   // HDF5 insists on writing its metadata when it closes the file; nobody needs it any more.
   if (status_.error == 0) status_.error = ECANCELED;
   id_.reset();
-  std::error_code error;
-  std::filesystem::remove(partial_, error);
-  if (error) spdlog::warn("cannot remove '{}': {}", partial_.string(), error.message());
 }
 
 std::uint64_t OutputFile::close() {
   expect_written();
   id_.reset();
   expect_written();
-  return std::filesystem::file_size(partial_);
+  return std::filesystem::file_size(partial_->path());
 }
 
 void OutputFile::publish(const std::function<void()>& when_on_disk) {
-  if (partial_.parent_path() != path_.parent_path()) copy_from_scratch();
-  sync_file(partial_);
+  if (partial_->path().parent_path() != path_.parent_path()) copy_from_scratch();
+  partial_->sync();
   if (when_on_disk) when_on_disk();
-  keep_partial_ = true;
-  rename_durably(partial_, path_);
+  partial_->publish();
 }
 
+/// In its place there is nothing: only parts have a scratch folder.
 void OutputFile::copy_from_scratch() {
-  const std::filesystem::path place = path_.string() + ".partial";
-  const auto scratch = std::exchange(partial_, place);
-  std::error_code error;
-  try {
-    copy_durably(scratch, place);
-  } catch (...) {
-    std::filesystem::remove(scratch, error);
-    throw;
-  }
-  std::filesystem::remove(scratch, error);
-  if (error) spdlog::warn("cannot remove '{}': {}", scratch.string(), error.message());
+  auto in_place = std::make_unique<PartialFile>(path_, [](const std::filesystem::path&) { return false; });
+  in_place->copy_from(partial_->path());
+  partial_ = std::move(in_place);
 }
 
 void OutputFile::fail(int error) const {
-  throw UserError("cannot write '" + partial_.string() + "': " + std::strerror(error));
+  throw UserError("cannot write '" + partial_->path().string() + "': " + std::strerror(error));
 }
 
 }  // namespace eventloom

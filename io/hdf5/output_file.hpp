@@ -3,20 +3,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/file_driver.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
 
-/// An HDF5 file in the making: stands as `<name>.partial` until it is whole and on disk, so that
-/// nothing half-written ever has a final name. Destroyed before publish(), it removes the partial file.
+/// An HDF5 file in the making: a PartialFile until it is whole and on disk, so that nothing half-written ever has a
+/// final name.
 ///
 /// Datasets and groups in it must be closed before the file is closed or destroyed.
 class OutputFile {
  public:
   /// Creates the partial file, in `scratch` when that is given: it is then copied to its place by
-  /// publish(). Throws UserError when it cannot be created.
+  /// publish(). Throws UserError when it cannot be created, or when its place has anything but an output of Eventloom.
   explicit OutputFile(std::filesystem::path path, const std::filesystem::path& scratch = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -56,10 +58,9 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
-  std::filesystem::path partial_;  ///< what is written to
+  std::unique_ptr<PartialFile> partial_;  ///< what is written to
   WriteStatus status_;
   H5Id id_;
-  bool keep_partial_ = false;
 };
 
 }  // namespace eventloom

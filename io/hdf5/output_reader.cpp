@@ -11,6 +11,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
 
@@ -119,6 +120,11 @@ void read_tables(const OpenFile& open, OutputSummary& summary) {
   }
   check_events(open, summary);
   check_payload(open, summary);
+  try {
+    verify_columns(open.name);
+  } catch (const UserError& e) {
+    summary.problems.emplace_back(e.what());
+  }
 }
 
 void check_part(const std::filesystem::path& path, const PartInfo& part, OutputSummary& summary) {
@@ -137,6 +143,8 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
     if (bytes != part.bytes || events != part.events || hits != part.hits) {
       summary.problems.push_back(fmt::format("part {} has {} bytes, {} events, {} hits; the run lists {}, {}, {}",
                                              part.name, bytes, events, hits, part.bytes, part.events, part.hits));
+    } else {
+      verify_columns(path);
     }
   } catch (const UserError& e) {
     summary.problems.emplace_back(e.what());

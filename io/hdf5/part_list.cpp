@@ -24,6 +24,7 @@
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/file_window.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/totals_json.hpp"
 
 namespace eventloom {
@@ -196,6 +197,13 @@ class ListReader {
   std::size_t line_ = 1;
 };
 
+/// The line of a part behind one whose checksum is `chain`, which becomes that of the line.
+std::string line_of(const FinishedPart& part, std::uint32_t& chain) {
+  const auto json = to_json(part, chain).dump();
+  chain = checksum_of(chain, json);
+  return fmt::format("{:08x} {}\n", chain, json);
+}
+
 /// 0, or the number of the error.
 int write_at(int file, std::string_view text, std::uint64_t offset) {
   while (!text.empty()) {
@@ -222,13 +230,20 @@ std::string part_list_name(const std::filesystem::path& run_file, std::uint32_t 
   return fmt::format("{}.part-{:04}.list", run_file.stem().string(), writer);
 }
 
+bool is_part_list(const std::filesystem::path& file) {
+  const auto head = head_of(file, kHeader.size() + 1);
+  if (head.size() > kHeader.size()) return head.starts_with(kHeader);
+  return kHeader.starts_with(head) || head.find_first_not_of('\0') == std::string::npos;
+}
+
 PartList::File::~File() {
   if (descriptor >= 0) ::close(descriptor);
 }
 
 PartList::PartList(std::filesystem::path path, std::uint64_t good_bytes, std::uint32_t chain)
     : path_(std::move(path)), end_(good_bytes), chain_(chain) {
-  file_.descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  refuse_foreign(path_, is_part_list);
+  file_.descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   struct stat status {};
   if (file_.descriptor >= 0 && is_held(file_.descriptor, LOCK_EX)) refuse_held(path_);
   if (file_.descriptor < 0 || ::fstat(file_.descriptor, &status) != 0) fail("open", errno);
@@ -244,10 +259,9 @@ PartList::PartList(std::filesystem::path path, std::uint64_t good_bytes, std::ui
 
 void PartList::append(const FinishedPart& part) {
   if (!clean_) cut();
-  const auto json = to_json(part, chain_).dump();
-  const auto checksum = checksum_of(chain_, json);
-  put(fmt::format("{:08x} {}\n", checksum, json));
-  chain_ = checksum;
+  auto chain = chain_;
+  put(line_of(part, chain));
+  chain_ = chain;
 }
 
 void PartList::put(std::string_view text) {
@@ -281,6 +295,14 @@ void PartList::wait_for_writer(const std::filesystem::path& path) {
     }
     std::this_thread::sleep_for(kLook);
   }
+}
+
+PartListPlace rewrite_part_list(const std::filesystem::path& path, std::span<const FinishedPart> parts) {
+  std::string text(kHeader);
+  std::uint32_t chain = 0;
+  for (const auto& part : parts) text += line_of(part, chain);
+  write_text_file(path, text, is_part_list);
+  return {text.size(), chain};
 }
 
 ReadPartList read_part_list(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,17 @@ struct FinishedPart {
   RunTotals totals;
 };
 
+/// Where the list of a writer's finished parts goes on: see read_part_list().
+struct PartListPlace {
+  std::uint64_t good_bytes = 0;
+  std::uint32_t chain = 0;
+};
+
 /// `<stem of run_file>.part-<writer, 4 digits>.list`
 std::string part_list_name(const std::filesystem::path& run_file, std::uint32_t writer);
+
+/// Whether a file begins as a list does, or has not been written.
+bool is_part_list(const std::filesystem::path& file);
 
 /// Appends to the list of finished parts of one writer: being in it is what makes a part finished. An entry
 /// is on disk when append() returns.
@@ -64,6 +74,9 @@ class PartList {
   std::uint32_t chain_ = 0;  ///< checksum of the last line
   bool clean_ = true;        ///< whether nothing stands behind `end_`
 };
+
+/// Makes `parts`, of one writer, all that the list at `path` has, in one step. Returns where the list goes on.
+PartListPlace rewrite_part_list(const std::filesystem::path& path, std::span<const FinishedPart> parts);
 
 struct ReadPartList {
   std::vector<FinishedPart> parts;

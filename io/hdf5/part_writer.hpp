@@ -18,12 +18,6 @@
 
 namespace eventloom {
 
-/// Where the list of a writer's finished parts goes on: see read_part_list().
-struct PartListPlace {
-  std::uint64_t good_bytes = 0;
-  std::uint32_t chain = 0;
-};
-
 struct PartWriterSettings {
   std::filesystem::path run_file;  ///< run.h5; the parts stand beside it
   std::uint32_t writer = 0;

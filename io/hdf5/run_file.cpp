@@ -235,6 +235,12 @@ RunFile read_run_file(const std::filesystem::path& path) {
   }
 }
 
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file) {
+  std::vector<std::filesystem::path> files = {run_file};
+  for (const auto& part : read_run_file(run_file).parts) files.push_back(run_file.parent_path() / part.name);
+  return files;
+}
+
 std::vector<SourceRecord> read_sources(const std::filesystem::path& path) {
   return read_source_columns(open_for_reading(path).get(), path.string());
 }

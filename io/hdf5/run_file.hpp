@@ -55,6 +55,9 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
 /// Throws UserError when the file is not run.h5 of a version that this program knows.
 RunFile read_run_file(const std::filesystem::path& path);
 
+/// The run file and its parts.
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
+
 /// /sources of run.h5 or of a merged file.
 std::vector<SourceRecord> read_sources(const std::filesystem::path& path);
 

@@ -1,8 +1,11 @@
 #include "io/hdf5/run_folder.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -12,6 +15,10 @@
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
+#include "io/files/own_file.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
 
@@ -60,33 +67,67 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::function<bool(
   return found;
 }
 
-void remove_file(const fs::path& file) {
+void remove_if_own(const fs::path& file) {
   std::error_code error;
-  fs::remove(file, error);
-  if (error) throw UserError("cannot remove '" + file.string() + "': " + error.message());
+  if (fs::is_regular_file(fs::symlink_status(file, error)) && is_of_run(file)) remove_own(file, is_of_run);
 }
 
 /// The file that holds a listed part: under its name, or still as it was written.
-fs::path find_part(const fs::path& folder, const PartInfo& part) {
+fs::path file_of(const fs::path& folder, const PartInfo& part) {
   std::error_code error;
   const auto place = folder / part.name;
-  const bool there = fs::exists(place, error);
-  fs::path file = there ? place : fs::path(place.string() + std::string(kPartial));
-  const auto bytes = fs::file_size(file, error);
-  if (!error && bytes == part.bytes) return file;
-  throw UserError(
-      fmt::format("'{}' is in the list of finished parts with {} bytes but {}; without it the run cannot "
-                  "go on: bring it back, or begin anew without --resume",
-                  place.string(), part.bytes, error ? "is not there" : fmt::format("has {}", bytes)));
+  return fs::exists(fs::symlink_status(place, error)) ? place : fs::path(place.string() + std::string(kPartial));
+}
+
+/// Keeps what is no part any more under a name that nothing uses; there may be nothing.
+void set_aside(const fs::path& file, const std::string& why) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(file, error))) return;
+  const auto aside = file.string() + ".damaged";
+  fs::path place = aside;
+  for (int n = 2; fs::exists(fs::symlink_status(place, error)); ++n) place = aside + "-" + std::to_string(n);
+  rename_durably(file, place);
+  spdlog::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
+}
+
+/// Takes the damaged parts out of the work and out of the list of their writer.
+void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts& damaged) {
+  std::set<std::uint32_t> writers;
+  for (const auto& part : work.parts) {
+    const auto found = damaged.find(part.info.name);
+    if (found == damaged.end()) continue;
+    writers.insert(part.info.writer);
+    set_aside(file_of(folder_of(run_file), part.info), found->second);
+  }
+  std::erase_if(work.parts, [&](const FinishedPart& part) { return damaged.contains(part.info.name); });
+  for (const auto writer : writers) {
+    std::vector<FinishedPart> left;
+    std::ranges::copy_if(work.parts, std::back_inserter(left),
+                         [&](const FinishedPart& part) { return part.info.writer == writer; });
+    work.writers[writer].list = rewrite_part_list(folder_of(run_file) / part_list_name(run_file, writer), left);
+  }
 }
 
 }  // namespace
 
-FinishedWork take_up_run(const fs::path& run_file) {
-  const auto folder = folder_of(run_file);
+bool is_name_of_run(const fs::path& run_file, const std::string& name) {
+  const auto main = run_file.filename().string();
+  const auto stem = run_file.stem().string();
+  return name == main || name == main + std::string(kPartial) || is_part_of(stem, name) || is_list_of(stem, name);
+}
+
+bool is_name_of_part(const fs::path& run_file, const std::string& name) {
+  return is_part_of(run_file.stem().string(), name);
+}
+
+bool is_of_run(const fs::path& file) {
+  return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file);
+}
+
+FinishedWork read_finished_work(const fs::path& run_file) {
   const auto stem = run_file.stem().string();
   FinishedWork work;
-  for (const auto& path : files_in(folder, [&](const auto& name) { return is_list_of(stem, name); })) {
+  for (const auto& path : files_in(folder_of(run_file), [&](const auto& name) { return is_list_of(stem, name); })) {
     PartList::wait_for_writer(path);
     auto list = read_part_list(path);
     if (list.torn_bytes != 0) {
@@ -98,18 +139,31 @@ FinishedWork take_up_run(const fs::path& run_file) {
     if (!list.parts.empty()) place.next_segment = list.parts.back().info.segment + 1;
     std::ranges::move(list.parts, std::back_inserter(work.parts));
   }
-  std::vector<std::pair<fs::path, fs::path>> unnamed;
+  return work;
+}
+
+std::optional<std::string> damage_of_part(const fs::path& run_file, const PartInfo& part) {
+  const auto file = file_of(folder_of(run_file), part);
+  std::error_code error;
+  const auto bytes = fs::file_size(file, error);
+  if (error) return "is not there";
+  if (bytes != part.bytes) return fmt::format("has {} bytes, not {}", bytes, part.bytes);
+  return damage_of_columns(file, part);
+}
+
+void take_up_run(const fs::path& run_file, FinishedWork& work, const DamagedParts& damaged) {
+  const auto folder = folder_of(run_file);
+  const auto stem = run_file.stem().string();
+  strike_out(run_file, work, damaged);
   std::set<std::string> names;
   for (const auto& part : work.parts) {
-    const auto file = find_part(folder, part.info);
-    if (file.extension() == kPartial) unnamed.emplace_back(file, folder / part.info.name);
+    const auto file = file_of(folder, part.info);
+    if (file.extension() == kPartial) rename_durably(file, folder / part.info.name);
     names.insert(part.info.name);
   }
-  for (const auto& [from, to] : unnamed) rename_durably(from, to);
   for (const auto& file : files_in(folder, [&](const auto& n) { return is_part_of(stem, n) && !names.contains(n); })) {
-    remove_file(file);
+    remove_if_own(file);
   }
-  return work;
 }
 
 void remove_leftovers(const fs::path& run_file, const std::set<std::string>& parts) {
@@ -118,22 +172,14 @@ void remove_leftovers(const fs::path& run_file, const std::set<std::string>& par
     return is_list_of(stem, name) || (is_part_of(stem, name) && !parts.contains(name)) ||
            name == run_file.filename().string() + std::string(kPartial);
   };
-  for (const auto& file : files_in(folder_of(run_file), left)) remove_file(file);
+  for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);
 }
 
-void remove_old_run(const fs::path& run_file) {
-  const auto name_of_run = run_file.filename().string();
+void remove_lists(const fs::path& run_file) {
   const auto stem = run_file.stem().string();
-  auto old = files_in(folder_of(run_file), [&](const auto& name) {
-    return name == name_of_run || name == name_of_run + std::string(kPartial) || is_part_of(stem, name) ||
-           is_list_of(stem, name);
-  });
-  for (const auto& file : old) {
-    if (is_list_of(stem, file.filename().string())) PartList::wait_for_writer(file);
-  }
-  // run.h5 first: without it the parts left by a failure in between are no run.
-  std::ranges::stable_sort(old, {}, [&](const auto& p) { return p.filename() != name_of_run; });
-  for (const auto& file : old) remove_file(file);
+  const auto lists = files_in(folder_of(run_file), [&](const auto& name) { return is_list_of(stem, name); });
+  for (const auto& file : lists) PartList::wait_for_writer(file);
+  for (const auto& file : lists) remove_if_own(file);
 }
 
 fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file) {
@@ -146,8 +192,12 @@ void prepare_scratch(const fs::path& folder, const fs::path& run_file) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError("cannot make the folder '" + folder.string() + "': " + error.message());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw UserError("cannot write into the folder '" + folder.string() + "': " + std::strerror(errno));
+  }
   const auto stem = run_file.stem().string();
-  for (const auto& file : files_in(folder, [&](const auto& name) { return is_part_of(stem, name); })) remove_file(file);
+  for (const auto& file : files_in(folder, [&](const auto& name) { return is_part_of(stem, name); }))
+    remove_if_own(file);
 }
 
 }  // namespace eventloom

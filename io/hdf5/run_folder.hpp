@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,13 @@
 
 /// The files of a run beside run.h5, as they come and go. Of all ranks, rank 0 alone looks after them.
 namespace eventloom {
+
+/// Whether a run writes a file of this name into the folder of its run file, itself included.
+bool is_name_of_run(const std::filesystem::path& run_file, const std::string& name);
+/// Whether that would be a part, finished or not.
+bool is_name_of_part(const std::filesystem::path& run_file, const std::string& name);
+/// Whether a file is a run file, a part or a list of some run, by its content; also one without content.
+bool is_of_run(const std::filesystem::path& file);
 
 /// Where a writer goes on.
 struct WriterPlace {
@@ -25,17 +33,26 @@ struct FinishedWork {
   std::map<std::uint32_t, WriterPlace> writers;
 };
 
-/// Takes up an interrupted run: reads the lists of finished parts, gives those their names that were on
-/// disk and in a list but did not get that far, and removes what is not finished. Reads no part; takes time in
-/// proportion to the number of parts. Throws UserError when a list is damaged or a listed part is missing
-/// or has another size, and then changes nothing.
-FinishedWork take_up_run(const std::filesystem::path& run_file);
+/// Reads the lists of finished parts of an interrupted run, and nothing else. Throws UserError when one is damaged.
+FinishedWork read_finished_work(const std::filesystem::path& run_file);
 
-/// Removes the lists, and the parts that are not among `parts`: of a run that is closed.
+/// What is wrong with a part that is listed, so that it cannot be used: missing, not as listed, or damaged, then with
+/// the dataset; nothing when it is good. Reads all of the part; ranks may share the parts among them.
+std::optional<std::string> damage_of_part(const std::filesystem::path& run_file, const PartInfo& part);
+
+/// What is wrong with parts, by their names.
+using DamagedParts = std::map<std::string, std::string>;
+
+/// Takes up an interrupted run: keeps damaged parts under another name and takes them out of `work` and of the lists,
+/// gives parts their names that were on disk and in a list but did not get that far, and removes what is not finished.
+void take_up_run(const std::filesystem::path& run_file, FinishedWork& work, const DamagedParts& damaged);
+
+/// Removes the lists, and the parts that are not among `parts`: of a run that is closed. Like all that removes here, it
+/// leaves alone what has such a name but is_of_run() does not know.
 void remove_leftovers(const std::filesystem::path& run_file, const std::set<std::string>& parts);
 
-/// Removes run.h5 of an earlier run, its parts and lists and what was left half-written.
-void remove_old_run(const std::filesystem::path& run_file);
+/// Removes the lists of an earlier run that has this name: its parts are those of its run file then, or nobody's.
+void remove_lists(const std::filesystem::path& run_file);
 
 /// The folder in `scratch` for the parts of this run while they are written. Runs of different folders do not meet.
 std::filesystem::path scratch_folder(const std::filesystem::path& scratch, const std::filesystem::path& run_file);

@@ -27,6 +27,10 @@ std::uint64_t feed_share(std::uint64_t buffer_bytes) { return std::min(buffer_by
 
 bool is_live(const SourceUri& uri) { return uri.scheme() == "udp" || uri.scheme() == "mbs"; }
 
+bool is_recording_name(const std::string& name) {
+  return name.starts_with("source-") && (name.ends_with(".epochs") || name.ends_with(".epochs.partial"));
+}
+
 std::unique_ptr<LiveStream> LiveOpener::open(const SourceUri& uri, std::uint32_t board, SourceId id,
                                              const TimeBase& base) {
   FeedStream::Settings settings;

@@ -18,6 +18,8 @@ class UdpPort;
 
 /// Whether data of a source come when they come.
 bool is_live(const SourceUri& uri);
+/// Whether recordings of live sources have such names.
+bool is_recording_name(const std::string& name);
 
 /// Opens live sources; those of one UDP port share its socket when the same opener opens them.
 class LiveOpener {

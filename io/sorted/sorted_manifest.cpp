@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "formats/stream_file.hpp"
 #include "formats/text_file.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
@@ -21,6 +24,7 @@ constexpr const char* kFormat = "eventloom-sorted";
 constexpr int kVersion = 1;
 constexpr std::string_view kPrefix = "builder_";
 constexpr std::string_view kEnding = ".epochs";
+constexpr std::string_view kPartial = ".partial";
 
 Json to_json(const SortedOrigin& origin) {
   return {{"name", origin.name},
@@ -116,14 +120,7 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
                   {"sources", list_to_json(manifest.sources)},
                   {"files", list_to_json(manifest.files)},
                   {"damage", list_to_json(manifest.damage)}};
-  const auto path = folder / kManifest;
-  const auto partial = path.string() + ".partial";
-  std::ofstream out(partial);
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(partial, path, error);
-  if (!out || error) throw UserError("cannot write '" + path.string() + "'");
+  write_text_file(folder / kManifest, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", is_sorted_file);
 }
 
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
@@ -156,16 +153,34 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
   }
 }
 
+bool is_sorted_name(const std::string& name) {
+  std::string_view whole(name);
+  if (whole.ends_with(kPartial)) whole.remove_suffix(kPartial.size());
+  return whole == kManifest || (whole.starts_with(kPrefix) && whole.ends_with(kEnding));
+}
+
+bool is_sorted_file(const std::filesystem::path& file) {
+  if (is_json_of(file, kFormat)) return true;
+  StreamFileHeader header;
+  const auto head = head_of(file, sizeof header);
+  if (!is_stream_file(file) || head.size() < sizeof header) return false;
+  std::memcpy(&header, head.data(), sizeof header);
+  return (header.flags & kSorted) != 0;
+}
+
+bool has_sorted_manifest(const std::filesystem::path& folder) { return is_json_of(folder / kManifest, kFormat); }
+
 void prepare_sorted_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
-  std::filesystem::remove(folder / kManifest, error);
+  // Without its manifest what a failure in between leaves is nothing.
+  if (has_sorted_manifest(folder)) remove_own(folder / kManifest, is_sorted_file);
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const auto name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.find(kEnding) != std::string::npos) std::filesystem::remove(entry, error);
+    const auto& file = entry.path();
+    if (is_sorted_name(file.filename().string()) && is_sorted_file(file)) remove_own(file, is_sorted_file);
   }
-  if (error) throw UserError("cannot clear the folder '" + folder.string() + "': " + error.message());
+  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
 }
 
 }  // namespace eventloom

@@ -60,7 +60,14 @@ void add_from_text(const std::string& text, std::vector<SortedFile>& files, std:
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest);
 /// Throws UserError when there is none, or none that can be read.
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder);
-/// Makes the folder, or removes from it what an earlier run has left. Throws UserError.
+/// Whether a run puts a file of this name, or has it in the making, into its folder of time-sorted hits.
+bool is_sorted_name(const std::string& name);
+/// Whether a file is a manifest or a time-sorted stream.
+bool is_sorted_file(const std::filesystem::path& file);
+/// Whether the folder holds the time-sorted hits of a run that has ended.
+bool has_sorted_manifest(const std::filesystem::path& folder);
+/// Makes the folder, or removes from it what an earlier run has left; what else has such names is left alone. Throws
+/// UserError.
 void prepare_sorted_folder(const std::filesystem::path& folder);
 
 }  // namespace eventloom

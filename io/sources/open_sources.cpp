@@ -158,6 +158,16 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   return specs;
 }
 
+std::vector<std::string> files_of(const SourceSpec& spec) {
+  const auto& uri = spec.uri;
+  if (uri.scheme() == "gen" || is_live(uri)) return {};
+  if (uri.scheme() != "sorted") return files_of(uri);
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(uri.path(), error)) files.push_back(entry.path());
+  return files;
+}
+
 std::unique_ptr<Source> SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   if (uri.scheme() == "file") return open_epochs(uri, base_);

@@ -39,6 +39,9 @@ inline constexpr std::uint32_t kNumbersPerEpoch = 16;
 /// Throws UserError when one names none, two have the same data, or one is a file of which nothing can be read.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
+/// The files that a source is read from; none of a generator or a live one.
+std::vector<std::string> files_of(const SourceSpec& spec);
+
 /// Opens sources; live ones that share a port must be opened by the same.
 class SourceOpener {
  public:

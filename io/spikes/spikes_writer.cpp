@@ -1,9 +1,5 @@
 #include "io/spikes/spikes_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <span>
 #include <stdexcept>
@@ -11,6 +7,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
@@ -28,22 +25,23 @@ SpikeFileHeader header_of(const std::string& path, std::uint64_t tick_ps, std::u
 
 }  // namespace
 
+bool is_spikes_file(const std::filesystem::path& file) {
+  constexpr auto kMagic = SpikeFileHeader::kMagic;
+  const auto head = head_of(file, sizeof kMagic);
+  return head.size() == sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
+}
+
 struct SpikesWriter::File {
   File(std::string name, std::uint32_t base, std::uint32_t packet_entries)
-      : path(std::move(name)), partial(path + ".partial"), channel_base(base), encoder(packet_entries) {}
+      : path(std::move(name)), partial(path, is_spikes_file), channel_base(base), encoder(packet_entries) {}
 
   std::string path;
-  std::string partial;
+  PartialFile partial;
   std::uint32_t channel_base;
   SpikePacketEncoder encoder;
-  int descriptor = -1;
-  bool finished = false;
   std::vector<std::byte> pending;
   SpikesSummary summary;
 
-  [[noreturn]] void fail(const char* what) const {
-    throw UserError("cannot " + std::string(what) + " '" + path + "': " + std::strerror(errno));
-  }
   void close_packet() {
     if (encoder.empty()) return;
     encoder.close(pending);
@@ -51,12 +49,7 @@ struct SpikesWriter::File {
     if (pending.size() >= kWriteBytes) write_pending();
   }
   void write_pending() {
-    for (std::size_t done = 0; done < pending.size();) {
-      const ssize_t n = ::write(descriptor, pending.data() + done, pending.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) fail("write");
-      done += static_cast<std::size_t>(n);
-    }
+    partial.write(pending);
     summary.bytes += pending.size();
     pending.clear();
   }
@@ -66,17 +59,13 @@ SpikesWriter::SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_
                            std::uint32_t packet_entries) {
   const auto header = header_of(path, tick_ps, channel_base);
   file_ = std::make_unique<File>(std::move(path), channel_base, packet_entries);
-  file_->descriptor = ::open(file_->partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_->descriptor < 0) file_->fail("create");
   const auto bytes = std::as_bytes(std::span(&header, 1));
   file_->pending.assign(bytes.begin(), bytes.end());
+  // By its beginning the file is known.
+  file_->write_pending();
 }
 
-SpikesWriter::~SpikesWriter() {
-  if (file_->descriptor < 0) return;
-  ::close(file_->descriptor);
-  if (!file_->finished) ::unlink(file_->partial.c_str());
-}
+SpikesWriter::~SpikesWriter() = default;
 
 void SpikesWriter::append(Tick time, std::uint32_t channel) {
   auto& file = *file_;
@@ -103,9 +92,8 @@ SpikesSummary SpikesWriter::finish() {
   auto& file = *file_;
   file.close_packet();
   file.write_pending();
-  if (::fsync(file.descriptor) != 0) file.fail("write");
-  if (::rename(file.partial.c_str(), file.path.c_str()) != 0) file.fail("rename to");
-  file.finished = true;
+  file.partial.sync();
+  file.partial.publish();
   return file.summary;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -19,8 +20,11 @@ struct SpikesSummary {
   Tick last_tick = 0;
 };
 
-/// Writes one `.spikes` file, see formats/spikes.hpp, to `path` + ".partial" until finish() gives it
-/// its name. Errors throw UserError with file and reason.
+/// Whether the file begins as a `.spikes` file does, finished or not.
+bool is_spikes_file(const std::filesystem::path& file);
+
+/// Writes one `.spikes` file, see formats/spikes.hpp, a PartialFile until finish() gives it its name. Errors throw
+/// UserError with file and reason.
 class SpikesWriter {
  public:
   static constexpr std::uint32_t kPacketEntries = 4096;

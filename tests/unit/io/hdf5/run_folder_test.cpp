@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/file_driver.hpp"
 #include "run_maker.hpp"
 
 namespace eventloom {
@@ -20,6 +21,10 @@ class RunFolderTest : public FolderTest {
   [[nodiscard]] fs::path run_file() const { return folder / "run.h5"; }
 
   void put(const std::string& name, const std::string& text = "x") const { std::ofstream(folder / name) << text; }
+  /// Something that was being written, or a list, as the name says.
+  void put_own(const std::string& name) const {
+    put(name, name.ends_with(".list") ? "eventloom-part-list 1\n" : std::string(kInTheMaking));
+  }
 
   [[nodiscard]] std::string text_of(const std::string& name) const {
     std::ostringstream text;
@@ -53,12 +58,19 @@ class RunFolderTest : public FolderTest {
     return found;
   }
 
-  /// take_up_run() refuses, names `what`, and leaves all as it is, the stray file too.
+  /// What a resumed run finds and does.
+  FinishedWork take_up(const DamagedParts& damaged = {}) const {
+    auto work = read_finished_work(run_file());
+    take_up_run(run_file(), work, damaged);
+    return work;
+  }
+
+  /// It is refused, names `what`, and leaves all as it is, the stray file too.
   void expect_refused(const std::string& what) const {
-    put("run.part-0007-0000.h5.partial");
+    put_own("run.part-0007-0000.h5.partial");
     const auto before = state();
     try {
-      take_up_run(run_file());
+      take_up();
       FAIL() << "no exception";
     } catch (const UserError& e) {
       const std::string text = e.what();
@@ -75,7 +87,7 @@ TEST_F(RunFolderTest, TakesUpWhatIsFinished) {
   put_list(12, 1);
   put_list(3, 0);
   const auto before = state();
-  const auto work = take_up_run(run_file());
+  const auto work = take_up();
   ASSERT_EQ(work.parts.size(), 4U);
   std::set<std::string> names;
   for (const auto& part : work.parts) names.insert(part.info.name);
@@ -91,8 +103,8 @@ TEST_F(RunFolderTest, TakesUpWhatIsFinished) {
 
 TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
   put("run.h5");
-  put("run.part-0000-0000.h5");
-  const auto work = take_up_run(run_file());
+  put_own("run.part-0000-0000.h5");
+  const auto work = take_up();
   EXPECT_TRUE(work.parts.empty());
   EXPECT_TRUE(work.writers.empty());
   EXPECT_EQ(files(), std::set<std::string>{"run.h5"});
@@ -102,7 +114,7 @@ TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
 TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
   put_list(0, 2);
   put("run.part-0000.list", text_of("run.part-0000.list") + "0123 half a li");
-  const auto place = take_up_run(run_file()).writers.at(0);
+  const auto place = take_up().writers.at(0);
   EXPECT_EQ(place.next_segment, 2U);
   {
     PartWriter writer({.run_file = run_file(),
@@ -112,7 +124,7 @@ TEST_F(RunFolderTest, TheListGoesOnFromItsPlace) {
     writer.write(make_slice(77, 3, false));
     writer.close();
   }
-  const auto work = take_up_run(run_file());
+  const auto work = take_up();
   ASSERT_EQ(work.parts.size(), 3U);
   EXPECT_EQ(work.parts[2].info.name, "run.part-0000-0002.h5");
   EXPECT_EQ(work.parts[2].slices, (std::vector<SliceRun>{{77, 1, 1}}));
@@ -125,8 +137,8 @@ TEST_F(RunFolderTest, GivesNamesToPartsThatAreInAList) {
   for (const char* name : {"run.part-0000-0000.h5", "run.part-0000-0002.h5"}) {
     fs::rename(folder / name, folder / (std::string(name) + ".partial"));
   }
-  put("run.part-0000-0001.h5.partial", std::string(100, 'z'));
-  EXPECT_EQ(take_up_run(run_file()).parts.size(), 3U);
+  put("run.part-0000-0001.h5.partial", std::string(kInTheMaking) + std::string(54, 'z'));
+  EXPECT_EQ(take_up().parts.size(), 3U);
   EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000-0001.h5", "run.part-0000-0002.h5",
                                             "run.part-0000.list"}));
   EXPECT_EQ(text_of("run.part-0000-0000.h5"), std::string(100, 'a'));
@@ -140,32 +152,46 @@ TEST_F(RunFolderTest, RemovesPartsThatAreInNoList) {
                                         "run.part-0004-0000.h5", "run.part-12345-10000.h5"};
   const std::set<std::string> others = {"run.h5", "run.merged.h5", "run2.part-0000-0000.h5", "run.part-a-b.h5"};
   auto kept = files();
-  for (const auto& name : strays) put(name);
-  for (const auto& name : others) put(name);
+  for (const auto& name : strays) put_own(name);
+  for (const auto& name : others) put_own(name);
+  put("run.part-0009-0000.h5", "somebody's");
+  fs::create_directory(folder / "run.part-0009-0001.h5");
+  fs::create_symlink("run.h5", folder / "run.part-0009-0002.h5");
   kept.insert(others.begin(), others.end());
-  take_up_run(run_file());
+  kept.insert({"run.part-0009-0000.h5", "run.part-0009-0001.h5", "run.part-0009-0002.h5"});
+  take_up();
   EXPECT_EQ(files(), kept);
 }
 
-TEST_F(RunFolderTest, RefusesAListedPartThatIsNotThere) {
-  put_list(0, 3);
+TEST_F(RunFolderTest, SaysWhatIsWrongWithAListedPart) {
+  put_list(0, 4);
   fs::remove(folder / "run.part-0000-0001.h5");
-  expect_refused("run.part-0000-0001.h5");
-}
-
-/// Also when another part waits for its name: nothing is done by halves.
-TEST_F(RunFolderTest, RefusesAListedPartOfAnotherSize) {
-  put_list(0, 3);
-  fs::rename(folder / "run.part-0000-0000.h5", folder / "run.part-0000-0000.h5.partial");
   fs::resize_file(folder / "run.part-0000-0002.h5", 99);
-  expect_refused("run.part-0000-0002.h5");
+  const auto parts = read_finished_work(run_file()).parts;
+  EXPECT_EQ(damage_of_part(run_file(), parts[1].info), "is not there");
+  EXPECT_EQ(damage_of_part(run_file(), parts[2].info), "has 99 bytes, not 100");
+  EXPECT_EQ(damage_of_part(run_file(), parts[3].info), "is not a part of a run any more");
 }
 
-TEST_F(RunFolderTest, APartialOfAnotherSizeIsNotTheListedOne) {
-  put_list(0, 1);
-  fs::rename(folder / "run.part-0000-0000.h5", folder / "run.part-0000-0000.h5.partial");
-  fs::resize_file(folder / "run.part-0000-0000.h5.partial", 101);
-  expect_refused("run.part-0000-0000.h5");
+/// They are kept under another name, and their entries go: the list is as if they had never been.
+TEST_F(RunFolderTest, StrikesOutDamagedParts) {
+  put_list(0, 4);
+  put_list(1, 1);
+  fs::remove(folder / "run.part-0000-0002.h5");
+  put("run.part-0000-0003.h5.damaged");
+  const auto other = text_of("run.part-0001.list");
+  const auto work = take_up({{"run.part-0000-0002.h5", "is not there"}, {"run.part-0000-0003.h5", "is damaged"}});
+  ASSERT_EQ(work.parts.size(), 3U);
+  EXPECT_EQ(work.writers.at(0).next_segment, 4U) << "no name comes twice";
+  EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000-0001.h5", "run.part-0001-0000.h5",
+                                            "run.part-0000-0003.h5.damaged", "run.part-0000-0003.h5.damaged-2",
+                                            "run.part-0000.list", "run.part-0001.list"}));
+  const auto list = read_part_list(folder / "run.part-0000.list");
+  ASSERT_EQ(list.parts.size(), 2U);
+  EXPECT_EQ(list.parts[1].info.segment, 1U);
+  EXPECT_EQ(list.good_bytes, work.writers.at(0).list.good_bytes);
+  EXPECT_EQ(list.chain, work.writers.at(0).list.chain);
+  EXPECT_EQ(text_of("run.part-0001.list"), other);
 }
 
 TEST_F(RunFolderTest, RefusesADamagedList) {
@@ -186,8 +212,10 @@ TEST_F(RunFolderTest, RemovesLeftoversOfAClosedRun) {
   for (const auto& name : kept) put(name);
   for (const char* name : {"run.part-0000.list", "run.part-12345.list", "run.part-0000-0001.h5",
                            "run.part-0002-0000.h5.partial", "run.h5.partial"}) {
-    put(name);
+    put_own(name);
   }
+  put("run.part-0007.list", "somebody's");
+  kept.insert("run.part-0007.list");
   remove_leftovers(run_file(), parts);
   EXPECT_EQ(files(), kept);
   const auto before = state();
@@ -195,22 +223,14 @@ TEST_F(RunFolderTest, RemovesLeftoversOfAClosedRun) {
   EXPECT_EQ(state(), before);
 }
 
-TEST_F(RunFolderTest, RemovesWhatBelongsToAnEarlierRunAndNothingElse) {
-  const std::set<std::string> keep = {"other.h5",          "run.merged.h5",          "run2.part-0000-0000.h5",
-                                      "run.part-a-b.h5",   "run.part-0000-0000.txt", "run.part-0000.h5",
-                                      "run.part-000.list", "run2.part-0000.list",    "a.run.part-0000-0000.h5"};
-  const std::set<std::string> old = {"run.h5",
-                                     "run.h5.partial",
-                                     "run.part-0000-0000.h5",
-                                     "run.part-0012-0345.h5",
-                                     "run.part-12345-10000.h5",
-                                     "run.part-0000.list",
-                                     "run.part-0012.list",
-                                     "run.part-0001-0001.h5.partial"};
+TEST_F(RunFolderTest, RemovesTheListsOfAnEarlierRunAndNothingElse) {
+  const std::set<std::string> keep = {"run.h5", "run.part-0000-0000.h5", "run.part-000.list", "run2.part-0000.list",
+                                      "run.part-0000.h5"};
+  const std::set<std::string> old = {"run.part-0000.list", "run.part-0012.list"};
   for (const auto& names : {keep, old}) {
-    for (const auto& name : names) put(name);
+    for (const auto& name : names) put_own(name);
   }
-  remove_old_run(run_file());
+  remove_lists(run_file());
   EXPECT_EQ(files(), keep);
 }
 
@@ -221,7 +241,7 @@ TEST_F(RunFolderTest, ScratchFolderIsMadeAndCleared) {
   EXPECT_FALSE(fs::exists(scratch)) << "before it is prepared";
   prepare_scratch(place, run_file());
   ASSERT_TRUE(fs::is_directory(place));
-  const auto put_there = [&](const std::string& name) { std::ofstream(place / name) << "x"; };
+  const auto put_there = [&](const std::string& name) { std::ofstream(place / name) << kInTheMaking; };
   put_there("run.part-0003-0007.h5.partial");
   put_there("run.part-0004-0000.h5.partial");
   put_there("run2.part-0003-0000.h5.partial");

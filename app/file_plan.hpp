@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/files/own_file.hpp"
+
+namespace eventloom {
+
+/// All files that one command reads and all that it is going to write, gathered before anything is opened for writing,
+/// so that it never writes what it reads, two things to one file, or over what is not Eventloom's.
+class FilePlan {
+ public:
+  /// What becomes of a file of Eventloom's own that has the name of one to write.
+  enum class Existing { keep, replace };
+
+  /// `role`: what the user knows the file by, such as "--report-json".
+  void read(const std::filesystem::path& file, const std::string& role);
+  /// A PartialFile, and under its name then. `try_out`: make it, and remove it again, to see whether that can be done.
+  void write(const std::filesystem::path& file, const std::string& role, Recognise ours, Existing existing,
+             bool try_out = true);
+  /// Files in `folder`, which need not be there yet, whose names fulfil `names`.
+  void write_in(const std::filesystem::path& folder, const std::string& role,
+                std::function<bool(const std::string& name)> names, Recognise ours, Existing existing);
+
+  /// Throws UserError with the first thing that is wrong; also when a file could not be written: permissions, missing
+  /// folder, name too long. Changes nothing.
+  void check() const;
+
+ private:
+  struct Read {
+    std::string key;  ///< see file_key()
+    std::filesystem::path path;
+    std::string role;
+  };
+  struct Write {
+    std::string key;
+    std::string partial_key;
+    std::filesystem::path path;
+    std::string role;
+    Recognise ours;
+    Existing existing;
+    bool try_out;
+  };
+  struct Family {
+    std::filesystem::path folder;
+    std::string folder_key;
+    std::string role;
+    std::function<bool(const std::string&)> names;
+    Recognise ours;
+    Existing existing;
+  };
+
+  void check_one(const Write& write) const;
+  void check_pair(const Write& a, const Write& b) const;
+  void check_member(const Write& write, const Family& family) const;
+  void check_family(const Family& family) const;
+  void refuse_what_is_read(const std::string& key, const std::filesystem::path& path, const std::string& role) const;
+
+  std::vector<Read> reads_;
+  std::vector<Write> writes_;
+  std::vector<Family> families_;
+};
+
+/// What an option writes where it names nothing that is kept: "/dev/stdout", "/dev/stderr" or "/dev/null".
+bool is_stream_of_process(const std::string& path);
+
+}  // namespace eventloom

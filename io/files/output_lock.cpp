@@ -1,0 +1,87 @@
+#include "io/files/output_lock.hpp"
+
+#include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "io/files/own_file.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+/// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
+constexpr auto kLongestWait = std::chrono::seconds(10);
+constexpr auto kSilentWait = std::chrono::seconds(1);
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr std::string_view kHeader = "eventloom-lock: ";
+
+/// Who holds a lock, as the file says.
+std::string holder_of(const std::filesystem::path& file) {
+  constexpr std::size_t kMost = 400;
+  auto text = head_of(file, kMost);
+  text.erase(0, std::min(text.size(), kHeader.size()));
+  return text.substr(0, text.find('\n'));
+}
+
+std::string this_process() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format("process {} on {}", ::getpid(), host.data());
+}
+
+}  // namespace
+
+std::filesystem::path OutputLock::place_for(const std::filesystem::path& output) { return output.string() + ".lock"; }
+
+bool OutputLock::is_lock(const std::filesystem::path& file) {
+  const auto head = head_of(file, kHeader.size());
+  return head.empty() || head == kHeader;
+}
+
+OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
+  const auto begun = steady_clock::now();
+  for (bool told = false; !take();) {
+    const auto waited = steady_clock::now() - begun;
+    if (waited > kLongestWait) {
+      throw UserError(fmt::format("'{}' is being written by another run ({}); end that, or choose another --output",
+                                  output.string(), holder_of(path_)));
+    }
+    if (!told && waited > kSilentWait) {
+      spdlog::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
+      told = true;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+  // For people: that it could not be written changes nothing.
+  const auto text = std::string(kHeader) + this_process() + '\n';
+  if (::ftruncate(descriptor_.number(), 0) == 0 && ::pwrite(descriptor_.number(), text.data(), text.size(), 0) < 0) {
+    errno = 0;
+  }
+}
+
+bool OutputLock::take() {
+  refuse_foreign(path_, is_lock);
+  Descriptor open(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!open.is_open()) throw UserError("cannot create '" + path_.string() + "': " + std::strerror(errno));
+  // A holder takes the file away before it lets go.
+  if (!lock_file(open.number()) || identity_of(open.number()) != identity_of(path_)) return false;
+  descriptor_ = std::move(open);
+  return true;
+}
+
+OutputLock::~OutputLock() { ::unlink(path_.c_str()); }
+
+}  // namespace eventloom

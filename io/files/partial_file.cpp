@@ -1,0 +1,95 @@
+#include "io/files/partial_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/files/durable.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Another process may take or remove the name between two looks at it.
+constexpr int kAttempts = 100;
+
+/// Large enough for parallel file systems.
+constexpr std::size_t kCopyBlock = std::size_t{8} << 20;
+
+}  // namespace
+
+PartialFile::PartialFile(std::filesystem::path place, Recognise ours)
+    : place_(std::move(place)), path_(place_.string() + ".partial") {
+  refuse_foreign(place_, ours);
+  before_ = identity_of(place_);
+  create(ours);
+}
+
+PartialFile::~PartialFile() {
+  if (!kept_) ::unlink(path_.c_str());
+}
+
+void PartialFile::create(Recognise ours) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    descriptor_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!descriptor_.is_open()) {
+      if (errno != EEXIST) fail("create");
+      remove_leftover(path_, ours);
+    } else if (lock_file(descriptor_.number()) && identity_of(descriptor_.number()) == identity_of(path_)) {
+      return;
+    }
+  }
+  throw UserError("'" + path_.string() + "' is being written by another process; let that end first");
+}
+
+void PartialFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_.number(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("write");
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void PartialFile::copy_from(const std::filesystem::path& from) {
+  const Descriptor in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<std::byte> block(kCopyBlock);
+  for (;;) {
+    const ssize_t n = ::read(in.number(), block.data(), block.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw UserError("cannot read '" + from.string() + "': " + std::strerror(errno));
+    if (n == 0) return;
+    write(std::span(block).first(static_cast<std::size_t>(n)));
+  }
+}
+
+void PartialFile::sync() {
+  if (::fsync(descriptor_.number()) != 0) fail("write");
+  sync_folder(path_.parent_path());
+}
+
+void PartialFile::publish() {
+  if (const auto now = identity_of(place_); now && now != before_) {
+    throw UserError("'" + place_.string() + "' has come there while it was being written; it is left as it is");
+  }
+  kept_ = true;
+  rename_durably(path_, place_);
+}
+
+void PartialFile::fail(const char* what) const {
+  throw UserError("cannot " + std::string(what) + " '" + path_.string() + "': " + std::strerror(errno));
+}
+
+void write_text_file(const std::filesystem::path& place, const std::string& text, Recognise ours) {
+  PartialFile file(place, ours);
+  file.write(std::as_bytes(std::span(text)));
+  file.sync();
+  file.publish();
+}
+
+}  // namespace eventloom

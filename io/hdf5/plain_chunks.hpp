@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "formats/fletcher32.hpp"
+#include "io/hdf5/handle.hpp"
+
+namespace eventloom {
+
+/// Reads a dataset whose chunks lie in the file as they are, each with its Fletcher-32 behind it, and checks that. Past
+/// HDF5, which would hold a whole chunk of every column, and whose checksum is slow.
+class PlainChunks {
+ public:
+  /// Nothing when the chunks of the dataset are of another kind, or its values not of `type`. File and dataset must
+  /// stay open; `name`: of both, for messages.
+  static std::optional<PlainChunks> of(hid_t file, hid_t dataset, hid_t type, std::uint64_t rows, std::string name);
+
+  /// Reads rows [row, row + n) as far as they are in the chunk of the first; returns how many. Throws UserError when
+  /// the file cannot be read, or when the checksum of a chunk is wrong, which shows when its last row is read.
+  std::uint64_t read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer);
+
+ private:
+  PlainChunks() = default;
+  void enter(std::uint64_t chunk);
+  void read_bytes(std::uint64_t offset, std::span<std::byte> bytes) const;
+  void sum_up_to(std::uint64_t end, std::span<std::byte> buffer);
+  void add(std::span<const std::byte> bytes);
+  void expect_checksum() const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  hid_t dataset_ = H5I_INVALID_HID;
+  int descriptor_ = -1;
+  std::string name_;
+  std::size_t width_ = 0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t chunk_rows_ = 0;
+  std::optional<std::uint64_t> chunk_;  ///< the one that is being read
+  std::uint64_t address_ = 0;           ///< of it in the file
+  std::uint64_t summed_ = 0;            ///< bytes of it in `sum_`
+  Fletcher32 sum_;
+};
+
+}  // namespace eventloom

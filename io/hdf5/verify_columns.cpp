@@ -1,0 +1,112 @@
+#include "io/hdf5/verify_columns.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <bit>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/layout.hpp"
+#include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/output_kind.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{256} << 10;
+
+/// Returns the number of rows.
+std::uint64_t read_through(hid_t file, const std::string& name, const ColumnSpec& spec) {
+  ColumnCursor column(file, name, spec, kBuffer);
+  while (column.rows_left() > 0) column.skip(column.peek_bytes().size() / bytes_of(spec.type));
+  return column.rows();
+}
+
+/// Numbers of rows of the first column of events, hits and slices.
+struct Rows {
+  std::uint64_t events = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t slices = 0;
+};
+
+Rows read_all(const std::filesystem::path& path) {
+  const H5Id file = open_for_reading(path);
+  const auto name = path.string();
+  const auto read = [&](const ColumnSpec& spec) { return read_through(file.get(), name, spec); };
+  for (const auto& spec : event_columns()) read(spec);
+  for (const auto& spec : hit_columns()) read(spec);
+  for (const auto& spec : ledger_columns()) read(spec);
+  read(first_hit_column());
+  for (const auto* spec :
+       {&first_payload_column(), &payload_column(), &missing_offsets_column(), &missing_list_column()}) {
+    if (has_object(file.get(), spec->path)) read(*spec);
+  }
+  const auto rows = [&](const ColumnSpec& spec) { return ColumnCursor(file.get(), name, spec, 1).rows(); };
+  return {rows(event_columns().front()), rows(hit_columns().front()), rows(ledger_columns().front())};
+}
+
+void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
+  LedgerReader ledger(file, name, kBuffer);
+  SliceRuns slices;
+  auto& totals = part.totals;
+  for (LedgerEntry entry; ledger.read(entry);) {
+    const auto& row = entry.row;
+    slices.add({row.slice});
+    totals.slices += 1;
+    totals.hits_in += row.hits_in;
+    totals.hits_in_events += row.hits_in_events;
+    totals.hits_outside += row.hits_outside;
+    totals.hits_rejected += row.hits_rejected;
+    for (std::size_t i = 0; i < kDropCauses; ++i) totals.hits_dropped[i] += row.hits_dropped[i];
+    totals.incomplete_slices += entry.missing_mask != 0 ? 1 : 0;
+    totals.unbalanced_slices += row.balances() ? 0 : 1;
+  }
+  part.slices = slices.runs();
+}
+
+void add_events(hid_t file, const std::string& name, RunTotals& totals) {
+  ColumnCursor flags(file, name, event_columns()[kEventFlags], kBuffer);
+  ColumnCursor missing(file, name, event_columns()[kEventMissing], kBuffer);
+  while (flags.rows_left() > 0) {
+    const auto bits = flags.next<std::uint32_t>();
+    totals.events_truncated += (bits & kTruncated) != 0 ? 1 : 0;
+    totals.events_incomplete += (bits & kIncomplete) != 0 ? 1 : 0;
+    for (auto mask = missing.next<std::uint64_t>(); mask != 0; mask &= mask - 1) {
+      ++totals.events_lacking[static_cast<std::size_t>(std::countr_zero(mask))];
+    }
+  }
+}
+
+}  // namespace
+
+FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo& part) {
+  FinishedPart finished{part, {}, {}};
+  finished.totals.events = part.events;
+  finished.totals.hits_written = part.hits;
+  reading(file, [&] {
+    const H5Id open = open_for_reading(file);
+    add_ledger(open.get(), file.string(), finished);
+    add_events(open.get(), file.string(), finished.totals);
+  });
+  return finished;
+}
+
+void verify_columns(const std::filesystem::path& file) {
+  reading(file, [&] { return read_all(file); });
+}
+
+std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part) {
+  try {
+    if (!is_part_file(file)) return "is not a part of a run any more";
+    const auto rows = reading(file, [&] { return read_all(file); });
+    if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;
+    return fmt::format("has {} events, {} hits and {} slices, not {}, {} and {}", rows.events, rows.hits, rows.slices,
+                       part.events, part.hits, part.slices);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,288 @@
+"""No command writes what it reads, nor over what is not Eventloom's: each option that names a file gets files it must not touch."""
+
+import fcntl
+import os
+import shutil
+import stat
+
+import h5py
+import pytest
+
+from program import eventloom, generate
+from results import read_merged
+
+RUN = ["--define", "gap:25ns,4", "--epochs-per-slice", "100"]
+PRECIOUS = "the only copy of a thesis\n" * 50
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """A recording, a finished run of it, its merged file and its report."""
+    folder = tmp_path_factory.mktemp("master")
+    generate(folder / "in", sources=2, rate=10_000, hits=8, duration="10ms", noise=10_000)
+    for name in ("run", "other"):
+        eventloom("run", "--source", "in/*.epochs", *RUN, "--output", f"{name}.h5", "--report-json", f"{name}.json", cwd=folder)
+        eventloom("merge", f"{name}.h5", cwd=folder)
+    (folder / "plan.ini").write_text("nodes = 2\nsources = 4\n")
+    (folder / "thesis.txt").write_text(PRECIOUS)
+    (folder / "a").mkdir()
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path, master):
+    place = tmp_path / "here"
+    shutil.copytree(master, place)
+    return place
+
+
+def state(folder):
+    """What is in a folder, by name: kind, inode, and bytes, target or nothing."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        about = path.lstat()
+        kind = stat.S_IFMT(about.st_mode)
+        held = path.read_bytes() if stat.S_ISREG(kind) else os.readlink(path) if stat.S_ISLNK(kind) else None
+        found[str(path.relative_to(folder))] = (kind, about.st_ino, held)
+    return found
+
+
+def assert_refused(folder, *words):
+    before = state(folder)
+    done = eventloom(*words, code=2, cwd=folder, timeout=60)
+    told = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
+    assert len(told) == 1 and "internal" not in told[0], f"{words}\n{done.stderr}"
+    after = state(folder)
+    changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    assert not changed, (words, changed)
+    return told[0]
+
+
+# Each takes the folder and a free name, and returns what the option is given.
+
+def linked(folder, name, make):
+    make(folder / name)
+    return name
+
+
+VICTIMS = {
+    "input": lambda folder, name: "in/source_000.epochs",
+    "input by another way": lambda folder, name: "a/../in/source_000.epochs",
+    "hard link": lambda folder, name: linked(folder, name, lambda path: path.hardlink_to(folder / "in/source_001.epochs")),
+    "link": lambda folder, name: linked(folder, name, lambda path: path.symlink_to("in/source_001.epochs")),
+    "link to text": lambda folder, name: linked(folder, name, lambda path: path.symlink_to("thesis.txt")),
+    "link to a run": lambda folder, name: linked(folder, name, lambda path: path.symlink_to("other.h5")),
+    "dangling link": lambda folder, name: linked(folder, name, lambda path: path.symlink_to("nothing")),
+    "text": lambda folder, name: linked(folder, name, lambda path: path.write_text(PRECIOUS)),
+    "empty file": lambda folder, name: linked(folder, name, lambda path: path.write_text("")),
+    "empty folder": lambda folder, name: linked(folder, name, lambda path: path.mkdir()),
+    "folder": lambda folder, name: "in",
+    "fifo": lambda folder, name: linked(folder, name, os.mkfifo),
+    "run": lambda folder, name: "other.h5",
+    "part": lambda folder, name: "other.part-0000-0000.h5",
+    "merged": lambda folder, name: "other.merged.h5",
+    "partial of text": lambda folder, name: linked(folder, name, lambda path: path.with_name(f"{name}.partial").write_text(PRECIOUS)),
+    "partial link": lambda folder, name: linked(folder, name, lambda path: path.with_name(f"{name}.partial").symlink_to("thesis.txt")),
+    "partial fifo": lambda folder, name: linked(folder, name, lambda path: os.mkfifo(f"{path}.partial")),
+    "name too long": lambda folder, name: "x" * 250 + name,
+    "no such folder": lambda folder, name: f"nosuch/{name}",
+    "no folder": lambda folder, name: f"thesis.txt/{name}",
+}
+COMMANDS = {
+    "run": (["run", "in/*.epochs", *RUN], "--output", "victim.h5"),
+    "report of a run": (["run", "in/*.epochs", *RUN, "--output", "new.h5"], "--report-json", "victim.json"),
+    "merge": (["merge", "run.h5"], "--output", "victim.h5"),
+    "convert": (["convert", "in/source_000.epochs"], "--output", "victim.epochs"),
+    "convert to spikes": (["convert", "in/source_000.epochs", "--format", "spikes"], "--output", "victim.spikes"),
+    "plan": (["plan", "--source", "in/*.epochs"], "--rankfile", "victim"),
+    "report of a benchmark": (["bench", "latency", "--repeat", "1"], "--report-json", "victim.json"),
+    "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
+}
+# What is right for a command: it gives a folder another meaning, or reads nothing of the recording.
+RIGHT = {("convert", "empty folder"), ("convert", "folder"), ("convert to spikes", "empty folder"),
+         ("convert to spikes", "folder")}
+SOME = {"input", "hard link", "link to text", "dangling link", "text", "empty folder", "fifo", "partial link", "no folder"}
+FORCED = {"run": {"run"}, "merge": {"merged"}, "convert": {"hard link"}, "convert to spikes": set()}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_victims_of_an_option(folder, command):
+    words, option, name = COMMANDS[command]
+    for victim, make in VICTIMS.items():
+        if (command, victim) in RIGHT or (words[0] == "bench" and victim not in SOME):
+            continue
+        shutil.rmtree(folder / "v", ignore_errors=True)
+        given = make(folder, name)
+        assert_refused(folder, *words, option, given)
+        if command in FORCED and victim not in FORCED[command]:
+            assert_refused(folder, *words, option, given, "--force")
+        for made in (folder / name, folder / f"{name}.partial"):
+            if made.is_dir() and not made.is_symlink():
+                made.rmdir()
+            else:
+                made.unlink(missing_ok=True)
+
+
+BESIDE_A_RUN = ["new.h5.partial", "new.h5.lock", "new.part-0000-0000.h5", "new.part-0007-0123.h5.partial", "new.part-0003.list"]
+
+
+@pytest.mark.parametrize("name", BESIDE_A_RUN)
+@pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
+def test_names_that_a_run_needs(folder, name, options):
+    place = folder / name
+    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("thesis.txt"), place.mkdir,
+                  lambda: os.mkfifo(place), lambda: place.hardlink_to(folder / "in/source_000.epochs")):
+        plant()
+        assert name.partition(".")[0] in assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *options)
+        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+@pytest.mark.parametrize("name", ["source_000.epochs", "source_001.epochs.partial", "truth.csv", "truth.json", "truth.csv.partial"])
+def test_names_that_a_recording_needs(folder, name):
+    (folder / "made").mkdir()
+    place = folder / "made" / name
+    words = ["generate", "--output", "made", "--sources", "2", "--duration", "1ms"]
+    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir, lambda: os.mkfifo(place)):
+        plant()
+        assert_refused(folder, *words)
+        assert_refused(folder, *words, "--force")
+        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+@pytest.mark.parametrize("name", ["builder_00000.epochs", "builder_00003.epochs.partial", "sorted.json"])
+def test_names_in_a_folder_of_sorted_hits(folder, name):
+    (folder / "kept").mkdir()
+    place = folder / "kept" / name
+    words = ["run", "in/*.epochs", *RUN, "--output", "new.h5", "--save-sorted", "kept"]
+    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
+                  lambda: place.hardlink_to(folder / "in/source_000.epochs")):
+        plant()
+        for more in ([], ["--force"]):
+            assert_refused(folder, *words, *more)
+        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+@pytest.mark.parametrize("option", ["--save-sorted", "--record", "--scratch"])
+def test_folders_that_are_none(folder, option):
+    (folder / "fifo").unlink(missing_ok=True)
+    os.mkfifo(folder / "fifo")
+    source = "udp://127.0.0.1:0" if option == "--record" else "in/*.epochs"
+    for place in ("thesis.txt", "in/source_000.epochs", "thesis.txt/below", "fifo", "x" * 300):
+        assert_refused(folder, "run", source, *RUN, "--output", "new.h5", option, place, "--duration", "1ms")
+
+
+def test_two_outputs_of_one_run(folder):
+    run = ["run", "in/*.epochs", *RUN, "--output", "new.h5"]
+    (folder / "kept").mkdir()
+    for more in (["--report-json", "new.h5"], ["--report-json", "a/../new.h5"], ["--report-json", "new.h5.partial"],
+                 ["--report-json", "new.h5.lock"], ["--report-json", "a/../new.part-0000-0000.h5"],
+                 ["--report-json", "new.part-0000.list"], ["--save-sorted", "kept", "--report-json", "kept/sorted.json"],
+                 ["--save-sorted", "kept", "--report-json", "kept/builder_00000.epochs"]):
+        assert_refused(folder, *run, *more)
+    assert_refused(folder, "bench", "latency", "--report-json", "x.svg", "--plot", "a/../x.svg")
+
+
+def test_the_configuration_is_read(folder):
+    (folder / "run.ini").write_text("define = gap:25ns,4\nsource = in/*.epochs\n")
+    (folder / "empty.ini").write_text("")
+    for words in (["run", "--config", "run.ini", "--output", "run.ini", "--force"],
+                  ["run", "--config", "run.ini", "--output", "new.h5", "--report-json", "a/../run.ini"],
+                  ["merge", "run.h5", "--config", "empty.ini", "--output", "empty.ini", "--force"],
+                  ["convert", "in/source_000.epochs", "--config", "empty.ini", "--output", "empty.ini", "--force"],
+                  ["plan", "--config", "plan.ini", "--rankfile", "plan.ini"]):
+        assert_refused(folder, *words)
+
+
+def test_merge_over_what_it_reads(folder):
+    for name in ("run.h5", "run.part-0000-0000.h5", "a/../run.h5"):
+        assert_refused(folder, "merge", "run.h5", "--output", name, "--force")
+
+
+def test_a_table_is_read(folder):
+    (folder / "table.csv").write_text("0,0,0,0\n0,0,1,0\n")
+    for option in ("--output", "--report-json"):
+        assert_refused(folder, "run", "in/*.epochs", *RUN, "--schedule", "table:table.csv", option, "table.csv", "--builders", "1")
+
+
+# What is Eventloom's own.
+
+def test_a_finished_run_gives_way_only_to_force(folder):
+    expected = read_merged(folder / "run.merged.h5")
+    told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5")
+    assert "--force" in told
+    eventloom("run", "in/*.epochs", *RUN, "--output", "run.h5", "--report-json", "run.json", "--force", "--builders", "2", cwd=folder)
+    assert_refused(folder, "merge", "run.h5")
+    eventloom("merge", "run.h5", "--force", cwd=folder)
+    found = read_merged(folder / "run.merged.h5")
+    assert all((found[name] == expected[name]).all() for name in expected)
+    (folder / "run.h5").unlink()
+    for more in ([], ["--resume"]):
+        assert "--force" in assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "run.h5", *more)
+    eventloom("run", "in/*.epochs", *RUN, "--output", "run.h5", "--force", cwd=folder)
+    with h5py.File(folder / "run.h5") as file:
+        assert file.attrs["closed"] == 1
+    assert not list(folder.glob("run.h5.*"))
+
+
+def test_sorted_hits_of_a_finished_run(folder):
+    words = ["run", "in/*.epochs", *RUN, "--save-sorted", "kept", "--output"]
+    eventloom(*words, "first.h5", cwd=folder)
+    assert "--force" in assert_refused(folder, *words, "second.h5")
+    assert_refused(folder, "run", "sorted:kept", *RUN, "--save-sorted", "a/../kept", "--output", "second.h5", "--force")
+    eventloom(*words, "second.h5", "--force", cwd=folder)
+
+
+def test_recordings_give_way_to_force(folder):
+    words = ["generate", "--output", "in", "--sources", "2", "--duration", "1ms"]
+    assert_refused(folder, *words)
+    eventloom(*words, "--force", cwd=folder)
+    words = ["convert", "in/source_000.epochs", "--output", "in/source_001.epochs"]
+    assert_refused(folder, *words)
+    eventloom(*words, "--force", cwd=folder)
+
+
+def test_reports_to_streams(folder):
+    done = eventloom("run", "in/*.epochs", *RUN, "--output", "new.h5", "--report-json", "/dev/stdout", cwd=folder)
+    assert '"format": "eventloom-report"' in done.stdout
+    eventloom("run", "in/*.epochs", *RUN, "--output", "next.h5", "--report-json", "/dev/null", cwd=folder)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+# Two at once, and what was left by one that died.
+
+IN_THE_MAKING = b"eventloom: an HDF5 file that is being written\n"
+
+
+def test_two_merges_at_once(folder):
+    """The test is the one that won."""
+    partial = folder / "run.merged.h5.partial"
+    (folder / "run.merged.h5").unlink()
+    with partial.open("wb") as file:
+        file.write(IN_THE_MAKING + bytes(5000))
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "another process" in assert_refused(folder, "merge", "run.h5")
+    eventloom("merge", "run.h5", cwd=folder)
+    assert not partial.exists()
+
+
+def test_two_runs_at_once(folder):
+    lock = folder / "new.h5.lock"
+    words = ["run", "in/*.epochs", *RUN, "--output", "new.h5"]
+    with lock.open("w") as file:
+        file.write("eventloom-lock: process 1 on elsewhere\n")
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "process 1 on elsewhere" in assert_refused(folder, *words)
+    eventloom(*words, cwd=folder)
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("words", [["merge", "run.h5", "--force"], ["convert", "in/source_000.epochs", "--output", "x.epochs"],
+                                   ["generate", "--output", "made"], ["plan", "--sources", "4", "--rankfile", "x"], ["inspect", "run.h5"]],
+                         ids=lambda words: words[0])
+def test_one_process_under_mpirun(folder, words):
+    before = state(folder)
+    done = eventloom(*words, np=2, code=2, cwd=folder)
+    assert len([line for line in done.stderr.splitlines() if "one process" in line]) == 1, done.stderr
+    assert state(folder) == before
