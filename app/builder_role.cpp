@@ -1,10 +1,21 @@
 #include "app/builder_role.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/runtime/activity.hpp"
 
 namespace eventloom {
+
+namespace {
+
+/// Whether there is anything to be kept of the slice: hits, losses or sources that lack data.
+bool has_row(const BuiltSlice& slice) {
+  return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
+         slice.events.size() != 0;
+}
+
+}  // namespace
 
 BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
                          Inbox inbox, std::unique_ptr<SliceOutput> output,
@@ -41,6 +52,10 @@ std::size_t BuilderRole::take_complete_slices() {
   const std::uint64_t done_before = done_;
   std::size_t n = 0;
   while (n < benches_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
+    if (!assembler_.holds(next_)) {
+      pass_over();
+      continue;
+    }
     auto assembly = assembler_.take(next_);
     if (assembly->goes_on()) {
       benches_[n].slice = next_;
@@ -48,15 +63,27 @@ std::size_t BuilderRole::take_complete_slices() {
       ++n;
     } else {
       assembler_.recycle(std::move(assembly));
+      output_->pass({next_, {next_.value + 1}});
       ++done_;
     }
     from_ = {next_.value + 1};
     find_next();
   }
-  // Slices behind the last data are claimed too: the sources send the overlap of that data along with them.
+  // Slices for which there is nothing are claimed too, and those behind the last data.
   if (done_ != done_before) tell_claims();
   if (n == 0 && nothing_left()) finish();
   return n;
+}
+
+/// No source has anything for the next slice, nor for those that follow up to where the first of them goes on.
+void BuilderRole::pass_over() {
+  const SliceId behind{next_.value + 1};
+  gap_ = {next_, std::max(behind, assembler_.nothing_up_to(next_))};
+  output_->pass(gap_);
+  ++done_;
+  // Those that are claimed are done with one by one.
+  from_ = settings_.claims == nullptr ? gap_.end : behind;
+  find_next();
 }
 
 void BuilderRole::find_next() { next_ = next_unfinished(scheduler_, settings_.finished, settings_.id, from_); }
@@ -82,6 +109,8 @@ void BuilderRole::tell_claims() {
   claim.built = done_;
   claim.claimed = done_ + settings_.slices_in_flight;
   claim.finished = finished_ ? 1 : 0;
+  claim.gap_begin = gap_.begin.value;
+  claim.gap_end = gap_.end.value;
   settings_.claims->claim(claim);
 }
 
@@ -116,7 +145,7 @@ void BuilderRole::build_on(Bench& bench) {
   bench.sources.resize(settings_.n_sources);
   for (std::size_t s = 0; s < settings_.n_sources; ++s) {
     const auto& part = bench.input->part(s);
-    bench.sources[s] = {part.buffers(), part.begun ? part.damage() : assembler_.tail_damage(s)};
+    bench.sources[s] = {part.buffers(), part.begun ? part.damage() : assembler_.missing(s, bench.slice)};
   }
   bench.problems.clear();
   bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,
@@ -131,9 +160,14 @@ void BuilderRole::build_on(Bench& bench) {
 std::size_t BuilderRole::pass_on() {
   std::size_t passed = 0;
   while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
-    if (settings_.keep_sorted) settings_.keep_sorted(benches_[n_passed_].sorted);
-    if (settings_.watch_built) settings_.watch_built(benches_[n_passed_].output);
-    output_->put(benches_[n_passed_].output);
+    auto& bench = benches_[n_passed_];
+    if (settings_.keep_sorted) settings_.keep_sorted(bench.sorted);
+    if (settings_.watch_built) settings_.watch_built(bench.output);
+    if (has_row(bench.output)) {
+      output_->put(bench.output);
+    } else {
+      output_->pass({bench.slice, {bench.slice.value + 1}});
+    }
     ++n_passed_;
     ++passed;
     ++built_;

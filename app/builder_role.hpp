@@ -11,6 +11,7 @@
 #include "app/slice_output.hpp"
 #include "core/dataflow/slice_builder.hpp"
 #include "core/exchange/inbox.hpp"
+#include "formats/slice_range.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
@@ -58,6 +59,7 @@ class BuilderRole final : public Role {
   };
 
   std::size_t take_complete_slices();
+  void pass_over();
   void finish();
   void build(std::size_t n);
   std::size_t pass_on();
@@ -79,6 +81,7 @@ class BuilderRole final : public Role {
   std::size_t n_passed_ = 0;  ///< of these, passed on already
   SliceId from_;              ///< slices of this builder before it are taken
   SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown
+  SliceRange gap_;            ///< in which no source has anything, the last that was found
   std::uint64_t done_ = 0;    ///< slices taken and done with
   bool finished_ = false;
   std::uint64_t built_ = 0;

@@ -43,11 +43,11 @@ void ClaimRole::learn(std::span<const std::byte> note) {
   if (note.size() < sizeof head) throw std::runtime_error("exchange: an assignment of slices without its head");
   std::memcpy(&head, note.data(), sizeof head);
   const auto builders = note.subspan(sizeof head);
-  if (SliceId{head.first_slice} != book_.end() || builders.size() != head.n * sizeof(std::uint32_t)) {
+  if (SliceId{head.first_slice} < book_.end() || builders.size() != head.n * sizeof(std::uint32_t)) {
     throw std::runtime_error("exchange: " + std::to_string(head.n) + " slices are assigned from " +
-                             std::to_string(head.first_slice) + " on, in place of " +
-                             std::to_string(book_.end().value));
+                             std::to_string(head.first_slice) + " on, behind " + std::to_string(book_.end().value));
   }
+  book_.skip_to({head.first_slice});
   for (std::size_t at = 0; at < builders.size(); at += sizeof(std::uint32_t)) {
     BuilderId builder;
     std::memcpy(&builder.value, &builders[at], sizeof builder.value);
@@ -63,7 +63,7 @@ AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet&
       claims_(std::move(claims)),
       builders_(n_builders),
       room_(n_builders) {
-  for (auto& ring : assignments) readers_.push_back({std::move(ring), scheduler_->claims()->end()});
+  for (auto& ring : assignments) readers_.push_back({std::move(ring)});
 }
 
 std::size_t AssignerRole::do_work(SteadyTime) { return hear() + assign() + tell(); }
@@ -98,6 +98,8 @@ void AssignerRole::take(const Claim& claim) {
     builder.open.pop_front();
   }
   builder.claim = claim;
+  auto& book = *scheduler_->claims();
+  if (claim.gap_begin <= book.end().value) book.skip_to({claim.gap_end});
 }
 
 SliceId AssignerRole::lowest_open() const {
@@ -112,13 +114,15 @@ std::size_t AssignerRole::assign() {
   auto& book = *scheduler_->claims();
   const SliceId limit{lowest_open().value + ahead_};
   std::size_t n = 0;
-  for (; book.end() < limit; ++n) {
-    const auto chosen = finished_.contains(book.end()) ? std::optional(kNobody) : choose();
-    if (!chosen) break;
+  for (;; ++n) {
+    book.skip_to(finished_.next_missing(book.end()));
+    if (book.end() >= limit) return n;
+    const auto chosen = choose();
+    if (!chosen) return n;
+    log_.push_back({book.end(), *chosen});
+    ++given_;
     book.append(*chosen);
-    log_.push_back(chosen->value);
   }
-  return n;
 }
 
 /// Who gets the next slice; nothing while no builder has room.
@@ -136,35 +140,36 @@ std::optional<BuilderId> AssignerRole::choose() {
 }
 
 std::size_t AssignerRole::tell() {
-  const SliceId end = scheduler_->claims()->end();
-  SliceId least = end;
+  std::uint64_t least = given_;
   std::size_t told = 0;
   for (auto& reader : readers_) {
-    if (reader.told < end && reader.ring.ready()) {
+    if (reader.told < given_ && reader.ring.ready()) {
       tell(reader);
       ++told;
     }
     least = std::min(least, reader.told);
   }
-  while (log_.size() > end.value - least.value) log_.pop_front();
+  while (log_.size() > given_ - least) log_.pop_front();
   notes_sent_ += told;
   return told;
 }
 
-/// As many of the slices that the reader does not know of as fit a note.
+/// As many of the slices that the reader does not know of as follow each other and fit a note.
 void AssignerRole::tell(Reader& reader) {
-  const SliceId end = scheduler_->claims()->end();
+  const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
+  const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));
   Assignment head;
-  head.first_slice = reader.told.value;
-  head.n = static_cast<std::uint32_t>(std::min({end.value - reader.told.value, ahead_, kMostSlicesInNote}));
-  note_.resize(sizeof head + head.n * sizeof(std::uint32_t));
-  std::memcpy(note_.data(), &head, sizeof head);
-  const std::size_t from = log_.size() - (end.value - reader.told.value);
-  for (std::uint32_t i = 0; i < head.n; ++i) {
-    std::memcpy(note_.data() + sizeof head + i * sizeof(std::uint32_t), &log_[from + i], sizeof(std::uint32_t));
+  head.first_slice = news->slice.value;
+  note_.resize(sizeof head);
+  for (auto claimed = news; claimed != news + most; ++claimed) {
+    if (claimed->slice.value != head.first_slice + head.n) break;
+    const auto builder = std::as_bytes(std::span(&claimed->builder.value, 1));
+    note_.insert(note_.end(), builder.begin(), builder.end());
+    ++head.n;
   }
+  std::memcpy(note_.data(), &head, sizeof head);
   reader.ring.send(note_);
-  reader.told.value += head.n;
+  reader.told += head.n;
 }
 
 void AssignerRole::settle() {

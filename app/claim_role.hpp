@@ -41,8 +41,8 @@ class ClaimRole final : public Role {
 };
 
 /// On one rank of the run: gives the slices, in rising order, to the builders that have claimed them,
-/// as the scheduler decides, and tells every rank concerned. One short note per rank and batch of
-/// slices.
+/// as the scheduler decides, and tells every rank concerned. Leaves out stretches in which no source has anything. One
+/// short note per rank and batch of slices.
 class AssignerRole final : public Role {
  public:
   /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: slices given out
@@ -64,7 +64,7 @@ class AssignerRole final : public Role {
   };
   struct Reader {
     NoteSender ring;
-    SliceId told;  ///< one past the last slice it has been told of
+    std::uint64_t told = 0;  ///< slices that it has been told of
   };
 
   std::size_t hear();
@@ -81,7 +81,8 @@ class AssignerRole final : public Role {
   std::vector<NoteReceiver> claims_;
   std::vector<Builder> builders_;
   std::vector<Reader> readers_;
-  std::deque<std::uint32_t> log_;  ///< builders of the last slices given out
+  std::deque<ClaimedSlice> log_;  ///< the last slices given out
+  std::uint64_t given_ = 0;       ///< slices
   std::vector<std::uint32_t> room_;
   std::vector<std::byte> note_;
   std::uint64_t notes_sent_ = 0;

@@ -159,8 +159,9 @@ void add_options(po::options_description& options) {
       "channel-base", po::value<std::string>()->value_name("ID")->default_value("0"),
       "with --format spikes: the channel of label 0; labels have 16 bits")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
-      "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch (default 10us; 500ns with --tick 1ps)")("reconnect", text_value("TIME", "", "none"),
+                                                                  "a lost MBS server is looked for again for so long")(
       "force", po::bool_switch(), "overwrite files that exist");
 }
 

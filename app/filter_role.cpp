@@ -41,7 +41,7 @@ bool FilterRole::take_next() {
   const auto holder = std::ranges::find_if(lanes_, [&](const Lane& lane) { return lane.assembler.holds(next_); });
   if (holder == lanes_.end()) {
     finished_ = all_built();
-    return finished_;
+    return finished_ || pass_over();
   }
   if (!holder->assembler.complete(next_)) return false;
   auto assembly = holder->assembler.take(next_);
@@ -53,6 +53,15 @@ bool FilterRole::take_next() {
   holder->assembler.recycle(std::move(assembly));
   selector_.take(slice_);
   next_ = next_slice_of_filter(settings_, next_.value + 1);
+  return true;
+}
+
+/// A builder has said that nothing comes for the next slice, and up to where.
+bool FilterRole::pass_over() {
+  SliceId end = next_;
+  for (const auto& lane : lanes_) end = std::max(end, lane.assembler.nothing_up_to(0, next_));
+  if (end == next_) return false;
+  next_ = next_slice_of_filter(settings_, end.value);
   return true;
 }
 

@@ -36,6 +36,7 @@ class FilterRole final : public Role {
     SliceAssembler assembler{1};
   };
   bool take_next();
+  bool pass_over();
   [[nodiscard]] bool all_built() const;
 
   FilterRoleSettings settings_;

@@ -21,6 +21,7 @@
 #include "formats/units.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/partial_file.hpp"
+#include "io/sources/default_epoch.hpp"
 #include "io/sources/point_process.hpp"
 
 namespace eventloom {
@@ -41,7 +42,8 @@ void add_options(po::options_description& options) {
                                                                  "length of the recording, with a unit")(
       "seed", text_value("N", "1"), "the same seed gives the same files")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)")(
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch (default 10us; 500ns with --tick 1ps)")(
       "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
       "force", po::bool_switch(), "overwrite files that exist")(
       "live", po::bool_switch(),
@@ -87,7 +89,7 @@ GenerateSettings to_settings(const po::variables_map& values) {
   if (!live && values.count("to") != 0) throw UserError("--to is where --live sends to; say --live as well");
   const auto base = time_base_options(values);
   s.base.tick_ps = base.tick_ps.value_or(s.base.tick_ps);
-  s.base.epoch_ticks = base.epoch_ticks.value_or(s.base.epoch_ticks);
+  s.base.epoch_ticks = base.epoch_ticks.value_or(default_epoch_ticks(s.base.tick_ps));
   s.sources = static_cast<std::uint32_t>(count_option(values, "sources", 1, 1000));
   s.rate = count_option(values, "rate", 1, kMany);
   s.timing = timing_option(values);

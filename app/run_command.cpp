@@ -38,7 +38,8 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-void tell_exchange(const ExchangeBackend& backend) {
+void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
+  spdlog::info("{}", in_force(config, setup.meaning.geometry, setup.numbered));
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
@@ -53,7 +54,7 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
 
 RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   RunRecord record;
-  record.setup = config.effective;
+  record.setup = config.effective + "# in force: " + in_force(config, setup.meaning.geometry, setup.numbered) + '\n';
   record.definition = config.define;
   record.filters = config.filter;
   record.eventloom_version = EVENTLOOM_VERSION;
@@ -249,7 +250,7 @@ int run(const RunConfig& config, std::optional<EndsAtOnce>& before, const Commun
   if (resumption.complete) {
     return from_first_rank(communicator, [&] { return tell_complete(config, resumption); });
   }
-  if (first) tell_exchange(backend);
+  if (first) tell_setup(config, setup, backend);
   if (resumption.goes_on) go_on(resumption, setup, record);
   RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, communicator);
   if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.meaning.geometry);

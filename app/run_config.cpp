@@ -7,6 +7,7 @@
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/duration_text.hpp"
 #include "formats/sorted_hit.hpp"
 #include "formats/units.hpp"
 
@@ -27,7 +28,7 @@ void add_input_options(po::options_description& options) {
       "mbs://HOST[:PORT]/transport|stream[?keys of lmd], udp://[ADDR]:PORT[?sources=3,5][&payload=N]")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
-      "length of an epoch for imported data (default 10us; 16 event numbers)")(
+      "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
       "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
                                                                     "replay .epochs files N times; times go on")(
@@ -59,9 +60,10 @@ void add_event_options(po::options_description& options) {
       "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
       "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
       "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
-                       "epochs that are built together")(
-      "overlap", po::value<std::string>()->value_name("TIME")->default_value("", "one epoch"),
-      "longest event that is kept whole, in ticks or with a unit");
+                       "epochs that are built together")("overlap",
+                                                         po::value<std::string>()->value_name("TIME")->default_value(
+                                                             "", "one epoch, or 20 times the longest length in DEF"),
+                                                         "longest event that is kept whole, in ticks or with a unit");
 }
 
 void add_exchange_options(po::options_description& options) {
@@ -211,6 +213,27 @@ Tick histogram_ticks(const RunMeaning& meaning) {
   return histogram_bin_ticks(width, meaning.geometry.base.epoch_ticks);
 }
 
+namespace {
+
+/// Of those that the definition names, in ticks.
+Tick longest_length(const EventDefinition& definition) {
+  if (const auto* gap = std::get_if<GapDefinition>(&definition)) return gap->gap;
+  const auto* m = std::get_if<MultiplicityDefinition>(&definition);
+  if (m == nullptr) return 0;
+  const std::uint64_t bins = std::max({m->pre, m->post, std::uint64_t{1}});
+  const Tick most = std::numeric_limits<Tick>::max();
+  return m->width > most / bins ? most : bins * m->width;
+}
+
+Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
+  constexpr Tick kLengths = 20;
+  const Tick longest = longest_length(definition);
+  const Tick most = std::numeric_limits<Tick>::max();
+  return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
+}
+
+}  // namespace
+
 RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
   RunMeaning meaning;
   meaning.definition = parse_event_definition(config.define, base.tick_ps);
@@ -225,9 +248,31 @@ RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
   }
   geometry.reach = reach_of(meaning.definition);
   geometry.overlap = config.overlap.empty()
-                         ? base.epoch_ticks
+                         ? default_overlap(meaning.definition, base)
                          : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
   return meaning;
+}
+
+void require_whole_events(const RunConfig& config, const RunMeaning& meaning) {
+  const auto& geometry = meaning.geometry;
+  const Tick longest = longest_length(meaning.definition);
+  if (longest <= geometry.overlap) return;
+  const auto text = [&](Tick ticks) { return duration_text(ticks, geometry.base.tick_ps); };
+  throw UserError("--define '" + config.define + "' reaches over " + text(longest) + ", longer than --overlap " +
+                  text(geometry.overlap) + ": every such event would be cut; use --overlap " +
+                  text(default_overlap(meaning.definition, geometry.base)) + ", or leave it out");
+}
+
+std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered) {
+  const auto& base = geometry.base;
+  const auto text = [&](Tick ticks) {
+    return numbered ? std::to_string(ticks) + " event numbers" : duration_text(ticks, base.tick_ps);
+  };
+  std::string all = numbered ? "" : "ticks of " + text(1) + ", ";
+  all += "epochs of " + text(base.epoch_ticks) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
+         " epochs (" + text(geometry.slice_ticks()) + ")";
+  if (geometry.epochs_per_slice != config.epochs_per_slice) all += " by --flush-after";
+  return all + ", overlap " + text(geometry.overlap);
 }
 
 }  // namespace eventloom

@@ -24,7 +24,7 @@ struct RunConfig {
   std::string define;
   std::vector<std::string> filter;
   std::uint64_t epochs_per_slice = 100;
-  std::string overlap;  ///< empty: one epoch
+  std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
   std::string output;
   double speed = 0;
@@ -64,5 +64,12 @@ Tick histogram_ticks(const RunMeaning& meaning);
 
 /// Throws UserError.
 RunMeaning interpret(const RunConfig& config, const TimeBase& base);
+
+/// Throws UserError when the definition names a longer time than the overlap.
+void require_whole_events(const RunConfig& config, const RunMeaning& meaning);
+
+/// The lengths of a run, for the user: "ticks of 1ns, epochs of 10us, slices of 100 epochs (1ms), overlap 10us".
+/// `numbered`: times are event numbers.
+std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered);
 
 }  // namespace eventloom

@@ -11,6 +11,8 @@
 #include "app/report_file.hpp"
 #include "app/slot_clock.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "formats/duration_text.hpp"
 #include "io/hdf5/totals_json.hpp"
 
 namespace eventloom {
@@ -77,6 +79,13 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
     list.push_back({{"source", s}, {"name", setup.sources[s].name}, {"counts", counts_of(result, s)}});
   }
   return list;
+}
+
+void tell_truncated(const RunSetup& setup, std::uint64_t events) {
+  const auto& geometry = setup.meaning.geometry;
+  spdlog::warn("{} event{} truncated: raise --overlap (now {})", events, events == 1 ? "" : "s",
+               setup.numbered ? std::to_string(geometry.overlap) + " event numbers"
+                              : duration_text(geometry.overlap, geometry.base.tick_ps));
 }
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
@@ -219,6 +228,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   if (t.events_incomplete != 0) print_count(out, "events incomplete", t.events_incomplete);
   if (t.anomalies != 0) print_count(out, "other input damage", t.anomalies);
   print_troubles(out, setup, result);
+  if (t.events_truncated != 0 && !result.unfinished) tell_truncated(setup, t.events_truncated);
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   std::snprintf(line, sizeof line,
@@ -255,6 +265,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["setup"] = config.effective;
+  json["in_force"] = in_force(config, setup.meaning.geometry, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -241,17 +241,6 @@ std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
   return found == sources.end() ? 0 : found->started_ns;
 }
 
-/// Collective. A source that begins late has a gap before it, too.
-void limit_gaps(RunSetup& setup, Epoch first, const Communicator& communicator) {
-  const GapLimit limit{setup.meaning.geometry.epochs_per_slice};
-  agree(communicator, [&] {
-    for (const auto& stream : setup.streams) {
-      if (!stream.live) limit.check(stream.name, {first, stream.first_epoch.value_or(first)});
-    }
-    for (auto& source : setup.local) source.stream->limit_gaps(limit);
-  });
-}
-
 /// The numbered sources and what else is read from files on every rank, for require_same_setup().
 std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
   std::string text;
@@ -284,6 +273,7 @@ std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<std::st
 void settle_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedFacts>& sorted) {
   require_one_clock(setup.streams);
   setup.meaning = interpret(config, setup.streams.front().base);
+  require_whole_events(config, setup.meaning);
   settle_sources(setup, sorted);
   require_window_fits(setup.meaning.geometry);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
@@ -319,7 +309,6 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   agree(communicator, [&] { settle_setup(setup, config, take_facts(setup, told)); });
   const Epoch first = first_epoch_of(setup.streams);
   setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);
-  limit_gaps(setup, first, communicator);
   setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
   return setup;
 }

@@ -37,7 +37,8 @@ void add_options(po::options_description& options) {
       "ids", po::value<std::string>()->value_name("LIST"),
       "numbers that the sources are sent as, as in 3,5,9 (default 0,1,2...)")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
-      "epoch", po::value<std::string>()->value_name("TIME"), "length of an epoch (default 10us)");
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch (default 10us; 500ns with --tick 1ps)");
   add_sending_options(options);
 }
 

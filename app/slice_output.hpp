@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/exchange/outbox.hpp"
 #include "formats/built_slice_wire.hpp"
 #include "formats/event.hpp"
+#include "formats/slice_range.hpp"
 
 namespace eventloom {
 
@@ -21,6 +23,8 @@ class SliceOutput {
   /// Slices come in rising order. Takes the contents of `slice`, and may leave the memory of an
   /// earlier one in it for the next use.
   virtual void put(BuiltSlice& slice) = 0;
+  /// There is nothing to be put of the slices of `gap`, whichever builder has them. Gaps rise as slices do.
+  virtual void pass(SliceRange gap) = 0;
   /// After the last slice; `data_end` is one past it.
   virtual void end(SliceId data_end) = 0;
   virtual std::size_t do_work() = 0;
@@ -34,6 +38,7 @@ class LocalOutput final : public SliceOutput {
   explicit LocalOutput(Selector& selector) : selector_(selector) {}
   [[nodiscard]] bool accepts(SliceId) override { return true; }
   void put(BuiltSlice& slice) override { selector_.take(slice); }
+  void pass(SliceRange) override {}
   void end(SliceId) override { ended_ = true; }
   std::size_t do_work() override { return 0; }
   [[nodiscard]] bool done() const override { return ended_; }
@@ -50,6 +55,7 @@ class FilterOutput final : public SliceOutput {
   explicit FilterOutput(std::vector<Outbox> outboxes);
   [[nodiscard]] bool accepts(SliceId slice) override;
   void put(BuiltSlice& slice) override;
+  void pass(SliceRange gap) override;
   void end(SliceId data_end) override;
   std::size_t do_work() override;
   [[nodiscard]] bool done() const override;
@@ -61,8 +67,11 @@ class FilterOutput final : public SliceOutput {
     Outbox outbox;
     BuiltSlice slice;
     BuiltSliceHead head;
+    std::deque<SliceRange> gaps;  ///< that the filter is to be told of
+    SliceRange last_gap;          ///< of those, and of those that it has been told of
     bool told_end = false;
   };
+  std::size_t tell(Lane& lane);
   Lane& lane_of(SliceId slice) { return lanes_[slice.value % lanes_.size()]; }
 
   std::vector<Lane> lanes_;

@@ -35,7 +35,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.ready.resize(settings_.n_builders);
     stream.told_end.resize(settings_.n_builders);
     stream.send_end = kNoSlice;
-    stream.claims_end = settings_.first_slice;
+    stream.claims_end = stream.begun_end = settings_.first_slice;
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
     if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) {
@@ -103,8 +103,9 @@ SliceId SourceRole::lowest(const Stream& stream) const {
   return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
 }
 
-bool SourceRole::may_go(const Stream& stream, std::size_t builder, SliceId lowest) {
+bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
+  if (stream.behind_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
   return !frozen_ && slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
          outboxes_[builder].accepts(slice) && due(stream, slice) &&
          (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
@@ -119,8 +120,22 @@ bool SourceRole::due(const Stream& stream, SliceId slice) const {
         static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
     if (recorded_ns_ * 1000 < slices * slice_ps) return false;
   }
-  return scheduler_.slot_ns() == 0 ||
-         since_start_ >= static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice));
+  return scheduler_.slot_ns() == 0 || since_start_ >= slot_begin(stream, slice);
+}
+
+std::int64_t SourceRole::slot_begin(const Stream& stream, SliceId slice) const {
+  return static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice) - stream.left_out_ns);
+}
+
+/// The builders wait for the first slice behind a gap. Unless other sources fill the gap, its slot is far ahead: then
+/// it goes a number of cycles earlier, into a slot that is like it.
+void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
+  stream.behind_gap = false;
+  const SliceId ahead{slice.value + settings_.max_lead};
+  const auto lead = slot_begin(stream, ahead) - slot_begin(stream, slice);
+  const auto wait = slot_begin(stream, slice) - since_start_;
+  if (wait > lead)
+    stream.left_out_ns += static_cast<std::uint64_t>(wait) / scheduler_.cycle_ns() * scheduler_.cycle_ns();
 }
 
 EpochRange SourceRole::sent_epochs(SliceId slice) const {
@@ -146,44 +161,93 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
   if (!under_way.clipped.empty()) pieces.emplace_back(under_way.clipped);
 }
 
-/// False when the stream turns out to end before the slice.
+/// False when the stream turns out to end before the slice. A slice for which there is nothing stands for all that
+/// follow it up to where the stream goes on.
 bool SourceRole::send(Stream& stream, BuilderId builder) {
-  const SliceId slice = stream.next[builder.value];
+  auto& under_way = begin_message(stream, builder);
+  const SliceId slice = under_way.slice;
+  const bool nothing = stream.gap.contains(slice) || !collect(stream, under_way);
+  if (nothing && !stream.gap.contains(slice)) find_gap(stream, under_way);
+  learn_end(stream);
+  if (slice >= stream.send_end) return false;
+  if (nothing) {
+    under_way.data.damage = stream.gap_damage;
+    stream.behind_gap = scheduler_.slot_ns() != 0;
+    stream.from[builder.value] = stream.gap.end;
+    outboxes_[builder.value].start_gap(stream.source.id.value, {slice, stream.gap.end}, under_way.data.damage);
+  } else {
+    stream.from[builder.value] = {slice.value + 1};
+    stream.begun_end = std::max(stream.begun_end, stream.from[builder.value]);
+    start_message(stream, builder);
+  }
+  outboxes_[builder.value].pump();
+  count_transfer(stream, slice);
+  find_next(stream, builder.value);
+  ++stream.turn;
+  return true;
+}
+
+SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
   auto& under_way = under_way_[builder.value];
   // What is kept here of the message before may have gone out in a put that is not yet flushed.
   if (!under_way.data.damage.empty() || !under_way.clipped.empty()) outboxes_[builder.value].publish();
   under_way.data.clear();
-  {
-    const Activity activity("reading a source");
-    stream.source.stream->collect(sent_epochs(slice), under_way.data);
-  }
-  if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
-  learn_end(stream);
-  if (slice >= stream.send_end) return false;
   under_way.stream = &stream;
-  under_way.slice = slice;
-  message_.slice = slice;
+  under_way.slice = stream.next[builder.value];
+  return under_way;
+}
+
+/// What is to be sent of a slice; false when that is nothing, or nothing but a stretch of damage that goes on.
+bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
+  const Activity activity("reading a source");
+  const auto sent = sent_epochs(under_way.slice);
+  auto& data = under_way.data;
+  stream.source.stream->collect(sent, data);
+  if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
+  if (!data.pieces.empty() || data.damage.empty()) return !data.pieces.empty();
+  return data.damage.size() != 1 || !goes_on_for_long(data.damage.front(), sent);
+}
+
+/// Slices that lack a source are told one by one, but not those of years.
+bool SourceRole::goes_on_for_long(const Damage& damage, EpochRange sent) const {
+  constexpr std::uint64_t kManySlices = 1000;
+  const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
+  return damage.first_epoch < sent.begin && damage.n_epochs > many &&
+         damage.first_epoch + (damage.n_epochs - many) > sent.end;
+}
+
+/// There is nothing for a slice: nor for those that end before what the stream has next, or before its damage ends.
+void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
+  const Activity activity("reading a source");
+  const auto& geometry = settings_.geometry;
+  auto goes_on = stream.source.stream->next_beginning(sent_epochs(under_way.slice).end);
+  stream.gap_damage = under_way.data.damage;
+  for (const auto& damage : stream.gap_damage) {
+    const Epoch end = damage.first_epoch + damage.n_epochs;
+    goes_on = std::min(goes_on.value_or(end), end);
+  }
+  stream.gap = {under_way.slice, {under_way.slice.value + 1}};
+  if (!goes_on) return;
+  const Epoch margin = geometry.margin_epochs();
+  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(*goes_on - std::min(*goes_on, margin)));
+}
+
+void SourceRole::start_message(Stream& stream, BuilderId builder) {
+  const auto& under_way = under_way_[builder.value];
+  message_.slice = under_way.slice;
   message_.origin = stream.source.id.value;
-  message_.goes_on = !stream.data_end || slice < *stream.data_end;
+  message_.goes_on = !stream.data_end || under_way.slice < *stream.data_end;
   message_.n_damage = static_cast<std::uint32_t>(under_way.data.damage.size());
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
   message_.body.insert(message_.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
   for (const auto piece : message_.body) bytes_begun_ += piece.size();
   outboxes_[builder.value].start(message_);
-  outboxes_[builder.value].pump();
-  count_transfer(stream.source.id, slice);
-  stream.from[builder.value] = {slice.value + 1};
-  find_next(stream, builder.value);
-  ++stream.turn;
-  return true;
 }
 
-void SourceRole::count_transfer(SourceId source, SliceId slice) {
-  const std::uint64_t slot = scheduler_.slot_ns();
-  if (slot != 0 && since_start_ > static_cast<std::int64_t>(scheduler_.start_ns(source, slice) + slot)) {
-    ++count_.late_transfers;
-  }
+void SourceRole::count_transfer(const Stream& stream, SliceId slice) {
+  const auto slot = static_cast<std::int64_t>(scheduler_.slot_ns());
+  if (slot != 0 && since_start_ > slot_begin(stream, slice) + slot) ++count_.late_transfers;
 }
 
 /// Slices after the last data are still sent as far as that data is the margin before them.
@@ -202,7 +266,7 @@ void SourceRole::learn_end(Stream& stream) {
 
 SliceId SourceRole::begun_end() const {
   SliceId end = settings_.first_slice;
-  for (const auto& stream : streams_) end = std::max(end, *std::ranges::max_element(stream.from));
+  for (const auto& stream : streams_) end = std::max(end, stream.begun_end);
   return end;
 }
 

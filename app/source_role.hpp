@@ -13,6 +13,7 @@
 #include "core/dataflow/source.hpp"
 #include "core/exchange/outbox.hpp"
 #include "formats/geometry.hpp"
+#include "formats/slice_range.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
@@ -92,9 +93,14 @@ class SourceRole final : public Role {
     std::optional<std::size_t> live;  ///< its number among the live ones
     std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
     std::vector<SliceId> from;        ///< by builder: where to look for the next
+    SliceId begun_end;                ///< one past the highest slice of which anything was sent
+    SliceRange gap;                   ///< in which the source has nothing, the last that was found
+    std::vector<Damage> gap_damage;   ///< none, or the stretch of damage in which the gap lies
     SliceId claims_end;               ///< what of the claims is known to `next`
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
+    bool behind_gap = false;          ///< slots: whether those of a gap are to be left out is not yet decided
+    std::uint64_t left_out_ns = 0;    ///< slots: of whole cycles that lie in gaps
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
     std::vector<Damage> tail_damage;  ///< what is missing after the end: none or one record
     SliceId send_end;                 ///< one past the last slice to send, as far as known
@@ -113,15 +119,22 @@ class SourceRole final : public Role {
   void learn_claims(Stream& stream);
   void find_next(Stream& stream, std::size_t builder);
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
-  [[nodiscard]] bool may_go(const Stream& stream, std::size_t builder, SliceId lowest);
+  [[nodiscard]] bool may_go(Stream& stream, std::size_t builder, SliceId lowest);
   [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] std::int64_t slot_begin(const Stream& stream, SliceId slice) const;
+  void leave_out_slots(Stream& stream, SliceId slice);
   [[nodiscard]] EpochRange sent_epochs(SliceId slice) const;
   void clip(const Stream& stream, UnderWay& under_way) const;
-  void count_transfer(SourceId source, SliceId slice);
+  void count_transfer(const Stream& stream, SliceId slice);
   [[nodiscard]] bool serves(std::size_t builder) const {
     return settings_.served.empty() || settings_.served[builder] != 0;
   }
   bool send(Stream& stream, BuilderId builder);
+  UnderWay& begin_message(Stream& stream, BuilderId builder);
+  bool collect(const Stream& stream, UnderWay& under_way);
+  [[nodiscard]] bool goes_on_for_long(const Damage& damage, EpochRange sent) const;
+  void find_gap(Stream& stream, const UnderWay& under_way);
+  void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;
   std::size_t send_ends(Stream& stream);

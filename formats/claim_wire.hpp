@@ -18,13 +18,15 @@ struct Claim {
   std::uint32_t builder = 0;
   std::uint16_t finished = 0;  ///< it will claim no more
   std::uint16_t reserved = 0;
+  std::uint64_t gap_begin = 0;  ///< no source has anything for the slices from here on
+  std::uint64_t gap_end = 0;    ///< up to this one
 };
-static_assert(sizeof(Claim) == 24 && std::is_trivially_copyable_v<Claim>);
+static_assert(sizeof(Claim) == 40 && std::is_trivially_copyable_v<Claim>);
 
 /// To every rank that sends to builders or builds: who gets the next slices.
 struct Assignment {
-  std::uint64_t first_slice = 0;
-  std::uint32_t n = 0;  ///< slices; their builders follow, 4 bytes each
+  std::uint64_t first_slice = 0;  ///< nobody gets those between the last that was assigned and this one
+  std::uint32_t n = 0;            ///< slices; their builders follow, 4 bytes each
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Assignment) == 16 && std::is_trivially_copyable_v<Assignment>);

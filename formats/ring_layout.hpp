@@ -57,6 +57,9 @@ struct ChunkHeader {
   enum Kind : std::uint16_t {
     kData = 0,
     kEnd = 1,  ///< the origin sends no more; `slice` is one past its last slice with data
+    /// The origin has nothing from `slice` on up to the slice that the body names, a u64; or nothing but the stretch of
+    /// damage that follows there.
+    kGap = 2,
   };
   static constexpr std::size_t kBytes = 48;
 

@@ -11,12 +11,14 @@ namespace eventloom {
 
 namespace {
 
-using Words = std::span<std::uint64_t>;
+using Window = std::span<std::uint64_t>;
 
 constexpr std::uint64_t kFull = ~std::uint64_t{0};
 constexpr std::uint64_t kWordBits = 64;
 /// Finished slices are gone through in windows of this size, which fit a cache.
-constexpr std::uint64_t kWindowWords = std::uint64_t{1} << 16;
+constexpr std::uint64_t kWindowWords = std::uint64_t{1} << 10;
+/// Of which a SliceSet consists: a gigabyte.
+constexpr std::size_t kMostWords = std::size_t{1} << 25;
 
 [[noreturn]] void refuse_twice(std::uint64_t slice) {
   throw std::invalid_argument("slice " + std::to_string(slice) + " is in two runs");
@@ -37,21 +39,14 @@ std::uint64_t end_of(const SliceRun& run, std::uint64_t begin) {
   return run.first + run.step * (run.count - 1) + 1;
 }
 
-void expect_span(std::uint64_t span, std::uint64_t limit) {
-  if (span > limit) {
-    throw std::invalid_argument("finished slices spread over " + std::to_string(span) + " slices; at most " +
-                                std::to_string(limit) + " are possible");
-  }
-}
-
-void mark_bit(Words words, std::uint64_t base, std::uint64_t at) {
+void mark_bit(Window words, std::uint64_t base, std::uint64_t at) {
   auto& word = words[at / kWordBits];
   const auto bit = std::uint64_t{1} << at % kWordBits;
   if ((word & bit) != 0) refuse_twice(base + at);
   word |= bit;
 }
 
-void mark_stretch(Words words, std::uint64_t base, std::uint64_t at, std::uint64_t n) {
+void mark_stretch(Window words, std::uint64_t base, std::uint64_t at, std::uint64_t n) {
   while (n > 0) {
     const auto bit = at % kWordBits;
     const auto here = std::min(n, kWordBits - bit);
@@ -65,7 +60,7 @@ void mark_stretch(Words words, std::uint64_t base, std::uint64_t at, std::uint64
 }
 
 /// Marks the slices of `run` that lie in `words`, which begin with slice `base`; leaves the others in `run`.
-void mark(SliceRun& run, std::uint64_t base, Words words) {
+void mark(SliceRun& run, std::uint64_t base, Window words) {
   const auto at = run.first - base;
   const auto n = std::min(run.count, (words.size() * kWordBits - 1 - at) / run.step + 1);
   if (run.step == 1) {
@@ -81,8 +76,12 @@ void mark(SliceRun& run, std::uint64_t base, Words words) {
 class RunsInTurn {
  public:
   RunsInTurn(std::uint64_t begin, std::span<const SliceRun> runs) : end_(begin) {
+    std::uint64_t slices = 0;
     for (auto run : runs) {
       if (run.count == 0) continue;
+      if (run.count > kMaxSlices || (slices += run.count) > kMaxSlices) {
+        throw std::invalid_argument("more than " + std::to_string(kMaxSlices) + " slices are finished");
+      }
       end_ = std::max(end_, end_of(run, begin));
       if (run.count == 1) run.step = 1;
       waiting_.push_back(run);
@@ -93,9 +92,15 @@ class RunsInTurn {
   /// One past the last slice of all runs.
   [[nodiscard]] std::uint64_t end() const { return end_; }
   [[nodiscard]] bool done() const { return waiting_.empty() && begun_.empty(); }
+  /// The first slice that is not yet marked; not when all are.
+  [[nodiscard]] std::uint64_t next() const {
+    std::uint64_t first = waiting_.empty() ? end_ : waiting_.back().first;
+    for (const auto& run : begun_) first = std::min(first, run.first);
+    return first;
+  }
 
   /// Marks what lies in `words`, which begin with slice `base`; nothing may lie before it.
-  void mark_all(std::uint64_t base, Words words) {
+  void mark_all(std::uint64_t base, Window words) {
     while (!waiting_.empty() && waiting_.back().first - base < words.size() * kWordBits) {
       begun_.push_back(waiting_.back());
       waiting_.pop_back();
@@ -130,71 +135,79 @@ void SliceRuns::add(SliceId slice) {
   }
 }
 
-SliceSet::SliceSet(SliceId begin, std::span<const SliceRun> runs)
-    : frontier_(begin), end_(begin), base_(begin.value / kWordBits * kWordBits) {
+SliceSet::SliceSet(SliceId begin, std::span<const SliceRun> runs) : frontier_(begin), end_(begin) {
   RunsInTurn turn(begin.value, runs);
-  expect_span(turn.end() - begin.value, kMaxSliceSpan);
-  const auto words = [&] { return (turn.end() - base_ + kWordBits - 1) / kWordBits; };
-  bits_.resize(std::min(words(), kWindowWords));
-  if (begin.value != base_ && !bits_.empty()) bits_[0] = (std::uint64_t{1} << (begin.value - base_)) - 1;
-  turn.mark_all(base_, bits_);
-  while (!turn.done() && std::ranges::all_of(bits_, [](auto word) { return word == kFull; })) {
-    base_ += bits_.size() * kWordBits;
-    bits_.assign(std::min(words(), kWindowWords), 0);
-    turn.mark_all(base_, bits_);
-  }
-  if (!turn.done()) {
-    expect_span(turn.end() - base_, kMaxSliceSpanBeyond);
-    bits_.resize(words());
-    turn.mark_all(base_, bits_);
+  std::vector<std::uint64_t> window;
+  while (!turn.done()) {
+    const std::uint64_t first = turn.next() / kWordBits;
+    window.assign(std::min((turn.end() - 1) / kWordBits - first + 1, kWindowWords), 0);
+    turn.mark_all(first * kWordBits, window);
+    add_window(first, window);
   }
   end_.value = turn.end();
-  trim();
+  find_frontier();
 }
 
-/// From the bits: where the frontier is and what lies beyond. Gives back what lies before.
-void SliceSet::trim() {
-  const auto open = std::ranges::find_if(bits_, [](auto word) { return word != kFull; });
-  if (open == bits_.end()) {
-    frontier_ = end_;
-  } else {
-    base_ += static_cast<std::uint64_t>(open - bits_.begin()) * kWordBits;
-    frontier_.value = base_ + static_cast<unsigned>(std::countr_one(*open));
-    size_beyond_ = base_ - frontier_.value;  // minus the bits of the word that lie before the frontier
-    for (auto word = open; word != bits_.end(); ++word) size_beyond_ += static_cast<unsigned>(std::popcount(*word));
-    bits_.erase(bits_.begin(), open);
+void SliceSet::add_window(std::uint64_t first, std::span<const std::uint64_t> words) {
+  for (std::uint64_t w = 0; w < words.size(); ++w) {
+    if (words[w] == 0) continue;
+    const bool joins = words[w] == kFull && !words_.empty() && words_.back().bits == kFull &&
+                       words_.back().first + words_.back().n == first + w;
+    if (joins) {
+      ++words_.back().n;
+    } else {
+      words_.push_back({first + w, 1, words[w]});
+    }
   }
-  if (size_beyond_ == 0) {
-    base_ = 0;
-    bits_.clear();
+  if (words_.size() > kMostWords) throw std::invalid_argument("finished slices lie in too many stretches");
+}
+
+/// Gives back what lies before it.
+void SliceSet::find_frontier() {
+  frontier_ = next_missing(frontier_);
+  auto beyond = words_.begin();
+  while (beyond != words_.end() && (beyond->first + beyond->n) * kWordBits <= frontier_.value) ++beyond;
+  if (beyond != words_.end() && beyond->first == frontier_.value / kWordBits) {
+    beyond->bits &= kFull << frontier_.value % kWordBits;
+    if (beyond->bits == 0) ++beyond;
   }
-  bits_.shrink_to_fit();
+  words_.erase(words_.begin(), beyond);
+  words_.shrink_to_fit();
+  for (const auto& words : words_) size_beyond_ += words.n * static_cast<unsigned>(std::popcount(words.bits));
+}
+
+/// The words of number `word`, or the next.
+std::vector<SliceSet::Words>::const_iterator SliceSet::words_from(std::uint64_t word) const {
+  return std::ranges::lower_bound(words_, word, {}, [](const Words& words) { return words.first + words.n - 1; });
 }
 
 bool SliceSet::contains(SliceId slice) const {
   if (slice < frontier_) return true;
-  if (slice >= end_) return false;
-  const auto at = slice.value - base_;
-  return ((bits_[at / kWordBits] >> at % kWordBits) & 1U) != 0;
+  const auto words = words_from(slice.value / kWordBits);
+  return words != words_.end() && words->first <= slice.value / kWordBits &&
+         ((words->bits >> slice.value % kWordBits) & 1U) != 0;
 }
 
 SliceId SliceSet::next_missing(SliceId from) const {
-  if (from < frontier_) return frontier_;
-  if (from >= end_) return from;
-  const auto at = from.value - base_;
-  auto word = at / kWordBits;
-  auto missing = ~bits_[word] & (kFull << at % kWordBits);
-  while (missing == 0 && ++word < bits_.size()) missing = ~bits_[word];
-  return missing == 0 ? end_ : SliceId{base_ + word * kWordBits + static_cast<unsigned>(std::countr_zero(missing))};
+  from = std::max(from, frontier_);
+  std::uint64_t word = from.value / kWordBits;
+  auto missing = kFull << from.value % kWordBits;  // of those in `word`, as far as is known
+  for (auto words = words_from(word); words != words_.end() && words->first <= word; ++words) {
+    missing &= ~words->bits;
+    if (missing != 0) break;
+    word = words->first + words->n;
+    missing = kFull;
+  }
+  return {word * kWordBits + static_cast<unsigned>(std::countr_zero(missing))};
 }
 
 std::vector<SliceRun> SliceSet::beyond() const {
   SliceRuns runs;
-  for (std::size_t w = 0; w < bits_.size(); ++w) {
-    auto left = bits_[w];
-    if (w == 0) left &= kFull << (frontier_.value - base_);
-    for (; left != 0; left &= left - 1) {
-      runs.add(SliceId{base_ + w * kWordBits + static_cast<unsigned>(std::countr_zero(left))});
+  for (const auto& words : words_) {
+    for (std::uint64_t w = words.first; w < words.first + words.n; ++w) {
+      for (auto left = words.bits; left != 0; left &= left - 1) {
+        runs.add(SliceId{w * kWordBits + static_cast<unsigned>(std::countr_zero(left))});
+      }
     }
   }
   return runs.runs();

@@ -27,14 +27,11 @@ class SliceRuns {
   std::vector<SliceRun> runs_;
 };
 
-/// From the begin of a SliceSet to the end of its runs.
-constexpr std::uint64_t kMaxSliceSpan = std::uint64_t{1} << 36;
-/// From the first incomplete stretch of a SliceSet (at most 2^22 slices before its frontier) to its end: the
-/// bitmap of these takes 512 MiB.
-constexpr std::uint64_t kMaxSliceSpanBeyond = std::uint64_t{1} << 32;
+/// Slices in the runs of a SliceSet.
+constexpr std::uint64_t kMaxSlices = std::uint64_t{1} << 36;
 
-/// Which slices of a run are finished: all before frontier(), and some beyond it. Takes memory for
-/// what lies beyond the frontier only, one bit a slice.
+/// Which slices of a run are finished: all before frontier(), and some beyond it. Takes memory for what lies beyond the
+/// frontier only: 24 bytes for 64 slices of which some are in the set and some are not, none for stretches without.
 class SliceSet {
  public:
   /// No slices; the frontier is slice 0.
@@ -42,11 +39,11 @@ class SliceSet {
 
   /// All slices before `begin` count as finished; runs may come in any order, empty ones count for nothing.
   /// Throws std::invalid_argument when a slice is in two runs (a slice may be built once only), when a run goes
-  /// past 64 bits or begins before `begin`, and when the span exceeds kMaxSliceSpan or kMaxSliceSpanBeyond.
-  /// Time: that of setting a bit for each slice, 64 at a time where the step is 1.
+  /// past 64 bits or begins before `begin`, and when there are more than kMaxSlices, or so many stretches of them that
+  /// they would take a gigabyte. Time: that of setting a bit for each slice, 64 at a time where the step is 1.
   SliceSet(SliceId begin, std::span<const SliceRun> runs);
 
-  [[nodiscard]] bool contains(SliceId slice) const;  ///< O(1)
+  [[nodiscard]] bool contains(SliceId slice) const;
   /// The lowest slice that is not in the set.
   [[nodiscard]] SliceId frontier() const { return frontier_; }
   /// The first slice at or after `from` that is not in the set.
@@ -61,14 +58,23 @@ class SliceSet {
   friend bool operator==(const SliceSet&, const SliceSet&) = default;
 
  private:
-  void trim();
+  /// `n` words of 64 slices from number `first` on, each `bits`; only where all bits are set more than one.
+  struct Words {
+    std::uint64_t first = 0;
+    std::uint64_t n = 1;
+    std::uint64_t bits = 0;
+    friend bool operator==(const Words&, const Words&) = default;
+  };
+
+  void add_window(std::uint64_t first, std::span<const std::uint64_t> words);
+  void find_frontier();
+  [[nodiscard]] std::vector<Words>::const_iterator words_from(std::uint64_t word) const;
 
   SliceId frontier_{};
   SliceId end_{};
   std::uint64_t size_beyond_ = 0;
-  /// Bit i of word w is slice `base_ + 64 w + i`; the frontier is in word 0. Empty when nothing lies beyond.
-  std::uint64_t base_ = 0;
-  std::vector<std::uint64_t> bits_;
+  /// Rising, without those that have no bits. Bit i of word w is slice 64 w + i; the bits before the frontier are zero.
+  std::vector<Words> words_;
 };
 
 }  // namespace eventloom

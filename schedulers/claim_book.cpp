@@ -5,18 +5,18 @@
 namespace eventloom {
 
 void ClaimBook::append(BuilderId builder) {
-  builders_.push_back(builder);
-  if (builder != kNobody) last_ = builder;
+  claimed_.push_back({end_, builder});
+  last_ = builder;
   ++end_.value;
-  if (builders_.size() > keep_) builders_.pop_front();
+  if (claimed_.size() > keep_) claimed_.pop_front();
 }
 
+void ClaimBook::skip_to(SliceId slice) { end_ = std::max(end_, slice); }
+
 std::optional<SliceId> ClaimBook::next_slice(BuilderId builder, SliceId from) const {
-  const std::uint64_t first = end_.value - builders_.size();
-  for (std::uint64_t slice = std::max(first, from.value); slice < end_.value; ++slice) {
-    if (builders_[slice - first] == builder) return SliceId{slice};
-  }
-  return std::nullopt;
+  const auto first = std::ranges::lower_bound(claimed_, from, {}, &ClaimedSlice::slice);
+  const auto found = std::find_if(first, claimed_.end(), [&](const ClaimedSlice& c) { return c.builder == builder; });
+  return found == claimed_.end() ? std::nullopt : std::optional(found->slice);
 }
 
 }  // namespace eventloom

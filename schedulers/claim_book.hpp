@@ -2,15 +2,17 @@
 
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <optional>
 
 #include "formats/ids.hpp"
 
 namespace eventloom {
 
-/// Stands for no builder: the slice is finished already.
-inline constexpr BuilderId kNobody{std::numeric_limits<std::uint32_t>::max()};
+/// A slice and the builder that claimed it.
+struct ClaimedSlice {
+  SliceId slice;
+  BuilderId builder;
+};
 
 /// Which builder claimed which slice, in the order of the slices. Forgets the oldest entries.
 class ClaimBook {
@@ -18,9 +20,11 @@ class ClaimBook {
   /// `keep`: entries that are remembered, at least as many as anybody still asks for.
   ClaimBook(SliceId first, std::uint64_t keep) : end_(first), keep_(keep) {}
 
-  /// The next slice, end(), goes to `builder`, or to kNobody.
+  /// The next slice, end(), goes to `builder`.
   void append(BuilderId builder);
-  /// One past the last slice that is claimed.
+  /// Nobody gets the slices before `slice` that are not claimed: they are finished, or there is nothing in them.
+  void skip_to(SliceId slice);
+  /// One past the last slice that is claimed or skipped.
   [[nodiscard]] SliceId end() const { return end_; }
   /// Who claimed last; nothing before the first.
   [[nodiscard]] std::optional<BuilderId> last() const { return last_; }
@@ -28,7 +32,7 @@ class ClaimBook {
   [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const;
 
  private:
-  std::deque<BuilderId> builders_;  ///< of the last slices before end_
+  std::deque<ClaimedSlice> claimed_;  ///< the last ones
   std::optional<BuilderId> last_;
   SliceId end_;
   std::uint64_t keep_;

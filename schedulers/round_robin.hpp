@@ -15,6 +15,7 @@ class RoundRobin final : public Ordered {
   [[nodiscard]] std::uint64_t slot_of(SourceId source, SliceId slice) const override;
   [[nodiscard]] std::uint64_t start_ns(SourceId source, SliceId slice) const override;
   [[nodiscard]] std::uint64_t slot_ns() const override { return slot_ns_; }
+  [[nodiscard]] std::uint64_t cycle_ns() const override { return assignment_.n_builders * slot_ns_; }
 
  private:
   ModuloAssignment assignment_;

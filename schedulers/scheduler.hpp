@@ -47,6 +47,9 @@ class Scheduler {
   /// agree better than this.
   [[nodiscard]] virtual std::uint64_t slot_ns() const { return 0; }
 
+  /// Where slots are kept: the time after which the same slots come again, ns.
+  [[nodiscard]] virtual std::uint64_t cycle_ns() const { return 0; }
+
   /// Where builders claim their slices: the record of who got which, kept by whoever learns of it.
   /// Null when all is settled beforehand.
   [[nodiscard]] virtual ClaimBook* claims() { return nullptr; }

@@ -44,6 +44,7 @@ class Table final : public Ordered {
   [[nodiscard]] std::uint64_t slot_of(SourceId source, SliceId slice) const override;
   [[nodiscard]] std::uint64_t start_ns(SourceId source, SliceId slice) const override;
   [[nodiscard]] std::uint64_t slot_ns() const override { return step_ns_; }
+  [[nodiscard]] std::uint64_t cycle_ns() const override { return period_ns_; }
 
  private:
   struct Place {

@@ -97,6 +97,7 @@ class TimedOutput final : public SliceOutput {
     to_.put(slice);
     log_[next_].written = now_();
   }
+  void pass(SliceRange gap) override { to_.pass(gap); }
   void end(SliceId data_end) override { to_.end(data_end); }
   std::size_t do_work() override { return to_.do_work(); }
   [[nodiscard]] bool done() const override { return to_.done(); }

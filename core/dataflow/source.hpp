@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/dataflow/gap_limit.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/stream_file.hpp"
@@ -71,10 +70,6 @@ class Source {
   /// First epoch from `from` on in which an epoch buffer or a stretch of damage begins; nothing when none
   /// does. Streams that are read as they come read on until they know. A source that does not know gives `from`.
   virtual std::optional<Epoch> next_beginning(Epoch from) { return from; }
-
-  /// Throws UserError when the stream has a longer gap than `limit` allows: now, or, when the stream is read
-  /// as it comes, from collect() as soon as it gets there.
-  virtual void limit_gaps(const GapLimit& /*limit*/) {}
 
   /// Epochs before `epoch` will not be asked for again; their memory may go.
   virtual void forget(Epoch epoch) = 0;

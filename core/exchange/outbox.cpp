@@ -79,6 +79,17 @@ void Outbox::start_end(std::uint32_t origin, SliceId end, std::span<const Damage
   if (!damage.empty()) next.body.push_back(std::as_bytes(damage));
 }
 
+void Outbox::start_gap(std::uint32_t origin, SliceRange gap, std::span<const Damage> damage) {
+  auto& next = begin();
+  next.gap_end = gap.end.value;
+  next.body.push_back(std::as_bytes(std::span(&next.gap_end, 1)));
+  next.header.slice = gap.begin.value;
+  next.header.origin = origin;
+  next.header.kind = ChunkHeader::kGap;
+  next.header.total_bytes = sizeof next.gap_end + damage.size_bytes();
+  if (!damage.empty()) next.body.push_back(std::as_bytes(damage));
+}
+
 bool Outbox::pump() {
   bool moved = false;
   while (busy_ && ensure_room()) {

@@ -9,6 +9,7 @@
 #include "core/ring/ring_producer.hpp"
 #include "formats/event.hpp"
 #include "formats/ids.hpp"
+#include "formats/slice_range.hpp"
 
 namespace eventloom {
 
@@ -25,7 +26,7 @@ struct Message {
 
 /// What an outbox has moved so far.
 struct ExchangeCount {
-  std::uint64_t messages = 0;       ///< ends not counted
+  std::uint64_t messages = 0;       ///< ends and gaps not counted
   std::uint64_t message_bytes = 0;  ///< of their bodies
   std::uint64_t cells = 0;
   std::uint64_t cell_bytes = 0;     ///< with headers and padding
@@ -53,6 +54,9 @@ class Outbox {
   /// Begins the notice that `origin` has ended; `end`: one past its last slice with data; `damage`:
   /// what is missing from there on, none or one record, unchanged until the outbox is free again.
   void start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage = {});
+  /// Begins the notice that `origin` has nothing for the slices of `gap`; `damage`: all of them lie in it, none or one
+  /// record, unchanged until the outbox is free again.
+  void start_gap(std::uint32_t origin, SliceRange gap, std::span<const Damage> damage = {});
   /// Moves as much of the message under way as there are credits for; true when it moved anything.
   bool pump();
   /// Makes everything pumped so far visible to the receiver.
@@ -67,6 +71,7 @@ class Outbox {
     std::vector<std::span<const std::byte>> body;
     std::size_t piece = 0;
     std::size_t in_piece = 0;
+    std::uint64_t gap_end = 0;
   };
 
   struct Staging {

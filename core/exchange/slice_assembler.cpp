@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +18,7 @@ namespace {
 /// Whether header and body can be, by themselves.
 void check(const ChunkHeader& header, std::span<const std::byte> body, std::size_t n_origins) {
   if (header.origin >= n_origins) contradiction(header, "there is no such origin");
-  if (header.kind > ChunkHeader::kEnd) contradiction(header, "a chunk of unknown kind");
+  if (header.kind > ChunkHeader::kGap) contradiction(header, "a chunk of unknown kind");
   if (header.bytes != body.size()) contradiction(header, "a chunk of another size than its header says");
   if (header.total_bytes > kMaxMessageBytes || header.damage_bytes() > header.total_bytes) {
     contradiction(header, "a message of impossible size");
@@ -35,7 +36,7 @@ void check(const ChunkHeader& header, std::span<const Damage> damage) {
 
 }  // namespace
 
-SliceAssembler::SliceAssembler(std::size_t n_origins) : ended_(n_origins), tail_damage_(n_origins) {}
+SliceAssembler::SliceAssembler(std::size_t n_origins) : origins_(n_origins), ended_(n_origins) {}
 
 SliceAssembly& SliceAssembler::assembly_of(SliceId slice) {
   auto& place = slices_[slice];
@@ -53,11 +54,13 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
   check(header, body, ended_.size());
   if (ended_[header.origin] != 0) contradiction(header, "it had ended");
   if (header.kind == ChunkHeader::kEnd) return end(header, body);
+  if (header.kind == ChunkHeader::kGap) return gap(header, body);
   if (SliceId{header.slice} < begin_) contradiction(header, "it comes after the slice was built");
   auto& assembly = assembly_of({header.slice});
   auto& part = assembly.parts_[header.origin];
   if (!part.begun) {
     part.begun = true;
+    origins_[header.origin].passed = {header.slice + 1};
     part.total_bytes = header.total_bytes;
     part.n_damage = header.n_damage;
     part.memory.resize(padded(header.total_bytes) / 8);
@@ -78,22 +81,64 @@ void SliceAssembler::end(const ChunkHeader& header, std::span<const std::byte> b
   const auto origin = header.origin;
   if (body.size() != header.damage_bytes() || header.offset != 0) contradiction(header, "an end of the wrong size");
   ended_[origin] = 1;
+  origins_[origin].end = {header.slice};
   ++n_ended_;
   data_end_ = std::max(data_end_, SliceId{header.slice});
-  tail_damage_[origin].resize(header.n_damage);
-  if (!body.empty()) std::memcpy(tail_damage_[origin].data(), body.data(), body.size());
-  check(header, tail_damage_[origin]);
+  auto& tail = origins_[origin].tail;
+  tail.resize(header.n_damage);
+  if (!body.empty()) std::memcpy(tail.data(), body.data(), body.size());
+  check(header, tail);
+}
+
+void SliceAssembler::gap(const ChunkHeader& header, std::span<const std::byte> body) {
+  Gap gap{{{header.slice}, {}}, {}};
+  auto& end = gap.slices.end.value;
+  const bool whole = body.size() == header.total_bytes && body.size() >= sizeof end && header.has_body_crc != 0;
+  if (!whole || (body.size() - sizeof end) % sizeof(Damage) != 0) contradiction(header, "a gap of the wrong size");
+  std::memcpy(&end, body.data(), sizeof end);
+  gap.damage.resize((body.size() - sizeof end) / sizeof(Damage));
+  std::ranges::copy(body.subspan(sizeof end), std::as_writable_bytes(std::span(gap.damage)).begin());
+  check(header, gap.damage);
+  if (gap.slices.end <= gap.slices.begin) contradiction(header, "a gap without slices");
+  auto& origin = origins_[header.origin];
+  while (!origin.gaps.empty() && origin.gaps.front().slices.end < begin_) origin.gaps.pop_front();
+  origin.passed = std::max(origin.passed, gap.slices.end);
+  origin.gaps.push_back(std::move(gap));
+}
+
+const SliceAssembler::Gap* SliceAssembler::gap_of(std::size_t origin, SliceId slice) const {
+  const auto& gaps = origins_[origin].gaps;
+  const auto found = std::ranges::find_if(gaps, [&](const Gap& gap) { return gap.slices.contains(slice); });
+  return found == gaps.end() ? nullptr : &*found;
+}
+
+std::span<const Damage> SliceAssembler::missing(std::size_t origin, SliceId slice) const {
+  const auto* gap = gap_of(origin, slice);
+  return gap == nullptr ? origins_[origin].tail : gap->damage;
 }
 
 bool SliceAssembler::complete(SliceId slice) const {
   const auto found = slices_.find(slice);
-  if (found == slices_.end()) return all_ended();
-  const auto& parts = found->second->parts_;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
     // An origin's last message is in before its end: messages of one origin share a ring.
-    if (!parts[i].complete && (ended_[i] == 0 || parts[i].begun)) return false;
+    const bool begun = found != slices_.end() && found->second->parts_[i].begun;
+    if (begun ? !found->second->parts_[i].complete : ended_[i] == 0 && origins_[i].passed <= slice) return false;
   }
   return true;
+}
+
+SliceId SliceAssembler::nothing_up_to(std::size_t origin, SliceId slice) const {
+  const auto* gap = gap_of(origin, slice);
+  return gap == nullptr ? slice : gap->slices.end;
+}
+
+SliceId SliceAssembler::nothing_up_to(SliceId slice) const {
+  SliceId end{std::numeric_limits<std::uint64_t>::max()};
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    if (ended_[i] != 0 && slice >= origins_[i].end) continue;
+    end = std::min(end, nothing_up_to(i, slice));
+  }
+  return end;
 }
 
 std::unique_ptr<SliceAssembly> SliceAssembler::take(SliceId slice) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "formats/event.hpp"
 #include "formats/ids.hpp"
 #include "formats/ring_layout.hpp"
+#include "formats/slice_range.hpp"
 
 namespace eventloom {
 
@@ -23,7 +25,7 @@ class SliceAssembly {
     std::uint64_t total_bytes = 0;
     std::uint64_t got_bytes = 0;
     std::uint32_t n_damage = 0;
-    bool begun = false;  ///< false for an origin that had ended before the slice
+    bool begun = false;  ///< false for an origin that had ended before the slice or has nothing for it
     bool complete = false;
 
     [[nodiscard]] std::span<const std::byte> body() const {
@@ -48,7 +50,8 @@ class SliceAssembly {
   bool goes_on_ = false;
 };
 
-/// Puts chunks together to slices. Bounded by the window that the owner grants the senders.
+/// Puts chunks together to slices. Bounded by the window that the owner grants the senders, which send the slices of
+/// one receiver in rising order.
 class SliceAssembler {
  public:
   explicit SliceAssembler(std::size_t n_origins);
@@ -57,29 +60,47 @@ class SliceAssembler {
   /// contradicts itself or earlier ones.
   void place(const ChunkHeader& header, std::span<const std::byte> body);
 
-  /// Every origin has sent its part of `slice`, or has ended.
+  /// Every origin has sent its part of `slice`, or has nothing for it, or has ended.
   [[nodiscard]] bool complete(SliceId slice) const;
+  /// One past the last slice from `slice` on for which `origin` has nothing, as far as it has said so; `slice` when it
+  /// has not.
+  [[nodiscard]] SliceId nothing_up_to(std::size_t origin, SliceId slice) const;
+  /// The same of all origins together.
+  [[nodiscard]] SliceId nothing_up_to(SliceId slice) const;
   /// Any origin has sent something of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
-  /// Takes a complete slice out, in rising order; origins that had ended have empty parts.
+  /// Takes a complete slice out, in rising order; origins that had ended, or have nothing for it, have empty parts.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
   /// Gives the memory back for another slice.
   void recycle(std::unique_ptr<SliceAssembly> assembly);
 
   [[nodiscard]] bool all_ended() const { return n_ended_ == ended_.size(); }
-  /// What is missing of an origin after its end; empty when nothing is, or it has not ended.
-  [[nodiscard]] std::span<const Damage> tail_damage(std::size_t origin) const { return tail_damage_[origin]; }
+  /// What is missing of an origin that has sent nothing for `slice`, the last that was taken or a later one.
+  [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
   /// One past the last slice with data of any origin that has ended.
   [[nodiscard]] SliceId data_end() const { return data_end_; }
 
  private:
+  struct Gap {
+    SliceRange slices;
+    std::vector<Damage> damage;  ///< in which all of them lie
+  };
+  struct Origin {
+    SliceId passed{};          ///< nothing comes any more for slices before it
+    SliceId end{};             ///< of its data, when it has ended
+    std::deque<Gap> gaps;      ///< in which it has nothing, rising
+    std::vector<Damage> tail;  ///< what is missing after its end
+  };
+
   SliceAssembly& assembly_of(SliceId slice);
   void end(const ChunkHeader& header, std::span<const std::byte> body);
+  void gap(const ChunkHeader& header, std::span<const std::byte> body);
+  [[nodiscard]] const Gap* gap_of(std::size_t origin, SliceId slice) const;
 
   std::map<SliceId, std::unique_ptr<SliceAssembly>> slices_;
   std::vector<std::unique_ptr<SliceAssembly>> spare_;
+  std::vector<Origin> origins_;
   std::vector<std::uint8_t> ended_;
-  std::vector<std::vector<Damage>> tail_damage_;
   std::size_t n_ended_ = 0;
   SliceId data_end_{};
   SliceId begin_{};  ///< slices before it have been taken, or never will be

@@ -251,15 +251,6 @@ std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
   return file_.lost() ? from : next;  // collect() is to find out what that means
 }
 
-void EpochsSource::limit_gaps(const GapLimit& limit) {
-  Epoch at = first_epoch_;
-  for (const auto& entry : entries_) {
-    limit.check(path_, {at, entry.first_epoch});
-    at = entry.epochs().end;
-  }
-  limit.check(path_, {at, end_epoch_});
-}
-
 void EpochsSource::forget(Epoch epoch) {
   while (over_ < damage_.size() && epochs_of(damage_[over_]).end <= epoch) ++over_;
   const auto i = first_entry_ending_after(epoch);

@@ -37,7 +37,6 @@ class EpochsSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return end_epoch_; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_damage_; }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void limit_gaps(const GapLimit& limit) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }

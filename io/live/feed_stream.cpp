@@ -311,11 +311,16 @@ void FeedStream::collect(EpochRange epochs, SliceData& out) {
 
 std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
 
+/// As far as is known: that nothing begins before is decided with the answer.
 std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
-  const auto next = next_held(chunks_, from);
+  auto next = next_held(chunks_, from);
   const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
-  if (lost == damage_.end()) return next;
-  return next ? std::min(*next, lost->first_epoch) : lost->first_epoch;
+  if (lost != damage_.end()) next = std::min(next.value_or(lost->first_epoch), lost->first_epoch);
+  if (ended_) return next;
+  const Epoch known = std::max(from, complete_);
+  next = std::min(next.value_or(known), known);
+  closed_ = std::max(closed_, *next);
+  return next;
 }
 
 void FeedStream::forget(Epoch epoch) {

@@ -26,7 +26,6 @@ class SortedSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override;
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void limit_gaps(const GapLimit& limit) override { stream_->limit_gaps(limit); }
   void forget(Epoch epoch) override { stream_->forget(epoch); }
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 #include "io/sources/block_losses.hpp"
 
 namespace eventloom {
@@ -71,17 +72,50 @@ void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
   if (at > max_epoch(epoch_ticks)) refuse_time(hit.time);
   if (encoder_.must_close_before(hit.time)) close_buffer();
   encoder_.add(hit.time, hit.channel, hit.payload);
-  if (at >= end_epoch_) take_epoch(at);
+  if (at >= end_epoch_) take_epoch(hit.time, at);
 }
 
 /// A hit of a later epoch than all before.
-void EncodedStream::take_epoch(Epoch epoch) {
-  if (!first_epoch_) first_epoch_ = end_epoch_ = epoch;
-  if (epoch - end_epoch_ > gap_.end - gap_.begin) {
-    gap_ = {end_epoch_, epoch};
-    if (gap_limit_) gap_limit_->check(name(), gap_);
+void EncodedStream::take_epoch(Tick time, Epoch epoch) {
+  if (!first_epoch_) {
+    first_epoch_ = epoch;
+  } else if (epoch > end_epoch_ && !live_ && (reader_->header().flags & kNumbered) == 0) {
+    tell_far(time, epoch);
+    tell_rare(epoch);
   }
   end_epoch_ = epoch + 1;
+}
+
+double EncodedStream::seconds(std::uint64_t epochs) const {
+  const auto& base = reader_->header().base;
+  return static_cast<double>(epochs) * base.epoch_ticks * static_cast<double>(base.tick_ps) * 1e-12;
+}
+
+/// A hit far from all others shows that the input is taken for something else than it is, or is damaged.
+void EncodedStream::tell_far(Tick time, Epoch epoch) {
+  constexpr double kLong = 3600;  // seconds
+  constexpr double kFar = 100;    // times all that was before
+  constexpr std::uint32_t kTold = 3;
+  const double gap = seconds(epoch - end_epoch_);
+  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || told_far_ == kTold) return;
+  ++told_far_;
+  spdlog::warn(
+      "{}: hit {} at {:.9g} s comes {:.3g} h after the one before and is far from all others: wrong unit or record "
+      "size?",
+      name(), encoder_.hits(), static_cast<double>(time) * static_cast<double>(reader_->header().base.tick_ps) * 1e-12,
+      gap / kLong);
+}
+
+/// So do hits that are rarer than those of any detector.
+void EncodedStream::tell_rare(Epoch epoch) {
+  constexpr std::uint64_t kEnough = 100;  // hits to tell a rate by
+  constexpr double kRare = 36;            // seconds between hits
+  if (told_rare_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
+  told_rare_ = true;
+  const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
+  if (apart < kRare) return;
+  spdlog::warn("{}: its first {} hits are {:.3g} s apart on average: wrong unit or record size?", name(),
+               encoder_.hits(), apart);
 }
 
 void EncodedStream::refuse_time(Tick time) const {
@@ -89,11 +123,6 @@ void EncodedStream::refuse_time(Tick time) const {
   throw UserError("'" + name() + "': a hit has time " + std::to_string(time) + "; with epochs of " +
                   std::to_string(base.epoch_ticks) + " ticks the last time possible is " +
                   std::to_string((max_epoch(base.epoch_ticks) + 1) * base.epoch_ticks - 1));
-}
-
-void EncodedStream::limit_gaps(const GapLimit& limit) {
-  gap_limit_ = limit;
-  limit.check(name(), gap_);  // what has been read ahead
 }
 
 void EncodedStream::read_block() {

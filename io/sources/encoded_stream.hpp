@@ -51,7 +51,6 @@ class EncodedStream final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return losses_.tail(); }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void limit_gaps(const GapLimit& limit) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies() + losses_.without_hits(); }
@@ -60,12 +59,15 @@ class EncodedStream final : public Source {
  private:
   void read_until(Epoch epoch);
   void encode(const ReorderBuffer::Hit& hit);
+  void take_epoch(Tick time, Epoch epoch);
+  void tell_far(Tick time, Epoch epoch);
+  void tell_rare(Epoch epoch);
+  [[nodiscard]] double seconds(std::uint64_t epochs) const;
   void read_block();
   void leave_out_late(HitBlock& block);
   void see(const HitBlock& block);
   void release_waiting();
   Epoch complete_to();
-  void take_epoch(Epoch epoch);
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
   HeldBuffers& chunk_with_room();
@@ -92,8 +94,8 @@ class EncodedStream final : public Source {
   Epoch closed_ = 0;                             ///< likewise: hits before it come too late
   std::chrono::steady_clock::time_point heard_;  ///< the last hits, likewise
   Epoch forgotten_ = 0;                          ///< nobody asks for epochs before this one
-  EpochRange gap_;                               ///< the longest so far
-  std::optional<GapLimit> gap_limit_;
+  std::uint32_t told_far_ = 0;                   ///< hits far from all others
+  bool told_rare_ = false;
   bool all_read_ = false;  ///< the reader has no more
   bool ended_ = false;     ///< all is encoded
 };

@@ -187,11 +187,6 @@ std::optional<Epoch> LoopedSource::next_beginning(Epoch from) {
   return extent_.first + shift + period_;
 }
 
-void LoopedSource::limit_gaps(const GapLimit& limit) {
-  front_->limit_gaps(limit);
-  if (passes_ > 1) limit.check(name_, {extent_.end, extent_.first + period_});
-}
-
 void LoopedSource::forget(Epoch epoch) {
   while (!copies_.empty()) {
     const auto first = copies_.begin();

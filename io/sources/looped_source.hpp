@@ -44,7 +44,6 @@ class LoopedSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override;
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void limit_gaps(const GapLimit& limit) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;

@@ -12,6 +12,7 @@
 #include "io/lmd/lmd_reader.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/sorted/sorted_source.hpp"
+#include "io/sources/default_epoch.hpp"
 #include "io/sources/encoded_stream.hpp"
 #include "io/sources/file_checksum.hpp"
 #include "io/sources/lost_source.hpp"
@@ -175,9 +176,9 @@ std::unique_ptr<Source> SourceOpener::open(const SourceSpec& spec, SourceId id) 
     return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMaxSortedParts));
   }
   TimeBase base;
-  if (is_numbered(uri)) base.epoch_ticks = kNumbersPerEpoch;
   base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
-  base.epoch_ticks = base_.epoch_ticks.value_or(base.epoch_ticks);
+  base.epoch_ticks =
+      base_.epoch_ticks.value_or(is_numbered(uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
   if (!spec.defect.empty()) return open_lost(spec, id, base);
   if (is_live(uri)) return live_.open(uri, spec.board, id, base);
   return std::make_unique<EncodedStream>(open_reader(uri, id, base), reorder_of(uri));

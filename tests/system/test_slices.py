@@ -1,11 +1,15 @@
 """Slices, overlaps and what is in flight: any of them go together, and the result is that of the serial reference."""
 
+import signal
+
+import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from program import Run, generate
-from reference import find_events, merged_file, weave
-from results import assert_same, read_merged
+from interrupted import STOPPED, Started, content
+from program import Run, eventloom, generate
+from reference import find_events, hits_of, merged_file, weave
+from results import assert_same, read_ledger, read_merged
 
 DEFINITION = "gap:60,4"
 
@@ -20,7 +24,7 @@ def recording(tmp_path_factory):
 @pytest.mark.parametrize("ranks, builders, filters, in_flight, epochs_per_slice, overlap_us, cell, depth", [
     (3, 1, 3, 1, 3, 200, "4KiB", 2),
     (4, 5, 2, 1, 2, 200, "1KiB", 8),
-    (2, 2, 0, 4, 1, 500, "256", 1),
+    (2, 2, 0, 2, 1, 100, "256", 1),
     (1, 1, 0, 1, 1, 50, "64KiB", 8),
 ])
 @pytest.mark.parametrize("schedule", ["balanced", "chaotic"])
@@ -29,5 +33,100 @@ def test_an_overlap_of_more_slices_than_are_in_flight(recording, tmp_path, sched
     uris, hits = recording
     run = Run(tmp_path, uris, "--schedule", schedule, "--builders", builders, "--filters", filters,
               "--slices-in-flight", in_flight, "--epochs-per-slice", epochs_per_slice, "--overlap", f"{overlap_us}us",
-              "--cell-size", cell, "--ring-depth", depth, "--define", DEFINITION, np=ranks, timeout=30)
+              "--cell-size", cell, "--ring-depth", depth, "--define", DEFINITION, np=ranks, timeout=60)
     assert_same(read_merged(run.merged), merged_file(find_events(hits, DEFINITION, overlap=overlap_us * 1000)))
+
+
+FAR = 10**16  # ns: 10^12 epochs, 116 days
+
+
+def clusters(at, n, apart, size=4):
+    """Times of `n` clusters of hits, 20 ns between hits."""
+    return (np.arange(n, dtype=np.uint64)[:, np.newaxis] * np.uint64(apart) + np.uint64(at)
+            + np.arange(size, dtype=np.uint64) * np.uint64(20)).ravel()
+
+
+def csv_source(file, times):
+    """A text file with the hits, its URI and the hits."""
+    hits = hits_of(times, np.arange(len(times)) % 50)
+    file.write_text("".join(f"{time},{channel}\n" for time, channel in zip(hits.time, hits.channel)))
+    return f"csv:{file}?time=1&channel=2&unit=ns", hits
+
+
+@pytest.fixture(scope="module")
+def with_gaps(tmp_path_factory):
+    """Three sources that have gaps of 10^12 epochs, together and each for itself, and their hits."""
+    folder = tmp_path_factory.mktemp("gaps")
+    dense = clusters(5_000, 60, 70_000)
+    times = [np.concatenate([dense, clusters(FAR, 30, 300_000), clusters(3 * FAR + 11, 5, 10_000_000)]),
+             np.concatenate([dense + np.uint64(30), clusters(2 * FAR + 999_900, 3, 999_950)]),
+             clusters(FAR + 40, 50, 150_000)]
+    sources = [csv_source(folder / f"{number}.csv", each) for number, each in enumerate(times)]
+    return [uri for uri, _ in sources], weave([hits for _, hits in sources])
+
+
+def assert_short(run, hits):
+    """Rows for slices with hits alone, and files of little more than what is in them."""
+    rows = read_ledger(run.merged)
+    assert len(rows["slice"]) == len(np.unique(hits.time // np.uint64(run.slice_ticks)))
+    assert (rows["hits_in"] > 0).all()
+    assert run.report()["totals"]["slices"] == len(rows["slice"])
+    assert run.merged.stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize("schedule, ranks, builders, filters, in_flight, epochs_per_slice", [
+    ("round-robin", 2, 1, 0, 4, 1), ("round-robin", 3, 3, 2, 1, 10), ("round-robin", 1, 4, 1, 4, 100),
+    ("chaotic", 3, 2, 0, 1, 1), ("chaotic", 2, 4, 3, 4, 10),
+    ("unshifted", 2, 3, 2, 2, 7), ("slots", 3, 3, 2, 2, 10),
+    ("table", 2, 3, 0, 4, 10), ("table", 3, 2, 2, 1, 1),
+    ("balanced", 2, 1, 0, 1, 1), ("balanced", 3, 3, 2, 4, 10), ("balanced", 1, 4, 0, 4, 100),
+    ("balanced", 4, 2, 3, 1, 3),
+])
+def test_gaps_cost_nothing(with_gaps, tmp_path, schedule, ranks, builders, filters, in_flight, epochs_per_slice):
+    uris, hits = with_gaps
+    if schedule == "table":
+        order = [*range(builders), 0]
+        file = tmp_path / "schedule.csv"
+        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(3)
+                                for builder in (order[::-1] if source % 2 else order)))
+        schedule = f"table:{file}"
+    words = ["round-robin", "--slot", "200us"] if schedule == "slots" else [schedule]
+    run = Run(tmp_path, uris, "--schedule", *words, "--builders", builders, "--filters", filters,
+              "--slices-in-flight", in_flight, "--epochs-per-slice", epochs_per_slice, "--overlap", "10us",
+              "--define", DEFINITION, np=ranks, timeout=30)
+    assert_same(read_merged(run.merged), merged_file(find_events(hits, DEFINITION, overlap=10_000)))
+    run.slice_ticks = epochs_per_slice * 10_000
+    assert_short(run, hits)
+
+
+def test_few_hits_in_ten_minutes(tmp_path):
+    times = np.sort(np.random.default_rng(5).integers(0, 600 * 10**9, 600))
+    uri, hits = csv_source(tmp_path / "rare.csv", times)
+    run = Run(tmp_path, [uri], "--define", "gap:1us,1", "--filters", 1, np=2, timeout=30)
+    assert_same(read_merged(run.merged), merged_file(find_events(hits, "gap:1000,1", overlap=20_000)))
+    run.slice_ticks = 1_000_000
+    assert_short(run, hits)
+    assert sum(part.stat().st_size for part in tmp_path.glob("run*.h5")) < 1_000_000
+
+
+@pytest.mark.parametrize("schedule", ["round-robin", "balanced"])
+def test_runs_are_resumed_across_gaps(with_gaps, tmp_path, schedule):
+    uris, hits = with_gaps
+    options = ["--schedule", schedule, "--builders", 2, "--define", DEFINITION, "--epochs-per-slice", 10,
+               "--segment-size", "1"]
+    whole = Run(tmp_path / "whole", uris, *options, np=2, timeout=30)
+    folder = tmp_path / "stopped"
+    job = ["run", *uris, *options, "--output", "run.h5"]
+    with Started(folder, *job, "--speed", "0.01", np=2) as started:
+        started.until_parts(6)
+        started.send(signal.SIGUSR1, 0)
+        started.wait(STOPPED)
+    with Started(folder, *job, "--resume", np=2) as started:
+        assert "resuming" in started.wait(0)
+    eventloom("merge", folder / "run.h5", "--output", folder / "merged.h5")
+    ignore = ("output", "report-json", "speed", "segment", "resume")
+    found, expected = content(folder / "merged.h5", ignore), content(whole.merged, ignore)
+    assert found.keys() == expected.keys()
+    # Who builds what is not settled beforehand where builders claim.
+    assert {name for name in found if found[name] != expected[name]} <= {"ledger/builder"}
+    assert_same(read_merged(whole.merged), merged_file(find_events(hits, DEFINITION, overlap=10_000)))

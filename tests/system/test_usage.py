@@ -9,7 +9,7 @@ import pytest
 
 import truth
 from epochs_file import read_epochs_file
-from program import BINARY, environment, eventloom, generate
+from program import BINARY, Run, environment, eventloom, generate
 from results import assert_unfinished, read_ledger
 
 COMMANDS = ["run", "generate", "convert", "inspect", "merge", "plan", "send", "serve"]
@@ -107,24 +107,25 @@ def test_source_that_cannot_be_read(tmp_path, uri, word, np):
 
 @pytest.mark.parametrize("np", [None, 3])
 def test_hits_years_apart(tmp_path, np):
-    """Slices in between are for nobody: a run says so at once; convert and inspect leave them out."""
+    """What lies in between costs nothing, in a run as in convert and inspect."""
     (tmp_path / "far.csv").write_text(f"5,1\n{(1 << 40) * 10_000 + 5},2\n")
     source = f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns"
     eventloom("convert", source, "--output", tmp_path / "far.epochs", timeout=20)
     shown = json.loads(eventloom("inspect", "--json", tmp_path / "far.epochs", timeout=20).stdout)
     assert (shown["hits"], shown["gaps"], shown["epochs_in_gaps"]) == (2, 1, (1 << 40) - 1)
     for uri in (source, f"file:{tmp_path}/far.epochs"):
-        done = eventloom("run", "--source", uri, "--define", "tag", "--output", tmp_path / "run.h5", np=np, code=2, timeout=20)
-        lines = [line for line in done.stderr.splitlines() if "--epochs-per-slice" in line]
-        assert len(lines) == 1 and "far." in lines[0] and f"to epoch {1 << 40}" in lines[0], done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["far.csv", "far.epochs"]
+        folder = tmp_path / uri.partition(":")[0]
+        folder.mkdir()
+        done = eventloom("run", "--source", uri, "--define", "tag", "--output", folder / "run.h5", np=np, timeout=20)
+        assert done.stdout.startswith("2 events with 2 hits in 2 slices"), done.stdout
 
 
 def test_sources_that_begin_years_apart(tmp_path, stream):
     (tmp_path / "far.csv").write_text(f"{(1 << 40) * 10_000},2\n")
-    done = eventloom("run", "--source", f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns", "--source", stream,
-                     "--define", "tag", "--output", tmp_path / "run.h5", code=2, timeout=20)
-    assert_one_line(done, "far.csv", f"to epoch {1 << 40}", "--epochs-per-slice")
+    alone = Run(tmp_path / "alone", [stream], "--define", "tag", timeout=20).report()["totals"]
+    both = Run(tmp_path / "both", [f"csv:{tmp_path}/far.csv?time=1&channel=2&unit=ns", stream], "--define", "tag",
+               timeout=20).report()["totals"]
+    assert (both["events"], both["slices"]) == (alone["events"] + 1, alone["slices"] + 1)
 
 
 def test_time_that_no_epoch_has(tmp_path):

@@ -291,7 +291,7 @@ TEST(SliceAssembler, RefusesWhatCannotBe) {
   refused({.total_bytes = std::numeric_limits<std::uint64_t>::max()}, 8);
   refused({.total_bytes = 64, .offset = 32}, 32);
   refused({.total_bytes = 8, .origin = 2}, 8);
-  refused({.total_bytes = 8, .kind = 2}, 8);
+  refused({.total_bytes = 8, .kind = 3}, 8);
   refused({.total_bytes = 32, .has_body_crc = 1, .n_damage = 2}, 32);
   refused({.total_bytes = 64, .has_body_crc = 0, .n_damage = 1}, 64);
   refused({.total_bytes = 32, .kind = ChunkHeader::kEnd, .has_body_crc = 1, .n_damage = 2}, 32);
@@ -338,6 +338,96 @@ TEST(SliceAssembler, KnowsASliceCompleteWhenAllOriginsSentOrEnded) {
   EXPECT_TRUE(assembler.complete({4}));
   EXPECT_FALSE(assembler.all_ended());
   EXPECT_EQ(assembler.data_end().value, 3U);
+}
+
+std::vector<std::byte> gap_body(std::uint64_t end) {
+  std::vector<std::byte> body(sizeof end);
+  std::memcpy(body.data(), &end, sizeof end);
+  return body;
+}
+
+void place_gap(SliceAssembler& assembler, std::uint32_t origin, SliceRange gap) {
+  ChunkHeader chunk;
+  chunk.kind = ChunkHeader::kGap;
+  chunk.origin = origin;
+  chunk.slice = gap.begin.value;
+  chunk.total_bytes = chunk.bytes = sizeof gap.end.value;
+  chunk.has_body_crc = 1;
+  assembler.place(chunk, gap_body(gap.end.value));
+}
+
+void place_data(SliceAssembler& assembler, std::uint32_t origin, std::uint64_t slice) {
+  ChunkHeader chunk;
+  chunk.origin = origin;
+  chunk.slice = slice;
+  assembler.place(chunk, {});
+}
+
+TEST(SliceAssembler, KnowsHowFarThereIsNothing) {
+  SliceAssembler assembler(2);
+  place_gap(assembler, 0, {{3}, {1'000'000'000'000}});
+  EXPECT_FALSE(assembler.complete({4}));
+  EXPECT_EQ(assembler.nothing_up_to(0, {4}), SliceId{1'000'000'000'000});
+  EXPECT_EQ(assembler.nothing_up_to(1, {4}), SliceId{4});
+  EXPECT_EQ(assembler.nothing_up_to({4}), SliceId{4});
+  place_data(assembler, 1, 4);
+  EXPECT_TRUE(assembler.complete({4}));
+  EXPECT_TRUE(assembler.holds({4}));
+  assembler.recycle(assembler.take({4}));
+  place_gap(assembler, 1, {{6}, {500}});
+  EXPECT_TRUE(assembler.complete({6}));
+  EXPECT_FALSE(assembler.holds({6}));
+  EXPECT_EQ(assembler.nothing_up_to({6}), SliceId{500});
+  EXPECT_EQ(assembler.nothing_up_to({2}), SliceId{2}) << "before the gaps";
+}
+
+TEST(SliceAssembler, RemembersAllGapsThatAreAhead) {
+  SliceAssembler assembler(1);
+  place_gap(assembler, 0, {{3}, {100}});
+  place_gap(assembler, 0, {{101}, {200}});
+  ChunkHeader end;
+  end.kind = ChunkHeader::kEnd;
+  end.slice = 201;
+  assembler.place(end, {});
+  EXPECT_EQ(assembler.nothing_up_to({3}), SliceId{100});
+  EXPECT_EQ(assembler.nothing_up_to({150}), SliceId{200});
+  EXPECT_EQ(assembler.nothing_up_to({100}), SliceId{100});
+}
+
+TEST(SliceAssembler, AGapMayLieInDamage) {
+  Pair pair({4, 1024}, 3);
+  SliceAssembler assembler(1);
+  pair.inbox.grant({10}, true);
+  pair.inbox.settle();
+  const std::vector<Damage> damage{{.first_epoch = 7, .n_epochs = 1'000'000, .n_hits = 5}};
+  pair.outbox.start_gap(0, {{2}, {900}}, damage);
+  pair.outbox.pump();
+  pair.outbox.settle();
+  for (int i = 0; i < 100 && !assembler.complete({2}); ++i) {
+    pair.fabric.rank(0).progress();
+    pair.inbox.drain(assembler);
+  }
+  EXPECT_EQ(assembler.nothing_up_to(0, {2}), SliceId{900});
+  ASSERT_EQ(assembler.missing(0, {899}).size(), 1U);
+  EXPECT_EQ(assembler.missing(0, {899})[0].n_hits, 5U);
+  EXPECT_TRUE(assembler.missing(0, {900}).empty());
+}
+
+TEST(SliceAssembler, RefusesGapsThatCannotBe) {
+  const auto refused = [](ChunkHeader header, std::uint64_t end, std::size_t bytes) {
+    SliceAssembler assembler(1);
+    auto body = gap_body(end);
+    body.resize(bytes);
+    header.slice = 5;
+    header.kind = ChunkHeader::kGap;
+    header.bytes = static_cast<std::uint32_t>(bytes);
+    EXPECT_THROW(assembler.place(header, body), std::runtime_error);
+  };
+  refused({.total_bytes = 8, .has_body_crc = 1}, 5, 8);
+  refused({.total_bytes = 8, .has_body_crc = 0}, 9, 8);
+  refused({.total_bytes = 4, .has_body_crc = 1}, 9, 4);
+  refused({.total_bytes = 40, .has_body_crc = 1}, 9, 8);
+  refused({.total_bytes = 39, .has_body_crc = 1}, 9, 39);
 }
 
 TEST(SliceAssembler, RefusesAChunkThatComesTwice) {

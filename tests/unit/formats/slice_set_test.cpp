@@ -152,16 +152,28 @@ TEST(SliceSet, RunsOutOfTheNumbersAreRefused) {
   EXPECT_EQ(set.size_beyond(), 69U);
 }
 
-TEST(SliceSet, SpansBeyondTheLimitsAreRefused) {
+TEST(SliceSet, MoreSlicesThanARunCanHaveAreRefused) {
   EXPECT_THROW(set_of(0, {{0, 1, std::uint64_t{1} << 60}}), std::invalid_argument);
-  EXPECT_THROW(set_of(0, {{kMaxSliceSpan, 1, 1}}), std::invalid_argument);
-  EXPECT_THROW(set_of(7, {{7 + kMaxSliceSpan, 1, 1}}), std::invalid_argument);
-  EXPECT_THROW(set_of(0, {{kMaxSliceSpanBeyond, 1, 1}}), std::invalid_argument);
-  EXPECT_THROW(set_of(0, {{0, 1, kMaxSliceSpanBeyond}, {2 * kMaxSliceSpanBeyond, 1, 1}}), std::invalid_argument);
+  EXPECT_THROW(set_of(7, {{7, 1, kMaxSlices}, {7 + kMaxSlices, 1, 1}}), std::invalid_argument);
+  EXPECT_THROW(set_of(0, {{0, 3, kMaxSlices / 2}, {1, 3, kMaxSlices / 2 + 1}}), std::invalid_argument);
+}
+
+TEST(SliceSet, GapsMayBeOfAnyLength) {
+  constexpr std::uint64_t kFar = 1'000'000'000'000'000;
+  const auto set = set_of(7, {{7, 1, 3}, {kFar, 2, 3}, {kFar + 1, kFar, 3}});
+  EXPECT_EQ(set.frontier().value, 10U);
+  EXPECT_EQ(set.end().value, 3 * kFar + 2);
+  EXPECT_EQ(set.size_beyond(), 6U);
+  EXPECT_FALSE(set.contains({kFar - 1}));
+  EXPECT_TRUE(set.contains({kFar}));
+  EXPECT_EQ(set.next_missing({kFar}), SliceId{kFar + 3});
+  EXPECT_EQ(set.next_missing({2 * kFar + 1}), SliceId{2 * kFar + 2});
+  EXPECT_EQ(set.next_missing({2 * kFar + 9}), SliceId{2 * kFar + 9});
+  EXPECT_EQ(SliceSet(set.frontier(), set.beyond()), set);
 }
 
 TEST(SliceSet, ALongFinishedPartTakesNoMemory) {
-  const auto n = kMaxSliceSpanBeyond * 2;
+  const auto n = std::uint64_t{1} << 33;
   const auto set = set_of(0, {{0, 1, n}, {n + 1, 1, 1}});
   EXPECT_EQ(set.frontier().value, n);
   EXPECT_EQ(set.beyond(), (Runs{{n + 1, 1, 1}}));

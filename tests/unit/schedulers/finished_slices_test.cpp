@@ -62,7 +62,10 @@ TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {10}), kNoSlice);
   auto* book = scheduler->claims();
   ASSERT_NE(book, nullptr);
-  for (const auto builder : {BuilderId{0}, BuilderId{1}, kNobody, BuilderId{1}}) book->append(builder);
+  book->append({0});
+  book->append({1});
+  book->skip_to({13});
+  book->append({1});
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {10}), SliceId{10});
   EXPECT_EQ(next_unfinished(*scheduler, finished, {1}, {10}), SliceId{11});
   EXPECT_EQ(next_unfinished(*scheduler, finished, {1}, {12}), SliceId{13});
@@ -70,22 +73,21 @@ TEST(NextUnfinished, KnowsNoneWhereNobodyHasClaimedSoFar) {
   EXPECT_EQ(next_unfinished(*scheduler, finished, {0}, {11}), kNoSlice);
 }
 
-TEST(ClaimBook, FinishedSlicesAreNobodys) {
+TEST(ClaimBook, SkippedSlicesAreNobodys) {
   ClaimBook book({10}, 100);
-  book.append(kNobody);
+  book.skip_to({11});
   EXPECT_EQ(book.end(), SliceId{11});
   EXPECT_FALSE(book.last()) << "no builder has claimed yet";
   book.append({1});
-  book.append(kNobody);
-  book.append(kNobody);
+  book.skip_to({1'000'000'000'014});
+  book.skip_to({20});
   book.append({0});
-  book.append(kNobody);
-  EXPECT_EQ(book.end(), SliceId{16});
-  EXPECT_EQ(book.last(), BuilderId{0}) << "who claimed last, not who claimed nothing";
+  EXPECT_EQ(book.end(), SliceId{1'000'000'000'015});
+  EXPECT_EQ(book.last(), BuilderId{0});
   EXPECT_EQ(book.next_slice({1}, {10}), SliceId{11});
-  EXPECT_EQ(book.next_slice({0}, {10}), SliceId{14});
+  EXPECT_EQ(book.next_slice({0}, {10}), SliceId{1'000'000'000'014});
   EXPECT_EQ(book.next_slice({2}, {10}), std::nullopt);
-  EXPECT_EQ(book.next_slice({0}, {15}), std::nullopt);
+  EXPECT_EQ(book.next_slice({0}, {1'000'000'000'015}), std::nullopt);
 }
 
 /// Builders take their turns as if the finished slices were not there.
@@ -100,18 +102,18 @@ TEST(ClaimBook, NobodysSlicesDoNotChangeWhoIsNext) {
     EXPECT_EQ(found, expected);
     plain->claims()->append(*expected);
     gaps->claims()->append(*found);
-    for (int n = 0; n < i % 3; ++n) gaps->claims()->append(kNobody);
+    gaps->claims()->skip_to({gaps->claims()->end().value + static_cast<std::uint64_t>(i % 3)});
   }
 }
 
-TEST(ClaimBook, NobodysSlicesAreForgottenLikeOthers) {
-  ClaimBook book({0}, 3);
+TEST(ClaimBook, ForgetsTheOldestClaims) {
+  ClaimBook book({0}, 2);
   book.append({1});
-  book.append(kNobody);
+  book.skip_to({3});
   book.append({1});
   EXPECT_EQ(book.next_slice({1}, {0}), SliceId{0});
-  book.append(kNobody);
-  EXPECT_EQ(book.next_slice({1}, {0}), SliceId{2});
+  book.append({0});
+  EXPECT_EQ(book.next_slice({1}, {0}), SliceId{3});
 }
 
 }  // namespace

@@ -133,35 +133,5 @@ TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
   }
 }
 
-TEST_F(EpochLimits, RunsRefuseLongGaps) {
-  StreamMaker maker;
-  maker.add(2, 4);
-  maker.add(kFar, 3);
-  EpochsSource source(write(maker.with_index()));
-  try {
-    source.limit_gaps({.epochs_per_slice = 100});
-    FAIL() << "that is " << kFar / 100 << " empty slices";
-  } catch (const UserError& e) {
-    const std::string text = e.what();
-    EXPECT_NE(text.find("a.epochs"), std::string::npos) << text;
-    EXPECT_NE(text.find("from epoch 3 to epoch " + std::to_string(kFar)), std::string::npos) << text;
-    EXPECT_NE(text.find(std::to_string((kFar - 3) / 100) + " empty slices"), std::string::npos) << text;
-    EXPECT_NE(text.find("--epochs-per-slice"), std::string::npos) << text;
-    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-  }
-  EXPECT_NO_THROW(source.limit_gaps({.epochs_per_slice = kFar / GapLimit::kEmptySlices + 1}));
-}
-
-/// The part of a buffer that is left says that it belongs far behind the others.
-TEST_F(EpochLimits, RunsRefuseLongGapsBeforeDamage) {
-  StreamMaker maker;
-  maker.add(2, 4);
-  maker.add(kFar, 50);
-  auto file = maker.without_index();
-  file.resize(file.size() - 16);
-  EpochsSource source(write(file));
-  EXPECT_THROW(source.limit_gaps({.epochs_per_slice = 100}), UserError);
-}
-
 }  // namespace
 }  // namespace eventloom::test

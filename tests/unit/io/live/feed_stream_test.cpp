@@ -110,6 +110,18 @@ TEST(FeedStream, NamesWhereSomethingBegins) {
   EXPECT_EQ(live.stream.next_beginning(7), 9U);
 }
 
+TEST(FeedStream, GoesOnWhereItHasGotTo) {
+  Live live;
+  live.feed.add(make_buffer(3, 1, 2));
+  live.feed.next.complete = 1'000'000'000'000;
+  live.stream.receive();
+  EXPECT_EQ(live.stream.next_beginning(4), 1'000'000'000'000U);
+  live.feed.add(make_buffer(500, 1));
+  live.stream.receive();
+  EXPECT_EQ(live.stream.next_beginning(4), 1'000'000'000'000U) << "it was decided that there was nothing";
+  EXPECT_EQ(live.stream.counts().at("hits_dropped_late"), 1U);
+}
+
 TEST(FeedStream, EndsBehindItsLastDataOrDamage) {
   Live live;
   feed_epochs(live, {3, 5});

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint32_t kEpochTicks = 100;
 constexpr Epoch kFar = Epoch{1} << 40;
-constexpr GapLimit kLimit{.epochs_per_slice = 100};
 
 /// Gives its blocks.
 class BlockReader final : public HitReader {
@@ -104,26 +103,6 @@ TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
   EXPECT_EQ(stream->next_beginning(64), 64U);
   EXPECT_EQ(stream->next_beginning(65), 70U);
   EXPECT_EQ(stream->next_beginning(71), kFar);
-}
-
-TEST(EncodedLimits, RunsRefuseLongGaps) {
-  const auto stream = stream_in({20, 70, kFar});
-  EXPECT_EQ(stream->first_epoch(), 20U);
-  stream->limit_gaps(kLimit);
-  const auto text = complaint_of_reading(*stream);
-  EXPECT_NE(text.find("'blocks': nothing comes from epoch 71 to epoch " + std::to_string(kFar)), std::string::npos)
-      << text;
-  EXPECT_EQ(complaint_of_reading(*stream_in({20, 70, kFar})), "") << "no limit without a run";
-  const auto late = stream_in({kFar, kFar + 5});
-  late->limit_gaps(kLimit);
-  EXPECT_EQ(complaint_of_reading(*late), "") << "where a stream begins is no gap";
-}
-
-/// To know the first epoch the stream reads on beyond the gap.
-TEST(EncodedLimits, RunsRefuseLongGapsThatWereReadAlready) {
-  const auto stream = stream_in({0, kFar});
-  EXPECT_EQ(stream->first_epoch(), 0U);
-  EXPECT_THROW(stream->limit_gaps(kLimit), UserError);
 }
 
 }  // namespace

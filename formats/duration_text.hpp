@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// A length of time as the options take it, exact: "10us", "1.5ms", "90s".
+std::string duration_text(Tick ticks, std::uint64_t tick_ps);
+
+}  // namespace eventloom
