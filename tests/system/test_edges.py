@@ -49,7 +49,9 @@ INPUTS = {
                            hits(*(2**28 * EPOCH + d for d in (-99, 0, 0, 2, 150)))],
     "a_little_out_of_order": [hits(105, 99, 101, 100, 98, 205, 199, 201), hits(100, 96, 203, 200)],
 }
-DEFINITIONS = ["gap:5,2", "gap:1,1", "multiplicity:10,2", "multiplicity:10,2,1,2", "multiplicity:7,3,3,0", "tag"]
+# With the longest length of each: a shorter overlap is refused.
+LONGEST = {"gap:5,2": 5, "gap:1,1": 1, "multiplicity:10,2": 10, "multiplicity:10,2,1,2": 20, "multiplicity:7,3,3,0": 21, "tag": 0}
+DEFINITIONS = list(LONGEST)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
@@ -93,7 +95,8 @@ def test_random_streams(tmp_path, seed):
         streams.append(list(zip(times, rng.integers(0, 2**28, len(times)).tolist())))
     definition = DEFINITIONS[seed % len(DEFINITIONS)]
     check(tmp_path, streams, definition, "--builders", rng.integers(1, 4), "--filters", rng.integers(0, 3),
-          overlap=rng.choice([0, 20, 100, 350]), per_slice=rng.choice([1, 2, 5, 100]), epoch=rng.choice([64, 100, 1000]),
+          overlap=max(LONGEST[definition], rng.choice([0, 20, 100, 350])),
+          per_slice=rng.choice([1, 2, 5, 100]), epoch=rng.choice([64, 100, 1000]),
           np=rng.choice([None, 2, 3]), omp=rng.choice([1, 2]))
 
 
