@@ -64,9 +64,7 @@ void plan_outputs(FilePlan& plan, const RunConfig& config) {
     plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);
   }
   if (config.save_sorted.empty()) return;
-  const bool finished = has_sorted_manifest(config.save_sorted) && !config.force;
-  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file,
-                finished && !goes_on ? Existing::keep : Existing::replace);
+  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, Existing::replace);
 }
 
 }  // namespace

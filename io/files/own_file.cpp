@@ -1,7 +1,6 @@
 #include "io/files/own_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,7 +98,12 @@ void refuse_foreign(const fs::path& path, Recognise ours) {
   if (!ours(path)) refuse_unknown(path);
 }
 
-bool lock_file(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+// Not flock(), which readers by HDF5 use: a file that has just got its name would be locked to them for a moment.
+bool lock_file(int descriptor) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  return ::fcntl(descriptor, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
+}
 
 void remove_own(const fs::path& file, Recognise ours) {
   const auto status = look_at(file);

@@ -168,14 +168,12 @@ bool is_sorted_file(const std::filesystem::path& file) {
   return (header.flags & kSorted) != 0;
 }
 
-bool has_sorted_manifest(const std::filesystem::path& folder) { return is_json_of(folder / kManifest, kFormat); }
-
 void prepare_sorted_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
   // Without its manifest what a failure in between leaves is nothing.
-  if (has_sorted_manifest(folder)) remove_own(folder / kManifest, is_sorted_file);
+  if (is_json_of(folder / kManifest, kFormat)) remove_own(folder / kManifest, is_sorted_file);
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const auto& file = entry.path();
     if (is_sorted_name(file.filename().string()) && is_sorted_file(file)) remove_own(file, is_sorted_file);

@@ -161,7 +161,8 @@ TEST_F(BenchFile, HoldsEverything) {
   EXPECT_TRUE(printed.ends_with("\nthe second is slower\n")) << printed;
   report.write_json(folder / "out.json");
   EXPECT_EQ(Json::parse(content(folder / "out.json")),
-            Json({{"bench", "exchange"},
+            Json({{"format", "eventloom-bench"},
+                  {"bench", "exchange"},
                   {"setup", {{"cores", 2}}},
                   {"points", {point("put", 64, 0.5, 3), point("get", 128, 0, 4)}},
                   {"notes", Json::array({"the second is slower"})}}));
@@ -286,7 +287,7 @@ TEST_F(PlotFile, PngIsOne) {
 }
 
 TEST_F(PlotFile, ThatCannotBeWrittenIsRefused) {
-  EXPECT_TRUE(holds(refusal([&] { write_plot(folder / "none" / "plot.svg", plots()); }), "cannot write"));
+  EXPECT_TRUE(holds(refusal([&] { write_plot(folder / "none" / "plot.svg", plots()); }), "cannot create"));
 }
 
 TEST_F(PlotFile, AGnuplotThatFailsIsTold) {
