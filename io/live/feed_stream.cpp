@@ -116,7 +116,7 @@ std::size_t FeedStream::receive() {
   }
   const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
   for (const auto& damage : batch_.damage) take_damage(damage);
-  if (recording_) recording_->add(batch_.buffers, batch_.damage);
+  if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
   take_progress();
   return moved ? bytes + 1 : 0;
@@ -369,7 +369,7 @@ void FeedStream::count_rest() {
   while (!drained() && std::chrono::steady_clock::now() < longest) {
     batch_.clear();
     feed_->take(batch_);
-    if (recording_) recording_->add(batch_.buffers, batch_.damage);
+    if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
     std::span<const std::byte> rest(batch_.buffers);
     for (auto header = read_epoch_buffer_header(rest); header; header = read_epoch_buffer_header(rest)) {
       not_taken_ += header->n_hits;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "io/live/damage_records.hpp"
 
@@ -18,7 +19,7 @@ Epoch saturated(Epoch epoch, Epoch more) { return epoch > kMostEpoch - more ? kM
 }  // namespace
 
 void StepFilter::begin_at(Epoch epoch, Epoch reach) {
-  begun_ = true;
+  begun_ = fresh_ = true;
   if (limit_ != kMostEpoch) limit_ = saturated(epoch, reach);
   place_ = complete_ = 0;
   aside_.reset();
@@ -89,6 +90,7 @@ void StepFilter::note_return(Epoch to) {
 
 void StepFilter::go_on(Epoch to) {
   ++steps_;
+  if (std::exchange(fresh_, false) && limit_ != kMostEpoch) limit_ = 0;
   expect(to);
   aside_.reset();
 }

@@ -17,8 +17,8 @@ class StepFilter {
   /// `reach`: epochs to the next data that are believed; the greatest number: all that lie ahead.
   explicit StepFilter(Epoch reach) : reach_(reach) {}
 
-  /// The run begins with this epoch: what lies more than `reach` ahead of it is far. All that has been taken is to be
-  /// given to take_out() again.
+  /// The run begins with this epoch: the stream is far if it begins more than `reach` ahead of it. All that has been
+  /// taken is to be given to take_out() again.
   void begin_at(Epoch epoch, Epoch reach);
   /// The stream may be here by now, and reach from here.
   void expect(Epoch epoch);
@@ -46,8 +46,9 @@ class StepFilter {
 
   Epoch reach_;
   bool begun_ = false;
-  Epoch place_ = 0;  ///< what begins before it has been
-  Epoch limit_ = 0;  ///< what begins here or behind is far
+  bool fresh_ = false;  ///< nothing has been taken since the run began
+  Epoch place_ = 0;     ///< what begins before it has been
+  Epoch limit_ = 0;     ///< what begins here or behind is far
   Epoch complete_ = 0;
   std::optional<Epoch> aside_;
   std::uint64_t steps_ = 0;

@@ -123,7 +123,7 @@ class Play {
     }
     draw(0, 1) == 0 ? peer_.end(live_.feed) : end_run();
     send_rest();
-    live_.stream.close();
+    close();
   }
 
   [[nodiscard]] FeedStream& stream() { return live_.stream; }
@@ -131,6 +131,8 @@ class Play {
   [[nodiscard]] const std::map<std::uint64_t, Sent>& slices() const { return slices_; }
   /// All that the stream has taken from its feed.
   [[nodiscard]] const std::vector<Hit>& taken() const { return taken_; }
+  /// The same and what it has taken from its feed when the run was over.
+  [[nodiscard]] const std::vector<Hit>& received() const { return received_; }
   [[nodiscard]] std::uint64_t hits_given() const { return taken_.size() + lost_; }
   [[nodiscard]] std::uint64_t hits_late() const { return late_; }
   [[nodiscard]] std::uint64_t hits_before() const { return before_; }
@@ -179,6 +181,14 @@ class Play {
       taken_.insert(taken_.end(), hits.begin(), hits.end());
       begun_ ? judge(std::move(hits)) : early_.push_back(std::move(hits));
     }
+  }
+
+  void close() {
+    const auto takes = live_.feed.takes;
+    live_.stream.close();
+    received_ = taken_;
+    if (live_.feed.takes == takes) return;
+    for (const auto& hits : peer_.take_sent()) received_.insert(received_.end(), hits.begin(), hits.end());
   }
 
   /// A buffer is late when it begins before what has been decided; what it has before the run is not part of it.
@@ -269,6 +279,7 @@ class Play {
   std::map<std::uint64_t, Sent> slices_;
   std::vector<std::vector<Hit>> early_;
   std::vector<Hit> taken_;
+  std::vector<Hit> received_;
   std::set<Hit> in_time_;
   std::uint64_t lost_ = 0;
   std::uint64_t late_ = 0;
@@ -364,7 +375,7 @@ TEST_F(FeedStreamAccount, ARecordingHasAllThatCame) {
     SliceData data;
     recorded.collect({0, kNoEnd}, data);
     EXPECT_TRUE(data.damage.empty());
-    EXPECT_EQ(hits_in(data), play.taken());
+    EXPECT_EQ(hits_in(data), play.received());
     EXPECT_EQ(recorded.header(), live_header());
   }
 }

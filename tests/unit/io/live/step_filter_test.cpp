@@ -122,6 +122,20 @@ TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
   EXPECT_EQ(stream.batch.complete, 0U);
 }
 
+/// A run may begin long before one of its streams does; that is no leave to jump.
+TEST(StepFilter, AJumpBeforeTheRunHasBegunIsOne) {
+  Filtered stream;
+  stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
+  EXPECT_EQ(stream.kept().size(), 4U) << "nobody knows yet where the others are";
+  stream.filter.begin_at(0, 10 * kReach);
+  stream.take({0, 1, 2 * kReach, 2 * kReach + 1});
+  EXPECT_EQ(stream.kept(), (Epochs{0, 1}));
+  Filtered late;
+  late.filter.begin_at(0, 10 * kReach);
+  late.take({2 * kReach, 2 * kReach + 1});
+  EXPECT_EQ(late.kept(), (Epochs{2 * kReach, 2 * kReach + 1}));
+}
+
 /// What lacks between a place and a far one lies where the stream was.
 TEST(StepFilter, NothingThatIsMissingReachesFar) {
   Filtered stream;
