@@ -528,7 +528,8 @@ def test_beside_another_source(tmp_path, generated, order, np):
 @pytest.mark.parametrize("same", [True, False], ids=["same", "other"])
 def test_beside_another_folder(tmp_path, generated, same):
     folders = [generated["gap:60,3"].path, generated["gap:60,3" if same else "tag"].path]
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}" for folder in folders]), "sorted:DIR", "alone")
+    expected = ["given twice"] if same else ["sorted:DIR", "alone"]
+    assert_one_line(refused(tmp_path, [f"sorted:{folder}" for folder in folders]), *expected)
 
 
 def test_stream_without_its_folder(tmp_path, generated):
