@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from datagrams import DATA, HEADER, HOST, MARK, FIELDS, MAGIC
+from datagrams import DATA, FIELDS, HEADER, HOST, MAGIC, MARK
 from epochs_file import BUFFER_HEADER, BUFFER_MAGIC, crc32c
 from lmd_reference import Event, Subevent, white_rabbit
 from mbs import Layout
 
 FRAGMENT = 1400  # bytes of an epoch buffer in a datagram
 WRAP = 2**28  # epochs, as the marker words count them
-# Epochs of 10 us; a minute is 6 million of them.
-JUMPS = (7_000_000, WRAP, 5 * WRAP + 3, 10**12, 1_800_000_000_000_000 - 10**6, -7_000_000, -10**12)
+# Epochs of 10 us: more than a minute or an hour, with the time that passes meanwhile, and close to the last there are.
+JUMPS = (60_000_000, WRAP, 5 * WRAP + 3, 10**12, 1_800_000_000_000_000 - 10**6, -60_000_000, -10**12)
+JUMPS_OF_STAMPS = tuple(jump for jump in JUMPS if abs(jump) > 500_000_000)
 KINDS = ("jump", "stall", "silence", "loss", "flood", "restart", "garbage")
 
 
@@ -46,6 +47,8 @@ class Sent:
 class Peer:
     """Goes on with a recording by the clock. `tick` is to be called again and again with the epoch that it is now."""
 
+    jumps = JUMPS
+
     def __init__(self, file, seed, calm):
         self.file, self.random, self.sent = file, random.Random(seed), Sent()
         self.calm = calm  # s between two misbehaviours, about
@@ -64,7 +67,7 @@ class Peer:
         self.kind = self.random.choice(KINDS)
         self.sent.done.append(self.kind)
         if self.kind == "jump":
-            self.shift = self.random.choice(JUMPS)
+            self.shift = self.random.choice(self.jumps)
         getattr(self, self.kind, lambda _: None)(epoch)
 
     def end(self, _):
@@ -159,6 +162,8 @@ class BadBoard(Peer):
 
 class BadServer(Peer):
     """An MBS server, transport: the recording's hits as events with White Rabbit stamps."""
+
+    jumps = JUMPS_OF_STAMPS
 
     def __init__(self, file, hits, seed, calm):
         super().__init__(file, seed, calm)

@@ -1,0 +1,180 @@
+"""Four peers that misbehave at random: jump, stall, flood, restart, send garbage or nothing. The run ends in time, its memory
+stays flat, its ledger balances, what each board sent is accounted for, and complete slices are the serial reference's.
+
+EVENTLOOM_LIVE_CAMPAIGN_SECONDS=300 for a longer one; EVENTLOOM_LIVE_CAMPAIGN_SEEDS=0-19 for other ones.
+"""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+
+from epochs_file import hits_of_file, read_epochs_file
+from live import EPOCH, LiveRun, counts_of, drained, free_port, losses_of, masked, merged, rows, udp
+from lmd_reference import Subevent
+from misbehaviour import BadBoard, BadServer
+from program import generate
+from reference import INCOMPLETE, find_events, merged_file, weave
+from results import event_keys
+
+SECONDS = float(os.environ.get("EVENTLOOM_LIVE_CAMPAIGN_SECONDS", 10))
+SEEDS = os.environ.get("EVENTLOOM_LIVE_CAMPAIGN_SEEDS", "0-1")
+DEFINE, SLICE_EPOCHS, OVERLAP = "gap:25ns,4", 100, EPOCH
+NEAR = 2 * OVERLAP  # ticks: farther apart two hits have nothing to do with each other
+TIMEOUT = 1  # s, --epoch-timeout
+BUFFER = 4 << 20
+CALM = 1.5  # s between two misbehaviours of a peer
+
+
+def seeds():
+    first, _, last = SEEDS.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+@dataclass
+class Streams:
+    paths: list
+    files: list
+    hits: list
+    seconds: float  # of data
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    """Data that are sent ten times slower than they were taken, as all this is in Python."""
+    seconds = max(1, SECONDS / 10)
+    uris = generate(tmp_path_factory.mktemp("streams"), sources=4, rate=4_000, timing="poisson", hits=6, width="50ns",
+                    noise=10_000, duration=f"{round(seconds * 1000)}ms", seed=3, **{"epochs-per-buffer": 500})
+    paths = [Path(uri.removeprefix("file:")) for uri in uris]
+    files = [read_epochs_file(path) for path in paths]
+    return Streams(paths, files, [hits_of_file(file) for file in files], seconds)
+
+
+class Memory:
+    """Resident, of processes; the largest of the first half of the run and of the second."""
+
+    def __init__(self, pids):
+        self.pids, self.seen = pids, []
+
+    def look(self):
+        found = [re.search(r"VmRSS:\s+(\d+)", status) for status in map(self._status, self.pids)]
+        self.seen.append([int(one[1]) * 1024 if one else 0 for one in found])
+
+    @staticmethod
+    def _status(pid):
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{pid}/status").read_text()
+        return ""
+
+    def halves(self):
+        middle = len(self.seen) // 2
+        return [max(map(max, zip(*half))) for half in (self.seen[:middle], self.seen[middle:])]
+
+
+def misbehave(peers, memory, seconds, data_seconds):
+    """For so long; then, if they are `calm` at the end, all go on in good order for a moment."""
+    begin, rate = time.monotonic(), data_seconds * 1e9 / EPOCH / seconds
+    looked = 0
+    while (passed := time.monotonic() - begin) < seconds:
+        for peer in peers:
+            peer.tick(int(passed * rate))
+        if passed - looked > 0.5:
+            looked = passed
+            memory.look()
+        time.sleep(0.002)
+    return int(seconds * rate)
+
+
+def reference_of(streams, peers):
+    """Hits of what was sent as it is, by source, woven; as the run is to see them."""
+    kept = []
+    for number, (file, hits, peer) in enumerate(zip(streams.files, streams.hits, peers)):
+        belongs = numpy.repeat(numpy.arange(len(file.buffers)), [b.n_hits for b in file.buffers])
+        kept.append(hits.take(numpy.flatnonzero(numpy.isin(belongs, list(peer.sent.right)))))
+        if isinstance(peer, BadServer):
+            kept[-1].channel = numpy.array([Subevent(c & 0xFFFF, []).channel for c in kept[-1].channel], dtype=numpy.uint32)
+    return weave(kept)
+
+
+def assert_complete_slices_right(hits, found):
+    expected = set(event_keys(merged_file(find_events(hits, DEFINE, OVERLAP))))
+    slice_ticks = SLICE_EPOCHS * EPOCH
+    sent = dict(zip(*(column.tolist() for column in numpy.unique(hits.time // numpy.uint64(slice_ticks),
+                                                                 return_counts=True))))
+    got, incomplete = rows(found), masked(found)
+    complete = got.keys() - incomplete
+    for number in complete:
+        assert got[number]["hits_in"] == sent.get(number, 0), f"slice {number} is complete, yet not what was sent"
+    events = event_keys(found, INCOMPLETE)
+    wrong = [key for key in events if key not in expected]
+    assert not wrong, f"{len(wrong)} events are not flagged, yet not the reference's, first {wrong[0]}"
+    home = {key for key in expected if _slice(key[0][0] - NEAR) == _slice(key[-1][0] + NEAR) in complete}
+    missing = home - set(events)
+    assert not missing, f"{len(missing)} events of complete slices are not there, first {min(missing)}"
+    return len(complete), len(incomplete)
+
+
+def _slice(tick):
+    return tick // (SLICE_EPOCHS * EPOCH)
+
+
+def assert_accounted_for(report, number, peer):
+    """What a board says that it has sent is in the ledger, or was before the run or behind its end."""
+    counts = counts_of(report, number)
+    if counts.get("kernel_drops"):
+        return
+    elsewhere = counts["hits_before_the_run"] + counts["hits_after_the_end"]
+    assert counts["hits_in"] + elsewhere == peer.sent.hits, (number, counts, losses_of(report, number))
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_campaign(tmp_path, streams, seed):
+    rng = random.Random(seed)
+    np, how = rng.choice([None, 2, 3]), rng.choice([signal.SIGINT, signal.SIGTERM, "--duration"])
+    ports = [free_port(), free_port()]
+    with contextlib.ExitStack() as stack:
+        boards = [stack.enter_context(BadBoard(streams.files[n], ports[n // 2], 10 * seed + n, CALM)) for n in range(3)]
+        server = stack.enter_context(BadServer(streams.files[3], streams.hits[3], 10 * seed + 3, CALM))
+        peers = [*boards, server]
+        ids = [file.source for file in streams.files]
+        uris = [udp(ports[0], sources=f"{ids[0]},{ids[1]}"), udp(ports[1], sources=ids[2]),
+                f"mbs://127.0.0.1:{server.port}/transport?time=wr"]
+        options = ["--define", DEFINE, "--epochs-per-slice", SLICE_EPOCHS, "--overlap", f"{OVERLAP}ns", "--epoch-timeout",
+                   f"{TIMEOUT}s", "--reconnect", "60s", "--live-buffer", BUFFER, "--on-congestion",
+                   rng.choice(["block", "drop"])]
+        if how == "--duration":
+            options += ["--duration", f"{SECONDS + 1}s"]
+        run = stack.enter_context(LiveRun(tmp_path, uris, *options, np=np).listening())
+        for board in boards:
+            board.restart(0)
+        memory = Memory(run.ranks().values())
+        last = misbehave(peers, memory, SECONDS, streams.seconds)
+        for peer in peers:
+            peer.recover(last)
+        for port in ports:
+            drained(port)
+        told = time.monotonic()
+        if how != "--duration":
+            run.signal(how)
+        while run.process.poll() is None and time.monotonic() - told < TIMEOUT + 12:
+            server.flush()
+            time.sleep(0.01)
+        took = time.monotonic() - told
+        text = run.wait(3, 1)
+        found, report = merged(tmp_path), run.report()
+    first, second = memory.halves()
+    complete, incomplete = assert_complete_slices_right(reference_of(streams, peers), found)
+    for number, board in enumerate(boards):
+        assert_accounted_for(report, number, board)
+    print(f"seed {seed}: {np} ranks, {how}, ended in {took:.1f} s, {complete} complete and {incomplete} incomplete slices, "
+          f"{first / 1e6:.0f} and {second / 1e6:.0f} MB, {[peer.sent.done for peer in peers]}")
+    assert took < TIMEOUT + 10
+    assert second < 1.3 * first + 8e6, "memory grows"
+    assert complete > 0 and len(text) < 1e6
