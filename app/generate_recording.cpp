@@ -62,7 +62,7 @@ class RecordingWriter::Stream {
 };
 
 RecordingWriter::RecordingWriter(const GenerateSettings& settings)
-    : settings_(settings), truth_(truth_csv_path(settings), is_truth_csv), truth_text_(kTruthHead) {
+    : truth_(truth_csv_path(settings), is_truth_csv), truth_text_(kTruthHead) {
   for (std::uint32_t s = 0; s < settings.sources; ++s) streams_.push_back(std::make_unique<Stream>(settings, s));
 }
 

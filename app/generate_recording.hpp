@@ -40,7 +40,6 @@ class RecordingWriter {
  private:
   class Stream;
 
-  const GenerateSettings& settings_;
   PartialFile truth_;
   std::string truth_text_;  ///< yet to be written
   std::vector<std::unique_ptr<Stream>> streams_;

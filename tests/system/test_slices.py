@@ -90,7 +90,7 @@ def test_gaps_cost_nothing(with_gaps, tmp_path, schedule, ranks, builders, filte
         file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(3)
                                 for builder in (order[::-1] if source % 2 else order)))
         schedule = f"table:{file}"
-    words = ["round-robin", "--slot", "200us"] if schedule == "slots" else [schedule]
+    words = ["round-robin", "--slot", "5ms"] if schedule == "slots" else [schedule]
     run = Run(tmp_path, uris, "--schedule", *words, "--builders", builders, "--filters", filters,
               "--slices-in-flight", in_flight, "--epochs-per-slice", epochs_per_slice, "--overlap", "10us",
               "--define", DEFINITION, np=ranks, timeout=30)
