@@ -137,11 +137,13 @@ class Build final : public Far {
 
   void take(std::span<const std::byte> message) override {
     ChunkHeader header;
+    header.slice = next_.value;
     header.total_bytes = message.size();
     header.bytes = static_cast<std::uint32_t>(message.size());
     header.goes_on = 1;
     assembler_.place(header, message);
-    auto slice = assembler_.take({0});
+    auto slice = assembler_.take(next_);
+    ++next_.value;
     const SourceSlice source{slice->part(0).buffers(), {}};
     builder_.build({0}, std::span(&source, 1), built_, problems_);
     assembler_.recycle(std::move(slice));
@@ -157,6 +159,7 @@ class Build final : public Far {
     return settings;
   }
   SliceAssembler assembler_;
+  SliceId next_{};  ///< as the assembler counts; the epoch buffer is that of slice 0 every time
   SliceBuilder builder_;
   BuiltSlice built_;
   std::vector<BuildProblem> problems_;
