@@ -29,6 +29,7 @@ double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time)
 }  // namespace
 
 void Frontier::advance(SteadyTime now, Epoch epoch, nanoseconds memory) {
+  if (epoch > newest_) since_ = now;
   newest_ = std::max(newest_, epoch);
   if (!marks_.empty() && (newest_ == marks_.back().epoch || now - marks_.back().time < memory / kMarks)) return;
   marks_.push_back({now, newest_});
@@ -76,6 +77,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       input.was_at = input.stream->heard_of();
       input.moved = now;
     }
+    if (input.stream->passed_too_early()) wait_longer(input);
     look_for_jump(input);
     if (input.absent) look_for_return(input);
   }
@@ -155,8 +157,12 @@ void LiveInputs::set_others(const Others& others) {
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->ready(epochs)) return true;
+  if (all_quiet(epochs) && of.stream->heard_of() >= frontier_.now()) {
+    of.stream->pass(epochs.end);
+    return true;
+  }
   const bool finished = of.finished != SteadyTime{};
-  if (!finished && !overdue(of, epochs.end)) return false;
+  if (!finished && !overdue(of, epochs)) return false;
   if (hurry_ != SteadyTime{} && !drained(of)) return false;
   give_up(of, epochs.end);
   return true;
@@ -164,8 +170,26 @@ bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
 
 void LiveInputs::hurry() { hurry_ = now_; }
 
-bool LiveInputs::overdue(const Input& input, Epoch end) const {
+/// What has come reaches into `epochs`, and no source of any rank has got on for a while.
+bool LiveInputs::all_quiet(EpochRange epochs) const {
+  return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && epochs.contains(frontier_.now() - 1) &&
+         now_ - frontier_.since() >= patience_.quiet;
+}
+
+/// A sender that keeps hits back for longer than was thought.
+void LiveInputs::wait_longer(const Input& input) {
+  patience_.quiet *= 2;
+  spdlog::warn(
+      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had let go: they are dropped "
+      "(late); "
+      "from now on {:.1f} s of silence end a slice",
+      input.id.value, input.stream->name(), in_seconds(patience_.quiet));
+}
+
+bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   const auto patience = patience_.epoch_timeout;
+  const Epoch end = epochs.end;
+  if (patience.count() != 0 && all_quiet(epochs) && now_ - frontier_.since() >= patience) return true;
   if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
   if (hurry_ != SteadyTime{}) {
     // Where nobody is ahead, silence says that there is no more.

@@ -15,6 +15,8 @@ namespace eventloom {
 struct LivePatience {
   /// A source that others have been ahead of for so long is waited for no longer; 0: it is waited for for ever.
   std::chrono::nanoseconds epoch_timeout{};
+  /// When no source has got on for so long, what has come is built without waiting for what comes next; 0: never.
+  std::chrono::nanoseconds quiet{};
   std::chrono::nanoseconds stall_warning{};  ///< a source that is silent for so long is named; 0: never
   /// Epochs behind its end that a source which has ended is known to have passed: those that are sent with its last
   /// data.
@@ -33,6 +35,8 @@ class Frontier {
   /// Times and epochs never fall; what was so is remembered for `memory`.
   void advance(SteadyTime now, Epoch epoch, std::chrono::nanoseconds memory);
   [[nodiscard]] Epoch now() const { return newest_; }
+  /// When it got where it is.
+  [[nodiscard]] SteadyTime since() const { return since_; }
   /// At `time`, or a little before.
   [[nodiscard]] Epoch at(SteadyTime time) const;
 
@@ -43,6 +47,7 @@ class Frontier {
   };
   std::deque<Mark> marks_;
   Epoch newest_ = 0;
+  SteadyTime since_{};
 };
 
 /// The live sources of one rank: takes in what they have, decides when one that is behind the others is waited for
@@ -114,7 +119,9 @@ class LiveInputs {
   void look_for_jump(Input& input);
   void tell_silence(Input& input);
   void look_for_return(Input& input);
-  [[nodiscard]] bool overdue(const Input& input, Epoch end) const;
+  void wait_longer(const Input& input);
+  [[nodiscard]] bool all_quiet(EpochRange epochs) const;
+  [[nodiscard]] bool overdue(const Input& input, EpochRange epochs) const;
   bool drained(Input& input);
   void give_up(Input& input, Epoch end);
 

@@ -1,6 +1,7 @@
 #include "app/rank_run.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 
@@ -17,6 +18,9 @@ namespace {
 /// Messages of one kind before the counters must do.
 constexpr std::uint64_t kTold = 10;
 constexpr std::uint64_t kToldOfSource = 100;
+
+/// After so long and --flush-after live sources are taken to have nothing for the slice that waits.
+constexpr std::chrono::seconds kSilence{1};
 
 }  // namespace
 
@@ -180,9 +184,13 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   settings.max_lead = 2 * std::uint64_t{config_.slices_in_flight} * setup_.roles.builders;
   settings.speed = config_.speed;
   const auto& geometry = setup_.meaning.geometry;
-  settings.patience = {config_.epoch_timeout, config_.stall_warning,
-                       geometry.epochs_per_slice + 2 * geometry.margin_epochs()};
-  if (!setup_.numbered) settings.patience.epochs_per_second = epochs_per_second(geometry.base);
+  settings.patience.epoch_timeout = config_.epoch_timeout;
+  settings.patience.stall_warning = config_.stall_warning;
+  settings.patience.passed_at_end = geometry.epochs_per_slice + 2 * geometry.margin_epochs();
+  if (!setup_.numbered) {
+    settings.patience.epochs_per_second = epochs_per_second(geometry.base);
+    if (config_.flush_after.count() > 0) settings.patience.quiet = config_.flush_after + kSilence;
+  }
   settings.patience.begin = geometry.owned_epochs(setup_.first_slice).begin;
   settings.patience.alone = std::ranges::count_if(setup_.streams, &SourceFacts::live) == 1;
   settings.since_start = std::move(since_start);

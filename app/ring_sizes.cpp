@@ -57,12 +57,18 @@ struct Sum {
   bool of_process = false;
 };
 
+/// UCX 1.13 maps the shared memory of each other rank of the host twice; where it cannot, it crashes.
+std::uint64_t address_space(std::uint64_t own, std::uint64_t host) { return sum(own, product(2, host - own)); }
+
 std::map<Shared, Sum> sums_of(const std::vector<MemoryNeed>& ranks) {
+  std::map<std::string, std::uint64_t> hosts;
+  for (const auto& rank : ranks) hosts[rank.host] = sum(hosts[rank.host], rank.bytes);
   std::map<Shared, Sum> sums;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     for (const auto& bound : ranks[r].bounds) {
       auto& of = sums[{ranks[r].host, bound.what, bound.of_process ? r : 0}];
-      of.needed = sum(of.needed, ranks[r].bytes);
+      of.needed =
+          bound.of_process ? address_space(ranks[r].bytes, hosts[ranks[r].host]) : sum(of.needed, ranks[r].bytes);
       of.there = std::min(of.there, bound.bytes);
       of.of_process = bound.of_process;
     }
@@ -113,8 +119,9 @@ std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry
 std::string memory_shortage(const std::vector<MemoryNeed>& ranks) {
   for (const auto& [shared, of] : sums_of(ranks)) {
     if (of.needed <= of.there) continue;
-    return "the rings of " + std::string(of.of_process ? "a rank" : "the ranks") + " on host " + std::get<0>(shared) +
-           " need " + in_mebibytes(of.needed) + ", but only " + in_mebibytes(of.there) + " are " + std::get<1>(shared);
+    return "the rings of the ranks on host " + std::get<0>(shared) + " need " + in_mebibytes(of.needed) +
+           (of.of_process ? " in the address space of each" : "") + ", but only " + in_mebibytes(of.there) + " are " +
+           std::get<1>(shared);
   }
   return "";
 }

@@ -48,7 +48,8 @@ void add_live_options(po::options_description& options) {
                                           "together of it (one buffer and one event of an MBS server, 80 MiB of "
                                           "fragments of a board), rings and builders come on top")(
       "flush-after", text_value("TIME", "", "none"),
-      "no hit waits longer than this for its slice to fill: slices are no longer than that")(
+      "no hit waits longer than this for its slice to fill: slices are no longer than that, and where all live sources "
+      "have been silent for this time and 1 s, the slice goes without waiting for what comes next")(
       "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
       "record", text_value("DIR", "", "none"), "also keep what live sources send, as DIR/source-0000.epochs ...");
 }

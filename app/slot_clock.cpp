@@ -12,8 +12,8 @@ namespace {
 /// Enough for every rank to hear of the start before it comes.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// On a busy host a single comparison may be disturbed throughout.
-constexpr int kTries = 20;
+/// On a busy host a single comparison may be disturbed throughout: others follow, one at least, within this time.
+constexpr std::int64_t kTryForNs = 5'000'000'000;
 
 std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns))) + " ns"; }
 
@@ -21,11 +21,14 @@ std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns
 
 SlotClock::SlotClock(const Communicator& communicator, std::uint64_t slot_ns)
     : communicator_(communicator), sync_(communicator, ClockSync::Settings{}) {
+  const std::int64_t begin = steady_ns();
   double precision = 0;
-  for (int i = 0; i < kTries; ++i) {
+  bool goes_on = true;
+  while (goes_on) {
     sync_.synchronise();
     precision = std::stod(communicator.broadcast(std::to_string(sync_.precision_ns())));
     if (precision <= static_cast<double>(slot_ns)) return;
+    goes_on = communicator.broadcast(steady_ns() - begin < kTryForNs ? "yes" : "no") == "yes";
   }
   sync_.stop();
   throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +

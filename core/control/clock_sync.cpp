@@ -157,7 +157,7 @@ void ClockSync::take_answer(int rank, std::int64_t remote, std::int64_t received
   auto& from = peer(rank);
   if (!std::exchange(from.asked, false)) throw std::runtime_error("answer to a clock question that nobody asked");
   from.fit.add({from.sent, remote, received});
-  if (from.left > 0) return ask(rank);
+  if (from.left > 0 && received - from.begun < settings_.longest_batch_ns) return ask(rank);
   from.fit.end_batch();
   from.took = received - from.begun;
   plan(from, received);

@@ -60,6 +60,10 @@ class LiveStream : public Source {
   /// What has not come of the epochs before `end` is waited for no longer. `missing`: other sources have data there, so
   /// it is marked as missing; otherwise nobody has, and the stream ends here.
   virtual void give_up(Epoch end, bool missing) = 0;
+  /// Nobody has anything for the epochs before `end` that have not come, as far as is known: they are empty.
+  virtual void pass(Epoch end) = 0;
+  /// Hits came for epochs that were passed, and were dropped as late; the word is taken back with the answer.
+  virtual bool passed_too_early() = 0;
   /// The run ends before epoch `end`: hits from there on are not part of it, and not among hits_read().
   virtual void end_at(Epoch end) = 0;
   /// The run is over: what has come and was not handed over is counted, for a second at most; a recording is finished.

@@ -2,9 +2,12 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/memory.hpp"
 
 namespace eventloom {
 
@@ -24,8 +27,11 @@ void require_unified_model(MPI_Win window) {
 Window::Window(const Communicator& communicator, std::uint64_t bytes) {
   void* base = nullptr;
   const auto size = static_cast<MPI_Aint>(bytes);
-  mpi_check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, communicator.handle(), static_cast<void*>(&base), &handle_),
-            "MPI_Win_allocate");
+  const int made = MPI_Win_allocate(size, 1, MPI_INFO_NULL, communicator.handle(), static_cast<void*>(&base), &handle_);
+  if (made != MPI_SUCCESS) {
+    throw MemoryError("the rings need " + in_mebibytes(bytes) +
+                      ", which MPI_Win_allocate did not get: " + mpi_error_text(made));
+  }
   MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN);
   require_unified_model(handle_);
   memory_ = {static_cast<std::byte*>(base), bytes};

@@ -32,6 +32,8 @@ Failure Failure::of(const std::exception_ptr& error) {
     return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
   } catch (const std::bad_alloc&) {
     return {kExitProgram, memory_trouble(), true};
+  } catch (const MemoryError& e) {
+    return {kExitProgram, e.what(), true};
   } catch (const std::exception& e) {
     return {kExitProgram, std::string("error of the program: ") + e.what()};
   } catch (...) {

@@ -199,8 +199,11 @@ std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<cons
 }
 
 /// Why a buffer is not used; `taken`: bytes of the same chunk before it.
-std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) const {
-  if (header.first_epoch < closed_) return DropCause::late;
+std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) {
+  if (header.first_epoch < closed_) {
+    passed_too_early_ |= passed_.contains(header.first_epoch);
+    return DropCause::late;
+  }
   const bool may_drop = (settings_.drop_when_full && begun_) || (starved() && header.first_epoch < wanted_);
   const bool full = held_bytes_ + taken + held_bytes(header) > settings_.buffer_bytes;
   if (may_drop && full) return DropCause::congested;
@@ -298,6 +301,12 @@ void FeedStream::give_up(Epoch end, bool missing) {
   }
   closed_ = std::max(closed_, end);
   ended_ = ended_ || !missing;
+}
+
+void FeedStream::pass(Epoch end) {
+  passed_ = {std::max({complete_, used_end_, closed_}), end};
+  complete_ = std::max(complete_, end);
+  closed_ = std::max(closed_, end);
 }
 
 void FeedStream::collect(EpochRange epochs, SliceData& out) {

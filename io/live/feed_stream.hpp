@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/dataflow/live_stream.hpp"
@@ -69,6 +70,8 @@ class FeedStream final : public LiveStream {
   void finish() override;
   [[nodiscard]] bool drained() const override { return ended_ || drained_; }
   void give_up(Epoch end, bool missing) override;
+  void pass(Epoch end) override;
+  bool passed_too_early() override { return std::exchange(passed_too_early_, false); }
   void expect(Epoch epoch) override { steps_.expect(epoch); }
   [[nodiscard]] std::optional<Epoch> aside() const override { return steps_.aside(); }
   void end_at(Epoch end) override { end_ = end; }
@@ -87,7 +90,7 @@ class FeedStream final : public LiveStream {
                           HeldBuffers& chunk);
   std::size_t take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                        HeldBuffers& chunk);
-  [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken) const;
+  [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken);
   void drop(const EpochBufferHeader& header, DropCause cause);
   void take_damage(Damage damage);
   void note_dead_time(const Damage& damage);
@@ -115,8 +118,10 @@ class FeedStream final : public LiveStream {
   Epoch complete_ = 0;              ///< nothing that begins before it is waited for
   bool joined_ = false;             ///< the peer had sent before
   bool begun_ = false;
-  Epoch begin_ = 0;                                ///< of the run
-  Epoch closed_ = 0;                               ///< what begins before it is late
+  Epoch begin_ = 0;      ///< of the run
+  Epoch closed_ = 0;     ///< what begins before it is late
+  EpochRange passed_{};  ///< what was passed last
+  bool passed_too_early_ = false;
   Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run

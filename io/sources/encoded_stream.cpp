@@ -35,7 +35,7 @@ std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::opt
 /// Afterwards every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
   ReorderBuffer::Hit hit;
-  while (!ended_ && encoder_.open_from().value_or(0) < epoch) {
+  while (!ended_ && std::max(encoder_.open_from().value_or(0), closed_) < epoch) {
     if (!ordered_.next(hit)) {
       if (all_read_) return end();
       read_block();

@@ -103,6 +103,31 @@ def test_two_servers_and_two_ranks(tmp_path, kind):
     assert sorted(set(found["events/time"].tolist())) == expected_times(kind, 40)
 
 
+def test_flush_after_lets_a_slice_go_where_data_are_sparse(tmp_path):
+    """After a second of silence the last slice does not wait for the next event: one that comes for it all the same is late."""
+    layout = Layout()
+
+    def behave(connection):
+        def send(events, number):
+            connection.send(b"".join(part for group in layout.buffers(events, number) for part in group))
+
+        connection.send(layout.handshake())
+        send(stamped(1, 3), 1)
+        time.sleep(2.5)  # the silence of the sender, which is what is tested
+        send([Event(4, [Subevent(1, white_rabbit(STAMP + 3 * STEP + 400_000))])], 2)
+        send(stamped(5, 2), 3)
+        connection.wait_for_client()
+
+    with Server(behave) as server, \
+            LiveRun(tmp_path, [f"mbs://{HOST}:{server.port}/transport?time=wr"], "--define", "gap:1us,1",
+                    "--flush-after", "50ms", "--duration", "6s") as run:
+        told = run.wait(3)
+    found = merged(tmp_path)
+    assert numpy.sort(found["events/time"]).tolist() == [STAMP + STEP * n for n in (1, 2, 3, 5, 6)]
+    assert losses(found) == {"late": 1}
+    assert lines_with(told, "was silent, and then sent hits of a slice that --flush-after had let go")
+
+
 def test_stopped_and_resumed(tmp_path):
     """By SIGUSR1: what came before is built before, what comes afterwards then."""
     sent, again = [], []

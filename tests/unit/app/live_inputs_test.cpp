@@ -31,6 +31,8 @@ class FakeStream final : public LiveStream {
     friend bool operator==(const GivenUp&, const GivenUp&) = default;
   };
   std::vector<GivenUp> given_up;
+  std::vector<Epoch> passed;
+  bool too_early = false;  ///< hits come for what was passed
   bool ended = false;
   bool finished = false;
   bool holds = false;  ///< does not hand over all that it has
@@ -68,6 +70,11 @@ class FakeStream final : public LiveStream {
     given_up.push_back({end, missing});
     given_up_to_ = end;
   }
+  void pass(Epoch end) override {
+    passed.push_back(end);
+    given_up_to_ = end;
+  }
+  bool passed_too_early() override { return std::exchange(too_early, false); }
   [[nodiscard]] Epoch seen_end() const override { return heard_; }
   void finish() override { finished = true; }
   [[nodiscard]] bool drained() const override { return finished && !holds; }
@@ -212,6 +219,61 @@ TEST_F(LiveInputsTest, SourcesOfOtherRanksCount) {
   EXPECT_TRUE(ready_first(50));
   EXPECT_TRUE(ready_second(50));
   EXPECT_FALSE(ready_second(51));
+}
+
+TEST_F(LiveInputsTest, WhereAllAreQuietTheSliceThatWaitsIsEmptyFromThereOn) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  receive(milliseconds(999));
+  EXPECT_FALSE(ready_first(11));
+  receive(seconds(1));
+  EXPECT_FALSE(inputs().ready(0, {10, 20})) << "nobody has come so far";
+  EXPECT_TRUE(ready_first(11));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(first.passed, std::vector<Epoch>{11});
+  EXPECT_EQ(second.passed, std::vector<Epoch>{11});
+  EXPECT_TRUE(first.given_up.empty() && second.given_up.empty()) << "nothing is missing";
+}
+
+TEST_F(LiveInputsTest, OneThatIsBehindTheOthersIsMissingWhereAllAreQuiet) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(8);
+  receive({});
+  receive(milliseconds(1999));
+  EXPECT_TRUE(ready_first(11));
+  EXPECT_FALSE(ready_second(11));
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+  EXPECT_TRUE(second.passed.empty());
+}
+
+TEST_F(LiveInputsTest, OneThatMovesSomewhereKeepsTheSliceOpen) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  receive({});
+  inputs().set_others({.frontier = 12});
+  receive(milliseconds(500));
+  inputs().set_others({.frontier = 13});
+  receive(milliseconds(1400));
+  EXPECT_FALSE(ready_first(20));
+}
+
+/// A sender that keeps back for longer what it has.
+TEST_F(LiveInputsTest, QuietIsLongerForOneThatSendsWhatWasPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  first.too_early = true;
+  receive(seconds(1));
+  EXPECT_EQ(told("source 3 (first) was silent"), 1U);
+  EXPECT_FALSE(ready_first(11));
+  receive(seconds(2));
+  EXPECT_TRUE(ready_first(11));
 }
 
 TEST_F(LiveInputsTest, WithoutATimeoutNothingIsGivenUp) {

@@ -68,8 +68,10 @@ TEST(RingSizes, ACgroupBoundsItsOwnRanksAndALimitOfTheProcessOne) {
   EXPECT_EQ(memory_shortage({need("a", 2 * kGiB, {one}), need("a", 2 * kGiB, {other})}), "");
   EXPECT_NE(memory_shortage({need("a", 2 * kGiB, {one}), need("a", 1, {one})}), "");
   const MemoryBound process{"allowed by ulimit -v", kGiB, true};
-  EXPECT_EQ(memory_shortage({need("a", kGiB, {process}), need("a", kGiB, {process})}), "");
-  EXPECT_NE(memory_shortage({need("a", 1, {process}), need("a", kGiB + 1, {process})}), "");
+  EXPECT_EQ(memory_shortage({need("a", kGiB, {process}), need("b", kGiB, {process})}), "");
+  EXPECT_EQ(memory_shortage({need("a", kGiB / 2, {process}), need("a", kGiB / 2, {process})}),
+            "the rings of the ranks on host a need 1536 MiB in the address space of each, but only 1024 MiB are "
+            "allowed by ulimit -v");
 }
 
 }  // namespace eventloom

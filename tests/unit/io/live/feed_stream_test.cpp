@@ -241,6 +241,25 @@ TEST(FeedStreamGivesUp, WhereNobodyHasDataNothingIsMarked) {
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
 }
 
+TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.pass(10);
+  EXPECT_TRUE(live.ready({0, 10}));
+  EXPECT_FALSE(live.ready({0, 11}));
+  EXPECT_TRUE(live.collect({0, 10}).damage.empty());
+  EXPECT_FALSE(live.stream.end_epoch()) << "it goes on";
+  EXPECT_EQ(live.count("epochs_given_up"), 0U);
+  EXPECT_FALSE(live.stream.passed_too_early());
+  live.feed.add(make_buffer(4, 3));
+  live.feed.add(make_buffer(10, 1));
+  live.stream.receive();
+  EXPECT_EQ(live.count("hits_dropped_late"), 3U);
+  EXPECT_EQ(epochs_of(live.collect({10, 20})), std::vector<Epoch>{10});
+  EXPECT_TRUE(live.stream.passed_too_early());
+  EXPECT_FALSE(live.stream.passed_too_early()) << "said once";
+}
+
 /// Late hits are counted by the first epoch that is still open, and mark none as missing that is not.
 TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   Live live;

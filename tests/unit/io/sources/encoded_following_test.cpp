@@ -168,6 +168,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   auto hasty = stream_of(blocks, 1, LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   EXPECT_EQ(hasty.read_on(), 21U);
   EXPECT_GT(bytes_of(hasty, {20, 21}).size(), 0U);
+  EXPECT_EQ(hasty.hits_read(), 2U) << "what is complete is collected without waiting for what comes next";
   while (hasty.read_on()) {
   }
   EXPECT_EQ(hasty.counts().at("hits_dropped_late"), 1U) << "it came for an epoch that was closed";
