@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, NoteReceiver from_assigner)
+ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner)
     : book_(book), to_assigner_(std::move(to_assigner)), from_assigner_(from_assigner) {}
 
 std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }

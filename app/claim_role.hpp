@@ -18,7 +18,7 @@ namespace eventloom {
 class ClaimRole final : public Role {
  public:
   /// `to_assigner`: nothing on ranks without builders.
-  ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, NoteReceiver from_assigner);
+  ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner);
 
   /// What a builder of this rank says of itself from now on; goes out with the next do_work().
   void claim(const Claim& claim) { unsent_[claim.builder] = claim; }

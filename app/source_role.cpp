@@ -134,8 +134,8 @@ void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
   const SliceId ahead{slice.value + settings_.max_lead};
   const auto lead = slot_begin(stream, ahead) - slot_begin(stream, slice);
   const auto wait = slot_begin(stream, slice) - since_start_;
-  if (wait > lead)
-    stream.left_out_ns += static_cast<std::uint64_t>(wait) / scheduler_.cycle_ns() * scheduler_.cycle_ns();
+  const auto cycle = scheduler_.cycle_ns();
+  if (wait > lead && cycle != 0) stream.left_out_ns += static_cast<std::uint64_t>(wait) / cycle * cycle;
 }
 
 EpochRange SourceRole::sent_epochs(SliceId slice) const {

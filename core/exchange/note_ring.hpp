@@ -28,7 +28,7 @@ class NoteSender {
 
 class NoteReceiver {
  public:
-  explicit NoteReceiver(RingConsumer ring) : ring_(ring) {}
+  explicit NoteReceiver(const RingConsumer& ring) : ring_(ring) {}
 
   /// The oldest note that has arrived and proves itself; a view until release(). Throws std::runtime_error
   /// when one that has been announced does not prove itself for too long.

@@ -4,6 +4,7 @@
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
+#include "core/runtime/idle.hpp"
 
 namespace eventloom {
 
@@ -50,7 +51,11 @@ PendingBarrier::PendingBarrier(const Communicator& communicator) {
 
 // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all come, or the program ends.
 PendingBarrier::~PendingBarrier() {
-  if (request_ != MPI_REQUEST_NULL && !leaves_alone()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  Idle idle;
+  int all_here = 0;
+  while (!leaves_alone() && MPI_Test(&request_, &all_here, MPI_STATUS_IGNORE) == MPI_SUCCESS && all_here == 0) {
+    idle.wait();
+  }
 }
 
 bool PendingBarrier::done() {

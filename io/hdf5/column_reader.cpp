@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/virtual_layout.hpp"
 
 namespace eventloom {
 
@@ -33,7 +34,7 @@ ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
   H5Sget_simple_extent_dims(handles_->space.get(), &size, nullptr);
   size_ = size;
   learn_type();
-  learn_layout();
+  learn_layout(file);
   if (chunk_rows_ != 0) keep_one_chunk(dataset);
 }
 
@@ -67,7 +68,7 @@ bool ColumnReader::filter_skipped(int filter) const {
 }
 
 /// How the rows lie in the file, and whether what they are compressed with is at hand.
-void ColumnReader::learn_layout() {
+void ColumnReader::learn_layout(const std::string& file) {
   handles_->creation = H5Id(check(H5Dget_create_plist(handles_->dataset.get()), "a dataset's layout"), H5Pclose);
   const auto layout = handles_->creation.get();
   for (int i = 0; i < H5Pget_nfilters(layout); ++i) {
@@ -79,6 +80,10 @@ void ColumnReader::learn_layout() {
     if ((filter >= 0 && H5Zfilter_avail(filter) > 0) || filter_skipped(i)) continue;
     fail("it is compressed with filter " + std::to_string(filter) + " (" + name +
          "), which this HDF5 lacks: point HDF5_PLUGIN_PATH to it, or rewrite the file with h5repack -f GZIP=1");
+  }
+  if (H5Pget_layout(layout) == H5D_VIRTUAL) {
+    const auto missing = missing_virtual_source(layout, file);
+    if (!missing.empty()) fail("its rows lie in " + missing + ", which is not there or does not open");
   }
   if (H5Pget_layout(layout) != H5D_CHUNKED) return;
   hsize_t rows = 0;

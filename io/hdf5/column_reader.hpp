@@ -49,7 +49,7 @@ class ColumnReader {
   struct Handles;
   void open(const std::string& file, const std::string& dataset);
   void learn_type();
-  void learn_layout();
+  void learn_layout(const std::string& file);
   [[nodiscard]] bool filter_skipped(int filter) const;
   void keep_one_chunk(const std::string& dataset);
   void require_stored(std::uint64_t from, std::size_t n) const;

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -184,6 +185,17 @@ def make_foreign_filter(group):
     group["channel"] = np.arange(4, dtype="u4")
 
 
+def make_virtual(group):
+    """Of two files, one of which is gone."""
+    layout = h5py.VirtualLayout((8,), "u8")
+    for n, name in enumerate(["here.h5", "gone.h5"]):
+        layout[4 * n:4 * n + 4] = h5py.VirtualSource(name, "time", (4,))
+    with h5py.File(Path(group.file.filename).with_name("here.h5"), "w") as here:
+        here["time"] = np.arange(4, dtype="u8")
+    group.create_virtual_dataset("time", layout)
+    group["channel"] = np.arange(8, dtype="u4")
+
+
 def columns(time, channel=np.arange(4, dtype="u4")):
     def make(group):
         group["time"], group["channel"] = time, channel
@@ -193,6 +205,7 @@ def columns(time, channel=np.arange(4, dtype="u4")):
 NOT_COLUMNS = {
     "sparse": (make_sparse, "never written"),
     "unwritten": (make_unwritten, "not in the file"),
+    "virtual": (make_virtual, "gone.h5:time"),
     "foreign_filter": (make_foreign_filter, "32015"),
     "two_dimensions": (columns(np.zeros((4, 2), "u8")), "one dimension"),
     "scalar": (columns(np.uint64(7)), "one dimension"),
@@ -217,6 +230,15 @@ def test_what_is_no_column_of_hits_is_refused(tmp_path, name):
     done = eventloom("convert", f"hdf5:{tmp_path}/hits.h5?unit=tick", "--output", tmp_path / "out.epochs", code=2, timeout=20)
     only_line(done, "hits.h5", word)
     assert not (tmp_path / "out.epochs").exists()
+
+
+def test_rows_of_a_virtual_dataset_are_read_where_they_lie(tmp_path):
+    with h5py.File(tmp_path / "hits.h5", "w") as file:
+        make_virtual(file)
+    with h5py.File(tmp_path / "gone.h5", "w") as file:
+        file["time"] = np.arange(4, 8, dtype="u8")
+    eventloom("convert", f"hdf5:{tmp_path}/hits.h5?unit=tick", "--output", tmp_path / "out.epochs")
+    assert hits_of_file(read_epochs_file(tmp_path / "out.epochs")).time.tolist() == list(range(8))
 
 
 # ---- a cut recording
