@@ -62,6 +62,10 @@ class AssignerRole final : public Role {
     std::uint64_t given = 0;
     std::deque<SliceId> open;  ///< given, and not known to be built
   };
+  struct Given {
+    SliceId slice;
+    BuilderId builder;
+  };
   struct Reader {
     NoteSender ring;
     std::uint64_t told = 0;  ///< slices that it has been told of
@@ -81,8 +85,8 @@ class AssignerRole final : public Role {
   std::vector<NoteReceiver> claims_;
   std::vector<Builder> builders_;
   std::vector<Reader> readers_;
-  std::deque<ClaimedSlice> log_;  ///< the last slices given out
-  std::uint64_t given_ = 0;       ///< slices
+  std::deque<Given> log_;    ///< the last slices given out
+  std::uint64_t given_ = 0;  ///< slices
   std::vector<std::uint32_t> room_;
   std::vector<std::byte> note_;
   std::uint64_t notes_sent_ = 0;

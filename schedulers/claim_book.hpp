@@ -3,16 +3,11 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "formats/ids.hpp"
 
 namespace eventloom {
-
-/// A slice and the builder that claimed it.
-struct ClaimedSlice {
-  SliceId slice;
-  BuilderId builder;
-};
 
 /// Which builder claimed which slice, in the order of the slices. Forgets the oldest entries.
 class ClaimBook {
@@ -27,13 +22,15 @@ class ClaimBook {
   /// One past the last slice that is claimed or skipped.
   [[nodiscard]] SliceId end() const { return end_; }
   /// Who claimed last; nothing before the first.
-  [[nodiscard]] std::optional<BuilderId> last() const { return last_; }
+  [[nodiscard]] std::optional<BuilderId> last() const {
+    return order_.empty() ? std::nullopt : std::optional(order_.back());
+  }
   /// First slice at or after `from` that `builder` claimed, if it is known.
   [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const;
 
  private:
-  std::deque<ClaimedSlice> claimed_;  ///< the last ones
-  std::optional<BuilderId> last_;
+  std::vector<std::deque<SliceId>> slices_;  ///< of each builder, the last ones
+  std::deque<BuilderId> order_;              ///< who claimed them, one after the other
   SliceId end_;
   std::uint64_t keep_;
 };

@@ -11,7 +11,7 @@ mkdir -p "$folder"
 
 # recording LENGTH: 4 sources, 2 million hits/s of noise each beside 1 million events/s of 8 hits.
 recording() {
-  [ -e "$folder/$1/truth.json" ] || build/eventloom generate --output "$folder/$1" --sources 4 --rate 1e6 --noise 2e6 \
+  [ -e "$folder/$1/truth.csv" ] || build/eventloom generate --output "$folder/$1" --sources 4 --rate 1e6 --noise 2e6 \
     --duration "$1" --force >/dev/null
 }
 
@@ -20,7 +20,7 @@ measure() {
   local length=$1
   shift
   for ((i = 0; i < runs; ++i)); do
-    mpirun -np 2 build/eventloom run --source "$folder/$length/*.epochs" "$@" --output "$folder/run.h5" \
+    mpirun -np 2 build/eventloom run --source "$folder/$length/*.epochs" "$@" --force --output "$folder/run.h5" \
       --report-json "$folder/report.$i.json" >/dev/null 2>&1
   done
   /usr/bin/python3 - "$length $*" "$folder"/report.*.json <<'PY'
