@@ -83,6 +83,7 @@ void BuilderRole::pass_over() {
   ++done_;
   // Those that are claimed are done with one by one.
   from_ = settings_.claims == nullptr ? gap_.end : behind;
+  assembler_.pass(from_);
   find_next();
 }
 
@@ -145,7 +146,7 @@ void BuilderRole::build_on(Bench& bench) {
   bench.sources.resize(settings_.n_sources);
   for (std::size_t s = 0; s < settings_.n_sources; ++s) {
     const auto& part = bench.input->part(s);
-    bench.sources[s] = {part.buffers(), part.begun ? part.damage() : assembler_.missing(s, bench.slice)};
+    bench.sources[s] = {part.buffers(), part.damage()};
   }
   bench.problems.clear();
   bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,

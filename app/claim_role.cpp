@@ -77,7 +77,10 @@ std::size_t AssignerRole::hear() {
   for (auto& ring : claims_) {
     while (const auto note = ring.poll()) {
       Claim claim;
-      for (std::size_t at = 0; at + sizeof claim <= note->size(); at += sizeof claim) {
+      if (note->size() % sizeof claim != 0) {
+        throw std::runtime_error("exchange: a note of claims has " + std::to_string(note->size()) + " bytes");
+      }
+      for (std::size_t at = 0; at < note->size(); at += sizeof claim) {
         std::memcpy(&claim, note->data() + at, sizeof claim);
         take(claim);
       }
@@ -94,6 +97,9 @@ void AssignerRole::take(const Claim& claim) {
                              std::to_string(builders_.size()));
   }
   auto& builder = builders_[claim.builder];
+  if (claim.built < builder.claim.built || claim.gap_end < claim.gap_begin) {
+    throw std::runtime_error("exchange: builder " + std::to_string(claim.builder) + " takes back what it has claimed");
+  }
   for (auto done = claim.built - builder.claim.built; done > 0 && !builder.open.empty(); --done) {
     builder.open.pop_front();
   }

@@ -61,6 +61,7 @@ bool FilterRole::pass_over() {
   SliceId end = next_;
   for (const auto& lane : lanes_) end = std::max(end, lane.assembler.nothing_up_to(0, next_));
   if (end == next_) return false;
+  for (auto& lane : lanes_) lane.assembler.pass(end);
   next_ = next_slice_of_filter(settings_, end.value);
   return true;
 }

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/exchange/outbox.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -104,8 +106,9 @@ std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& 
 
 std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry& geometry,
                                           const std::optional<RingGeometry>& notes) {
-  // A sender keeps an image of the descriptors and stages what is small; every rank knows of all rings.
-  const std::uint64_t sender = std::uint64_t{geometry.depth} * sizeof(CellDescriptor) + geometry.cell_bytes;
+  // A sender keeps descriptors for two rounds and copies of what is small; every rank knows of all rings.
+  const std::uint64_t sender = std::uint64_t{2} * geometry.depth * sizeof(CellDescriptor) +
+                               std::uint64_t{most_staged_cells(geometry)} * geometry.cell_bytes;
   auto bytes = window_bytes(roles, geometry, notes);
   const auto ends = data_rings(roles);
   std::uint64_t rings = 0;

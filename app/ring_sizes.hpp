@@ -37,8 +37,8 @@ struct MemoryNeed {
   std::vector<MemoryBound> bounds;
 };
 
-/// Where ranks need more than there is, with those that share it: "the rings need 52 GiB on host n1, but 12 GiB are
-/// available on the host"; empty: nowhere.
+/// Where ranks need more than there is, with those that share it: "the rings of the ranks on host n1 need 52 GiB, but
+/// only 12 GiB are available on the host"; empty: nowhere.
 std::string memory_shortage(const std::vector<MemoryNeed>& ranks);
 
 }  // namespace eventloom

@@ -208,12 +208,12 @@ bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   return data.damage.size() != 1 || !goes_on_for_long(data.damage.front(), sent);
 }
 
-/// Slices that lack a source are told one by one, but not those of years.
+/// Slices that lack a source, and for which no other has anything, are told one by one; inside a stretch of more than
+/// 1000 they are not, wherever in it one begins to read.
 bool SourceRole::goes_on_for_long(const Damage& damage, EpochRange sent) const {
   constexpr std::uint64_t kManySlices = 1000;
   const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
-  return damage.first_epoch < sent.begin && damage.n_epochs > many &&
-         damage.first_epoch + (damage.n_epochs - many) > sent.end;
+  return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
 }
 
 /// There is nothing for a slice: nor for those that end before what the stream has next, or before its damage ends.

@@ -48,7 +48,7 @@ void check(const BuiltSlice& slice) {
       contradiction("with more hits of an event in it than the event has");
   }
   if (!hits.payload_words.empty() && hits.payload_words.size() != hits.size())
-    contradiction("with payload of some hits");
+    contradiction("with payload words for only some of its hits");
   if (sum_of(hits.payload_words) != hits.payload.size())
     contradiction("with another number of words than its hits have");
   for (const auto& loss : slice.losses) {

@@ -17,7 +17,7 @@ constexpr std::uint64_t kFull = ~std::uint64_t{0};
 constexpr std::uint64_t kWordBits = 64;
 /// Finished slices are gone through in windows of this size, which fit a cache.
 constexpr std::uint64_t kWindowWords = std::uint64_t{1} << 10;
-/// Of which a SliceSet consists: a gigabyte.
+/// In a SliceSet, at most: 0.8 GB of them.
 constexpr std::size_t kMostWords = std::size_t{1} << 25;
 
 [[noreturn]] void refuse_twice(std::uint64_t slice) {

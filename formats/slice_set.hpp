@@ -40,7 +40,7 @@ class SliceSet {
   /// All slices before `begin` count as finished; runs may come in any order, empty ones count for nothing.
   /// Throws std::invalid_argument when a slice is in two runs (a slice may be built once only), when a run goes
   /// past 64 bits or begins before `begin`, and when there are more than kMaxSlices, or so many stretches of them that
-  /// they would take a gigabyte. Time: that of setting a bit for each slice, 64 at a time where the step is 1.
+  /// they would take 0.8 GB. Time: that of setting a bit for each slice, 64 at a time where the step is 1.
   SliceSet(SliceId begin, std::span<const SliceRun> runs);
 
   [[nodiscard]] bool contains(SliceId slice) const;

@@ -19,10 +19,10 @@ std::string read_text_file(const std::string& path, std::uint64_t most) {
   std::ifstream in(path, std::ios::binary);
   if (!in) refuse(std::strerror(errno));
   const auto bytes = std::filesystem::file_size(path, error);
-  if (error || bytes > most) refuse("it has more than " + std::to_string(most) + " bytes");
+  if (error || bytes > most) refuse("it is larger than " + std::to_string(most) + " bytes");
   std::string text(bytes, '\0');
   in.read(text.data(), static_cast<std::streamsize>(bytes));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (in.gcount() != static_cast<std::streamsize>(bytes)) refuse("it cannot be read to its end");
   return text;
 }
 

@@ -28,7 +28,7 @@ std::vector<std::string> fields_of(std::string line) {
   return fields;
 }
 
-/// Short enough that the times of all slices fit 64 bits.
+/// With such times those of 10^5 cycles fit 64 bits.
 std::uint64_t time_of(const std::string& field) {
   constexpr std::uint64_t kDay = 86'400'000'000'000;
   const auto time = parse_duration(field, kPicosecondsPerNanosecond);

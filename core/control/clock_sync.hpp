@@ -24,7 +24,7 @@ class ClockSync {
     int round_trips = 100;                     ///< with each rank in synchronise(); 1 or more
     int batch_round_trips = 20;                ///< with each rank in a batch later; 1 or more
     std::int64_t interval_ns = 1'000'000'000;  ///< between batches; more often at first, while rates are unknown
-    /// A batch that has taken so long ends with the round trip that it has, so that crowded cores hold nobody up.
+    /// A batch that has taken so long ends after the current round trip, so that crowded cores hold nobody up.
     std::int64_t longest_batch_ns = 100'000'000;
   };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace eventloom {
 /// Where live sources say they are: those in step with the run, and those that have jumped ahead of it, by place. What
 /// the ranks say of theirs is added up; travels as it is.
 struct LiveVotes {
-  static constexpr std::size_t kPlaces = 4;
+  static constexpr std::size_t kPlaces = 16;
   struct Place {
     std::uint64_t epoch = 0;
     std::uint64_t votes = 0;
@@ -28,7 +29,10 @@ struct LiveVotes {
       place.votes += votes;
       return;
     }
-    others += votes;
+    // The place with the fewest is the last that may become one where most are.
+    auto& least = *std::ranges::min_element(places, {}, &Place::votes);
+    others += std::min(votes, least.votes);
+    if (least.votes < votes) least = {epoch, votes};
   }
 
   void add(const LiveVotes& more) {

@@ -105,7 +105,7 @@ bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
 }
 
 [[noreturn]] void refuse(std::size_t source) {
-  throw std::runtime_error("a loss of unknown cause or of a source that does not exist, told by source " +
+  throw std::runtime_error("a loss of unknown cause or of a source that does not exist, reported by source " +
                            std::to_string(source));
 }
 
@@ -172,9 +172,11 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
     }
     if (!header->epochs().overlaps(sent_)) {
       // Whole, but of another slice: what belongs here did not arrive.
-      drop(source, unknown_from(next_epoch, *header),
-           "an epoch buffer of another slice stands in place of one of this");
-    } else if (header->first_epoch < next_epoch) {
+      drop(source, unknown_from(next_epoch, {}), "an epoch buffer of another slice stands in place of one of this");
+      bytes = bytes.subspan(header->stored_bytes());
+      continue;
+    }
+    if (header->first_epoch < next_epoch) {
       drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the last one ends");
     } else {
       decode_buffer(source, *header, words_of(*header, bytes));

@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
 
 void require_transferable(std::uint64_t bytes) {
   if (bytes > kMaxMessageBytes) {
-    throw UserError("a slice of one source holds " + std::to_string(bytes) + " bytes, of at most " +
+    throw UserError("a slice takes " + std::to_string(bytes) + " bytes in one message; the limit is " +
                     std::to_string(kMaxMessageBytes) + ": choose a smaller --epochs-per-slice");
   }
 }
@@ -105,6 +105,7 @@ bool Outbox::ensure_room() {
   if (ring_.has_open_cell() && room() < static_cast<std::int64_t>(std::min(left, kSmallestPiece))) close_cell();
   if (ring_.has_open_cell()) return true;
   if (ring_.credits() == 0) return false;
+  if (n_staged_ == most_staged_cells(ring_.geometry())) publish();
   ring_.claim();
   used_ = staged_from_ = n_chunks_ = 0;
   if (n_staged_ == staging_.size()) staging_.push_back({std::vector<std::byte>(ring_.geometry().cell_bytes), {}});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -34,6 +35,12 @@ struct ExchangeCount {
 
   void add(const ExchangeCount& other);
 };
+
+/// How many cells of copies an outbox keeps at most: 1 MiB of them, for then it publishes.
+constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
+  constexpr std::uint32_t kBytes = 1U << 20;
+  return std::min(std::max(kBytes / geometry.cell_bytes, 1U), geometry.depth);
+}
 
 /// Cuts messages into chunks and packs the chunks into cells of one ring. A message larger than a
 /// cell, or than the ring, goes in pieces as credits come; small messages share cells.
@@ -95,7 +102,7 @@ class Outbox {
   UnderWay message_;
   bool busy_ = false;  ///< message_ is under way
   /// Copies of headers and small bodies, one block per cell since the last publish(): after its flush
-  /// they may change. So few are in use that they stay in the nearest cache.
+  /// they may change. At most most_staged_cells().
   std::deque<Staging> staging_;
   std::size_t n_staged_ = 0;
   std::vector<std::span<const std::byte>> chunk_;  ///< pieces of the chunk being put

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -36,13 +37,20 @@ void check(const ChunkHeader& header, std::span<const Damage> damage) {
 
 }  // namespace
 
-SliceAssembler::SliceAssembler(std::size_t n_origins) : origins_(n_origins), ended_(n_origins) {}
+void SliceAssembly::Part::lack(std::span<const Damage> missing) {
+  n_damage = static_cast<std::uint32_t>(missing.size());
+  total_bytes = missing.size_bytes();
+  memory.resize(padded(total_bytes) / 8);
+  std::ranges::copy(std::as_bytes(missing), reinterpret_cast<std::byte*>(memory.data()));
+}
+
+SliceAssembler::SliceAssembler(std::size_t n_origins) : origins_(n_origins) {}
 
 SliceAssembly& SliceAssembler::assembly_of(SliceId slice) {
   auto& place = slices_[slice];
   if (place) return *place;
   if (spare_.empty()) {
-    place = std::make_unique<SliceAssembly>(ended_.size());
+    place = std::make_unique<SliceAssembly>(origins_.size());
   } else {
     place = std::move(spare_.back());
     spare_.pop_back();
@@ -51,14 +59,15 @@ SliceAssembly& SliceAssembler::assembly_of(SliceId slice) {
 }
 
 void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte> body) {
-  check(header, body, ended_.size());
-  if (ended_[header.origin] != 0) contradiction(header, "it had ended");
+  check(header, body, origins_.size());
+  if (origins_[header.origin].ended) contradiction(header, "it had ended");
   if (header.kind == ChunkHeader::kEnd) return end(header, body);
   if (header.kind == ChunkHeader::kGap) return gap(header, body);
   if (SliceId{header.slice} < begin_) contradiction(header, "it comes after the slice was built");
   auto& assembly = assembly_of({header.slice});
   auto& part = assembly.parts_[header.origin];
   if (!part.begun) {
+    if (SliceId{header.slice} < origins_[header.origin].passed) contradiction(header, "it comes after a later one");
     part.begun = true;
     origins_[header.origin].passed = {header.slice + 1};
     part.total_bytes = header.total_bytes;
@@ -80,7 +89,7 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
 void SliceAssembler::end(const ChunkHeader& header, std::span<const std::byte> body) {
   const auto origin = header.origin;
   if (body.size() != header.damage_bytes() || header.offset != 0) contradiction(header, "an end of the wrong size");
-  ended_[origin] = 1;
+  origins_[origin].ended = true;
   origins_[origin].end = {header.slice};
   ++n_ended_;
   data_end_ = std::max(data_end_, SliceId{header.slice});
@@ -101,15 +110,16 @@ void SliceAssembler::gap(const ChunkHeader& header, std::span<const std::byte> b
   check(header, gap.damage);
   if (gap.slices.end <= gap.slices.begin) contradiction(header, "a gap without slices");
   auto& origin = origins_[header.origin];
-  while (!origin.gaps.empty() && origin.gaps.front().slices.end < begin_) origin.gaps.pop_front();
   origin.passed = std::max(origin.passed, gap.slices.end);
-  origin.gaps.push_back(std::move(gap));
+  if (gap.slices.end > begin_) origin.gaps.push_back(std::move(gap));
 }
 
 const SliceAssembler::Gap* SliceAssembler::gap_of(std::size_t origin, SliceId slice) const {
   const auto& gaps = origins_[origin].gaps;
-  const auto found = std::ranges::find_if(gaps, [&](const Gap& gap) { return gap.slices.contains(slice); });
-  return found == gaps.end() ? nullptr : &*found;
+  const auto next = std::ranges::upper_bound(gaps, slice, {}, [](const Gap& gap) { return gap.slices.begin; });
+  if (next == gaps.begin()) return nullptr;
+  const auto& before = *std::prev(next);
+  return before.slices.contains(slice) ? &before : nullptr;
 }
 
 std::span<const Damage> SliceAssembler::missing(std::size_t origin, SliceId slice) const {
@@ -122,7 +132,7 @@ bool SliceAssembler::complete(SliceId slice) const {
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     // An origin's last message is in before its end: messages of one origin share a ring.
     const bool begun = found != slices_.end() && found->second->parts_[i].begun;
-    if (begun ? !found->second->parts_[i].complete : ended_[i] == 0 && origins_[i].passed <= slice) return false;
+    if (begun ? !found->second->parts_[i].complete : !origins_[i].ended && origins_[i].passed <= slice) return false;
   }
   return true;
 }
@@ -135,16 +145,27 @@ SliceId SliceAssembler::nothing_up_to(std::size_t origin, SliceId slice) const {
 SliceId SliceAssembler::nothing_up_to(SliceId slice) const {
   SliceId end{std::numeric_limits<std::uint64_t>::max()};
   for (std::size_t i = 0; i < origins_.size(); ++i) {
-    if (ended_[i] != 0 && slice >= origins_[i].end) continue;
+    if (origins_[i].ended && slice >= origins_[i].end) continue;
     end = std::min(end, nothing_up_to(i, slice));
   }
   return end;
 }
 
 std::unique_ptr<SliceAssembly> SliceAssembler::take(SliceId slice) {
-  assembly_of(slice);
-  begin_ = std::max(begin_, SliceId{slice.value + 1});
-  return std::move(slices_.extract(slice).mapped());
+  auto& assembly = assembly_of(slice);
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    if (!assembly.parts_[i].begun) assembly.parts_[i].lack(missing(i, slice));
+  }
+  auto taken = std::move(slices_.extract(slice).mapped());
+  pass({slice.value + 1});
+  return taken;
+}
+
+void SliceAssembler::pass(SliceId end) {
+  begin_ = std::max(begin_, end);
+  for (auto& origin : origins_) {
+    while (!origin.gaps.empty() && origin.gaps.front().slices.end <= begin_) origin.gaps.pop_front();
+  }
 }
 
 void SliceAssembler::recycle(std::unique_ptr<SliceAssembly> assembly) {

@@ -25,7 +25,7 @@ class SliceAssembly {
     std::uint64_t total_bytes = 0;
     std::uint64_t got_bytes = 0;
     std::uint32_t n_damage = 0;
-    bool begun = false;  ///< false for an origin that had ended before the slice or has nothing for it
+    bool begun = false;  ///< by a chunk; not for an origin that had ended before the slice or has nothing for it
     bool complete = false;
 
     [[nodiscard]] std::span<const std::byte> body() const {
@@ -33,6 +33,8 @@ class SliceAssembly {
     }
     /// The body without the damage records that open it.
     [[nodiscard]] std::span<const std::byte> buffers() const { return body().subspan(n_damage * sizeof(Damage)); }
+    /// Nothing but this is known of it.
+    void lack(std::span<const Damage> missing);
     [[nodiscard]] std::span<const Damage> damage() const {
       return {reinterpret_cast<const Damage*>(memory.data()), n_damage};
     }
@@ -69,14 +71,15 @@ class SliceAssembler {
   [[nodiscard]] SliceId nothing_up_to(SliceId slice) const;
   /// Any origin has sent something of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
-  /// Takes a complete slice out, in rising order; origins that had ended, or have nothing for it, have empty parts.
+  /// Takes a complete slice out, in rising order; parts of origins that had ended, or have nothing for it, hold only
+  /// what is missing of them.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
+  /// No slice before `end` will be taken any more.
+  void pass(SliceId end);
   /// Gives the memory back for another slice.
   void recycle(std::unique_ptr<SliceAssembly> assembly);
 
-  [[nodiscard]] bool all_ended() const { return n_ended_ == ended_.size(); }
-  /// What is missing of an origin that has sent nothing for `slice`, the last that was taken or a later one.
-  [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
+  [[nodiscard]] bool all_ended() const { return n_ended_ == origins_.size(); }
   /// One past the last slice with data of any origin that has ended.
   [[nodiscard]] SliceId data_end() const { return data_end_; }
 
@@ -88,22 +91,23 @@ class SliceAssembler {
   struct Origin {
     SliceId passed{};          ///< nothing comes any more for slices before it
     SliceId end{};             ///< of its data, when it has ended
-    std::deque<Gap> gaps;      ///< in which it has nothing, rising
+    std::deque<Gap> gaps;      ///< in which it has nothing, rising; those that are not passed
     std::vector<Damage> tail;  ///< what is missing after its end
+    bool ended = false;
   };
 
   SliceAssembly& assembly_of(SliceId slice);
   void end(const ChunkHeader& header, std::span<const std::byte> body);
   void gap(const ChunkHeader& header, std::span<const std::byte> body);
   [[nodiscard]] const Gap* gap_of(std::size_t origin, SliceId slice) const;
+  [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
 
   std::map<SliceId, std::unique_ptr<SliceAssembly>> slices_;
   std::vector<std::unique_ptr<SliceAssembly>> spare_;
   std::vector<Origin> origins_;
-  std::vector<std::uint8_t> ended_;
   std::size_t n_ended_ = 0;
   SliceId data_end_{};
-  SliceId begin_{};  ///< slices before it have been taken, or never will be
+  SliceId begin_{};  ///< no slice before it will be taken any more
 };
 
 }  // namespace eventloom

@@ -25,9 +25,9 @@ void RingProducer::refresh_credit() {
   // A block that is just being written does not prove itself; the old grant still holds.
   if (credit.released < released_ || credit.crc != credit.checksum()) return;
   if (credit.released > published_) {
-    throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " gives back " +
-                             std::to_string(credit.released) + " cells, of " + std::to_string(published_) +
-                             " that were sent to it");
+    throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " released " +
+                             std::to_string(credit.released) + " cells, but only " + std::to_string(published_) +
+                             " were sent to it");
   }
   // Nothing may be put into the cells granted before the grant was seen.
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -14,7 +14,8 @@ struct Failure {
   std::string text;        ///< one line
   bool no_memory = false;  ///< memory was not to be had
 
-  /// UserError and files that cannot be reached are the user's to mend, all others the program's. Of any type.
+  /// Of an exception of any type: UserErrors and files that cannot be reached are for the user to fix, all others are
+  /// errors of the program.
   [[nodiscard]] static Failure of(const std::exception_ptr& error);
 };
 

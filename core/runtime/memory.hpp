@@ -10,7 +10,7 @@ namespace eventloom {
 
 /// Memory that this process can still get, by one of the bounds that hold for it.
 struct MemoryBound {
-  std::string what;         ///< "available on the host", "left by the limit of cgroup /job_7", "allowed by ulimit -v"
+  std::string what;         ///< "available on the host", "left by the memory limit of the cgroup /job_7", ...
   std::uint64_t bytes = 0;  ///< from now on
   bool of_process = false;  ///< of this process alone; otherwise processes with the same bound on one host share it
 };
@@ -22,10 +22,10 @@ std::vector<MemoryBound> memory_there_is(const std::filesystem::path& root = "/"
 /// The tightest; nothing of nothing.
 std::optional<MemoryBound> least_of(const std::vector<MemoryBound>& bounds);
 
-/// What this process has had at most, with what it shares.
+/// Peak resident memory of this process, shared pages included.
 std::uint64_t peak_bytes();
 
-/// "512 MiB", "9216 MiB", "12 GiB": in whole units, rounded up.
+/// "512 MiB", "9216 MiB", "12 GiB": rounded up to whole units.
 std::string in_mebibytes(std::uint64_t bytes);
 
 }  // namespace eventloom

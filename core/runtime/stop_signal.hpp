@@ -9,8 +9,8 @@ namespace eventloom {
 void catch_stop_signals();
 
 /// While it lives the signals end the program at once, with `code`: for times in which there is nothing to be ended in
-/// good order, and a look at stop_signal() could be long in coming. `line`: what is said then, "" nothing; both
-/// literals must outlive it. After catch_stop_signals(), one at a time.
+/// good order, and a look at stop_signal() could be long in coming. `line`: what is said then, "" nothing; it
+/// must outlive this. After catch_stop_signals(), one at a time.
 class EndsAtOnce {
  public:
   EndsAtOnce(int code, const char* line);

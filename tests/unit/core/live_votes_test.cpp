@@ -30,12 +30,23 @@ TEST(LiveVotes, RanksAddUp) {
 }
 
 TEST(LiveVotes, MoreJumpsThanThereIsRoomForCountAgainst) {
-  auto scattered = votes(0, {100, 200, 300, 400, 500, 600, 700});
+  LiveVotes scattered;
+  for (std::uint64_t place = 1; place <= LiveVotes::kPlaces + 3; ++place) scattered.jumped_to(100 * place);
   EXPECT_EQ(scattered.others, 3U);
-  for (int i = 0; i < 4; ++i) scattered.jumped_to(100);
+  for (std::size_t i = 1; i < LiveVotes::kPlaces + 2; ++i) scattered.jumped_to(100);
   EXPECT_EQ(scattered.majority(), 0U);
-  for (int i = 0; i < 3; ++i) scattered.jumped_to(100);
+  for (int i = 0; i < 2; ++i) scattered.jumped_to(100);
   EXPECT_EQ(scattered.majority(), 100U);
+}
+
+/// Whoever comes first: few at many places leave room for many at one.
+TEST(LiveVotes, AMajorityIsFoundBehindManyOthers) {
+  LiveVotes all;
+  for (std::uint64_t place = 1; place <= LiveVotes::kPlaces; ++place) all.jumped_to(1000 * place);
+  LiveVotes many;
+  for (std::size_t i = 0; i < 2 * LiveVotes::kPlaces; ++i) many.jumped_to(7);
+  all.add(many);
+  EXPECT_EQ(all.majority(), 7U);
 }
 
 }  // namespace

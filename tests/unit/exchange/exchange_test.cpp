@@ -408,9 +408,39 @@ TEST(SliceAssembler, AGapMayLieInDamage) {
     pair.inbox.drain(assembler);
   }
   EXPECT_EQ(assembler.nothing_up_to(0, {2}), SliceId{900});
-  ASSERT_EQ(assembler.missing(0, {899}).size(), 1U);
-  EXPECT_EQ(assembler.missing(0, {899})[0].n_hits, 5U);
-  EXPECT_TRUE(assembler.missing(0, {900}).empty());
+  const auto inside = assembler.take({899});
+  ASSERT_EQ(inside->part(0).damage().size(), 1U);
+  EXPECT_EQ(inside->part(0).damage()[0].n_hits, 5U);
+  EXPECT_TRUE(inside->part(0).buffers().empty());
+  EXPECT_TRUE(assembler.take({900})->part(0).damage().empty());
+}
+
+TEST(SliceAssembler, ForgetsGapsThatArePassed) {
+  SliceAssembler assembler(1);
+  place_gap(assembler, 0, {{3}, {100}});
+  place_gap(assembler, 0, {{101}, {200}});
+  assembler.pass({100});
+  EXPECT_EQ(assembler.nothing_up_to({50}), SliceId{50});
+  EXPECT_EQ(assembler.nothing_up_to({150}), SliceId{200});
+  place_gap(assembler, 0, {{20}, {30}});
+  EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before all that will be taken";
+}
+
+TEST(SliceAssembler, RefusesWhatWouldNeverBeTaken) {
+  const auto place = [](SliceAssembler& assembler, std::uint64_t slice) {
+    ChunkHeader header;
+    header.slice = slice;
+    header.has_body_crc = 1;
+    assembler.place(header, {});
+  };
+  SliceAssembler passed(1);
+  passed.pass({7});
+  EXPECT_THROW(place(passed, 6), std::runtime_error);
+  SliceAssembler gone_on(1);
+  place_gap(gone_on, 0, {{3}, {9}});
+  EXPECT_THROW(place(gone_on, 8), std::runtime_error);
+  place(gone_on, 9);
+  EXPECT_TRUE(gone_on.complete({9}));
 }
 
 TEST(SliceAssembler, RefusesGapsThatCannotBe) {
