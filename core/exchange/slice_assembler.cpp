@@ -67,9 +67,10 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
   auto& assembly = assembly_of({header.slice});
   auto& part = assembly.parts_[header.origin];
   if (!part.begun) {
-    if (SliceId{header.slice} < origins_[header.origin].passed) contradiction(header, "it comes after a later one");
+    auto& origin = origins_[header.origin];
+    if (gap_of(header.origin, {header.slice}) != nullptr) contradiction(header, "it lies in a gap");
     part.begun = true;
-    origins_[header.origin].passed = {header.slice + 1};
+    origin.passed = std::max(origin.passed, SliceId{header.slice + 1});
     part.total_bytes = header.total_bytes;
     part.n_damage = header.n_damage;
     part.memory.resize(padded(header.total_bytes) / 8);
