@@ -6,22 +6,26 @@
 namespace eventloom {
 
 void ClaimBook::append(BuilderId builder) {
-  if (builder.value >= slices_.size()) slices_.resize(builder.value + std::size_t{1});
-  slices_[builder.value].push_back(end_);
+  if (builder.value >= builders_.size()) builders_.resize(builder.value + std::size_t{1});
+  builders_[builder.value].last.push_back(end_);
   order_.push_back(builder);
   ++end_.value;
   if (order_.size() <= keep_) return;
-  slices_[order_.front().value].pop_front();
+  auto& oldest = builders_[order_.front().value];
+  oldest.last.pop_front();
+  oldest.asked -= std::min<std::size_t>(oldest.asked, 1);
   order_.pop_front();
 }
 
 void ClaimBook::skip_to(SliceId slice) { end_ = std::max(end_, slice); }
 
 std::optional<SliceId> ClaimBook::next_slice(BuilderId builder, SliceId from) const {
-  if (builder.value >= slices_.size()) return std::nullopt;
-  const auto& slices = slices_[builder.value];
-  const auto next = std::ranges::lower_bound(slices, from);
-  return next == slices.end() ? std::nullopt : std::optional(*next);
+  if (builder.value >= builders_.size()) return std::nullopt;
+  const auto& [slices, asked] = builders_[builder.value];
+  if (slices.empty() || slices.back() < from) return std::nullopt;
+  while (asked > 0 && slices[asked - 1] >= from) --asked;
+  while (slices[asked] < from) ++asked;
+  return slices[asked];
 }
 
 }  // namespace eventloom

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -29,8 +30,14 @@ class ClaimBook {
   [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const;
 
  private:
-  std::vector<std::deque<SliceId>> slices_;  ///< of each builder, the last ones
-  std::deque<BuilderId> order_;              ///< who claimed them, one after the other
+  /// The last slices of a builder.
+  struct Slices {
+    std::deque<SliceId> last;
+    mutable std::size_t asked = 0;  ///< index of the answer before: who asks goes on from there
+  };
+
+  std::vector<Slices> builders_;
+  std::deque<BuilderId> order_;  ///< who claimed them, one after the other
   SliceId end_;
   std::uint64_t keep_;
 };
