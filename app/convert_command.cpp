@@ -11,11 +11,11 @@
 #include "app/file_options.hpp"
 #include "app/live_steps.hpp"
 #include "app/options.hpp"
-#include "app/output_place.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/epochs/stream_writer.hpp"
+#include "io/files/durable.hpp"
 #include "io/sources/open_sources.hpp"
 #include "io/sources/source_uri.hpp"
 #include "io/spikes/spikes_writer.hpp"
@@ -60,12 +60,18 @@ class Converter {
 
   Conversion convert() {
     const auto take = [this](EpochRange epochs) { step(epochs); };
-    if (auto* live = dynamic_cast<LiveStream*>(&source_)) {
-      for_each_live_step(*live, take);
-    } else {
-      for_each_step(source_, take);
+    auto* const live = dynamic_cast<LiveStream*>(&source_);
+    try {
+      if (live != nullptr) {
+        for_each_live_step(*live, take);
+      } else {
+        for_each_step(source_, take);
+      }
+      return {target_->finish(), damaged_ + source_.anomalies()};
+    } catch (const UserError&) {
+      if (live != nullptr) target_->abandon();  // these data do not come again
+      throw;
     }
-    return {target_->finish(), damaged_ + source_.anomalies()};
   }
 
  private:
@@ -101,28 +107,47 @@ class Converter {
   std::uint64_t damaged_ = 0;
 };
 
-/// One path per source.
-std::vector<std::string> output_paths(const std::string& output, const std::vector<SourceSpec>& specs,
-                                      const char* ending) {
+bool is_folder(const std::string& path) {
   std::error_code error;
-  const bool folder = specs.size() > 1 || output.ends_with('/') || std::filesystem::is_directory(output, error);
-  if (folder) create_folder(output);
-  std::vector<std::string> paths;
-  for (std::size_t i = 0; i < specs.size(); ++i) paths.push_back(output_path(output, folder, i, specs[i], ending));
-  return paths;
+  return std::filesystem::is_directory(path, error);
 }
 
-void check_files(const po::variables_map& values, const std::vector<SourceSpec>& specs,
-                 const std::vector<std::string>& paths, const ConvertFormat& format) {
+/// Where the files go.
+struct Outputs {
+  std::string folder;              ///< empty: the file has a name of its own
+  std::vector<std::string> paths;  ///< one per source
+};
+
+Outputs outputs_of(const std::string& output, const std::vector<SourceSpec>& specs, const char* ending) {
+  const bool folder = specs.size() > 1 || output.ends_with('/') || is_folder(output);
+  Outputs outputs{folder ? output : "", {}};
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    outputs.paths.push_back(output_path(output, folder, i, specs[i], ending));
+  }
+  return outputs;
+}
+
+/// What a recording of live data left unfinished is the only one of them.
+FilePlan::Existing existing_of(const po::variables_map& values, const SourceSpec& spec) {
+  const auto existing = existing_option(values);
+  return existing == FilePlan::Existing::keep && is_live(spec.uri) ? FilePlan::Existing::keep_unfinished : existing;
+}
+
+/// Makes the folder when all is well.
+void check_files(const po::variables_map& values, const std::vector<SourceSpec>& specs, const Outputs& outputs,
+                 const ConvertFormat& format) {
   FilePlan plan;
   plan_config(plan, values);
   for (const auto& spec : specs) {
     for (const auto& file : files_of(spec)) plan.read(file, "the source");
   }
-  for (const auto& path : paths) {
-    plan.write(path, "--output", format.spikes ? is_spikes_file : is_stream_file, existing_option(values));
+  const bool try_out = outputs.folder.empty() || is_folder(outputs.folder);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    plan.write(outputs.paths[i], "--output", format.spikes ? is_spikes_file : is_stream_file,
+               existing_of(values, specs[i]), try_out);
   }
   plan.check();
+  if (!outputs.folder.empty()) create_folder_durably(outputs.folder);
 }
 
 /// Returns whether the input was without damage.
@@ -183,11 +208,11 @@ int convert_command(int argc, const char* const* argv) {
   SourceOpener opener(time_base_options(*values), live);
   const auto format = format_of(*values);
   const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
-  const auto paths = output_paths(output, specs, format.ending());
-  check_files(*values, specs, paths, format);
+  const auto outputs = outputs_of(output, specs, format.ending());
+  check_files(*values, specs, outputs, format);
   bool whole = true;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener, format, paths[i]) && whole;
+    whole = convert_one(specs[i], SourceId{static_cast<std::uint16_t>(i)}, opener, format, outputs.paths[i]) && whole;
   }
   return whole ? kExitOk : kExitLosses;
 }

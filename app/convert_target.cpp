@@ -20,6 +20,7 @@ class EpochsTarget final : public ConvertTarget {
     return fmt::format("{} hits in {} epoch buffers, {} bytes, ticks {} to {}", w.hits, w.buffers, w.bytes,
                        w.first_tick, w.last_tick);
   }
+  void abandon() override { writer_.abandon(); }
 
  private:
   StreamWriter writer_;
@@ -59,6 +60,7 @@ class SpikesTarget final : public ConvertTarget {
     return fmt::format("{} spikes in {} packets, {} bytes, ticks {} to {}", w.spikes, w.packets, w.bytes, w.first_tick,
                        w.last_tick);
   }
+  void abandon() override { writer_.abandon(); }
 
  private:
   StreamHeader header_;

@@ -17,6 +17,8 @@ class ConvertTarget {
   virtual void append(const EpochBufferHeader& header, std::span<const std::byte> stored) = 0;
   /// Gives the file its name. Returns what is in it, for people.
   virtual std::string finish() = 0;
+  /// Leaves what has been written where it is, under its name for what is unfinished.
+  virtual void abandon() = 0;
 };
 
 struct ConvertFormat {

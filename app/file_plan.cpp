@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -83,8 +84,8 @@ void FilePlan::check_family(const Family& family) const {
   if (is_there(family.folder) && !fs::is_directory(family.folder, error)) {
     throw UserError(family.role + ": '" + family.folder.string() + "' is not a folder; choose another name");
   }
-  for (const auto& entry : fs::directory_iterator(family.folder, error)) {
-    const auto& path = entry.path();
+  if (!is_there(family.folder)) return;
+  for (const auto& path : entries_in(family.folder)) {
     if (!family.names(path.filename().string())) continue;
     refuse_what_is_read(file_key(path), path, family.role);
     refuse_foreign(path, family.ours);
@@ -95,7 +96,9 @@ void FilePlan::check_family(const Family& family) const {
 
 void FilePlan::check_one(const Write& write) const {
   refuse_foreign(write.path, write.ours);
-  if (write.existing == Existing::keep && is_there(write.path)) refuse_existing(write.path, write.role);
+  if (write.existing != Existing::replace && is_there(write.path)) refuse_existing(write.path, write.role);
+  const fs::path partial = write.path.string() + kPartial;
+  if (write.existing == Existing::keep_unfinished && is_there(partial)) refuse_existing(partial, write.role);
 }
 
 bool is_stream_of_process(const std::string& path) {

@@ -13,12 +13,14 @@ namespace eventloom {
 /// so that it never writes what it reads, two things to one file, or over what is not Eventloom's.
 class FilePlan {
  public:
-  /// What becomes of a file of Eventloom's own that has the name of one to write.
-  enum class Existing { keep, replace };
+  /// What becomes of a file of Eventloom's own that has the name of one to write. keep_unfinished: it is kept, and so is
+  /// what was left unfinished there, of data that do not come again.
+  enum class Existing { keep, keep_unfinished, replace };
 
   /// `role`: what the user knows the file by, such as "--report-json".
   void read(const std::filesystem::path& file, const std::string& role);
-  /// A PartialFile, and under its name then. `try_out`: make it, and remove it again, to see whether that can be done.
+  /// A PartialFile, and under its name then. `try_out`: make it, and remove it again, to see whether that can be done;
+  /// its folder must be there.
   void write(const std::filesystem::path& file, const std::string& role, Recognise ours, Existing existing,
              bool try_out = true);
   /// Files in `folder`, which need not be there yet, whose names fulfil `names`.

@@ -14,12 +14,12 @@
 #include "app/generate_live.hpp"
 #include "app/generate_recording.hpp"
 #include "app/options.hpp"
-#include "app/output_place.hpp"
 #include "app/sending_options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/epochs/stream_writer.hpp"
+#include "io/files/durable.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/sources/default_epoch.hpp"
 #include "io/sources/point_process.hpp"
@@ -109,23 +109,25 @@ constexpr const char* kTruth = "eventloom-truth";
 
 bool is_truth_json(const std::filesystem::path& file) { return is_json_of(file, kTruth); }
 
+/// Makes it when all is well.
 void prepare_folder(const GenerateSettings& settings, const po::variables_map& values) {
-  create_folder(settings.output);
+  std::error_code error;
+  const bool try_out = std::filesystem::is_directory(settings.output, error);
   FilePlan plan;
   plan_config(plan, values);
   const auto existing = existing_option(values);
   for (std::uint32_t s = 0; s < settings.sources; ++s) {
-    plan.write(stream_path(settings, s), "--output", is_stream_file, existing);
+    plan.write(stream_path(settings, s), "--output", is_stream_file, existing, try_out);
   }
-  plan.write(truth_csv_path(settings), "--output", is_truth_csv, existing);
-  plan.write(truth_json_path(settings), "--output", is_truth_json, existing);
+  plan.write(truth_csv_path(settings), "--output", is_truth_csv, existing, try_out);
+  plan.write(truth_json_path(settings), "--output", is_truth_json, existing, try_out);
   plan.check();
   // A glob over the folder would take it for a stream of this recording.
   const auto beyond = stream_path(settings, settings.sources);
-  std::error_code error;
   if (std::filesystem::exists(beyond, error)) {
     throw UserError("'" + beyond + "' is left from a recording with more sources; remove it or choose another folder");
   }
+  create_folder_durably(settings.output);
 }
 
 void write_truth(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {

@@ -1,8 +1,10 @@
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <string_view>
+#include <thread>
 
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
@@ -40,9 +42,15 @@ void print_usage(std::ostream& out) {
   out << "\n'eventloom <command> --help' shows the options with units and defaults.\n";
 }
 
-/// Each would write the same files. Said by one of them; the others end well, lest the launcher end that one first.
+/// A launcher ends all as soon as one ends with an error.
+constexpr auto kForOneToSpeak = std::chrono::seconds(1);
+
+/// Each would write the same files. All refuse; one of them says so.
 int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismatch) {
-  if (!mismatch.speaks) return eventloom::kExitOk;
+  if (!mismatch.speaks) {
+    std::this_thread::sleep_for(kForOneToSpeak);
+    return eventloom::kExitUsage;
+  }
   std::cerr << "eventloom " << name
             << ": this command is one process, but several were started; start it without mpirun or srun, or as one "
                "task\n";

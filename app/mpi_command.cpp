@@ -20,8 +20,10 @@ namespace {
 /// For all ranks to meet the same error, where each finds it for itself.
 constexpr auto kForAllToFail = std::chrono::milliseconds(500);
 
-/// "rank 1 on n1: ", where there are several.
-std::string this_rank() {
+/// "rank 1 on n1: ", where there are several. Asked for once: MPI belongs to the main thread, errors to any.
+std::string this_rank;
+
+std::string text_of_this_rank() {
   if (MpiEnvironment::size() == 1) return "";
   return "rank " + std::to_string(MpiEnvironment::rank()) + " on " + MpiEnvironment::host_name() + ": ";
 }
@@ -41,7 +43,7 @@ int end_of_work(const std::string& command, const Failure& failure) {
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
   if (!together || MpiEnvironment::rank() == 0) {
     const bool of_one = !left_together() && (!together || failure.code != kExitUsage);
-    say(command, (of_one ? this_rank() : "") + failure.text + advice(failure, command));
+    say(command, (of_one ? this_rank : "") + failure.text + advice(failure, command));
   }
   if (!together || left_something()) MpiEnvironment::abort(failure.code);
   return failure.code;
@@ -54,7 +56,7 @@ std::thread::id main_thread;
 [[noreturn]] void terminate() {
   const auto error = std::current_exception();
   const auto failure = error ? Failure::of(error) : Failure{kExitProgram, "error of the program: std::terminate"};
-  say(name_of_command, this_rank() + failure.text + advice(failure, name_of_command));
+  say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
   // MPI belongs to the main thread; launchers end all ranks when one ends with an error.
   if (std::this_thread::get_id() == main_thread) MpiEnvironment::abort(kExitProgram);
   std::_Exit(kExitProgram);
@@ -69,7 +71,7 @@ void agree(const Communicator& communicator, const std::function<void()>& work) 
     work();
   } catch (...) {
     mine = Failure::of(std::current_exception());
-    if (mine.code != kExitUsage) mine.text = this_rank() + mine.text;
+    if (mine.code != kExitUsage) mine.text = this_rank + mine.text;
   }
   const Activity activity(kWaitingForRanks);
   const auto told = mine.code == 0 ? "" : (mine.no_memory ? "m" : mine.code == kExitUsage ? "u" : "p") + mine.text;
@@ -95,6 +97,7 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
   name_of_command = command;
   main_thread = std::this_thread::get_id();
   const MpiEnvironment environment;
+  this_rank = text_of_this_rank();
   std::set_terminate(terminate);
   if (const auto mismatch = launcher_mismatch(ProcessPlace::of_this(), MpiEnvironment::size());
       !mismatch.what.empty()) {

@@ -115,17 +115,8 @@ PlanRequest to_request(const po::variables_map& values, const PlanNames& names) 
   return request;
 }
 
-/// Line for line as rankfile_text() writes it: there is no other mark that Open MPI and people's scripts would pass
-/// over.
 bool is_rankfile(const std::filesystem::path& file) {
-  constexpr std::size_t kMost = std::size_t{16} << 20;
-  std::istringstream lines(head_of(file, kMost));
-  std::uint32_t rank = 0;
-  for (std::string line; std::getline(lines, line); ++rank) {
-    if (!line.starts_with("rank " + std::to_string(rank) + "=") || line.find(" slot=") == std::string::npos)
-      return false;
-  }
-  return rank != 0;
+  return head_of(file, kRankfileHeader.size() + 1) == std::string(kRankfileHeader) + '\n';
 }
 
 void write_rankfile(const Plan& plan, const PlanNames& names) {

@@ -214,15 +214,21 @@ bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
-/// Collective: nobody else writes this output as long as rank 0 has the lock.
+/// Collective: nobody else writes this output as long as rank 0 has the lock. Files are looked at behind it: what ended
+/// meanwhile is there then.
 std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Communicator& communicator) {
   std::unique_ptr<OutputLock> lock;
   agree(communicator, [&] {
     if (communicator.rank() != 0) return;
-    check_run_files(config, expand_sources(config.sources));
     lock = std::make_unique<OutputLock>(config.output);
+    check_run_files(config, expand_sources(config.sources));
   });
   return lock;
+}
+
+/// Collective. `--resume --force`: an interrupted run goes on, a complete one gives way.
+void choose_by_what_is_there(RunConfig& config, const Communicator& communicator) {
+  config.resume = config.live.go_on = !find_complete_run(config, communicator).complete;
 }
 
 /// Until there are slices to bring to an end a signal ends the run at once, whatever it is busy with. Under a launcher
@@ -231,11 +237,13 @@ constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume begins it\n";
 
 /// `before`: the time before the first slice, which ends here.
-int run(const RunConfig& config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
+int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   const auto lock = lock_output(config, communicator);
+  if (config.resume && config.force) choose_by_what_is_there(config, communicator);
   if (config.resume && has_live_sources(config)) {
     const auto ended = find_complete_run(config, communicator);
+    require_undamaged(config, ended, communicator);
     if (ended.complete) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
   }
   const auto backend = exchange_backend();
@@ -276,7 +284,10 @@ int run_command(int argc, const char* const* argv) {
   std::optional<EndsAtOnce> before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
   return run_inside_mpi<RunConfig>(
       "run", [&] { return parse_run_config(argc, argv); },
-      [](const RunConfig& config) { return config.effective + "resume = " + (config.resume ? "true\n" : "false\n"); },
+      [](const RunConfig& config) {
+        const auto text = [](bool on) { return on ? "true\n" : "false\n"; };
+        return config.effective + "resume = " + text(config.resume) + "force = " + text(config.force);
+      },
       [&](const RunConfig& config, const Communicator& communicator) { return run(config, before, communicator); });
 }
 

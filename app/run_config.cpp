@@ -94,7 +94,8 @@ void add_output_options(po::options_description& options) {
       "node-local folder where part files are written before they are copied to their place")(
       "resume", po::bool_switch(),
       "go on from what an interrupted run of the same output has finished; from the beginning if there is none")(
-      "force", po::bool_switch(), "replace a finished run of this output")(
+      "force", po::bool_switch(),
+      "replace a finished run of this output; with --resume one that was interrupted goes on all the same")(
       "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
       "write the summary as JSON")("save-sorted",
                                    po::value<std::string>()->value_name("DIR")->default_value("", "none"),
@@ -130,7 +131,6 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
   config.scratch = values["scratch"].as<std::string>();
   config.resume = values["resume"].as<bool>();
   config.force = values["force"].as<bool>();
-  if (config.resume && config.force) throw UserError("--resume goes on with a run, --force replaces it; leave one out");
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();
   if (config.stall_warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
 }

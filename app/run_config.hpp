@@ -37,7 +37,7 @@ struct RunConfig {
   std::chrono::nanoseconds segment_time{};
   std::string scratch;  ///< node-local folder for parts while they are written; empty: none
   bool resume = false;
-  bool force = false;                   ///< a finished run of this output is replaced
+  bool force = false;                   ///< a finished run of this output is replaced; with `resume` that alone
   std::uint64_t loops = 1;              ///< passes over recorded sources
   std::chrono::nanoseconds duration{};  ///< 0: until the sources end
   std::chrono::nanoseconds epoch_timeout{};

@@ -43,6 +43,12 @@ bool gives_way(const RunConfig& config) {
   return !run.record.closed && !was_live(run);
 }
 
+/// The hits of a run that has ended stay; one that is resumed may have been stopped right before its own end.
+Existing existing_sorted(const RunConfig& config) {
+  const bool of_this_run = config.resume && is_run_file(config.output);
+  return config.force || of_this_run || !has_sorted_hits(config.save_sorted) ? Existing::replace : Existing::keep;
+}
+
 bool is_any_file(const fs::path&) { return true; }
 
 void plan_outputs(FilePlan& plan, const RunConfig& config) {
@@ -64,7 +70,7 @@ void plan_outputs(FilePlan& plan, const RunConfig& config) {
     plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);
   }
   if (config.save_sorted.empty()) return;
-  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, Existing::replace);
+  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, existing_sorted(config));
 }
 
 }  // namespace

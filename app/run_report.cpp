@@ -214,7 +214,9 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   char line[160];
   if (result.unfinished) {
     out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
-        << "; the same command with --resume goes on; finished so far:\n";
+        << "; the same command with --resume "
+        << (setup.live && !config.save_sorted.empty() ? "and without --save-sorted " : "")
+        << "goes on; finished so far:\n";
   }
   std::snprintf(
       line, sizeof line,

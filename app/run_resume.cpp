@@ -23,6 +23,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kDifferencesTold = 4;
+/// An interrupted run of recorded sources would give way without --force.
+constexpr const char* kToBeginAnew = "begin anew with --force in place of --resume";
 
 template <class T>
 void compare(std::vector<std::string>& found, const std::string& what, const T& before, const T& now) {
@@ -55,8 +57,8 @@ void refuse_differences(const std::string& run_file, const RunRecord& before, co
   if (found.empty()) return;
   throw UserError(
       fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; give what it was "
-                  "begun with, or begin anew without --resume",
-                  run_file, joined(found, "; ", kDifferencesTold)));
+                  "begun with, or {}",
+                  run_file, joined(found, "; ", kDifferencesTold), kToBeginAnew));
 }
 
 /// Live sources do not begin again with the first slice of the run.
@@ -73,9 +75,8 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
     return {first, runs};
   } catch (const std::invalid_argument& e) {
     throw UserError(
-        fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; begin "
-                    "anew without --resume",
-                    run_file, e.what()));
+        fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; {}",
+                    run_file, e.what(), kToBeginAnew));
   }
 }
 
@@ -102,6 +103,11 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   resumption.before = std::move(run.record);
   refuse_differences(config.output, resumption.before, now);
   resumption.complete = resumption.before.closed;
+  if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
+    throw UserError(fmt::format("'{}' was interrupted, and a run with --save-sorted would begin anew, but live data do "
+                                "not come again: leave --save-sorted out to go on, or choose another --output",
+                                config.output));
+  }
   resumption.goes_on = !resumption.complete && config.save_sorted.empty();
   if (resumption.complete) {
     resumption.parts = std::move(run.parts);
@@ -140,18 +146,23 @@ DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& p
 }
 
 /// What cannot be built again.
-void refuse_damage(const RunConfig& config, const RunSetup& setup, const DamagedParts& damaged) {
-  if (damaged.empty() || (config.save_sorted.empty() && !setup.live)) return;
+void refuse_damage(const RunConfig& config, bool live, const DamagedParts& damaged) {
+  if (damaged.empty() || (config.save_sorted.empty() && !live)) return;
   const auto& [name, damage] = *damaged.begin();
-  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or begin the run anew with --force; {}",
+  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or {}; {}",
                               config.output, name, damage,
-                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1),
-                              setup.live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
+                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
+                              live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
 }
 
 /// A closed run is again as if it had been interrupted, with all but its damaged parts finished.
 FinishedWork reopen(const RunConfig& config, Resumption& resumption, const DamagedParts& damaged) {
   const auto folder = std::filesystem::path(config.output).parent_path();
+  for (const auto& info : resumption.parts) {
+    if (is_name_of_part(config.output, info.name)) continue;
+    throw UserError(fmt::format("'{}': its part '{}' has not the name of a part of this file; was it renamed?",
+                                config.output, info.name));
+  }
   FinishedWork work;
   std::map<std::uint32_t, std::vector<FinishedPart>> good;
   for (const auto& info : resumption.parts) {
@@ -178,7 +189,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
 /// Rank 0 alone.
 Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged) {
   auto resumption = std::move(found.resumption);
-  refuse_damage(config, setup, damaged);
+  refuse_damage(config, setup.live, damaged);
   auto work = std::move(found.work);
   if (resumption.complete && !damaged.empty()) {
     work = reopen(config, resumption, damaged);
@@ -252,6 +263,12 @@ Resumption find_complete_run(const RunConfig& config, const Communicator& commun
   });
   found.complete = any_of_ranks(communicator, found.complete);
   return found;
+}
+
+void require_undamaged(const RunConfig& config, const Resumption& found, const Communicator& communicator) {
+  if (!found.complete) return;
+  const auto damaged = find_damage(config, found.parts, communicator);
+  agree(communicator, [&] { refuse_damage(config, true, damaged); });
 }
 
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,

@@ -33,6 +33,9 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
 /// Collective. Whether the output is that of a run that is complete, as far as can be told before its sources are open.
 Resumption find_complete_run(const RunConfig& config, const Communicator& communicator);
 
+/// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
+void require_undamaged(const RunConfig& config, const Resumption& found, const Communicator& communicator);
+
 /// Collective. Looks for an interrupted run under the output's name, and brings its folder into order.
 /// Throws UserError when its input or meaning was another, or when what it has left is damaged.
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,

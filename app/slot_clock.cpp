@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/mpi/departure.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -31,6 +32,7 @@ SlotClock::SlotClock(const Communicator& communicator, std::uint64_t slot_ns)
     goes_on = communicator.broadcast(steady_ns() - begin < kTryForNs ? "yes" : "no") == "yes";
   }
   sync_.stop();
+  leave_together();
   throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +
                   text_of(precision) + "; use longer slots, or as many ranks as there are cores");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -13,6 +14,8 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/units.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_folder.hpp"
 
 namespace eventloom {
 
@@ -34,9 +37,22 @@ constexpr std::array kBenches = {
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
 };
 
+/// Of a benchmark that writes the parts of a run, but no run file.
+void plan_parts(FilePlan& plan, const po::variables_map& values) {
+  const std::filesystem::path output(values["output"].as<std::string>());
+  if (output.empty()) return;
+  plan.write(output, "--output", is_nobodys, FilePlan::Existing::keep, false);
+  const auto existing = existing_option(values);
+  plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
+  plan.write_in(
+      output.parent_path(), "--output", [=](const std::string& name) { return is_name_of_run(output, name); },
+      is_of_run, existing);
+}
+
 /// What cannot be written shows before hours of measuring.
 void check_files(const po::variables_map& values, const std::string& report, const std::string& plot) {
   FilePlan plan;
+  if (values.count("output") != 0) plan_parts(plan, values);
   plan_config(plan, values);
   if (values.count("schedule") != 0) {
     for (const auto& name : words_of(values["schedule"].as<std::string>())) plan_schedule(plan, name);

@@ -245,7 +245,6 @@ bool run_gnuplot(const std::string& script, const std::string& path) {
   return good;
 }
 
-bool is_nobodys(const std::filesystem::path&) { return false; }
 
 }  // namespace
 

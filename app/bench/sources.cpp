@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "app/bench/bench_command.hpp"
@@ -10,6 +11,7 @@
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
+#include "io/files/output_lock.hpp"
 
 namespace eventloom {
 
@@ -55,7 +57,8 @@ void add_run_options(po::options_description& options) {
                                                                     "slices that a builder gathers at a time")(
       "write", text_value("HOW", "on"), "on or off: whether builders write the events")(
       "output", text_value("FILE", "", "temporary"),
-      "part files get their names from it; each measurement writes over the one before");
+      "part files get their names from it; each measurement writes over the one before")(
+      "force", po::bool_switch(), "overwrite part files that exist");
 }
 
 std::int64_t nanoseconds(const char* option, const std::string& word) {
@@ -240,6 +243,11 @@ class LatencyPlot {
 
 int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   auto config = to_config(values, communicator.size());
+  std::unique_ptr<OutputLock> lock;
+  agree(communicator, [&] {
+    const bool writes = config.write && !config.output.empty();
+    if (writes && communicator.rank() == 0) lock = std::make_unique<OutputLock>(config.output);
+  });
   BenchRun run("sources", values, effective, columns(), communicator);
   std::optional<TemporaryFolder> folder;
   agree(communicator, [&] {

@@ -37,7 +37,7 @@ std::string node_name(const PlanNames& names, std::uint32_t node) {
 }
 
 std::string rankfile_text(const Plan& plan, const PlanNames& names) {
-  std::string text;
+  std::string text = std::string(kRankfileHeader) + '\n';
   for (int rank = 0; rank < plan.placement.roles.ranks; ++rank) {
     text += fmt::format("rank {}={} slot={}\n", rank, node_name(names, plan.placement.node_of(rank)),
                         plan.placement.core_of(rank));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/plan/layout.hpp"
@@ -18,6 +19,9 @@ struct PlanNames {
 
 /// Name of a node in a rank file: the host, or +nX for host X of the allocation, counted from 0.
 std::string node_name(const PlanNames& names, std::uint32_t node);
+
+/// The first line of a rank file of Eventloom, by which it is known: Open MPI passes over lines of this kind.
+inline constexpr std::string_view kRankfileHeader = "# eventloom plan";
 
 /// The lines of an Open MPI rank file; cores are logical numbers. Relative names are resolved within a
 /// job's allocation only, which Open MPI 4.1 does not take from --host or --hostfile.

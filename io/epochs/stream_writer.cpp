@@ -47,7 +47,7 @@ TimeRange time_range(const EpochBufferHeader& buffer, std::span<const std::uint3
 }  // namespace
 
 struct StreamWriter::File {
-  File(const std::string& path, StreamHeader about) : partial(path, is_stream_file), header(std::move(about)) {}
+  File(const std::string& path, StreamHeader about, Recognise ours) : partial(path, ours), header(std::move(about)) {}
 
   PartialFile partial;
   StreamHeader header;
@@ -76,8 +76,8 @@ bool is_stream_file(const std::filesystem::path& file) {
 }
 
 // Its beginning, by which it is known, is written at once.
-StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header)
-    : file_(std::make_unique<File>(path, header)) {
+StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header, Recognise ours)
+    : file_(std::make_unique<File>(path, header, ours)) {
   file_->put(encode_stream_header(header));
   file_->flush();
 }

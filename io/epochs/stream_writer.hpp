@@ -8,6 +8,7 @@
 #include <string>
 
 #include "formats/stream_file.hpp"
+#include "io/files/own_file.hpp"
 
 namespace eventloom {
 
@@ -27,7 +28,8 @@ bool is_stream_file(const std::filesystem::path& file);
 /// reason.
 class StreamWriter {
  public:
-  StreamWriter(const std::string& path, const StreamHeader& header);
+  /// `ours`: what gives way to it, finished or not.
+  StreamWriter(const std::string& path, const StreamHeader& header, Recognise ours = is_stream_file);
   /// Removes what is unfinished.
   ~StreamWriter();
   StreamWriter(const StreamWriter&) = delete;

@@ -1,12 +1,15 @@
 #include "io/files/durable.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/files/descriptor.hpp"
@@ -17,6 +20,16 @@ namespace {
 
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
   throw UserError("cannot " + std::string(what) + " '" + path.string() + "': " + std::strerror(errno));
+}
+
+/// False when there is such a folder already.
+bool make_folder(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0777) == 0) return true;
+  const int reason = errno;
+  std::error_code error;
+  if (reason == EEXIST && std::filesystem::is_directory(folder, error)) return false;
+  errno = reason;
+  fail("create the folder", folder);
 }
 
 }  // namespace
@@ -32,6 +45,36 @@ void sync_folder(const std::filesystem::path& folder) {
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) fail("write", to);
   sync_folder(to.parent_path());
+}
+
+bool rename_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    sync_folder(to.parent_path());
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  if (errno != EINVAL && errno != ENOSYS) fail("write", to);
+  // Of file systems that cannot do it in one step.
+  struct stat status {};
+  if (::lstat(to.c_str(), &status) == 0) return false;
+  rename_durably(from, to);
+  return true;
+}
+
+void create_folder_durably(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> made;
+  std::filesystem::path place;
+  try {
+    for (const auto& step : folder) {
+      place /= step;
+      if (!make_folder(place)) continue;
+      made.push_back(place);
+      sync_folder(place.parent_path());
+    }
+  } catch (const UserError&) {
+    for (; !made.empty(); made.pop_back()) ::rmdir(made.back().c_str());
+    throw;
+  }
 }
 
 }  // namespace eventloom

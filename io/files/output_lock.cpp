@@ -42,19 +42,31 @@ std::string this_process() {
   return fmt::format("process {} on {}", ::getpid(), host.data());
 }
 
+/// Says who holds the lock. At no time is the file without the beginning by which it is known.
+bool sign(int file) {
+  const auto text = std::string(kHeader) + this_process() + '\n';
+  const auto size = static_cast<ssize_t>(text.size());
+  return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
+}
+
+/// Whoever has just made a lock is going to sign it.
+bool may_become_lock(const std::filesystem::path& file) {
+  return OutputLock::is_lock(file) || head_of(file, 1).empty();
+}
+
 }  // namespace
 
 std::filesystem::path OutputLock::place_for(const std::filesystem::path& output) { return output.string() + ".lock"; }
 
 bool OutputLock::is_lock(const std::filesystem::path& file) {
-  const auto head = head_of(file, kHeader.size());
-  return head.empty() || head == kHeader;
+  return head_of(file, kHeader.size()) == kHeader;
 }
 
 OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
   const auto begun = steady_clock::now();
-  for (bool told = false; !take();) {
-    const auto waited = steady_clock::now() - begun;
+  auto waited = steady_clock::duration::zero();
+  for (bool told = false; !take(waited < kSilentWait ? may_become_lock : is_lock);) {
+    waited = steady_clock::now() - begun;
     if (waited > kLongestWait) {
       throw UserError(fmt::format("'{}' is being written by another run ({}); end that, or choose another --output",
                                   output.string(), holder_of(path_)));
@@ -65,19 +77,26 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
     }
     std::this_thread::sleep_for(kLook);
   }
-  // For people: that it could not be written changes nothing.
-  const auto text = std::string(kHeader) + this_process() + '\n';
-  if (::ftruncate(descriptor_.number(), 0) == 0 && ::pwrite(descriptor_.number(), text.data(), text.size(), 0) < 0) {
-    errno = 0;
-  }
 }
 
-bool OutputLock::take() {
-  refuse_foreign(path_, is_lock);
-  Descriptor open(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!open.is_open()) throw UserError("cannot create '" + path_.string() + "': " + std::strerror(errno));
+bool OutputLock::take(Recognise ours) {
+  Descriptor open(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  const bool is_new = open.is_open();
+  if (!is_new) {
+    if (errno != EEXIST) throw UserError("cannot create '" + path_.string() + "': " + std::strerror(errno));
+    refuse_foreign(path_, ours);
+    if (!is_lock(path_)) return false;
+    open = Descriptor(::open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (!open.is_open() && errno == ENOENT) return false;
+    if (!open.is_open()) throw UserError("cannot open '" + path_.string() + "': " + std::strerror(errno));
+  }
   // A holder takes the file away before it lets go.
   if (!lock_file(open.number()) || identity_of(open.number()) != identity_of(path_)) return false;
+  if (!sign(open.number()) && is_new) {
+    const int reason = errno;
+    ::unlink(path_.c_str());
+    throw UserError("cannot write '" + path_.string() + "': " + std::strerror(reason));
+  }
   descriptor_ = std::move(open);
   return true;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "io/files/descriptor.hpp"
+#include "io/files/own_file.hpp"
 
 namespace eventloom {
 
@@ -12,7 +13,7 @@ namespace eventloom {
 class OutputLock {
  public:
   /// Waits for some seconds when another process has the lock: those of an interrupted run may still be ending. Throws
-  /// UserError that names the holder, and when no lock can be made.
+  /// UserError that names the holder, when what has the lock's name is none, and when no lock can be made.
   explicit OutputLock(const std::filesystem::path& output);
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;
@@ -23,7 +24,7 @@ class OutputLock {
   static bool is_lock(const std::filesystem::path& file);
 
  private:
-  bool take();
+  bool take(Recognise ours);
 
   std::filesystem::path path_;
   Descriptor descriptor_;

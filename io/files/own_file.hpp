@@ -14,6 +14,9 @@ namespace eventloom {
 /// Whether a file, which is there, is one that Eventloom wrote, whole or in part.
 using Recognise = bool (*)(const std::filesystem::path& file);
 
+/// Of what never gives way to another file.
+bool is_nobodys(const std::filesystem::path& file);
+
 /// The first bytes of a file, at most `most`; empty when it cannot be read.
 std::string head_of(const std::filesystem::path& file, std::size_t most);
 /// Whether the file is JSON that begins with the member "format" of this value.

@@ -21,6 +21,19 @@ constexpr int kAttempts = 100;
 /// Large enough for parallel file systems.
 constexpr std::size_t kCopyBlock = std::size_t{8} << 20;
 
+/// Fills the block, except at the end of the file. Returns how many bytes.
+std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, std::span<std::byte> block) {
+  std::size_t done = 0;
+  while (done < block.size()) {
+    const ssize_t n = ::read(in.number(), block.data() + done, block.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw UserError("cannot read '" + name.string() + "': " + std::strerror(errno));
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
 }  // namespace
 
 PartialFile::PartialFile(std::filesystem::path place, Recognise ours)
@@ -56,16 +69,15 @@ void PartialFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void PartialFile::copy_from(const std::filesystem::path& from) {
+void PartialFile::copy_from(const std::filesystem::path& from, std::string_view mark) {
   const Descriptor in(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<std::byte> head(mark.size());
+  head.resize(read_block(in, from, head));
+  write(std::as_bytes(std::span(mark)).first(head.size()));
   std::vector<std::byte> block(kCopyBlock);
-  for (;;) {
-    const ssize_t n = ::read(in.number(), block.data(), block.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw UserError("cannot read '" + from.string() + "': " + std::strerror(errno));
-    if (n == 0) return;
-    write(std::span(block).first(static_cast<std::size_t>(n)));
-  }
+  while (const auto n = read_block(in, from, block)) write(std::span(block).first(n));
+  if (::fsync(descriptor_.number()) != 0 || ::lseek(descriptor_.number(), 0, SEEK_SET) != 0) fail("write");
+  write(head);
 }
 
 void PartialFile::sync() {
@@ -74,11 +86,18 @@ void PartialFile::sync() {
 }
 
 void PartialFile::publish() {
-  if (const auto now = identity_of(place_); now && now != before_) {
-    throw UserError("'" + place_.string() + "' has come there while it was being written; it is left as it is");
-  }
   kept_ = true;
+  if (!before_) {
+    if (!rename_to_free_name(path_, place_)) refuse_newcomer();
+    return;
+  }
+  if (const auto now = identity_of(place_); now && now != before_) refuse_newcomer();
   rename_durably(path_, place_);
+}
+
+void PartialFile::refuse_newcomer() const {
+  throw UserError("'" + place_.string() + "' has come there while it was being written; it is left as it is, and what was written is in '" +
+                  path_.string() + "'");
 }
 
 void PartialFile::fail(const char* what) const {

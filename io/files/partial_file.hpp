@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
@@ -13,7 +14,7 @@ namespace eventloom {
 
 /// A file in the making: `<place>.partial`, locked as long as this lives, until publish() gives it its name. It is
 /// always made anew: what a writer that died has left there is removed, anything else is refused, and so is one that
-/// another process is writing. Destroyed before publish(), it removes the file. All errors throw UserError that names
+/// another process is writing. Destroyed before publish() is called, it removes the file. All errors throw UserError that names
 /// the file.
 class PartialFile {
  public:
@@ -28,12 +29,13 @@ class PartialFile {
 
   /// Appends, in one go.
   void write(std::span<const std::byte> bytes);
-  /// Appends all of another file, of another file system maybe, in large writes.
-  void copy_from(const std::filesystem::path& from);
+  /// Makes this, which is empty yet, a copy of another file, of another file system maybe, in large writes. It begins
+  /// with `mark` until all the rest is on disk.
+  void copy_from(const std::filesystem::path& from, std::string_view mark);
   /// Waits until what was written is on disk, and that there is such a file.
   void sync();
   /// After sync(): gives the file its name, replacing what had it when this was made, and waits for the disk. Refuses
-  /// what has come there since.
+  /// what has come there since, also in this moment where there was nothing.
   void publish();
   /// Leaves the file as it is.
   void keep() { kept_ = true; }
@@ -41,6 +43,7 @@ class PartialFile {
  private:
   void create(Recognise ours);
   [[noreturn]] void fail(const char* what) const;
+  [[noreturn]] void refuse_newcomer() const;
 
   std::filesystem::path place_;
   std::filesystem::path path_;

@@ -1,6 +1,7 @@
 #include "io/hdf5/output_file.hpp"
 
 #include <hdf5.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -52,7 +53,9 @@ std::uint64_t OutputFile::close() {
   expect_written();
   id_.reset();
   expect_written();
-  return std::filesystem::file_size(partial_->path());
+  struct stat status {};
+  if (::fstat(partial_->descriptor(), &status) != 0) fail(errno);
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 void OutputFile::publish(const std::function<void()>& when_on_disk) {
@@ -62,10 +65,10 @@ void OutputFile::publish(const std::function<void()>& when_on_disk) {
   partial_->publish();
 }
 
-/// In its place there is nothing: only parts have a scratch folder.
+/// Cut short, it leaves what is known as a file in the making.
 void OutputFile::copy_from_scratch() {
-  auto in_place = std::make_unique<PartialFile>(path_, [](const std::filesystem::path&) { return false; });
-  in_place->copy_from(partial_->path());
+  auto in_place = std::make_unique<PartialFile>(path_, is_own_hdf5);
+  in_place->copy_from(partial_->path(), kInTheMaking);
   partial_ = std::move(in_place);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace eventloom {
 
@@ -21,5 +22,8 @@ struct PartInfo {
 
 /// `<stem of run_file>.part-<writer, 4 digits>-<segment, 4 digits>.h5`
 std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment);
+
+/// Whether a text, which may come from anywhere, is such a name, of whatever run: no path to another folder.
+bool is_part_name(std::string_view name);
 
 }  // namespace eventloom

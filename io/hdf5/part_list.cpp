@@ -187,7 +187,7 @@ class ListReader {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UserError(fmt::format("'{}' is damaged, line {} at byte {}: {}; restore it or start the run anew",
+    throw UserError(fmt::format("'{}' is damaged, line {} at byte {}: {}; restore it, or begin anew with --force in place of --resume",
                                 path_.string(), line_, list_.good_bytes, why));
   }
 

@@ -183,7 +183,10 @@ std::vector<PartInfo> read_parts(hid_t file, const std::string& name) {
     const auto values = read_column<T>(file, name, spec, parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].*field = values[i];
   };
-  for (std::size_t i = 0; i < parts.size(); ++i) parts[i].name = names[i];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!is_part_name(names[i])) throw UserError("'" + names[i] + "' in /parts/name is not the name of a part");
+    parts[i].name = names[i];
+  }
   read(kPartWriter, &PartInfo::writer);
   read(kPartSegment, &PartInfo::segment);
   read(kPartFirst, &PartInfo::first_slice);

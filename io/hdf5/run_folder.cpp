@@ -15,6 +15,7 @@
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/output_kind.hpp"
@@ -42,9 +43,7 @@ bool strip(std::string_view& text, std::string_view start, std::string_view end)
 /// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial` behind it.
 bool is_part_of(const std::string& stem, std::string_view name) {
   strip(name, "", kPartial);
-  if (!strip(name, stem + ".part-", ".h5")) return false;
-  const auto dash = name.find('-');
-  return dash != std::string_view::npos && is_number(name.substr(0, dash)) && is_number(name.substr(dash + 1));
+  return is_part_name(name) && name.substr(0, name.rfind(".part-")) == stem;
 }
 
 /// `<stem>.part-<digits>.list`
@@ -52,24 +51,28 @@ bool is_list_of(const std::string& stem, std::string_view name) {
   return strip(name, stem + ".part-", ".list") && is_number(name);
 }
 
+/// That, being written anew.
+bool is_unfinished_list_of(const std::string& stem, std::string_view name) {
+  return strip(name, "", kPartial) && is_list_of(stem, name);
+}
+
 fs::path folder_of(const fs::path& run_file) {
   return run_file.has_parent_path() ? run_file.parent_path() : fs::path(".");
 }
 
 std::vector<fs::path> files_in(const fs::path& folder, const std::function<bool(const std::string& name)>& wanted) {
-  std::error_code error;
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (wanted(entry.path().filename().string())) found.push_back(entry.path());
-  }
-  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
-  std::ranges::sort(found);
+  auto found = entries_in(folder);
+  std::erase_if(found, [&](const fs::path& path) { return !wanted(path.filename().string()); });
   return found;
 }
 
 void remove_if_own(const fs::path& file) {
   std::error_code error;
   if (fs::is_regular_file(fs::symlink_status(file, error)) && is_of_run(file)) remove_own(file, is_of_run);
+}
+
+[[noreturn]] void refuse_name(const fs::path& list, const std::string& name) {
+  throw UserError(fmt::format("'{}' is damaged: '{}' is not the name of a part of this run", list.string(), name));
 }
 
 /// The file that holds a listed part: under its name, or still as it was written.
@@ -113,7 +116,8 @@ void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts
 bool is_name_of_run(const fs::path& run_file, const std::string& name) {
   const auto main = run_file.filename().string();
   const auto stem = run_file.stem().string();
-  return name == main || name == main + std::string(kPartial) || is_part_of(stem, name) || is_list_of(stem, name);
+  return name == main || name == main + std::string(kPartial) || is_part_of(stem, name) || is_list_of(stem, name) ||
+         is_unfinished_list_of(stem, name);
 }
 
 bool is_name_of_part(const fs::path& run_file, const std::string& name) {
@@ -134,6 +138,9 @@ FinishedWork read_finished_work(const fs::path& run_file) {
       spdlog::info("{}: an entry that was being written does not count, its part is built again", path.string());
     }
     const auto number = path.stem().string().substr(stem.size() + 6);
+    for (const auto& part : list.parts) {
+      if (!is_part_name(part.info.name) || !is_part_of(stem, part.info.name)) refuse_name(path, part.info.name);
+    }
     auto& place = work.writers[static_cast<std::uint32_t>(std::stoul(number))];
     place.list = {list.good_bytes, list.chain};
     if (!list.parts.empty()) place.next_segment = list.parts.back().info.segment + 1;
@@ -161,15 +168,17 @@ void take_up_run(const fs::path& run_file, FinishedWork& work, const DamagedPart
     if (file.extension() == kPartial) rename_durably(file, folder / part.info.name);
     names.insert(part.info.name);
   }
-  for (const auto& file : files_in(folder, [&](const auto& n) { return is_part_of(stem, n) && !names.contains(n); })) {
-    remove_if_own(file);
-  }
+  const auto left = [&](const std::string& name) {
+    return (is_part_of(stem, name) && !names.contains(name)) || is_unfinished_list_of(stem, name);
+  };
+  for (const auto& file : files_in(folder, left)) remove_if_own(file);
 }
 
 void remove_leftovers(const fs::path& run_file, const std::set<std::string>& parts) {
   const auto stem = run_file.stem().string();
   const auto left = [&](const std::string& name) {
-    return is_list_of(stem, name) || (is_part_of(stem, name) && !parts.contains(name)) ||
+    return is_list_of(stem, name) || is_unfinished_list_of(stem, name) ||
+           (is_part_of(stem, name) && !parts.contains(name)) ||
            name == run_file.filename().string() + std::string(kPartial);
   };
   for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);

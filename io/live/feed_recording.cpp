@@ -12,7 +12,7 @@
 namespace eventloom {
 
 FeedRecording::FeedRecording(const std::string& path, const StreamHeader& header, std::string name)
-    : file_(std::make_unique<StreamWriter>(path, header)), name_(std::move(name)) {}
+    : file_(std::make_unique<StreamWriter>(path, header, is_nobodys)), name_(std::move(name)) {}
 
 void FeedRecording::add(std::span<const std::byte> buffers, std::span<const Damage> damage) {
   attempt([&] { append(buffers, damage); });

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "io/files/durable.hpp"
 #include "io/live/feed_stream.hpp"
 #include "io/mbs/mbs_feed.hpp"
 #include "io/udp/board_stream.hpp"
@@ -22,6 +23,12 @@ constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 constexpr double kMostJumpOfServers_s = 3600;
 
 std::uint64_t feed_share(std::uint64_t buffer_bytes) { return std::min(buffer_bytes / kFeedShare, kMostInFeed); }
+
+/// Also a link to nothing.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
 
 }  // namespace
 
@@ -56,9 +63,7 @@ std::unique_ptr<LiveFeed> LiveOpener::open_feed(const SourceUri& uri, std::uint3
 std::string LiveOpener::recording_of(SourceId id) const {
   if (options_.record.empty()) return {};
   const std::filesystem::path folder(options_.record);
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError("--record: '" + folder.string() + "' cannot be made: " + error.message());
+  create_folder_durably(folder);
   for (int attempt = 0;; ++attempt) {
     char name[64];
     if (attempt == 0) {
@@ -67,8 +72,7 @@ std::string LiveOpener::recording_of(SourceId id) const {
       std::snprintf(name, sizeof name, "source-%04u-%02d.epochs", static_cast<unsigned>(id.value), attempt);
     }
     const auto path = folder / name;
-    const bool is_there = std::filesystem::exists(path) || std::filesystem::exists(path.string() + ".partial");
-    if (!is_there) return path.string();
+    if (!is_there(path) && !is_there(path.string() + ".partial")) return path.string();
     if (!options_.go_on) {
       throw UserError("--record: '" + path.string() + "' exists; choose another folder, or move it away");
     }

@@ -11,6 +11,8 @@
 #include "formats/stream_file.hpp"
 #include "formats/text_file.hpp"
 #include "io/epochs/stream_writer.hpp"
+#include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -168,17 +170,15 @@ bool is_sorted_file(const std::filesystem::path& file) {
   return (header.flags & kSorted) != 0;
 }
 
+bool has_sorted_hits(const std::filesystem::path& folder) { return is_json_of(folder / kManifest, kFormat); }
+
 void prepare_sorted_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
+  create_folder_durably(folder);
   // Without its manifest what a failure in between leaves is nothing.
-  if (is_json_of(folder / kManifest, kFormat)) remove_own(folder / kManifest, is_sorted_file);
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const auto& file = entry.path();
+  if (has_sorted_hits(folder)) remove_own(folder / kManifest, is_sorted_file);
+  for (const auto& file : entries_in(folder)) {
     if (is_sorted_name(file.filename().string()) && is_sorted_file(file)) remove_own(file, is_sorted_file);
   }
-  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
 }
 
 }  // namespace eventloom

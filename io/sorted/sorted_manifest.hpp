@@ -64,6 +64,8 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder);
 bool is_sorted_name(const std::string& name);
 /// Whether a file is a manifest or a time-sorted stream.
 bool is_sorted_file(const std::filesystem::path& file);
+/// Whether the folder has the hits of a run that has ended.
+bool has_sorted_hits(const std::filesystem::path& folder);
 /// Makes the folder, or removes from it what an earlier run has left; what else has such names is left alone. Throws
 /// UserError.
 void prepare_sorted_folder(const std::filesystem::path& folder);

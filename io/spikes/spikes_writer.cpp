@@ -88,6 +88,8 @@ void SpikesWriter::append(Tick time, std::uint32_t channel) {
   summary.last_tick = time;
 }
 
+void SpikesWriter::abandon() { file_->partial.keep(); }
+
 SpikesSummary SpikesWriter::finish() {
   auto& file = *file_;
   file.close_packet();

@@ -40,6 +40,8 @@ class SpikesWriter {
 
   /// `time` in ticks of `tick_ps`, not before that of the spike before.
   void append(Tick time, std::uint32_t channel);
+  /// Leaves what has been written where it is, under its name for what is unfinished.
+  void abandon();
   /// Writes the last packet, waits for the disk, renames.
   SpikesSummary finish();
 

@@ -290,6 +290,8 @@ INJECT(int, fdatasync, (int file), (file))
 INJECT_AS(int, ftruncate, -1, nullptr, (int file, off_t n) noexcept, (file, n))
 INJECT_AS(int, ftruncate64, -1, nullptr, (int file, off64_t n) noexcept, (file, n))
 INJECT_AS(int, rename, -1, to, (const char* from, const char* to) noexcept, (from, to))
+INJECT_AS(int, renameat2, -1, to, (int from_at, const char* from, int to_at, const char* to, unsigned flags) noexcept,
+          (from_at, from, to_at, to, flags))
 INJECT_AS(int, unlink, -1, path, (const char* path) noexcept, (path))
 INJECT_AS(int, mkdir, -1, path, (const char* path, mode_t mode) noexcept, (path, mode))
 INJECT_AS(void*, mmap, MAP_FAILED, nullptr,
