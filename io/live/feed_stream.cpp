@@ -304,7 +304,8 @@ void FeedStream::give_up(Epoch end, bool missing) {
 }
 
 void FeedStream::pass(Epoch end) {
-  passed_ = {std::max({complete_, used_end_, closed_}), end};
+  const Epoch from = std::max({complete_, used_end_, closed_});
+  passed_ = {from == passed_.end ? passed_.begin : from, end};
   complete_ = std::max(complete_, end);
   closed_ = std::max(closed_, end);
 }

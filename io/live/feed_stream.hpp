@@ -120,7 +120,7 @@ class FeedStream final : public LiveStream {
   bool begun_ = false;
   Epoch begin_ = 0;      ///< of the run
   Epoch closed_ = 0;     ///< what begins before it is late
-  EpochRange passed_{};  ///< what was passed last
+  EpochRange passed_{};  ///< what was passed last, one slice after the other
   bool passed_too_early_ = false;
   Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
