@@ -113,6 +113,7 @@ class FeedStream final : public LiveStream {
   bool ended_ = false;              ///< by its peer
   bool finishing_ = false;          ///< by the run
   bool drained_ = false;            ///< likewise, and all that had come has been taken
+  bool feed_ended_ = false;         ///< it has no more, for either reason
   Epoch seen_end_ = 0;              ///< of what the feed holds back
   Epoch heard_of_ = 0;              ///< nothing that begins before it will come, as the peer says
   Epoch complete_ = 0;              ///< nothing that begins before it is waited for
