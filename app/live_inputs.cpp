@@ -115,8 +115,13 @@ LiveVotes LiveInputs::votes() const {
   for (const auto& input : inputs_) {
     if (input.stream->end_epoch() || now_ - input.heard > kVote) continue;
     const auto place = input.stream->aside();
-    if (place && *place > frontier_.now()) votes.jumped_to(*place);
-    if (!place && input.was_at != 0) ++votes.in_step;
+    if (place && *place > frontier_.now()) {
+      votes.jumped_to(*place);
+    } else if (place) {
+      ++votes.others;
+    } else if (input.was_at != 0) {
+      ++votes.in_step;
+    }
   }
   return votes;
 }
@@ -157,7 +162,7 @@ void LiveInputs::set_others(const Others& others) {
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->ready(epochs)) return true;
-  if (all_quiet(epochs) && of.stream->heard_of() >= frontier_.now()) {
+  if (has_nothing_more(of, epochs)) {
     of.stream->pass(epochs.end);
     return true;
   }
@@ -170,10 +175,25 @@ bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
 
 void LiveInputs::hurry() { hurry_ = now_; }
 
-/// What has come reaches into `epochs`, and no source of any rank has got on for a while.
+/// What has come reaches into the slice that `epochs` are sent for, not only into its margin before it, and the
+/// foremost source of all ranks has made no progress for a while, and not because nobody listens.
 bool LiveInputs::all_quiet(EpochRange epochs) const {
-  return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && epochs.contains(frontier_.now() - 1) &&
+  const Epoch begin = epochs.begin == 0 ? 0 : epochs.begin + patience_.margin;
+  return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
          now_ - frontier_.since() >= patience_.quiet;
+}
+
+/// Where all are quiet, a source that is little behind the others has said all that it had to say, if it was there
+/// when they fell silent.
+bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
+  if (!all_quiet(epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet) return false;
+  if (input.was_at >= frontier_.now()) return true;
+  const auto in_quiet = static_cast<Epoch>(in_seconds(patience_.quiet) * patience_.epochs_per_second);
+  const Epoch little = std::max(epochs.end - epochs.begin, in_quiet);
+  const bool heard = input.was_at != 0 && input.stream->is_connected();
+  const bool lately =
+      patience_.epoch_timeout.count() == 0 || frontier_.since() - input.moved <= patience_.epoch_timeout;
+  return heard && lately && frontier_.now() - input.was_at <= little && now_ - input.moved >= patience_.quiet;
 }
 
 /// A sender that keeps hits back for longer than was thought.
@@ -189,7 +209,11 @@ void LiveInputs::wait_longer(const Input& input) {
 bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   const auto patience = patience_.epoch_timeout;
   const Epoch end = epochs.end;
-  if (patience.count() != 0 && all_quiet(epochs) && now_ - frontier_.since() >= patience) return true;
+  if (all_quiet(epochs)) {
+    if (input.aside || input.absent) return true;
+    if (patience.count() != 0 && now_ - std::max({frontier_.since(), input.moved, input.listens_since}) >= patience)
+      return true;
+  }
   if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
   if (hurry_ != SteadyTime{}) {
     // Where nobody is ahead, silence says that there is no more.
@@ -218,10 +242,10 @@ bool LiveInputs::drained(Input& input) {
 }
 
 void LiveInputs::give_up(Input& input, Epoch end) {
-  // Others that ended in the meantime are not ahead for that.
-  const bool finished = input.finished != SteadyTime{};
-  const bool missing = finished ? input.missing : frontier_.now() > input.stream->reached();
-  if (missing && !input.absent && hurry_ == SteadyTime{}) {
+  // Only the end of a run ends a stream. Others that ended in the meantime are not ahead for that.
+  const bool ending = hurry_ != SteadyTime{};
+  const bool missing = !ending || input.missing;
+  if (!ending && !input.absent) {
     input.absent = true;
     input.absent_from = input.stream->reached();
     spdlog::warn("source {} ({}) is at epoch {}, others at {}: slices are built without it until it has caught up",

@@ -21,6 +21,8 @@ struct LivePatience {
   /// Epochs behind its end that a source which has ended is known to have passed: those that are sent with its last
   /// data.
   Epoch passed_at_end = 0;
+  /// Epochs of its neighbours that are sent with a slice, on either side.
+  Epoch margin = 0;
   /// Of the data's time; 0: it has no length.
   double epochs_per_second = 0;
   /// Where the run begins: sources that are far behind that are not with the others, however they move.
@@ -121,6 +123,7 @@ class LiveInputs {
   void look_for_return(Input& input);
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(EpochRange epochs) const;
+  [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool overdue(const Input& input, EpochRange epochs) const;
   bool drained(Input& input);
   void give_up(Input& input, Epoch end);

@@ -187,6 +187,7 @@ void RankRun::add_sources(std::function<std::int64_t()> since_start) {
   settings.patience.epoch_timeout = config_.epoch_timeout;
   settings.patience.stall_warning = config_.stall_warning;
   settings.patience.passed_at_end = geometry.epochs_per_slice + 2 * geometry.margin_epochs();
+  settings.patience.margin = geometry.margin_epochs();
   if (!setup_.numbered) {
     settings.patience.epochs_per_second = epochs_per_second(geometry.base);
     if (config_.flush_after.count() > 0) settings.patience.quiet = config_.flush_after + kSilence;

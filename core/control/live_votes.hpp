@@ -18,7 +18,7 @@ struct LiveVotes {
 
   std::uint64_t near = 0;     ///< epochs apart that are the same place; the same on all ranks
   std::uint64_t in_step = 0;  ///< sources
-  std::uint64_t others = 0;   ///< that have jumped to places which there was no room for
+  std::uint64_t others = 0;   ///< that have jumped back, or to places which there was no room for
   std::array<Place, kPlaces> places{};
 
   void jumped_to(std::uint64_t epoch, std::uint64_t votes = 1) {

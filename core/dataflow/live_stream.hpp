@@ -57,8 +57,8 @@ class LiveStream : public Source {
   virtual void finish() = 0;
   /// All that had come at finish() has been handed over.
   [[nodiscard]] virtual bool drained() const = 0;
-  /// What has not come of the epochs before `end` is waited for no longer. `missing`: other sources have data there, so
-  /// it is marked as missing; otherwise nobody has, and the stream ends here.
+  /// What has not come of the epochs before `end` is waited for no longer. `missing`: it is marked as missing;
+  /// otherwise, at the end of a run where nobody else has data there, the stream ends here.
   virtual void give_up(Epoch end, bool missing) = 0;
   /// Nobody has anything for the epochs before `end` that have not come, as far as is known: they are empty.
   virtual void pass(Epoch end) = 0;

@@ -11,13 +11,13 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 namespace eventloom {
 
 namespace {
 
-/// Of processor time: a slow disk is not a loop.
-constexpr rlim_t kSeconds = 5;
+constexpr const char* kEndless = "HDF5 does not come to an end on it";
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 constexpr std::array kDeaths = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
 
@@ -35,11 +35,11 @@ rlim_t mapped_bytes() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void work_and_leave(const std::function<void()>& work, rlim_t mapped) {
+[[noreturn]] void work_and_leave(const std::function<void()>& work, rlim_t mapped, std::chrono::seconds processor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no report of MPI's or UCX's
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, kSeconds);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(processor.count()));
   limit(RLIMIT_AS, mapped + kMemory);
   try {
     work();
@@ -48,20 +48,43 @@ rlim_t mapped_bytes() {
   _exit(0);
 }
 
+/// The status with which `child` ends, which it is made to at `deadline`; nothing when it is not known.
+std::optional<int> status_of(pid_t child, std::chrono::steady_clock::time_point deadline, bool& killed) {
+  constexpr std::chrono::milliseconds kLongestNap{20};
+  std::chrono::microseconds nap{100};
+  for (int status = 0;;) {
+    const pid_t ended = waitpid(child, &status, killed ? 0 : WNOHANG);
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return std::nullopt;
+    if (killed) continue;
+    killed = std::chrono::steady_clock::now() >= deadline;
+    if (killed) kill(child, SIGKILL);
+    std::this_thread::sleep_for(nap);
+    nap = std::min<std::chrono::microseconds>(2 * nap, kLongestNap);
+  }
+}
+
 }  // namespace
 
-std::optional<std::string> dies_apart(const std::function<void()>& work) {
+ApartLimits ApartLimits::of_file(std::uint64_t bytes) {
+  constexpr std::uint64_t kBytesPerSecond = 100'000'000;
+  const std::chrono::seconds more(bytes / kBytesPerSecond);
+  ApartLimits limits;
+  limits.processor += more;
+  limits.clock += 3 * more;
+  return limits;
+}
+
+std::optional<std::string> dies_apart(const std::function<void()>& work, const ApartLimits& limits) {
   const rlim_t mapped = mapped_bytes();
   const pid_t child = fork();
   if (child < 0) return std::nullopt;
-  if (child == 0) work_and_leave(work, mapped);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
-  }
-  if (!WIFSIGNALED(status)) return std::nullopt;
-  const int signal = WTERMSIG(status);
-  if (signal == SIGXCPU) return "HDF5 does not come to an end on it";
+  if (child == 0) work_and_leave(work, mapped, limits.processor);
+  bool killed = false;
+  const auto status = status_of(child, std::chrono::steady_clock::now() + limits.clock, killed);
+  if (!status || !WIFSIGNALED(*status)) return std::nullopt;
+  const int signal = WTERMSIG(*status);
+  if (killed || signal == SIGXCPU) return kEndless;
   return "HDF5 crashes on it (" + std::string(strsignal(signal)) + ")";
 }
 

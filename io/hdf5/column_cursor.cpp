@@ -99,6 +99,10 @@ std::span<const std::byte> ColumnCursor::peek_bytes() {
   return {buffer_.get() + (at_ - begin_) * width_, static_cast<std::size_t>(end_ - at_) * width_};
 }
 
+void ColumnCursor::fail_behind_end() const {
+  throw UserError("'" + file_name_ + "' is damaged: " + spec_->path + " ends after " + std::to_string(rows_) + " rows");
+}
+
 void ColumnCursor::skip(std::uint64_t n) { at_ += std::min(n, rows_left()); }
 
 }  // namespace eventloom

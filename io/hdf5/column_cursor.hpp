@@ -52,9 +52,10 @@ class ColumnCursor {
   }
   /// `n` at most what peek() showed, or any number of rows left.
   void skip(std::uint64_t n);
-  /// The next row, which must be there.
+  /// The next row. Throws UserError behind the last.
   template <class T>
   T next() {
+    if (at_ == rows_) fail_behind_end();
     const T value = peek<T>().front();
     skip(1);
     return value;
@@ -62,6 +63,7 @@ class ColumnCursor {
 
  private:
   void fill();
+  [[noreturn]] void fail_behind_end() const;
 
   std::string file_name_;
   const ColumnSpec* spec_;

@@ -84,6 +84,11 @@ void ColumnReader::learn_layout(const std::string& file) {
   if (H5Pget_layout(layout) == H5D_VIRTUAL) {
     const auto missing = missing_virtual_source(layout, file);
     if (!missing.empty()) fail("its rows lie in " + missing + ", which is not there or does not open");
+    rows_elsewhere_ = mapped_rows(layout);
+  }
+  if (H5Pget_external_count(layout) > 0) {
+    const H5Id type(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
+    rows_elsewhere_ = external_bytes(layout, file) / H5Tget_size(type.get());
   }
   if (H5Pget_layout(layout) != H5D_CHUNKED) return;
   hsize_t rows = 0;
@@ -110,12 +115,17 @@ void ColumnReader::keep_one_chunk(const std::string& dataset) {
 void ColumnReader::require_written() const {
   const auto layout = H5Pget_layout(handles_->creation.get());
   if (chunk_rows_ != 0) {
-    const std::uint64_t chunks = (size_ + chunk_rows_ - 1) / chunk_rows_;
+    const std::uint64_t chunks = size_ / chunk_rows_ + (size_ % chunk_rows_ != 0 ? 1 : 0);
     if (chunks_ >= chunks - chunks / 2) return;
     fail("of its " + std::to_string(size_) + " rows most were never written (" + std::to_string(chunks_) + " of " +
          std::to_string(chunks) + " chunks are in the file)");
   }
-  if (size_ == 0 || layout != H5D_CONTIGUOUS || H5Pget_external_count(handles_->creation.get()) > 0) return;
+  if (rows_elsewhere_) {
+    if (*rows_elsewhere_ >= (layout == H5D_VIRTUAL ? size_ - size_ / 2 : size_)) return;
+    fail("of its " + std::to_string(size_) + " rows, which lie in other files, only " +
+         std::to_string(*rows_elsewhere_) + " were ever written");
+  }
+  if (size_ == 0 || layout != H5D_CONTIGUOUS) return;
   hsize_t file_bytes = 0;
   check(H5Fget_filesize(handles_->file.get(), &file_bytes), "a file's size");
   const auto bytes = H5Dget_storage_size(handles_->dataset.get());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -59,8 +60,9 @@ class ColumnReader {
   std::string name_;
   std::unique_ptr<Handles> handles_;
   std::uint64_t size_ = 0;
-  std::uint64_t chunk_rows_ = 0;  ///< 0: the rows are stored in one piece
-  std::uint64_t chunks_ = 0;      ///< that are in the file
+  std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are stored in one piece
+  std::uint64_t chunks_ = 0;                     ///< that are in the file
+  std::optional<std::uint64_t> rows_elsewhere_;  ///< of a virtual dataset, or one in external files
   bool is_float_ = false;
   bool is_signed_ = false;
 };

@@ -48,12 +48,13 @@ H5Id open_object(hid_t parent, const std::string& name) {
   return H5Id(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose);
 }
 
-/// Whether the index of a dataset's chunks reads to its end.
-bool index_reads(hid_t dataset) {
+/// Why the index of a dataset's chunks does not read to its end; empty when it does. Closing a handle forgets reasons.
+std::string index_defect(hid_t dataset) {
   const H5Id layout(H5Dget_create_plist(dataset), H5Pclose);
   const H5Id space(H5Dget_space(dataset), H5Sclose);
   hsize_t chunks = 0;
-  return H5Pget_layout(layout.get()) != H5D_CHUNKED || H5Dget_num_chunks(dataset, space.get(), &chunks) >= 0;
+  if (H5Pget_layout(layout.get()) != H5D_CHUNKED) return {};
+  return H5Dget_num_chunks(dataset, space.get(), &chunks) >= 0 ? std::string() : hdf5_reason();
 }
 
 /// Why the datasets of a group do not open; a dataset that is not there is for who opens it to say.
@@ -61,12 +62,18 @@ std::string column_defect(hid_t group, std::span<const std::string> columns) {
   for (const auto& column : columns) {
     const auto exists = H5Lexists(group, column.c_str(), H5P_DEFAULT);
     if (exists == 0) continue;
-    const H5Id object = open_object(group, column);
-    const bool opens = exists > 0 && object.get() >= 0;
-    if (opens && (H5Iget_type(object.get()) != H5I_DATASET || index_reads(object.get()))) continue;
-    return "its dataset '" + column + "' does not open: " + hdf5_reason();
+    const H5Id object = exists > 0 ? open_object(group, column) : H5Id();
+    auto defect = object.get() < 0 ? hdf5_reason() : std::string();
+    if (object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET) defect = index_defect(object.get());
+    if (!defect.empty()) return "its dataset '" + column + "' does not open: " + defect;
   }
   return {};
+}
+
+ApartLimits limits_for(const std::string& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(file, error);
+  return ApartLimits::of_file(error ? 0 : bytes);
 }
 
 class GroupSearch {
@@ -131,17 +138,18 @@ class GroupSearch {
 
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns) {
+  const auto limits = limits_for(file);
   const auto find = [&](const std::string& what, std::span<const std::string> with) {
     return GroupSearch(file, with).find(what);
   };
-  if (!dies_apart([&] { find(pattern, columns); })) return find(pattern, columns);
-  if (const auto death = dies_apart([&] { find(pattern, {}); })) {
+  if (!dies_apart([&] { find(pattern, columns); }, limits)) return find(pattern, columns);
+  if (const auto death = dies_apart([&] { find(pattern, {}); }, limits)) {
     throw UserError("cannot open '" + file + "': it is damaged, " + *death);
   }
   auto groups = find(pattern, {});
   for (auto& group : groups) {
     if (!group.defect.empty()) continue;
-    const auto death = dies_apart([&] { find(group.path, columns); });
+    const auto death = dies_apart([&] { find(group.path, columns); }, limits);
     group.defect = death ? "it is damaged, " + *death : find(group.path, columns).front().defect;
   }
   return groups;
@@ -149,9 +157,8 @@ std::vector<FoundGroup> find_groups(const std::string& file, const std::string& 
 
 std::uint64_t group_identity(const std::string& file, const std::string& group) {
   const H5Id id = open_for_reading(file);
-  H5G_stat_t status{};
-  if (H5Gget_objinfo(id.get(), group.c_str(), 1, &status) < 0) return 0;
-  return std::uint64_t{status.objno[1]} << 32 | status.objno[0];
+  H5O_info_t info{};
+  return H5Oget_info_by_name(id.get(), group.c_str(), &info, H5P_DEFAULT) < 0 ? 0 : info.addr;
 }
 
 }  // namespace eventloom

@@ -21,7 +21,8 @@ struct FoundGroup {
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns);
 
-/// Number of the object in its file that `group` names: equal for two paths to one group. 0 when it does not open.
+/// Number of the object in its file that `group` names: equal for two paths to one group. 0 when it does not open. HDF5
+/// may crash on a group that has a defect.
 std::uint64_t group_identity(const std::string& file, const std::string& group);
 
 }  // namespace eventloom

@@ -154,8 +154,9 @@ template <class T>
 std::vector<T> read_column(hid_t file, const std::string& name, const ColumnSpec& spec, std::size_t n) {
   ColumnCursor cursor(file, name, spec, std::max<std::size_t>(n, 1) * sizeof(T));
   if (cursor.rows() != n) throw UserError("the dataset " + spec.path + " does not have " + std::to_string(n) + " rows");
-  const auto values = cursor.peek<T>();
-  return {values.begin(), values.end()};
+  std::vector<T> values;
+  while (values.size() < n) values.push_back(cursor.next<T>());
+  return values;
 }
 
 std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& name) {

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <bit>
+#include <ranges>
 #include <vector>
 
 #include "core/runtime/error.hpp"
@@ -24,7 +25,24 @@ std::uint64_t read_through(hid_t file, const std::string& name, const ColumnSpec
   return column.rows();
 }
 
-/// Numbers of rows of the first column of events, hits and slices.
+void expect_rows(const std::string& name, const ColumnSpec& spec, std::uint64_t rows, std::uint64_t expected) {
+  if (rows == expected) return;
+  throw UserError(fmt::format("'{}' is damaged: {} has {} rows, not {}", name, spec.path, rows, expected));
+}
+
+/// All columns of one table; returns their number of rows.
+template <class Columns>
+std::uint64_t read_table(hid_t file, const std::string& name, const Columns& columns) {
+  const auto rows = read_through(file, name, columns.front());
+  for (const auto& spec : columns | std::views::drop(1)) expect_rows(name, spec, read_through(file, name, spec), rows);
+  return rows;
+}
+
+/// Offsets into another column, if the file has them: one for each row of a table, and one more.
+void read_offsets(hid_t file, const std::string& name, const ColumnSpec& spec, std::uint64_t rows) {
+  if (has_object(file, spec.path)) expect_rows(name, spec, read_through(file, name, spec), rows + 1);
+}
+
 struct Rows {
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
@@ -34,17 +52,15 @@ struct Rows {
 Rows read_all(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   const auto name = path.string();
-  const auto read = [&](const ColumnSpec& spec) { return read_through(file.get(), name, spec); };
-  for (const auto& spec : event_columns()) read(spec);
-  for (const auto& spec : hit_columns()) read(spec);
-  for (const auto& spec : ledger_columns()) read(spec);
-  read(first_hit_column());
-  for (const auto* spec :
-       {&first_payload_column(), &payload_column(), &missing_offsets_column(), &missing_list_column()}) {
-    if (has_object(file.get(), spec->path)) read(*spec);
+  const Rows rows{read_table(file.get(), name, event_columns()), read_table(file.get(), name, hit_columns()),
+                  read_table(file.get(), name, ledger_columns())};
+  expect_rows(name, first_hit_column(), read_through(file.get(), name, first_hit_column()), rows.events + 1);
+  read_offsets(file.get(), name, first_payload_column(), rows.hits);
+  read_offsets(file.get(), name, missing_offsets_column(), rows.slices);
+  for (const auto* spec : {&payload_column(), &missing_list_column()}) {
+    if (has_object(file.get(), spec->path)) read_through(file.get(), name, *spec);
   }
-  const auto rows = [&](const ColumnSpec& spec) { return ColumnCursor(file.get(), name, spec, 1).rows(); };
-  return {rows(event_columns().front()), rows(hit_columns().front()), rows(ledger_columns().front())};
+  return rows;
 }
 
 void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {

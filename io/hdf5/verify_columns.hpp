@@ -10,7 +10,7 @@
 namespace eventloom {
 
 /// Reads all columns of a part or a merged file, checksums included. Throws UserError that names file and dataset when
-/// one is damaged.
+/// one is damaged, or has another number of rows than the others of its table.
 void verify_columns(const std::filesystem::path& file);
 
 /// What is wrong with a part's columns, or that there are not as many events, hits and slices as listed; nothing when

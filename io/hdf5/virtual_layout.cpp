@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <system_error>
 #include <vector>
 
+#include "core/runtime/error.hpp"
+#include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -37,8 +41,22 @@ std::vector<fs::path> places(const std::string& name, const fs::path& file) {
 }
 
 bool holds(const fs::path& file, const std::string& dataset) {
-  const H5Id opened(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  return opened.get() >= 0 && H5Id(H5Dopen2(opened.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose).get() >= 0;
+  try {
+    const H5Id opened = open_for_reading(file);
+    return H5Id(H5Dopen2(opened.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose).get() >= 0;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+/// Where HDF5 looks for an external file.
+fs::path external_place(const std::string& name, const fs::path& file) {
+  const char* prefix = std::getenv("HDF5_EXTFILE_PREFIX");
+  if (prefix == nullptr || fs::path(name).is_absolute()) return name;
+  const std::string text(prefix);
+  const std::string origin = "${ORIGIN}";
+  const auto folder = text.starts_with(origin) ? file.parent_path() / text.substr(origin.size()) : fs::path(text);
+  return folder / name;
 }
 
 }  // namespace
@@ -54,6 +72,38 @@ std::string missing_virtual_source(hid_t creation, const fs::path& file) {
     if (!std::ranges::any_of(places(name, file), there)) return name + ":" + dataset;
   }
   return "";
+}
+
+std::uint64_t mapped_rows(hid_t creation) {
+  std::size_t n = 0;
+  check(H5Pget_virtual_count(creation, &n), "a virtual layout");
+  std::uint64_t rows = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const H5Id space(check(H5Pget_virtual_vspace(creation, i), "a virtual layout"), H5Sclose);
+    const auto points = H5Sget_select_npoints(space.get());
+    // Without end: as many as there are.
+    if (points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED) return std::numeric_limits<std::uint64_t>::max();
+    rows += static_cast<std::uint64_t>(points);
+  }
+  return rows;
+}
+
+std::uint64_t external_bytes(hid_t creation, const fs::path& file) {
+  std::uint64_t bytes = 0;
+  const int n = check(H5Pget_external_count(creation), "external files");
+  for (int i = 0; i < n; ++i) {
+    std::string name(4096, '\0');
+    off_t offset = 0;
+    hsize_t size = 0;
+    check(H5Pget_external(creation, static_cast<unsigned>(i), name.size() - 1, name.data(), &offset, &size),
+          "an external file");
+    std::error_code error;
+    const auto place = external_place(name.c_str(), file);
+    const std::uint64_t there = fs::is_regular_file(place, error) ? fs::file_size(place, error) : 0;
+    const auto begin = static_cast<std::uint64_t>(offset);
+    if (!error && there > begin) bytes += std::min<std::uint64_t>(there - begin, size);
+  }
+  return bytes;
 }
 
 }  // namespace eventloom

@@ -2,6 +2,7 @@
 
 #include <H5Ipublic.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -12,5 +13,13 @@ namespace eventloom {
 /// (HDF5 reference manual, H5Pset_virtual and H5Pset_virtual_prefix); empty: all are. `creation`: creation properties
 /// of a dataset of `file`, with a virtual layout. Names with a counter ("%b") are not looked for.
 std::string missing_virtual_source(hid_t creation, const std::filesystem::path& file);
+
+/// Rows of a virtual dataset that lie anywhere; the others read as a fill value. The greatest number where a mapping
+/// has no end.
+std::uint64_t mapped_rows(hid_t creation);
+
+/// Bytes that the external files of a dataset of `file` have for it, where HDF5 looks for them; behind those it reads
+/// zeros.
+std::uint64_t external_bytes(hid_t creation, const std::filesystem::path& file);
 
 }  // namespace eventloom

@@ -11,15 +11,41 @@ namespace {
 /// What is larger than a quarter of a parcel and does not fit has one of its own.
 constexpr std::size_t kParcelBytes = std::size_t{256} << 10;
 
+void append_damage(std::vector<Damage>& last, const Damage& damage) {
+  const bool too_many = last.size() >= kMostDamage;
+  for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
+    auto& record = last[last.size() - back];
+    // A stream that has gone back again and again.
+    Damage later = damage;
+    later.first_epoch = std::max(later.first_epoch, record.first_epoch);
+    if (extend(record, later)) return;
+  }
+  last.push_back(damage);
+}
+
 }  // namespace
 
-bool FeedQueue::push(std::span<const std::byte> buffers) {
+bool FeedQueue::push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
   std::unique_lock lock(mutex_);
-  room_.wait(lock, [this] { return stopped_ || waiting_bytes() < most_bytes_; });
+  room_.wait(lock, [&] { return stopped_ || buffers.empty() || has_room(); });
   if (stopped_) return false;
-  auto& memory = parcel_with_room(buffers.size()).buffers;
-  memory.insert(memory.end(), buffers.begin(), buffers.end());
+  append(buffers, damage);
   return true;
+}
+
+bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_ || (!buffers.empty() && !has_room())) return false;
+  append(buffers, damage);
+  return true;
+}
+
+void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+  if (!buffers.empty()) {
+    auto& memory = parcel_with_room(buffers.size()).buffers;
+    memory.insert(memory.end(), buffers.begin(), buffers.end());
+  }
+  for (const auto& lost : damage) append_damage(waiting_.back().damage, lost);
 }
 
 FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
@@ -39,20 +65,6 @@ FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
   auto& memory = waiting_.back().buffers;
   if (!has_room(memory)) memory.reserve(bytes > kParcelBytes / 4 ? bytes : kParcelBytes);
   return waiting_.back();
-}
-
-void FeedQueue::push(const Damage& damage) {
-  const std::lock_guard lock(mutex_);
-  auto& last = waiting_.back().damage;
-  const bool too_many = last.size() >= kMostDamage;
-  for (std::size_t back = 1; too_many && back <= kDropCauses; ++back) {
-    auto& record = last[last.size() - back];
-    // A stream that has gone back again and again.
-    Damage later = damage;
-    later.first_epoch = std::max(later.first_epoch, record.first_epoch);
-    if (extend(record, later)) return;
-  }
-  last.push_back(damage);
 }
 
 void FeedQueue::complete_to(Epoch epoch) {
@@ -75,11 +87,6 @@ void FeedQueue::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   room_.notify_all();
-}
-
-bool FeedQueue::has_room() const {
-  const std::lock_guard lock(mutex_);
-  return waiting_bytes() < most_bytes_;
 }
 
 std::size_t FeedQueue::bytes_of(const FeedBatch& parcel) {

@@ -12,17 +12,18 @@
 
 namespace eventloom {
 
-/// Between the thread that receives and the one that takes: bounded, in order, and what is taken is moved
-/// and not copied. Memory is had in parcels, so that none of it is larger than what is in it, but for the one that is
-/// being filled.
+/// Between the thread that receives and the one that takes: bounded and in order. What is taken is moved, not copied.
+/// Memory is allocated in parcels: only the one that is being filled has room to spare.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The receiving thread. Appends whole stored epoch buffers; waits while the queue is full. False, and
-  /// nothing is appended, when stop() has been called meanwhile.
-  bool push(std::span<const std::byte> buffers);
-  void push(const Damage& damage);
+  /// The receiving thread. Appends whole stored epoch buffers and the damage that lies among them, which are taken
+  /// together; waits while the queue is full, but not for damage alone. False, and nothing is appended, when stop() has
+  /// been called.
+  bool push(std::span<const std::byte> buffers, std::span<const Damage> damage = {});
+  /// As push(); false, too, where that would wait.
+  bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage);
   /// Nothing that begins before `epoch` will follow; less than before where a stream has gone back.
   void complete_to(Epoch epoch);
   /// What is held back before the queue: where the stream begins, if known, and one past its last epoch.
@@ -31,19 +32,18 @@ class FeedQueue {
 
   /// push() waits no longer and refuses; for the end of a feed that nobody takes from. Any thread.
   void stop();
-  /// Room for more. Any thread.
-  [[nodiscard]] bool has_room() const;
 
   /// The taking thread: as LiveFeed::take, one parcel at a time. The memory of `batch` is used again.
   void take(FeedBatch& batch);
 
  private:
-  [[nodiscard]] std::size_t waiting_bytes() const { return closed_bytes_ + bytes_of(waiting_.back()); }
+  [[nodiscard]] bool has_room() const { return closed_bytes_ + bytes_of(waiting_.back()) < most_bytes_; }
   static std::size_t bytes_of(const FeedBatch& parcel);
+  void append(std::span<const std::byte> buffers, std::span<const Damage> damage);
   FeedBatch& parcel_with_room(std::size_t bytes);
 
   const std::size_t most_bytes_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable room_;
   std::deque<FeedBatch> waiting_{1};  ///< the last is being filled
   std::size_t closed_bytes_ = 0;      ///< in those before it

@@ -60,19 +60,22 @@ void FeedRecording::note_loss(const Damage& damage) {
   loss_.epochs.end = std::max({loss_.epochs.end, end_of(damage), loss_.epochs.begin + 1});
 }
 
-/// `before`: epoch of the buffer that follows.
+/// `before`: epoch of the buffer that follows. A loss that lies ahead of it waits, as does one that has no room before
+/// it.
 void FeedRecording::append_loss(Epoch before) {
-  const EpochRange lost{loss_.epochs.begin, std::min(loss_.epochs.end, before)};
-  if (loss_.n_hits != 0 && lost.end > lost.begin) {
-    constexpr Epoch kMost = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (loss_.n_hits != 0) {
+    const Epoch begin = std::max(end_, loss_.epochs.begin);
+    if (begin >= before) return;
+    const Epoch end = std::min(std::max(loss_.epochs.end, begin + 1), before);
     EpochBufferHeader header;
-    header.first_epoch = lost.begin;
-    header.n_epochs = static_cast<std::uint32_t>(std::min(lost.end - lost.begin, kMost));
-    header.n_hits = loss_.n_hits;
+    header.first_epoch = begin;
+    header.n_epochs = static_cast<std::uint32_t>(std::min(end - begin, kMost));
+    header.n_hits = static_cast<std::uint32_t>(std::min(loss_.n_hits, kMost));
     std::vector<std::byte> stored;
     append_stored(header, {}, stored);
     file_->append(stored);
-    end_ = lost.end;
+    end_ = end;
   }
   loss_ = {};
 }

@@ -36,7 +36,7 @@ class FeedRecording {
  private:
   /// What is lost behind the last buffer in the file.
   struct Loss {
-    std::uint32_t n_hits = 0;
+    std::uint64_t n_hits = 0;
     EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
   };
 

@@ -59,14 +59,14 @@ void FeedStream::begin_at(Epoch epoch) {
   begin_ = closed_ = epoch;
   const auto apart_s = settings_.most_jump_s == 0 ? 0 : std::max(settings_.most_jump_s, kMostApart_s);
   steps_.begin_at(epoch, epochs_in(apart_s, header_));
-  const auto chunks = std::exchange(chunks_, {});
+  auto chunks = std::exchange(chunks_, {});
   std::vector<Damage> damage(damage_.begin(), damage_.end());
   const Epoch heard_of = heard_of_;
   begin_anew();
-  for (const auto& chunk : chunks) {
+  for (auto& chunk : chunks) {
     const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
     FeedBatch again;
-    again.buffers = chunk.bytes;
+    again.buffers = std::move(chunk.bytes);
     again.damage.assign(damage.begin(), behind);
     damage.erase(damage.begin(), behind);
     take_again(std::move(again));
@@ -129,6 +129,7 @@ void FeedStream::take_progress() {
   seen_end_ = batch_.seen_end;
   begins_ = batch_.first_epoch;
   (finishing_ ? drained_ : ended_) = batch_.ended;
+  feed_ended_ = batch_.ended;
 }
 
 void FeedStream::finish() {
@@ -304,7 +305,8 @@ void FeedStream::give_up(Epoch end, bool missing) {
 }
 
 void FeedStream::pass(Epoch end) {
-  passed_ = {std::max({complete_, used_end_, closed_}), end};
+  const Epoch from = std::max({complete_, used_end_, closed_});
+  passed_ = {from == passed_.end ? passed_.begin : from, end};
   complete_ = std::max(complete_, end);
   closed_ = std::max(closed_, end);
 }
@@ -375,17 +377,19 @@ void FeedStream::close() {
 /// What has come and nobody will build: part of a recording, not of the run.
 void FeedStream::count_rest() {
   const auto longest = std::chrono::steady_clock::now() + kLongestRest;
-  while (!drained() && std::chrono::steady_clock::now() < longest) {
+  while (!feed_ended_ && std::chrono::steady_clock::now() < longest) {
     batch_.clear();
     feed_->take(batch_);
+    steps_.take_out(batch_, closed_);
     if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
     std::span<const std::byte> rest(batch_.buffers);
     for (auto header = read_epoch_buffer_header(rest); header; header = read_epoch_buffer_header(rest)) {
       not_taken_ += header->n_hits;
       rest = rest.subspan(header->stored_bytes());
     }
+    for (const auto& damage : batch_.damage) not_taken_ += damage.n_hits;
     take_progress();
-    if (!drained()) std::this_thread::sleep_for(kLookForRest);
+    if (!feed_ended_) std::this_thread::sleep_for(kLookForRest);
   }
 }
 

@@ -113,6 +113,7 @@ class FeedStream final : public LiveStream {
   bool ended_ = false;              ///< by its peer
   bool finishing_ = false;          ///< by the run
   bool drained_ = false;            ///< likewise, and all that had come has been taken
+  bool feed_ended_ = false;         ///< it has no more, for either reason
   Epoch seen_end_ = 0;              ///< of what the feed holds back
   Epoch heard_of_ = 0;              ///< nothing that begins before it will come, as the peer says
   Epoch complete_ = 0;              ///< nothing that begins before it is waited for
@@ -120,7 +121,7 @@ class FeedStream final : public LiveStream {
   bool begun_ = false;
   Epoch begin_ = 0;      ///< of the run
   Epoch closed_ = 0;     ///< what begins before it is late
-  EpochRange passed_{};  ///< what was passed last
+  EpochRange passed_{};  ///< what was passed last, one slice after the other
   bool passed_too_early_ = false;
   Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken

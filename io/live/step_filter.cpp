@@ -33,7 +33,7 @@ bool StepFilter::take_out(FeedBatch& batch, Epoch open) {
   hits_out_ = 0;
   any_out_ = anew_ = false;
   take_buffers(batch);
-  if (!batch.ended) take_complete(batch);
+  take_complete(batch);
   confine(batch);
   return anew_;
 }
@@ -98,7 +98,7 @@ void StepFilter::go_on(Epoch to) {
 void StepFilter::take_complete(FeedBatch& batch) {
   if (begun_ && batch.seen_end > limit_) batch.seen_end = std::max(place_, complete_);
   if (begun_ && batch.complete >= limit_ && batch.complete > complete_) {
-    aside_ = batch.complete;
+    if (!batch.ended) aside_ = batch.complete;
     batch.complete = complete_;
     return;
   }

@@ -3,15 +3,19 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "io/live/damage_records.hpp"
 #include "io/live/feed_queue.hpp"
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"
@@ -119,8 +123,8 @@ void MbsFeed::run() {
   } catch (const std::exception& error) {
     spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
     ++failures_;
-    constexpr Epoch kForEver = std::numeric_limits<Epoch>::max() - 1;
-    queue_.push(Damage{.first_epoch = handed_, .n_epochs = kForEver - handed_, .cause = DropCause::lost});
+    const Damage rest{.first_epoch = handed_, .n_epochs = kForEver, .cause = DropCause::lost};
+    queue_.push({}, {&rest, 1});
   }
   publish();
   queue_.end();
@@ -132,12 +136,17 @@ bool MbsFeed::hand_over(Epoch end) {
   const EpochRange epochs{handed_, end};
   data_.clear();
   stream_.collect(epochs, data_);
-  for (const auto& damage : data_.damage) {
-    if (epochs.contains(damage.first_epoch)) queue_.push(damage);
+  std::erase_if(data_.damage, [epochs](const Damage& damage) { return !epochs.contains(damage.first_epoch); });
+  std::span<const Damage> damage(data_.damage);
+  for (std::size_t i = 0; i < data_.pieces.size(); ++i) {
+    const bool last = i + 1 == data_.pieces.size();
+    const Epoch next = last ? end : read_epoch_buffer_header(data_.pieces[i + 1])->first_epoch;
+    const auto behind = std::ranges::lower_bound(damage, next, {}, &Damage::first_epoch);
+    const auto n = static_cast<std::size_t>(behind - damage.begin());
+    if (!queue_.push(data_.pieces[i], damage.first(n))) return false;
+    damage = damage.subspan(n);
   }
-  for (const auto& piece : data_.pieces) {
-    if (!queue_.push(piece)) return false;
-  }
+  if (!damage.empty()) queue_.push({}, damage);
   handed_ = end;
   stream_.forget(end);
   return true;

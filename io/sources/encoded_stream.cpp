@@ -60,10 +60,12 @@ std::optional<Epoch> EncodedStream::read_on() {
 Epoch EncodedStream::complete_to() {
   const auto open = encoder_.open_from();
   if (!open) return closed_;
-  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0;
+  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.empty();
   if (!may_close || std::chrono::steady_clock::now() - heard_ < live_->longest_quiet) return *open;
   close_buffer();
-  return closed_ = end_epoch_;
+  closed_ = end_epoch_;
+  losses_.close_before(closed_);
+  return closed_;
 }
 
 void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
@@ -110,8 +112,8 @@ void EncodedStream::tell_far(Tick time, Epoch epoch) {
 void EncodedStream::tell_rare(Epoch epoch) {
   constexpr std::uint64_t kEnough = 100;  // hits to tell a rate by
   constexpr double kRare = 36;            // seconds between hits
-  if (told_rare_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
-  told_rare_ = true;
+  if (rate_checked_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
+  rate_checked_ = true;
   const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
   if (apart < kRare) return;
   spdlog::warn("{}: its first {} hits are {:.3g} s apart on average: wrong unit or record size?", name(),
@@ -174,17 +176,16 @@ void EncodedStream::release_waiting() {
     arrivals_.push_back({now, pushed});
     heard_ = now;
   }
-  bool due = false;
-  std::uint32_t blocks = 0;
+  std::optional<std::uint32_t> due;  // blocks
   while (!arrivals_.empty() && now - arrivals_.front().at >= live_->longest_wait) {
-    blocks = arrivals_.front().blocks;
-    due = true;
+    due = arrivals_.front().blocks;
     arrivals_.pop_front();
   }
-  if (ordered_.held_bytes() > live_->most_bytes) {
+  const bool too_much = ordered_.held_bytes() > live_->most_bytes;
+  if (due && (!too_much || *due == pushed)) {
+    ordered_.release(*due);
+  } else if (too_much) {
     ordered_.release(pushed - 1);  // all but the newest
-  } else if (due) {
-    ordered_.release(blocks);
   }
 }
 

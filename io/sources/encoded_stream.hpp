@@ -20,8 +20,8 @@ namespace eventloom {
 /// How a stream is read that comes from outside at this moment: no hit in it may end the program.
 struct LiveReading {
   std::chrono::milliseconds longest_wait{100};  ///< of a hit for earlier ones; those that still come are left out
-  /// After so long without hits the epoch of the last is closed, where times are no numbers: sources that others have
-  /// left behind for longer are given up.
+  /// After so long without hits the epoch of the last is closed, unless times are event numbers: its hits must be
+  /// handed over before the source is given up as one that is behind the others.
   std::chrono::milliseconds longest_quiet{1000};
   std::size_t most_bytes = std::size_t{32} << 20;  ///< of hits that wait; with more the oldest wait no longer
 };
@@ -95,7 +95,7 @@ class EncodedStream final : public Source {
   std::chrono::steady_clock::time_point heard_;  ///< the last hits, likewise
   Epoch forgotten_ = 0;                          ///< nobody asks for epochs before this one
   std::uint32_t told_far_ = 0;                   ///< hits far from all others
-  bool told_rare_ = false;
+  bool rate_checked_ = false;
   bool all_read_ = false;  ///< the reader has no more
   bool ended_ = false;     ///< all is encoded
 };

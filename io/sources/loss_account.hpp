@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -21,6 +22,8 @@ class LossAccount {
 
   /// The reader's blocks in their order.
   void take(const HitBlock& block);
+  /// Nothing that begins before `epoch` is asked for again: what is lost from here on lies there or behind.
+  void close_before(Epoch epoch) { latest_ = std::max(latest_.value_or(0), epoch * epoch_ticks_); }
   /// After the last block: where the file breaks off, damage goes on for ever.
   void finish();
   /// Damage that ends before `epoch` will not be asked for again.

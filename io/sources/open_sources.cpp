@@ -152,7 +152,9 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   std::vector<SourceSpec> specs;
   for (const auto& text : uris) expand(SourceUri::parse(text), specs);
   SameSource same;
-  for (const auto& spec : specs) same.take(spec.uri, files_of(spec.uri));
+  for (const auto& spec : specs) {
+    if (spec.defect.empty()) same.take(spec.uri, files_of(spec.uri));
+  }
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
   }

@@ -40,6 +40,8 @@ class ReorderBuffer {
   /// The first `blocks` of all blocks pushed wait no longer for earlier hits: next() gives their hits, and those
   /// that lie before them in time.
   void release(std::uint32_t blocks);
+  /// No hit waits.
+  [[nodiscard]] bool empty() const { return used_ == entries_.size(); }
   /// Memory of the hits and payload that wait.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
   /// Time of the last hit given out: one before it comes too late.

@@ -1,8 +1,10 @@
 #include "io/sources/same_source.hpp"
 
-#include <sys/stat.h>
+#include <filesystem>
+#include <optional>
 
 #include "core/runtime/error.hpp"
+#include "io/files/own_file.hpp"
 #include "io/hdf5/group_search.hpp"
 
 namespace eventloom {
@@ -10,10 +12,8 @@ namespace eventloom {
 namespace {
 
 /// Empty when there is no such file: who opens it says so.
-std::string identity_of(const std::string& file) {
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) return {};
-  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+std::string text_of(const std::optional<FileIdentity>& identity) {
+  return identity ? std::to_string(identity->device) + ":" + std::to_string(identity->inode) : "";
 }
 
 /// What the URI takes of a file, where that is not all of it.
@@ -32,7 +32,7 @@ std::string selection_of(const SourceUri& uri, const std::string& file) {
 void SameSource::take(const SourceUri& uri, std::span<const std::string> files) {
   if (uri.scheme() == "gen" || uri.scheme() == "udp") return;
   for (const auto& file : files) {
-    const auto identity = uri.scheme() == "mbs" ? file : identity_of(file);
+    const auto identity = uri.scheme() == "mbs" ? file : text_of(identity_of(std::filesystem::path(file)));
     if (identity.empty()) continue;
     const auto [other, is_new] = taken_.try_emplace(identity + " " + selection_of(uri, file), uri.text());
     if (is_new) continue;

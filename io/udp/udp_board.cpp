@@ -16,9 +16,12 @@ UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed,
 
 void UdpBoard::hand_over(bool may_wait) {
   publish();
-  if (!may_wait && !queue_.has_room()) leave_out();
-  for (const auto& damage : batch_.damage) queue_.push(damage);
-  if (!batch_.buffers.empty()) queue_.push(batch_.buffers);
+  if (may_wait) {
+    queue_.push(batch_.buffers, batch_.damage);
+  } else if (!queue_.try_push(batch_.buffers, batch_.damage)) {
+    leave_out();
+    queue_.push({}, batch_.damage);
+  }
   queue_.complete_to(batch_.complete);
   if (batch_.ended) queue_.end();
   batch_.clear();

@@ -38,6 +38,8 @@ class FakeStream final : public LiveStream {
   bool holds = false;  ///< does not hand over all that it has
   Epoch expected = 0;
   std::optional<Epoch> jumped;
+  bool connected = true;
+  bool full = false;
 
   /// All before `epoch` comes, for the next receive() to take.
   void come(Epoch epoch) { coming_ = epoch; }
@@ -58,10 +60,10 @@ class FakeStream final : public LiveStream {
   [[nodiscard]] std::int64_t started_ns() const override { return 0; }
   [[nodiscard]] bool joined() const override { return false; }
   void begin_at(Epoch) override {}
-  [[nodiscard]] bool listens() const override { return !drained(); }
+  [[nodiscard]] bool listens() const override { return !drained() && !full; }
   void expect(Epoch epoch) override { expected = epoch; }
   [[nodiscard]] std::optional<Epoch> aside() const override { return jumped; }
-  [[nodiscard]] bool is_connected() const override { return true; }
+  [[nodiscard]] bool is_connected() const override { return connected; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] Epoch reached() const override { return std::max(heard_, given_up_to_); }
   [[nodiscard]] Epoch heard_of() const override { return heard_; }
@@ -237,18 +239,126 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheSliceThatWaitsIsEmptyFromThereOn) {
   EXPECT_TRUE(first.given_up.empty() && second.given_up.empty()) << "nothing is missing";
 }
 
-TEST_F(LiveInputsTest, OneThatIsBehindTheOthersIsMissingWhereAllAreQuiet) {
+TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
+  for (const auto timeout : {seconds(2), seconds(0)}) {
+    begin({.epoch_timeout = timeout, .quiet = seconds(1), .epochs_per_second = 10});
+    first = FakeStream("first");
+    second = FakeStream("second");
+    second.come(9);
+    first.come(9);
+    receive({});
+    first.come(10);
+    receive(milliseconds(500));
+    receive(milliseconds(1499));
+    EXPECT_FALSE(ready_first(11) || ready_second(11));
+    receive(milliseconds(1500));
+    EXPECT_TRUE(ready_first(11) && ready_second(11));
+    EXPECT_EQ(first.passed, std::vector<Epoch>{11});
+    EXPECT_EQ(second.passed, std::vector<Epoch>{11});
+    EXPECT_TRUE(first.given_up.empty() && second.given_up.empty()) << "nothing is missing";
+  }
+}
+
+/// Slices are shorter than the silence.
+TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(50);
+  second.come(10);
+  receive({});
+  receive(seconds(1));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_TRUE(inputs().ready(1, {11, 12}));
+  EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
+}
+
+/// Files that are served: what the slower one still has must not be late because the way to both is cut for a second.
+TEST_F(LiveInputsTest, OneThatIsFarBehindIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(1000);
+  second.come(10);
+  receive({});
+  receive(milliseconds(1999));
+  EXPECT_FALSE(ready_second(11));
+}
+
+TEST_F(LiveInputsTest, OneThatWasSilentBeforeTheOthersIsMissingWhereAllAreQuiet) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  second.come(8);
+  first.come(9);
+  receive({});
+  first.come(10);
+  receive(milliseconds(2001));
+  receive(milliseconds(4000));
+  EXPECT_TRUE(ready_first(11));
+  EXPECT_FALSE(ready_second(11));
+  receive(milliseconds(4001));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+  EXPECT_TRUE(second.passed.empty());
+}
+
+TEST_F(LiveInputsTest, OneThatIsLostIsMissingWhereAllAreQuiet) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   second.come(8);
+  second.connected = false;
   receive({});
   receive(milliseconds(1999));
-  EXPECT_TRUE(ready_first(11));
   EXPECT_FALSE(ready_second(11));
   receive(seconds(2));
   EXPECT_TRUE(ready_second(11));
   EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
-  EXPECT_TRUE(second.passed.empty());
+}
+
+/// Given up for one slice in mid-run, it must not end with the next.
+TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(8);
+  second.connected = false;
+  receive({});
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(12));
+  EXPECT_TRUE(inputs().ready(1, {8, 22}));
+  EXPECT_EQ(second.given_up, (GivenUp{{12, true}, {22, true}}));
+}
+
+TEST_F(LiveInputsTest, ASliceOfWhichOnlyTheMarginHasComeIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .margin = 2});
+  first.come(10);
+  receive({});
+  receive(seconds(1));
+  EXPECT_TRUE(ready_first(12));
+  EXPECT_FALSE(inputs().ready(0, {8, 22})) << "it begins at 10";
+  EXPECT_TRUE(inputs().ready(0, {7, 21})) << "it begins at 9";
+}
+
+TEST_F(LiveInputsTest, OneThatIsSetAsideHoldsUpNothingWhereAllAreQuiet) {
+  begin({.epoch_timeout = {}, .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  receive(seconds(1));
+  EXPECT_TRUE(ready_first(11) && ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+}
+
+/// A run that is blocked is not quiet.
+TEST_F(LiveInputsTest, WhatIsFullIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  receive({});
+  first.full = true;
+  receive(seconds(1));
+  inputs().set_others({.frontier = 10, .any_full = inputs().any_full()});
+  EXPECT_FALSE(ready_first(11));
+  first.full = false;
+  inputs().set_others({.frontier = 10, .any_full = inputs().any_full()});
+  receive(milliseconds(1900));
+  EXPECT_FALSE(ready_first(11)) << "it has been heard for less than a second";
+  receive(seconds(2));
+  EXPECT_TRUE(ready_first(11));
 }
 
 TEST_F(LiveInputsTest, OneThatMovesSomewhereKeepsTheSliceOpen) {
@@ -381,6 +491,17 @@ TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
   EXPECT_EQ(jump, 1'000'000U);
   inputs().set_others({.frontier = 10, .jump = jump});
   EXPECT_EQ(second.expected, 1'000'000U);
+}
+
+TEST_F(LiveInputsTest, OneThatHasJumpedBackHasAVote) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(1000);
+  second.come(1000);
+  receive({});
+  first.jumped = 10;
+  second.jumped = 1'000'000;
+  receive(milliseconds(1));
+  EXPECT_EQ(inputs().votes().majority(), 0U) << "one of two is not more than half";
 }
 
 /// All but one jump: that one is behind, and not waited for though it moves.

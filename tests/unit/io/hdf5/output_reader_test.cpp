@@ -6,6 +6,8 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
+#include "io/hdf5/verify_columns.hpp"
+#include "plain_hdf5.hpp"
 #include "run_maker.hpp"
 
 /// HDF5 itself loses memory over damaged files.
@@ -76,6 +78,22 @@ TEST_F(OutputReaderTest, NamesWhatDoesNotAgree) {
   const auto problems = read_output(folder / "run.h5").problems;
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_NE(problems[1].find(parts[0].name), std::string::npos);
+}
+
+TEST_F(OutputReaderTest, ColumnsThatAreTooShortAreDamage) {
+  const auto merged = folder / "merged.h5";
+  write_run(folder / "run.h5", {}, {make_slice(3, 20, true), make_slice(4, 10, true)});
+  for (const std::string column :
+       {"/events/duration", "/hits/time", "/ledger/hits_in", "/events/first_hit", "/hits/first_payload"}) {
+    std::filesystem::remove(merged);
+    merge_run(folder / "run.h5", merged, 0);
+    EXPECT_NO_THROW(verify_columns(merged));
+    plain::replace_column(merged, column, {1});
+    EXPECT_THROW(verify_columns(merged), UserError) << column;
+  }
+  merge_run(folder / "run.h5", folder / "second.h5", 0);
+  plain::replace_column(folder / "second.h5", "/events/duration", {1});
+  EXPECT_THROW(read_events(folder / "second.h5", 100), UserError);
 }
 
 TEST_F(OutputReaderTest, NoDamagedByteCrashesIt) {

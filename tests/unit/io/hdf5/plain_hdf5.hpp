@@ -46,6 +46,26 @@ std::vector<T> column(const std::filesystem::path& path, const std::string& name
   return values;
 }
 
+/// Puts `values` in the place of a dataset, each in a chunk of its own with a checksum, as Eventloom stores columns.
+inline void replace_column(const std::filesystem::path& path, const std::string& name,
+                           const std::vector<std::uint64_t>& values) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hsize_t rows = values.size();
+  const hsize_t chunk = 1;
+  const hid_t space = H5Screate_simple(1, &rows, nullptr);
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(list, 1, &chunk);
+  H5Pset_fletcher32(list);
+  if (file < 0 || H5Ldelete(file, name.c_str(), H5P_DEFAULT) < 0) throw std::runtime_error("cannot change " + name);
+  const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  const herr_t written = H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Dclose(dataset);
+  H5Pclose(list);
+  H5Sclose(space);
+  H5Fclose(file);
+  if (written < 0) throw std::runtime_error("cannot write " + name);
+}
+
 /// Rows of a chunk; filters of the dataset.
 struct Storage {
   hsize_t chunk_rows = 0;

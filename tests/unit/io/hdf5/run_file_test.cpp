@@ -69,6 +69,18 @@ TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.record.sources[1].name, "long name");
 }
 
+TEST_F(RunFileTest, ReadsColumnsOfManyChunks) {
+  auto record = full_record();
+  record.sources.resize(300);
+  write_run_file(folder / "run.h5", record, {});
+  std::vector<std::uint64_t> bytes(300);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = 1'000'000 + i;
+  plain::replace_column(folder / "run.h5", "/sources/bytes", bytes);
+  const auto read = read_run_file(folder / "run.h5");
+  ASSERT_EQ(read.record.sources.size(), bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(read.record.sources[i].input.bytes, bytes[i]);
+}
+
 TEST_F(RunFileTest, StoresTextsAtFixedLength) {
   write_run_file(folder / "run.h5", full_record(), {});
   EXPECT_EQ(plain::attribute(folder / "run.h5", "/", "format"), "eventloom-run");

@@ -28,7 +28,8 @@ TEST(FeedQueue, GivesWhatWasPutInOnceAndInOrder) {
   const auto second = make_buffer(2, 1);
   EXPECT_TRUE(queue.push(first));
   EXPECT_TRUE(queue.push(second));
-  queue.push(Damage{.first_epoch = 3, .n_epochs = 2, .n_hits = 4});
+  const Damage lost{.first_epoch = 3, .n_epochs = 2, .n_hits = 4};
+  EXPECT_TRUE(queue.push({}, {&lost, 1}));
   queue.complete_to(5);
   FeedBatch batch;
   queue.take(batch);
@@ -49,11 +50,10 @@ TEST(FeedQueue, GivesWhatWasPutInOnceAndInOrder) {
 TEST(FeedQueue, AppendsToABatchThatHoldsSomething) {
   FeedQueue queue(1000);
   FeedBatch batch;
-  queue.push(make_buffer(1, 1));
-  queue.push(Damage{.first_epoch = 1});
+  const std::vector<Damage> damage = {{.first_epoch = 1}, {.first_epoch = 2}};
+  queue.push(make_buffer(1, 1), {&damage[0], 1});
   queue.take(batch);
-  queue.push(make_buffer(2, 1));
-  queue.push(Damage{.first_epoch = 2});
+  queue.push(make_buffer(2, 1), {&damage[1], 1});
   queue.take(batch);
   EXPECT_EQ(hits_in(batch.buffers), (std::vector<Hit>{{1, 0}, {2, 0}}));
   ASSERT_EQ(batch.damage.size(), 2U);
@@ -75,13 +75,33 @@ TEST(FeedQueue, WhatIsCompleteFallsWhereAStreamGoesBack) {
 TEST(FeedQueue, IsFullAtItsSize) {
   const auto buffer = make_buffer(1, 1);
   FeedQueue queue(2 * buffer.size());
-  queue.push(buffer);
-  EXPECT_TRUE(queue.has_room());
-  queue.push(buffer);
-  EXPECT_FALSE(queue.has_room());
+  const Damage lost{.first_epoch = 3};
+  EXPECT_TRUE(queue.try_push(buffer, {}));
+  EXPECT_TRUE(queue.try_push(buffer, {}));
+  EXPECT_FALSE(queue.try_push(buffer, {}));
+  EXPECT_TRUE(queue.try_push({}, {&lost, 1})) << "damage alone always fits";
   FeedBatch batch;
   queue.take(batch);
-  EXPECT_TRUE(queue.has_room());
+  EXPECT_EQ(batch.buffers.size(), 2 * buffer.size());
+  EXPECT_TRUE(queue.try_push(buffer, {}));
+}
+
+/// A recording needs to know of a loss when it takes the buffers around it.
+TEST(FeedQueue, DamageIsTakenWithTheBuffersThatItCameWith) {
+  const auto buffer = make_buffer(1, 1);
+  FeedQueue queue(std::size_t{1} << 20);
+  std::vector<std::byte> large;
+  while (large.size() < (std::size_t{200} << 10)) large.insert(large.end(), buffer.begin(), buffer.end());
+  const Damage lost{.first_epoch = 3};
+  EXPECT_TRUE(queue.push(large));
+  EXPECT_TRUE(queue.push(large, {&lost, 1}));
+  FeedBatch batch;
+  queue.take(batch);
+  EXPECT_EQ(batch.buffers.size(), large.size());
+  EXPECT_TRUE(batch.damage.empty()) << "it belongs to the second parcel";
+  batch.clear();
+  queue.take(batch);
+  EXPECT_EQ(batch.damage.size(), 1U);
 }
 
 TEST(FeedQueue, AReceiverWaitsUntilThereIsRoom) {

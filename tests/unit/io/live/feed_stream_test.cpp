@@ -223,6 +223,18 @@ TEST(FeedStreamFinishes, WhatNobodyTookIsCounted) {
   EXPECT_EQ(live.stream.hits_read(), 3U);
 }
 
+/// Lost on the way, too, and of a stream that the run has ended.
+TEST(FeedStreamFinishes, WhatComesBehindItsEndIsCounted) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.give_up(10, false);
+  live.feed.add(make_buffer(5, 7));
+  live.feed.next.damage.push_back({.first_epoch = 6, .n_epochs = 1, .n_hits = 2, .cause = DropCause::lost});
+  live.stream.close();
+  EXPECT_EQ(live.count("hits_not_taken"), 9U);
+  EXPECT_EQ(live.stream.hits_read(), 3U);
+}
+
 /// Nothing is complete, but it is known where it begins.
 TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   Live live;
@@ -478,6 +490,27 @@ TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
   live.stream.receive();
   live.stream.close();
   EXPECT_EQ(recorded().size(), 20U);
+}
+
+/// A loss may be heard of before what lies in front of it, and lie where no epoch is left for it.
+TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
+  Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
+  feed_epochs(live, {0, 1});
+  live.stream.settle();
+  live.stream.begin_at(0);
+  live.feed.next.damage.push_back({.first_epoch = 5, .n_epochs = 1, .n_hits = 3, .cause = DropCause::lost});
+  live.stream.receive();
+  feed_epochs(live, {1, 5});
+  feed_epochs(live, {8, 9});
+  live.feed.next.damage.push_back({.first_epoch = 8, .n_epochs = 0, .n_hits = 4, .cause = DropCause::lost});
+  live.stream.receive();
+  feed_epochs(live, {9, 10});
+  live.stream.close();
+  EpochsSource source(path());
+  SliceData data;
+  source.collect({0, kFar}, data);
+  EXPECT_EQ(hits_in(data).size(), 7U);
+  EXPECT_EQ(source.hits_read(), 14U) << "those that are lost, too";
 }
 
 TEST_F(FeedStreamRecording, ThatCannotBeMadeIsAnError) {

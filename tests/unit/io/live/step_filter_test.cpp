@@ -50,6 +50,19 @@ TEST(StepFilter, OneThatGoesOnMayBeAsFastAsItLikes) {
   EXPECT_EQ(stream.batch.complete, steps.back() + 1);
 }
 
+TEST(StepFilter, TheEndOfAStreamIsNotBelievedFurtherThanTheStream) {
+  Filtered stream;
+  stream.filter.begin_at(0, kReach);
+  stream.take({5});
+  stream.batch.clear();
+  stream.batch.ended = true;
+  stream.batch.complete = stream.batch.seen_end = kFar;
+  stream.filter.take_out(stream.batch, 0);
+  EXPECT_EQ(stream.batch.complete, 6U);
+  EXPECT_EQ(stream.batch.seen_end, 6U);
+  EXPECT_FALSE(stream.filter.aside()) << "it is not anywhere";
+}
+
 TEST(StepFilter, AJumpIsLeftOutAndCountedWhereTheStreamWas) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);

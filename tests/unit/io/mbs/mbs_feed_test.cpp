@@ -231,6 +231,24 @@ TEST(MbsFeed, LateHitsAreLostAndDoNotEndIt) {
   EXPECT_EQ(hits, 100U) << "all came at once, and were put in order";
 }
 
+TEST(MbsFeed, WhatIsLateForAnEpochThatWasClosedIsDamage) {
+  Gate closed;
+  const auto at = [](std::uint32_t number, std::uint32_t time) { return event(number, subevent(1, {time})); };
+  Server server({[&](const Peer& peer) {
+    peer.send(variable_handshake() + joined(variable_buffers({at(1, 20'000), at(2, 40'000)}, 60000)));
+    closed.wait();
+    peer.send(joined(variable_buffers({at(3, 30'000)}, 60000)));
+  }});
+  const auto feed = open(server.place() + "/transport?time=word:0,1&reorder=1", {});
+  const auto before = take_until(*feed, [](const FeedBatch& b) { return b.complete > 0 && b.complete == b.seen_end; });
+  EXPECT_FALSE(before.ended);
+  closed.open();
+  const auto rest = take_all(*feed);
+  ASSERT_EQ(rest.damage.size(), 1U);
+  EXPECT_EQ(rest.damage.front().n_hits, 1U);
+  EXPECT_EQ(rest.damage.front().cause, DropCause::late);
+}
+
 TEST(MbsFeed, ReportsConnectionsLost) {
   const auto path = std::string(TEST_DATA_DIR) + "/lmd/var_small.lmd";
   const auto sent = variable_handshake() + joined(variable_buffers(events_of(path), 4000));

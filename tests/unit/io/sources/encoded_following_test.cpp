@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -173,6 +174,43 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   }
   EXPECT_EQ(hasty.counts().at("hits_dropped_late"), 1U) << "it came for an epoch that was closed";
   EXPECT_EQ(hasty.hits_read(), 4U);
+}
+
+/// In the steps of those who hand it over.
+TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
+  auto live = stream_of({{1000, 2000}, {}, {2050}, {2060, 2070}}, 1,
+                        LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
+  Epoch from = 0;
+  std::uint64_t lost = 0;
+  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kAll))) {
+    end = live.read_on();
+    for (const auto& damage : damage_of(live, {from, end.value_or(kAll)})) lost += damage.n_hits;
+    if (end) live.forget(*end);
+  }
+  EXPECT_EQ(lost, 3U);
+  EXPECT_EQ(live.counts().at("hits_dropped_late"), 3U);
+}
+
+/// An epoch is not closed while hits of it wait, and they wait no longer than they may though there are too many.
+TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
+  auto live = stream_of({{1000}, {1010}, {}, {}}, 1000,
+                        LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce, .most_bytes = 0});
+  live.read_on();
+  EXPECT_EQ(live.hits_read(), 1U);
+  auto patient = stream_of({{1000}, {1010}, {}, {}}, 1000,
+                           LiveReading{.longest_wait = kNever, .longest_quiet = kAtOnce, .most_bytes = 0});
+  std::uint64_t hits = 0;
+  Epoch from = 0;
+  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kAll))) {
+    end = patient.read_on();
+    for (auto bytes = bytes_of(patient, {from, end.value_or(kAll)}); !bytes.empty();) {
+      const auto header = read_epoch_buffer_header(bytes);
+      if (header->first_epoch >= from) hits += header->n_hits;
+      bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header->stored_bytes()));
+    }
+    if (end) patient.forget(*end);
+  }
+  EXPECT_EQ(hits, 2U);
 }
 
 TEST(FollowingAStream, HitsWaitInBoundedMemory) {

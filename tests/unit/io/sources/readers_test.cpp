@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -255,12 +256,45 @@ class PlainFile {
   void integers(const std::string& name, const std::vector<std::uint64_t>& values) {
     dataset(name, H5T_STD_U64BE, {values.size()}, H5T_NATIVE_UINT64, values.data());
   }
+  /// `rows` rows, of which the first `mapped` lie in the dataset `from` of a file.
+  void mapped(const std::string& name, hsize_t rows, const std::string& from, hsize_t mapped,
+              const std::string& in = ".") {
+    const hid_t whole = H5Screate_simple(1, &rows, nullptr);
+    const hid_t part = H5Screate_simple(1, &mapped, nullptr);
+    const hsize_t start = 0;
+    H5Sselect_hyperslab(whole, H5S_SELECT_SET, &start, nullptr, &mapped, nullptr);
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    EXPECT_GE(H5Pset_virtual(list, whole, in.c_str(), from.c_str(), part), 0);
+    create(name, rows, list);
+    H5Sclose(part);
+    H5Sclose(whole);
+  }
+  /// Rows in a file of their own.
+  void external(const std::string& name, hsize_t rows, const std::string& in) {
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    EXPECT_GE(H5Pset_external(list, in.c_str(), 0, rows * 8), 0);
+    create(name, rows, list);
+  }
+  /// Of chunks that are not in the file.
+  void sparse(const std::string& name, hsize_t rows, hsize_t chunk) {
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    EXPECT_GE(H5Pset_chunk(list, 1, &chunk), 0);
+    create(name, rows, list);
+  }
   void table(const std::string& name) {
     const std::vector<double> values(6);
     dataset(name, H5T_STD_U64LE, {3, 2}, H5T_NATIVE_DOUBLE, values.data());
   }
 
  private:
+  void create(const std::string& name, hsize_t rows, hid_t list) {
+    const hid_t space = H5Screate_simple(1, &rows, nullptr);
+    const hid_t id = H5Dcreate2(file_, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    EXPECT_GE(id, 0) << name;
+    H5Dclose(id);
+    H5Sclose(space);
+    H5Pclose(list);
+  }
   void dataset(const std::string& name, hid_t stored, const std::vector<hsize_t>& shape, hid_t memory,
                const void* values) {
     const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
@@ -396,6 +430,30 @@ TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
   EXPECT_TRUE(complains("hdf5:" + path("none.h5"), "cannot open '" + path("none.h5")));
   EXPECT_TRUE(complains("hdf5:" + text_file("text"), "not an HDF5 file"));
   EXPECT_TRUE(complains(uri + "&rate=1", "unknown key 'rate'"));
+}
+
+TEST_F(Hdf5ReaderTest, RowsThatNobodyWroteAreRefused) {
+  constexpr hsize_t kHuge = hsize_t{1} << 60;
+  const auto file = path("v.h5");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  std::ofstream(path("eight")) << std::string(64, '\0');
+  {
+    PlainFile plain(file);
+    plain.integers("/ten", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    plain.mapped("/all", 10, "/ten", 10);
+    plain.mapped("/few", kHuge, "/ten", 10);
+    plain.external("/eight", 8, path("eight"));
+    plain.external("/more", kHuge, path("eight"));
+    plain.sparse("/sparse", kHuge, 1000);
+    plain.mapped("/pipe", 10, "/ten", 10, path("pipe"));
+  }
+  const auto of = [&](const std::string& column) { return "hdf5:" + file + "?time=" + column + "&channel=" + column; };
+  EXPECT_EQ(hits_of(of("all")).time.size(), 10U);
+  EXPECT_EQ(hits_of(of("eight")).time.size(), 8U);
+  EXPECT_TRUE(complains(of("few"), "only 10 were ever written"));
+  EXPECT_TRUE(complains(of("more"), "only 8 were ever written"));
+  EXPECT_TRUE(complains(of("sparse"), "never written"));
+  EXPECT_TRUE(complains(of("pipe"), "which is not there or does not open")) << "and is not waited for";
 }
 
 TEST_F(Hdf5ReaderTest, LongColumnsAreReadBlockByBlock) {

@@ -1,0 +1,41 @@
+#include "io/hdf5/apart.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <stdexcept>
+
+#include "run_maker.hpp"
+
+namespace eventloom {
+namespace {
+
+TEST(Apart, WhatReturnsOrThrowsDoesNotDie) {
+  EXPECT_FALSE(dies_apart([] {}));
+  EXPECT_FALSE(dies_apart([] { throw std::runtime_error("no"); }));
+}
+
+TEST(Apart, WhatCrashesDies) {
+  EXPECT_TRUE(dies_apart([] { std::raise(SIGSEGV); }));
+}
+
+class ApartTest : public FolderTest {};
+
+/// Takes no time of the processor.
+TEST_F(ApartTest, WhatWaitsForEverDies) {
+  const auto fifo = folder / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(dies_apart([&] { std::ifstream(fifo).get(); }, {.clock = std::chrono::milliseconds(100)}),
+            "HDF5 does not come to an end on it");
+}
+
+TEST(Apart, LargeFilesHaveMoreTime) {
+  EXPECT_GT(ApartLimits::of_file(10'000'000'000).processor, ApartLimits().processor);
+  EXPECT_GT(ApartLimits::of_file(10'000'000'000).clock, ApartLimits().clock);
+}
+
+}  // namespace
+}  // namespace eventloom
