@@ -8,7 +8,7 @@
 // times=N    so many in a row (1); 0: all from there on, as on a full disk
 // error=N    errno (5, EIO); of malloc always ENOMEM
 // do=WHAT    fail; runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is gone;
-//            wait: the call never returns
+//            wait: the call goes on only when there is a file named as the log, with ".go" behind it
 // site=HEX   only calls from this place in the program, an offset as the log has it
 // path=TEXT  only calls that name a path with this text in it
 // after=NAME only calls after the first one of this function
@@ -183,6 +183,13 @@ bool is_due(const char* call, const char* path, std::uint64_t site) {
   return n >= order.at && (order.times == 0 || n < order.at + order.times);
 }
 
+bool may_go_on() {
+  char name[512];
+  const char* log = getenv("EVENTLOOM_INJECT_LOG");
+  snprintf(name, sizeof name, "%s.go", log == nullptr ? "" : log);
+  return access(name, F_OK) == 0;
+}
+
 /// Whether this call is to fail; errno is set then.
 bool fails(const char* call, const char* path = nullptr) {
   if (!ready || inside) return false;
@@ -193,10 +200,11 @@ bool fails(const char* call, const char* path = nullptr) {
   const bool due = site != 0 && is_due(call, path, site);
   if (due) write_log("fails ", call, site);
   if (due && strcmp(order.action, "kill") == 0) kill(getpid(), SIGKILL);
-  while (due && strcmp(order.action, "wait") == 0) pause();
+  const bool waits = due && strcmp(order.action, "wait") == 0;
+  while (waits && !may_go_on()) usleep(5000);
   errno = due ? order.error : before;
   inside = false;
-  return due;
+  return due && !waits;
 }
 
 template <class Function>
