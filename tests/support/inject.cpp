@@ -4,18 +4,18 @@
 //
 // rank=N     of MPI_COMM_WORLD (0); a program without a launcher is rank 0
 // call=NAME  the function that fails, one of those below: malloc, new, open, pwrite, fsync, MPI_Put, H5Dwrite ...
-// at=N       the how many-th of these calls (1)
+// at=N       which of these calls, from 1 on (1)
 // times=N    so many in a row (1); 0: all from there on, as on a full disk
 // error=N    errno (5, EIO); of malloc always ENOMEM
 // do=WHAT    fail; runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is gone;
-//            wait: the call never returns
+//            wait: the call goes on only when there is a file named as the log, with ".go" behind it
 // site=HEX   only calls from this place in the program, an offset as the log has it
 // path=TEXT  only calls that name a path with this text in it
 // after=NAME only calls after the first one of this function
 //
-// EVENTLOOM_INJECT_LOG=FILE gets a line "RANK CALL SITE" for every place of the program that makes such a call, where
-// it does so first, and "RANK fails CALL SITE" when a call has been made to fail. Without EVENTLOOM_INJECT all is only
-// noted.
+// EVENTLOOM_INJECT_LOG=FILE gets a line "RANK begins PID JOB" from every process (JOB: the number of the mpirun, 0
+// without one), "RANK CALL SITE" for every place of the program that makes such a call, where it does so first, and
+// "RANK fails CALL SITE" when a call has been made to fail. Without EVENTLOOM_INJECT all is only noted.
 //
 // A place is the return address nearest to the call that lies in the program itself: what a library does for the
 // program counts as done by the line that called the library. What libraries do on threads of their own is left alone.
@@ -124,6 +124,21 @@ void take_order() {
   armed = order.after[0] == '\0';
 }
 
+void write_log(const char* what, const char* call, std::uint64_t site) {
+  if (log_file < 0) return;
+  char line[128];
+  const int n = snprintf(line, sizeof line, "%d %s%s %llx\n", rank, what, call, static_cast<unsigned long long>(site));
+  syscall(SYS_write, log_file, line, static_cast<size_t>(n));
+}
+
+void write_begin() {
+  if (log_file < 0) return;
+  const char* job = getenv("PMIX_NAMESPACE");
+  char line[128];
+  const int n = snprintf(line, sizeof line, "%d begins %d %s\n", rank, getpid(), job == nullptr ? "0" : job);
+  syscall(SYS_write, log_file, line, static_cast<size_t>(n));
+}
+
 __attribute__((constructor)) void begin() {
   if (strcmp(program_invocation_short_name, "eventloom") != 0) return;
   const char* mine = getenv("OMPI_COMM_WORLD_RANK");
@@ -133,6 +148,7 @@ __attribute__((constructor)) void begin() {
   if (const char* name = getenv("EVENTLOOM_INJECT_LOG")) {
     log_file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND, 0644));
   }
+  write_begin();
   void* first[1];
   backtrace(first, 1);  // loads what it needs
   ready = order.call[0] != '\0' || log_file >= 0;
@@ -147,13 +163,6 @@ std::uint64_t site_of_call() {
     if (at >= image.begin && at < image.end) return at - image.base;
   }
   return 0;
-}
-
-void write_log(const char* what, const char* call, std::uint64_t site) {
-  if (log_file < 0) return;
-  char line[128];
-  const int n = snprintf(line, sizeof line, "%d %s%s %llx\n", rank, what, call, static_cast<unsigned long long>(site));
-  syscall(SYS_write, log_file, line, static_cast<size_t>(n));
 }
 
 /// Whether the place is new. Two that share a slot of the table may hide one another: it is large.
@@ -174,6 +183,13 @@ bool is_due(const char* call, const char* path, std::uint64_t site) {
   return n >= order.at && (order.times == 0 || n < order.at + order.times);
 }
 
+bool may_go_on() {
+  char name[512];
+  const char* log = getenv("EVENTLOOM_INJECT_LOG");
+  snprintf(name, sizeof name, "%s.go", log == nullptr ? "" : log);
+  return access(name, F_OK) == 0;
+}
+
 /// Whether this call is to fail; errno is set then.
 bool fails(const char* call, const char* path = nullptr) {
   if (!ready || inside) return false;
@@ -184,10 +200,11 @@ bool fails(const char* call, const char* path = nullptr) {
   const bool due = site != 0 && is_due(call, path, site);
   if (due) write_log("fails ", call, site);
   if (due && strcmp(order.action, "kill") == 0) kill(getpid(), SIGKILL);
-  while (due && strcmp(order.action, "wait") == 0) pause();
+  const bool waits = due && strcmp(order.action, "wait") == 0;
+  while (waits && !may_go_on()) usleep(5000);
   errno = due ? order.error : before;
   inside = false;
-  return due;
+  return due && !waits;
 }
 
 template <class Function>

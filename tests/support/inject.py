@@ -1,20 +1,28 @@
 """Runs the program with a call of one rank made to fail: what the words mean stands in inject.cpp."""
 
-import re
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
+from interrupted import gone, until
 from program import BINARY, environment
+from torture import environment_in, shared_memory_of
 
 LIBRARY = Path(BINARY).resolve().parent / "libinject.so"
 
 
-def environment_of(log, omp=None, **order):
-    """The environment in which a call fails as `order` says."""
+def injecting(log, **order):
+    """Of the environment, what makes a call fail as `order` says."""
     Path(log).unlink(missing_ok=True)
-    env = environment(omp) | {"LD_PRELOAD": str(LIBRARY), "EVENTLOOM_INJECT_LOG": str(log)}
+    env = {"LD_PRELOAD": str(LIBRARY), "EVENTLOOM_INJECT_LOG": str(log)}
     return env | ({"EVENTLOOM_INJECT": " ".join(f"{key}={value}" for key, value in order.items())} if order else {})
+
+
+def failures_in(log):
+    """[(rank, call, site)] of the calls that have been made to fail so far."""
+    lines = [line.split() for line in Path(log).read_text().splitlines()] if Path(log).exists() else []
+    return [(int(words[0]), words[2], words[3]) for words in lines if len(words) == 4 and words[1] == "fails"]
 
 
 class Injected:
@@ -22,25 +30,31 @@ class Injected:
 
     def __init__(self, arguments, folder, *, np=None, omp=None, timeout=40, cwd=None, **order):
         log = Path(folder) / "inject.log"
-        env = environment_of(log, omp, **order)
         launcher = [] if np is None else ["mpirun", "--oversubscribe", "-np", str(np)]
-        begin = time.monotonic()
         command = ["timeout", "-k", "5", str(timeout), *launcher, BINARY, *map(str, arguments)]
-        self.done = subprocess.run(command, env=env, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
-                                   capture_output=True)
-        self.seconds = time.monotonic() - begin
+        with tempfile.TemporaryDirectory(prefix="eventloom-", ignore_cleanup_errors=True) as sessions:
+            env = environment(omp) | environment_in(sessions) | injecting(log, **order)
+            begin = time.monotonic()
+            self.done = subprocess.run(command, env=env, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                                       capture_output=True)
+            self.seconds = time.monotonic() - begin
         self.code = self.done.returncode
         told = f"{order}: exit code {self.code}\n{self.done.stdout[-2000:]}\n{self.done.stderr[-4000:]}"
         assert self.seconds < timeout, f"no end after {timeout} s; {told}"
         lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
-        self.failures = [(int(words[0]), words[2], words[3]) for words in lines if words[1] == "fails"]
+        self.failures = failures_in(log)
         #: (rank, call, site) of every place of the program that makes a call that can be made to fail
-        self.sites = [(int(words[0]), words[1], words[2]) for words in lines if words[1] != "fails"]
+        self.sites = [(int(words[0]), words[1], words[2]) for words in lines if words[1] not in ("begins", "fails")]
+        began = [(int(words[2]), int(words[3])) for words in lines if words[1] == "begins"]
+        assert_nothing_left({job for _, job in began if job}, {pid for pid, _ in began}, told)
 
     @property
     def happened(self):
         return bool(self.failures)
 
-    def names(self, rank):
-        """Whether the messages say which rank it was."""
-        return re.search(rf"\brank {rank}\b", self.done.stderr) is not None
+
+def assert_nothing_left(jobs, pids, told):
+    """No process and no shared memory, a moment after the end."""
+    until(lambda: all(map(gone, pids)), "all ranks gone", 5, lambda: told)
+    until(lambda: not shared_memory_of(jobs, pids), "no shared memory left", 5,
+          lambda: f"{shared_memory_of(jobs, pids)} {told}")

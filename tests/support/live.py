@@ -41,19 +41,21 @@ class Socket:
 
     address: str
     port: int
+    peer_port: int
     state: str
     to_send: int  # bytes that wait
     to_read: int
 
 
-def sockets(kind, port):
-    """Those of this machine with this port of their own; `kind`: udp or tcp."""
+def sockets(kind, port, of_peers=False):
+    """Those of this machine with this port of their own, or `of_peers`: that are connected to it; `kind`: udp or tcp."""
     lines = [line for name in (kind, f"{kind}6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
     found = []
-    for _, local, _, state, queues, *_ in map(str.split, lines):
+    for _, local, remote, state, queues, *_ in map(str.split, lines):
         address, number = local.split(":")
-        found.append(Socket(address, int(number, 16), state, *(int(text, 16) for text in queues.split(":"))))
-    return [one for one in found if one.port == port]
+        peer = int(remote.rpartition(":")[2], 16)
+        found.append(Socket(address, int(number, 16), peer, state, *(int(text, 16) for text in queues.split(":"))))
+    return [one for one in found if (one.peer_port if of_peers else one.port) == port]
 
 
 def drained(port):

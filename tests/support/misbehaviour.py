@@ -17,7 +17,7 @@ from mbs import Layout
 
 FRAGMENT = 1400  # bytes of an epoch buffer in a datagram
 WRAP = 2**28  # epochs, as the marker words count them
-# Epochs of 10 us: more than a minute or an hour, with the time that passes meanwhile, and close to the last there are.
+# In epochs of 10 us: more than a minute ahead, more than an hour, close to the largest number there is, and back.
 JUMPS = (60_000_000, WRAP, 5 * WRAP + 3, 10**12, 1_800_000_000_000_000 - 10**6, -60_000_000, -10**12)
 JUMPS_OF_STAMPS = tuple(jump for jump in JUMPS if abs(jump) > 500_000_000)
 KINDS = ("jump", "stall", "silence", "loss", "flood", "restart", "garbage")
@@ -42,6 +42,11 @@ class Sent:
     right: set = field(default_factory=set)  # numbers of the recording's epoch buffers that were sent as they are
     hits: int = 0  # that it says it has sent, of all sessions
     done: list = field(default_factory=list)  # kinds of misbehaviour
+    bad: list = field(default_factory=list)  # [first epoch, last epoch] of each, by the peer's own clock
+
+    def calm(self, begin, end):
+        """Whether it sent all in good order from epoch `begin` to `end`."""
+        return not any(first < end and begin < last for first, last in self.bad)
 
 
 class Peer:
@@ -66,12 +71,14 @@ class Peer:
     def begin(self, epoch):
         self.kind = self.random.choice(KINDS)
         self.sent.done.append(self.kind)
+        self.sent.bad.append([epoch, float("inf")])
         if self.kind == "jump":
             self.shift = self.random.choice(self.jumps)
         getattr(self, self.kind, lambda _: None)(epoch)
 
-    def end(self, _):
+    def end(self, epoch):
         self.kind, self.shift = None, 0
+        self.sent.bad[-1][1] = epoch
 
     def recover(self, epoch):
         """In good order from here on."""
@@ -156,7 +163,7 @@ class BadBoard(Peer):
             for datagram in self.kept:
                 at = self.random.randrange(len(datagram))
                 self.put(datagram[:at], datagram[:at] + bytes([datagram[at] ^ 0x55]) + datagram[at + 1:])
-            # Right on the outside, of a kind that there is not.
+            # A valid frame of an unknown kind.
             self.put(self.framed(self.random.randint(5, 255), self.random.randbytes(16), self.random.getrandbits(62)))
 
 
@@ -191,7 +198,7 @@ class BadServer(Peer):
         if self.client is None and select.select([self.listener], [], [], 0)[0]:
             self.client, _ = self.listener.accept()
             self.client.setblocking(False)
-            # Half open: nothing is ever said.
+            # In a flood the handshake never comes.
             self.waiting = b"" if self.kind == "flood" else self.layout.handshake()
         for number in self.due(epoch):
             if self.kind not in ("silence", "loss", "flood") and self.client:

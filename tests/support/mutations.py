@@ -17,7 +17,7 @@ from program import BINARY, environment
 
 LONGEST = 20  # seconds of a command
 ALLOWED = (0, 2, 3, 75)
-MOST_MEMORY = 1 << 30  # resident bytes
+MOST_MEMORY = 256 << 20  # resident bytes
 # Beyond these a command is ended by the system: the machine is not to suffer from what is looked for.
 MOST_MAPPED, MOST_WRITTEN = 16 << 30, 1 << 30
 
@@ -121,6 +121,7 @@ class Done:
     code: int
     told: str
     bytes: int  # of memory, at most
+    may_refuse: bool = True  # exit code 2 is no defect
 
     def defect(self):
         """What no input may cause; empty when all is well."""
@@ -130,7 +131,13 @@ class Done:
             return f"{self.bytes >> 20} MiB of memory"
         if self.code == 2 and not any(line.strip() for line in self.told.splitlines()):
             return "exit code 2 without a word"
+        if self.code == 2 and not self.may_refuse:
+            return "refused, although headers and structure are whole"
         return ""
+
+    def wrong(self):
+        """The defect, with what the command has told."""
+        return self.defect() and f"{self.defect()}: {self.told}"
 
 
 def run(folder, *arguments):
@@ -154,14 +161,34 @@ def run(folder, *arguments):
 
 
 @dataclass
+class Case:
+    """A copy of the files, one of them damaged, and how much of a refusal that excuses."""
+
+    folder: Path
+    damaged: Path
+    rng: random.Random
+    may_refuse: bool
+
+    def run(self, *arguments):
+        done = run(self.folder, *arguments)
+        done.may_refuse = self.may_refuse
+        return done
+
+
+def anything(_before, _after):
+    return True
+
+
+@dataclass
 class Kind:
-    """Files that a command reads. `judge(folder, rng)` runs it in a copy of them, one of them damaged, and returns what
-    is wrong, empty when nothing is."""
+    """Files that a command reads. `judge(case)` runs it on damaged ones and returns what is wrong, empty when nothing is.
+    `structure(before, after)`: whether the damage is to headers or structure, so that the file may be refused."""
 
     name: str
     files: Path
     damaged: str  # name of the file in the folder, or a pattern
     judge: object
+    structure: object = anything
 
 
 @dataclass
@@ -180,9 +207,13 @@ def attempt(kind, seed, number, place):
     folder = place / f"{kind.name}-{seed}-{number}"
     shutil.copytree(kind.files, folder, symlinks=True)
     target = rng.choice(sorted(folder.glob(kind.damaged)))
-    data, done = mutated(target.read_bytes(), rng)
+    before = target.read_bytes()
+    data, done = mutated(before, rng)
     target.write_bytes(data)
-    wrong = kind.judge(folder, rng)
+    try:
+        wrong = kind.judge(Case(folder, target, rng, kind.structure(before, data)))
+    except AssertionError as error:
+        wrong = str(error)
     if wrong:
         return Failure(kind.name, number, f"{done} in {folder / target.name}: {wrong}")
     shutil.rmtree(folder)

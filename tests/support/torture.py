@@ -132,6 +132,18 @@ def _processes(mark):
     return found
 
 
+def shared_memory_of(jobs, pids):
+    """What is there of these jobs, by the numbers that mpirun gives them, and of these processes."""
+    named = [name for name in os.listdir("/dev/shm") for job in jobs if f".{job:x}." in name]
+    rows = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    return named + [f"SysV segment {row[1]} of process {row[4]}" for row in rows if int(row[4]) in pids]
+
+
+def environment_in(sessions):
+    """Several mpiruns must not share a folder for their sessions: one removes what another makes."""
+    return {"OMPI_MCA_orte_tmpdir_base": str(sessions), "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
 class Attempt:
     """One start of the program in folder `place`, where its output is out/run.h5; `np` None: without mpirun."""
 
@@ -148,10 +160,7 @@ class Attempt:
         command = [BINARY, *arguments]
         if np is not None:
             command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
-        # Several mpiruns must not share a folder for their sessions: one removes what another makes.
-        env = environment() | {"OMPI_MCA_orte_tmpdir_base": self.sessions,
-                               "OMPI_MCA_hwloc_base_binding_policy": "none",
-                               "OMPI_MCA_mpi_yield_when_idle": "1", "UCX_LOG_LEVEL": "fatal"}
+        env = environment() | environment_in(self.sessions) | {"OMPI_MCA_mpi_yield_when_idle": "1", "UCX_LOG_LEVEL": "fatal"}
         name, _, value = self.mark.partition("=")
         self.watch = FolderEvents(self.out)
         with open(self.stderr, "wb") as stderr:
@@ -241,10 +250,7 @@ class Attempt:
     def debris(self):
         """Shared memory of this job alone: others may run beside it."""
         left = [path for path in self.shared if path and os.path.exists(path)]
-        left += [name for name in os.listdir("/dev/shm") for job in self.jobs if f".{job:x}." in name]
-        pids = {rank.pid for rank in self.ranks.values()}
-        rows = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
-        return left + [f"SysV segment {row[1]} of process {row[4]}" for row in rows if int(row[4]) in pids]
+        return left + shared_memory_of(self.jobs, {rank.pid for rank in self.ranks.values()})
 
     def end(self):
         """Leaves nothing running, whatever has happened."""

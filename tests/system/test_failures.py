@@ -4,15 +4,19 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
-import time
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from inject import Injected, environment_of
+from inject import Injected, failures_in, injecting
+from interrupted import STOPPED, Started, gone, until
 from program import BINARY, bounded, environment, eventloom, generate
 
 DEFINE = ("--define", "gap:25ns,4")
+HOST = socket.gethostname()
 
 
 @pytest.fixture(scope="module")
@@ -30,43 +34,47 @@ def lines_of(text):
     return [line for line in text.splitlines() if line.startswith("eventloom")]
 
 
-# phase: what fails in it, and how the run ends. A part that cannot be put on disk stops the run in good order.
+# phase: what fails in it, how the run ends and what it says. A part that cannot be put on disk stops the run in good order.
 PHASES = {
-    "open": (dict(call="open", path="source_00{rank}", error=13), 2),
-    "set up": (dict(call="MPI_Allgather", at=8), 1),
-    "agree": (dict(call="new", after="MPI_Allgather", at=30), 1),
-    "wire": (dict(call="MPI_Win_allocate"), 1),
-    "first slice": (dict(call="MPI_Put"), 1),
-    "build": (dict(call="new", after="MPI_Put", at=40, do="runtime_error"), 1),
-    "no type": (dict(call="new", after="MPI_Put", at=20, do="int"), 1),
-    "write": (dict(call="H5Dset_extent"), 1),
-    "close": (dict(call="rename", path="part"), 75),
-    "end": (dict(call="new", after="rename", do="runtime_error"), 1),
+    "open": (dict(call="open", path="source_00{rank}", error=13), 2, "source_00{rank}.epochs': Permission denied"),
+    "set up": (dict(call="MPI_Allgather", at=8), 1, "MPI_Allgather: MPI_ERR_OTHER"),
+    "agree": (dict(call="new", after="MPI_Allgather", at=30), 1, "no memory is left"),
+    "wire": (dict(call="MPI_Win_allocate"), 1, "MPI_Win_allocate did not get"),
+    "first slice": (dict(call="MPI_Put"), 1, "MPI_Put: MPI_ERR_OTHER"),
+    "build": (dict(call="new", after="MPI_Put", at=40, do="runtime_error"), 1, "an injected failure"),
+    "no type": (dict(call="new", after="MPI_Put", at=20, do="int"), 1, "an exception of no known type"),
+    "write": (dict(call="H5Dset_extent"), 1, "HDF5: /"),
+    "close": (dict(call="rename", path="part"), STOPPED, "Input/output error"),
+    "end": (dict(call="new", after="rename", do="runtime_error"), 1, "an injected failure"),
 }
+
+
+def about(value, rank):
+    return value.format(rank=rank) if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize("rank", range(3))
 @pytest.mark.parametrize("phase", PHASES)
 def test_each_phase_on_each_rank(recording, tmp_path, phase, rank):
-    order, code = PHASES[phase]
-    order = {key: value.format(rank=rank) if isinstance(value, str) else value for key, value in order.items()}
+    order, code, cause = PHASES[phase]
+    order = {key: about(value, rank) for key, value in order.items()}
     ended = Injected(run_of(recording, tmp_path), tmp_path, np=3, rank=rank, timeout=30, **order)
     assert ended.happened, "the test does not reach its phase"
     assert ended.code == code, ended.done.stderr
-    said = lines_of(ended.done.stderr)
+    said = [line for line in lines_of(ended.done.stderr) if about(cause, rank) in line]
+    assert len(said) == 1, ended.done.stderr
+    if code != 2:
+        assert f"rank {rank} " in said[0] and f" on {HOST}: " in said[0], said
     if code == 1:
-        causes = [line for line in said if line.startswith("eventloom run: ")]
-        assert len(causes) == 1, ended.done.stderr
-        assert causes[0].startswith(f"eventloom run: rank {rank} on "), causes
-    else:
-        assert any("source_00" in line or "part" in line for line in said), ended.done.stderr
+        causes = [line for line in lines_of(ended.done.stderr) if line.startswith("eventloom run: ")]
+        assert causes == said and causes[0].startswith(f"eventloom run: rank {rank} on {HOST}: "), ended.done.stderr
 
 
 def test_threads_of_a_builder(recording, tmp_path):
     order = dict(rank=1, call="new", after="MPI_Put", at=60)
     ended = Injected(run_of(recording, tmp_path), tmp_path, np=2, omp=2, timeout=30, **order)
     assert ended.happened and ended.code == 1, ended.done.stderr
-    assert "rank 1 on" in ended.done.stderr and "no memory is left" in ended.done.stderr, ended.done.stderr
+    assert f"rank 1 on {HOST}" in ended.done.stderr and "no memory is left" in ended.done.stderr, ended.done.stderr
     assert "--slices-in-flight" in ended.done.stderr
 
 
@@ -134,7 +142,7 @@ def test_an_mpi_without_threads(recording, tmp_path):
     assert ended.happened and ended.code == 2 and "MPI_THREAD_FUNNELED" in ended.done.stderr, ended.done.stderr
 
 
-@pytest.mark.parametrize("options", [("--builders", "100000", "--cell-size", "512MiB"),
+@pytest.mark.parametrize("options", [("--builders", "100000"), ("--filters", "100000"), ("--builders", "100000", "--cell-size", "512MiB"),
                                      ("--filters", "100000", "--cell-size", "512MiB"),
                                      ("--builders", "100000", "--filters", "100000"),
                                      ("--builders", "100000", "--schedule", "balanced", "--cell-size", "512MiB")])
@@ -154,9 +162,52 @@ def test_a_limit_of_the_address_space(recording, tmp_path):
     assert "ulimit -v" in done.stderr and "lower --builders" in done.stderr, done.stderr
 
 
+def test_memory_that_runs_out_on_the_way(tmp_path):
+    """The address space holds the rings, and less than the slices that are in flight."""
+    uris = generate(tmp_path / "rec", sources=2, rate=100_000, hits=8, duration="300ms", noise=4_000_000)
+    words = ["run", *[word for uri in uris for word in ("--source", uri)], *DEFINE, "--epochs-per-slice", "30000",
+             "--output", tmp_path / "run.h5"]
+    ends = {}
+    for mib in range(400, 1200, 100):
+        text = " ".join(f"'{word}'" for word in [BINARY, *words])
+        done = subprocess.run(["timeout", "30", "bash", "-c", f"ulimit -v {mib << 10}; exec {text}"], env=environment(),
+                              capture_output=True, text=True, check=False)
+        ends[mib] = done.returncode
+        if done.returncode == 0:
+            break
+        assert done.returncode in (1, 2) and lines_of(done.stderr), (mib, done.returncode, done.stderr)
+        assert done.returncode == 2 or "no memory is left" in done.stderr and "--epochs-per-slice" in done.stderr, done.stderr
+    assert 1 in ends.values(), f"no limit lets the run begin and not end: {ends}"
+
+
+def as_nobody(folder):
+    """How a program is started by a user who may read in `folder`, and no more; skips where that is not possible."""
+    if os.geteuid() != 0:
+        folder.chmod(0o555)
+        return []
+    launcher = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if shutil.which("setpriv") is None or subprocess.run([*launcher, BINARY, "--help"], capture_output=True).returncode:
+        pytest.skip("no program can be run by another user here")
+    return launcher
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_a_folder_without_permission(recording, np):
+    with tempfile.TemporaryDirectory(prefix="eventloom-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        shutil.copytree(recording, folder / "rec")
+        (folder / "out").mkdir()
+        launcher = as_nobody(folder / "out") + (["mpirun", "--oversubscribe", "-np", str(np)] if np else [])
+        env = environment() | {"OMPI_MCA_orte_tmpdir_base": tempfile.gettempdir()}
+        done = bounded([*launcher, BINARY, *map(str, run_of("rec", Path("out")))], env=env, timeout=30, code=2, cwd=folder)
+        assert "Permission denied" in done.stderr and "out" in done.stderr, done.stderr
+        assert not list((folder / "out").iterdir())
+
+
 # Where each command waits for ever, and what a signal makes of it.
 STUCK = {
-    "run": (["run", "--source", "{rec}/source_000.epochs", *DEFINE, "--output", "run.h5"], "source_000", 75),
+    "run": (["run", "--source", "{rec}/source_000.epochs", *DEFINE, "--output", "run.h5"], "source_000", STOPPED),
     "convert": (["convert", "{rec}/source_000.epochs", "--output", "copy.epochs"], "source_000", -signal.SIGTERM),
     "generate": (["generate", "--output", "new", "--duration", "1ms"], "source_000", -signal.SIGTERM),
     "merge": (["merge", "run.h5", "--output", "merged.h5"], "part", -signal.SIGTERM),
@@ -168,16 +219,32 @@ def test_a_signal_while_something_takes_for_ever(recording, tmp_path, command):
     words, path, code = STUCK[command]
     if command == "merge":
         eventloom(*run_of(recording, tmp_path))
-    env = environment_of(tmp_path / "log", call="open", path=path, do="wait")
-    program = subprocess.Popen([BINARY, *[word.format(rec=recording) for word in words]], env=env, cwd=tmp_path,
-                               stderr=subprocess.PIPE, text=True)
-    try:
-        while "fails" not in ((tmp_path / "log").read_text() if (tmp_path / "log").exists() else ""):
-            assert program.poll() is None, program.stderr.read()
-            time.sleep(0.01)
-        program.send_signal(signal.SIGTERM)
-        _, said = program.communicate(timeout=20)
-    finally:
-        program.kill()
-    assert program.returncode == code, said
-    assert code != 75 or "before the first slice" in said
+    log = tmp_path / "log"
+    env = injecting(log, call="open", path=path, do="wait")
+    with Started(tmp_path, *[word.format(rec=recording) for word in words], env=env) as started:
+        until(lambda: failures_in(log) or started.process.poll() is not None, "a call that takes for ever", 30, started.text)
+        started.process.send_signal(signal.SIGTERM)
+        said = started.wait(code, 20)
+    assert code != STOPPED or "before the first slice" in said
+
+
+# The call in which one of two ranks stays when a signal comes: the other does not wait for it.
+MOMENTS = {
+    "windows": dict(call="MPI_Win_allocate"),
+    "first put": dict(call="MPI_Put"),
+    "a part's end": dict(call="H5Fclose"),
+}
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_signal_at_any_time(recording, tmp_path, moment, rank):
+    log = tmp_path / "log"
+    env = injecting(log, rank=rank, do="wait", **MOMENTS[moment])
+    with Started(tmp_path, *run_of(recording, tmp_path), np=2, env=env) as started:
+        until(lambda: failures_in(log), "the call", 30, started.text)
+        pids = list(started.ranks().values()) if moment != "windows" else []
+        started.process.send_signal(signal.SIGTERM)
+        started.process.wait(30)
+        assert started.process.returncode != 0, started.text()
+        until(lambda: all(map(gone, pids)), "all ranks gone", 10, started.text)

@@ -17,10 +17,13 @@ import shutil
 import pytest
 
 from inject import LIBRARY, Injected
+from interrupted import STOPPED
 from program import eventloom, generate
+from results import assert_balanced, dropped, read_ledger
 
 RANKS = 3
-LIMIT = 20  # s to the end of a run: 10, and as much again for a machine that is busy with other tests
+LIMIT = 10  # s to the end of a run
+MOST_NOT_REACHED = 0.25  # of the places of a kind: some are passed only when ranks wait for one another
 EVERYTHING = os.environ.get("EVENTLOOM_INJECTIONS") == "all"
 SAMPLE = 0 if EVERYTHING else int(os.environ.get("EVENTLOOM_INJECTIONS", 4))
 
@@ -36,6 +39,7 @@ KINDS = {
     "mpi": ("MPI_",),
 }
 ON_ONE_RANK = ("memory", "exception")
+READS = ("open", "fopen", "fopen64", "read", "pread", "pread64", "mmap")  # what fails may be lost input, told and counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Campaign:
         undisturbed = folder / "undisturbed"
         undisturbed.mkdir()
         self.sites = self.run(undisturbed).sites
+        self.not_reached = collections.Counter()
         self.merged = undisturbed / "merged.h5"
         eventloom("merge", "run.h5", "--output", "merged.h5", cwd=undisturbed)
 
@@ -84,29 +89,40 @@ class Campaign:
                 found.append(Failure(rank, call, site, do))
         return found
 
-    def check(self, number, failure):
+    def check(self, kind, number, failure):
         """What is wrong after this failure, or None."""
-        folder = self.folder / f"case-{number}"
+        folder = self.folder / f"case-{kind}-{number}"
         folder.mkdir()
         try:
             run = self.run(folder, **failure.order())
-            if run.code not in (0, 3):
-                self.assert_cause(run)
-                eventloom(*self.arguments, "--resume", cwd=folder)
-            eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder, code=None if run.code == 3 else 0)
-            if run.code != 3:  # the input could not be read: its losses are told and counted
-                assert filecmp.cmp(folder / "merged.h5", self.merged, shallow=False), f"{failure}: another result"
+            self.not_reached[kind] += not run.happened
+            self.assert_right(run, failure, folder)
         except AssertionError as error:
             return f"{failure}\n{error}"
         shutil.rmtree(folder)
         return None
 
-    def assert_cause(self, run):
-        assert run.code in (1, 2, 75), f"exit code {run.code}\n{run.done.stderr}"
+    def assert_right(self, run, failure, folder):
+        assert run.happened or run.code == 0, f"exit code {run.code} without a failure\n{run.done.stderr}"
+        if run.code == 3:
+            assert failure.call in READS, f"exit code 3\n{run.done.stderr}"
+            account = read_ledger(folder / "run.h5")
+            assert_balanced(account)
+            assert sum(dropped(account).values()) > 0, f"exit code 3 without a loss\n{run.done.stderr}"
+            return
+        if run.code != 0:
+            self.assert_cause(run, failure.rank)
+            eventloom(*self.arguments, "--resume", cwd=folder)
+        eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder)
+        assert filecmp.cmp(folder / "merged.h5", self.merged, shallow=False), "another result"
+
+    @staticmethod
+    def assert_cause(run, rank):
+        assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
         told = [line for line in run.done.stderr.splitlines() if re.match(r"eventloom( run)?: (?!info|warning)", line)]
         assert told, f"no cause is told\n{run.done.stderr}"
         if run.code == 1 and "info: exchange" in run.done.stderr:  # before that the program may not know its rank
-            assert any(re.search(r"\brank \d", line) for line in told), f"no rank is named\n{run.done.stderr}"
+            assert any(re.search(rf"\brank {rank}\b", line) for line in told), f"rank {rank} is not named\n{run.done.stderr}"
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +137,7 @@ def test_any_call_may_fail_on_any_rank(campaign, kind):
     if not EVERYTHING:
         failures = random.Random(kind).sample(failures, min(SAMPLE, len(failures)))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        numbers = [f"{kind}-{n}" for n in range(len(failures))]
-        wrong = [what for what in pool.map(campaign.check, numbers, failures) if what is not None]
+        wrong = [what for what in pool.map(lambda case: campaign.check(kind, *case), enumerate(failures)) if what is not None]
+    print(f"{campaign.not_reached[kind]} of {len(failures)} places were not reached")
+    assert campaign.not_reached[kind] <= MOST_NOT_REACHED * len(failures)
     assert not wrong, f"{len(wrong)} of {len(failures)} failures\n\n" + "\n\n".join(wrong[:10])

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from interrupted import STOPPED
 from live import Board, LiveRun, Recording, assert_slices_as_replayed, drained, free_port, losses_of, masked, merged, rows, udp
 from misbehaviour import BadBoard
 
@@ -64,7 +65,7 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
 def test_a_board_that_stays_away(tmp_path, recording, how):
     """It ends as it is told to, and nothing is written of the stretch between."""
     ports = [free_port(), free_port()]
-    more = ["--duration", "4s"] if how == "--duration" else []
+    more = ["--duration", "10s"] if how == "--duration" else []
     with LiveRun(tmp_path, map(udp, ports), *recording.meaning, "--segment-size", "1", "--builders", "1", "--epoch-timeout", "1s",
                  *more).listening() as run, \
             Board(recording.files[0], ports[0]) as steady, jumping(recording, ports[1]) as other:
@@ -74,7 +75,8 @@ def test_a_board_that_stays_away(tmp_path, recording, how):
         run.until_told("source 1 (", "set aside")
         if not more:
             run.signal(how)
-        run.wait(75 if how == signal.SIGUSR1 else 3, timeout=15)
+        # Within --epoch-timeout and 10 s; what is left of the duration comes on top.
+        run.wait(STOPPED if how == signal.SIGUSR1 else 3, timeout=11 + (10 if more else 0))
         if how != signal.SIGUSR1:
             assert max(rows(merged(tmp_path))) < 40
     assert sum(path.stat().st_size for path in tmp_path.rglob("*")) < 5e6

@@ -4,7 +4,10 @@ EVENTLOOM_MUTATIONS says how many cases there are in all, EVENTLOOM_MUTATIONS_SE
 """
 
 import os
+import random
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +17,13 @@ import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from interrupted import Started, parts
-from mutations import Kind, attempt, run
+from interrupted import STOPPED, Started, parts
+from mutations import Case, Kind, attempt, run
 from program import DATA, eventloom
 from recordings import write_csv
 from reference import INCOMPLETE, find_events, hits_of, merged_file, weave
 from results import assert_balanced, event_keys, read_ledger, read_merged
-from spikes_reference import write_spikes
+from spikes_reference import FILE_HEADER, read_spikes, write_spikes
 
 DEFINITION, OVERLAP = "gap:60,3", 10_000
 OPTIONS = ["--define", DEFINITION, "--overlap", OVERLAP, "--epochs-per-slice", 16]
@@ -64,12 +67,15 @@ class Recordings:
         return getattr(self, name, self.other)(folder)
 
     def epochs(self, folder):
-        return Kind("epochs", folder, "source_001.epochs", strict(self, ["file:source_*.epochs"], inspect="{}"))
+        return Kind("epochs", folder, "source_001.epochs",
+                    strict(self, ["file:source_*.epochs"], inspect=lambda path: hits_of_file(read_epochs_file(path))),
+                    in_the_first(read_epochs_file(folder / "source_001.epochs").buffers[0].offset))
 
     def spikes(self, folder):
         for n, stream in enumerate(self.streams):
             write_spikes(folder / f"0000{n}.spikes", stream.time, stream.channel, channel_base=n << 22, packet_spikes=50)
-        return Kind("spikes", folder, "00001.spikes", strict(self, ["spikes:*.spikes"], inspect="{}"))
+        return Kind("spikes", folder, "00001.spikes", strict(self, ["spikes:*.spikes"], inspect=read_spikes),
+                    in_the_first(FILE_HEADER))
 
     def hdf5(self, folder, libver="earliest"):
         with h5py.File(folder / "hits.h5", "w", libver=libver) as file:
@@ -78,7 +84,8 @@ class Recordings:
                 for column in ("time", "channel"):
                     group.create_dataset(column, data=getattr(stream, column), chunks=(256,), compression="gzip",
                                          fletcher32=True)
-        return Kind(folder.name, folder, "hits.h5", strict(self, ["hdf5:hits.h5?group=/dom_*&unit=tick"], ask_h5py))
+        return Kind(folder.name, folder, "hits.h5", strict(self, ["hdf5:hits.h5?group=/dom_*&unit=tick"], ask_h5py),
+                    outside_of(chunks_of(folder / "hits.h5")))
 
     def hdf5_new(self, folder):
         return self.hdf5(folder, "latest")
@@ -93,7 +100,8 @@ class Recordings:
             rows = np.zeros(len(stream), RECORD)
             rows["time"], rows["channel"] = stream.time, stream.channel
             rows.tofile(folder / f"{n}.bin")
-        return Kind("packed", folder, "1.bin", unproven([f"packed:*.bin?{PACKED}"], inspect=f"packed:{{}}?{PACKED}"))
+        return Kind("packed", folder, "1.bin", unproven([f"packed:*.bin?{PACKED}"], inspect=f"packed:{{}}?{PACKED}"),
+                    lambda _, after: not after)
 
     def sorted(self, folder):
         uris = source_words([f"file:{self.folder}/epochs/source_*.epochs"])
@@ -108,7 +116,7 @@ class Recordings:
         lines += [f"define = {DEFINITION}", f"overlap = {OVERLAP}", "epochs-per-slice = 16", "output = out.h5",
                   "schedule = balanced", "filter = n_hits>=3", "cell-size = 64KiB", "ring-depth = 4"]
         (folder / "run.ini").write_text("\n".join(lines) + "\n")
-        return Kind("config", folder, "run.ini", lambda place, rng: run(place, "run", "--config", "run.ini").defect())
+        return Kind("config", folder, "run.ini", lambda case: case.run("run", "--config", "run.ini").wrong())
 
     def table(self, folder):
         self.copy_epochs(folder)
@@ -140,6 +148,36 @@ RUN_OF_PARTS = ["run", "--source", "file:source_*.epochs", *OPTIONS, "--segment-
                 "run.h5"][1:]
 
 
+# ---- where damage excuses a refusal
+
+def in_the_first(n_bytes):
+    return lambda before, after: before[:n_bytes] != after[:n_bytes]
+
+
+def chunks_of(path):
+    """[(begin, end)] of the rows in the file, of all datasets."""
+    found = []
+
+    def add(_, item):
+        if isinstance(item, h5py.Dataset):
+            chunks = [item.id.get_chunk_info(n) for n in range(item.id.get_num_chunks())]
+            found.extend((chunk.byte_offset, chunk.byte_offset + chunk.size) for chunk in chunks)
+
+    with h5py.File(path) as file:
+        file.visititems(add)
+    return found
+
+
+def outside_of(rows):
+    """HDF5 finds all by addresses: a file of another length has another structure."""
+    def damaged(before, after):
+        if len(before) != len(after):
+            return True
+        changed = np.flatnonzero(np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8))
+        return any(not any(begin <= at < end for begin, end in rows) for at in changed)
+    return damaged
+
+
 # ---- what must hold
 
 def wrong_events(merged, clean, code):
@@ -152,56 +190,73 @@ def wrong_events(merged, clean, code):
     return ""
 
 
-def built(folder, uris, words=()):
-    """(exit code, merged file, what is wrong) of a run."""
-    done = run(folder, "run", *source_words(uris), *OPTIONS, *words, "--output", "out.h5")
-    wrong = done.defect()
-    if wrong or done.code == 2:
-        return done.code, None, wrong and f"{wrong}: {done.told}"
-    merge = run(folder, "merge", "out.h5", "--output", "out.merged.h5")
+def built(case, uris, words=()):
+    """(what a run told, merged file, what is wrong)"""
+    done = case.run("run", *source_words(uris), *OPTIONS, *words, "--output", "out.h5")
+    if done.defect() or done.code == 2:
+        return done, None, done.wrong()
+    merge = run(case.folder, "merge", "out.h5", "--output", "out.merged.h5")
     if merge.code not in (0, 3):
-        return done.code, None, f"the output does not merge: {merge.told}"
-    assert_balanced(read_ledger(folder / "out.h5"))
-    return done.code, read_merged(folder / "out.merged.h5"), ""
+        return done, None, f"the output does not merge: {merge.told}"
+    assert_balanced(read_ledger(case.folder / "out.h5"))
+    return done, read_merged(case.folder / "out.merged.h5"), ""
 
 
-def looked_at(folder, kind, text):
-    done = run(folder, "inspect", text, *(["--json"] if kind else []))
-    wrong = done.defect()
-    return wrong and f"{wrong}: {done.told}"
+def looked_at(case, uri, is_whole=lambda _: True):
+    """`inspect` of the damaged file says that it is damaged, unless a reader of our own, too, finds it whole."""
+    done = case.run("inspect", uri, *(["--json"] if case.rng.randrange(2) else []))
+    if done.defect() or done.code != 0 or is_whole(case.damaged):
+        return done.wrong()
+    return f"exit code 0 of a damaged file: {done.told}"
+
+
+def reads(reader):
+    def is_whole(path):
+        try:
+            reader(path)
+        except (ValueError, KeyError, IndexError, OverflowError, struct.error):
+            return False
+        return True
+    return is_whole
 
 
 def strict(recordings, uris, reference=None, words=(), inspect=None, convert=True):
-    """Damage shows. `reference(folder)` may explain another result as what now is in the file."""
+    """Damage shows. `reference(folder)` gives the streams that now are in the file, None where there is doubt: they may
+    explain another result. `inspect`: a reader that raises where the damaged file is not whole."""
     kept = {}
 
-    def convert_all(folder):
-        done = run(folder, "convert", *uris, "--output", "converted/")
-        wrong = done.defect()
-        files = {path.name: path.read_bytes() for path in (folder / "converted").glob("*")}
-        return done, files, wrong and f"{wrong}: {done.told}"
+    def convert_all(case):
+        done = case.run("convert", *uris, "--output", "converted/")
+        return done, {path.name: path.read_bytes() for path in sorted((case.folder / "converted").glob("*"))}
 
-    def judge(folder, rng):
-        way = rng.random()
-        if inspect and way < 0.15:
-            target = next(path for path in sorted(folder.iterdir()) if "1.e" in path.name or "00001" in path.name)
-            return looked_at(folder, rng.randrange(2), inspect.format(target.name))
-        if convert and way < 0.4:
-            done, files, wrong = convert_all(folder)
-            same = files == kept["converted"]
-            if wrong or done.code != 0 or same or (reference and reference(folder)):
-                return wrong
-            return f"exit code 0, but another stream is written: {done.told}"
-        code, merged, wrong = built(folder, uris, words)
-        if wrong or merged is None:
+    def judge_conversion(case):
+        done, files = convert_all(case)
+        if done.defect() or done.code != 0 or files == kept["converted"]:
+            return done.wrong()
+        streams = reference(case.folder) if reference else None
+        written = [hits_of_file(read_epochs_file(case.folder / "converted" / name)) for name in files]
+        if streams is not None and list(map(rows_of, streams)) == list(map(rows_of, written)):
+            return ""
+        return f"exit code 0, but another stream is written: {done.told}"
+
+    def judge_run(case):
+        done, merged, wrong = built(case, uris, words)
+        wrong = wrong or (merged and wrong_events(merged, recordings.clean, done.code))
+        if not wrong or merged is None:
             return wrong
-        wrong = wrong_events(merged, recordings.clean, code)
-        told = (folder / "told.txt").read_text(errors="replace")
-        return wrong and not (reference and reference(folder, merged)) and f"{wrong} {told}"
+        streams = reference(case.folder) if reference else None
+        explained = streams is not None and set(keys_of(streams)) == set(event_keys(merged))
+        return "" if explained else f"{wrong} {done.told}"
+
+    def judge(case):
+        way = case.rng.random()
+        if inspect and way < 0.15:
+            return looked_at(case, case.damaged.name, reads(inspect))
+        return judge_conversion(case) if convert and way < 0.4 else judge_run(case)
 
     def prepare(folder):
         if convert:
-            kept["converted"] = convert_all(folder)[1]
+            kept["converted"] = convert_all(Case(folder, folder, random.Random(0), False))[1]
             shutil.rmtree(folder / "converted")
             (folder / "told.txt").unlink()
 
@@ -209,20 +264,23 @@ def strict(recordings, uris, reference=None, words=(), inspect=None, convert=Tru
     return judge
 
 
+def rows_of(stream):
+    """Its hits, whatever their order."""
+    return sorted(zip(stream.time.tolist(), stream.channel.tolist()))
+
+
 def unproven(uris, inspect=None):
     """Formats without checksums: another number is another number. The account balances, whatever comes."""
-    def judge(folder, rng):
-        way = rng.random()
+    def judge(case):
+        way = case.rng.random()
         if inspect and way < 0.15:
-            return looked_at(folder, rng.randrange(2), inspect.format("1.bin"))
+            return looked_at(case, inspect.format("1.bin"))
         if way < 0.35:
-            done = run(folder, "convert", *uris, "--output", "converted/")
-            wrong = done.defect()
-            return wrong and f"{wrong}: {done.told}"
-        code, merged, wrong = built(folder, uris)
-        if wrong or merged is None or code != 0:
+            return case.run("convert", *uris, "--output", "converted/").wrong()
+        done, merged, wrong = built(case, uris)
+        if wrong or merged is None or done.code != 0:
             return wrong
-        expected = reread(folder)
+        expected = reread(case.folder)
         if expected is None or set(event_keys(merged)) == set(expected):
             return ""
         return f"exit code 0, but {len(expected)} events have become {len(event_keys(merged))}"
@@ -245,17 +303,17 @@ H5PY = """
 import sys, h5py, numpy as np
 with h5py.File("hits.h5") as file:
     for name in sorted(name for name in file if name.startswith("dom_")):
-        if isinstance(file.get(name), h5py.Group):
-            rows = np.stack([file[name]["time"][:], file[name]["channel"][:]]).astype(np.uint64)
-            np.save(sys.argv[1] + name + ".npy", rows)
+        rows = np.stack([file[name]["time"][:], file[name]["channel"][:]]).astype(np.uint64)
+        np.save(f"h5py_{name}.npy", rows)
 """
 
 
-def ask_h5py(folder, merged=None):
-    """Whether h5py, which may crash on it, finds in the file without complaint what has been built from it."""
-    subprocess.run([sys.executable, "-c", H5PY, "h5py_"], cwd=folder, check=False, capture_output=True, timeout=60)
-    rows = [np.load(path) for path in sorted(folder.glob("h5py_*.npy"))]
-    return bool(rows) and (merged is None or set(keys_of([hits_of(*r) for r in rows])) == set(event_keys(merged)))
+def ask_h5py(folder):
+    """The streams that h5py, which may crash on it, finds in the file without complaint; None when it does complain."""
+    done = subprocess.run([sys.executable, "-c", H5PY], cwd=folder, check=False, capture_output=True, timeout=60)
+    if done.returncode != 0:
+        return None
+    return [hits_of(*np.load(path)) for path in sorted(folder.glob("h5py_*.npy"))]
 
 
 def datasets(path):
@@ -279,32 +337,54 @@ def list_mode(file, uri):
         data = (DATA / file).read_bytes()
         (folder / f"a.{uri}").write_bytes(data[:200_000])
 
-        def judge(place, rng):
-            if rng.random() < 0.3:
-                return looked_at(place, rng.randrange(2), f"a.{uri}")
-            if rng.random() < 0.3:
-                done = run(place, "convert", f"a.{uri}", "--output", "a.epochs")
-            else:
-                done = run(place, "run", "--source", f"a.{uri}", "--define", "tag", "--output", "out.h5")
-                if done.code in (0, 3):
-                    assert_balanced(read_ledger(place / "out.h5"))
-            return done.defect() and f"{done.defect()}: {done.told}"
+        def judge(case):
+            if case.rng.random() < 0.3:
+                return looked_at(case, f"a.{uri}")
+            if case.rng.random() < 0.3:
+                return case.run("convert", f"a.{uri}", "--output", "a.epochs").wrong()
+            done = case.run("run", "--source", f"a.{uri}", "--define", "tag", "--output", "out.h5")
+            if done.code in (0, 3):
+                assert_balanced(read_ledger(case.folder / "out.h5"))
+            return done.wrong()
         return Kind(folder.name, folder, f"a.{uri}", judge)
     return make
 
 
+def unchanged(clean):
+    """Whether h5py, in a process of its own, still reads this and no more."""
+    def is_whole(path):
+        done = subprocess.run([sys.executable, "-c", CONTENTS, path], check=False, capture_output=True, text=True, timeout=60)
+        return done.returncode == 0 and done.stdout == clean[path.name]
+    return is_whole
+
+
+CONTENTS = """
+import sys, zlib, h5py, numpy as np
+def told(name, item):
+    data = item[()].tobytes() if isinstance(item, h5py.Dataset) else b""
+    print(name, zlib.crc32(data), sorted((key, np.asarray(value).tobytes()) for key, value in item.attrs.items()))
+with h5py.File(sys.argv[1]) as file:
+    told("/", file)
+    file.visititems(told)
+"""
+
+
+def contents(path):
+    return subprocess.run([sys.executable, "-c", CONTENTS, path], check=True, capture_output=True, text=True).stdout
+
+
 def finished(pattern):
-    """A run that has ended, a file of it damaged: found by merge, or harmless."""
+    """A run that has ended, a file of it damaged: found by merge and inspect, or harmless."""
     def make(recordings, folder):
         clean = recordings.run_in(folder)
+        is_whole = unchanged({path.name: contents(path) for path in folder.glob(pattern)})
 
-        def judge(place, rng):
-            if rng.random() < 0.3 or pattern == "merged.h5":
-                target = rng.choice(sorted(place.glob(pattern)))
-                return looked_at(place, rng.randrange(2), target.name)
-            done = run(place, "merge", "run.h5", "--output", "again.h5")
-            if done.defect() or done.code != 0 or same(datasets(place / "again.h5"), clean):
-                return done.defect() and f"{done.defect()}: {done.told}"
+        def judge(case):
+            if case.rng.random() < 0.3 or pattern == "merged.h5":
+                return looked_at(case, case.damaged.name, is_whole)
+            done = case.run("merge", "run.h5", "--output", "again.h5")
+            if done.defect() or done.code != 0 or same(datasets(case.folder / "again.h5"), clean):
+                return done.wrong()
             return f"exit code 0, but another merged file: {done.told}"
         return Kind(folder.name, folder, pattern, judge)
     return make
@@ -318,16 +398,16 @@ def stopped(pattern):
             path.unlink()
         with Started(folder, "run", *RUN_OF_PARTS, "--speed", "0.004") as started:
             started.until_parts(2)
-            started.send(10, 0)
-            started.wait(75)
+            started.send(signal.SIGUSR1, 0)
+            started.wait(STOPPED)
         assert parts(folder)
 
-        def judge(place, _):
-            done = run(place, "run", *RUN_OF_PARTS, "--resume")
+        def judge(case):
+            done = case.run("run", *RUN_OF_PARTS, "--resume")
             if done.defect() or done.code != 0:
-                return done.defect() and f"{done.defect()}: {done.told}"
-            merge = run(place, "merge", "run.h5", "--output", "again.h5")
-            if merge.code == 0 and same(datasets(place / "again.h5"), clean):
+                return done.wrong()
+            merge = run(case.folder, "merge", "run.h5", "--output", "again.h5")
+            if merge.code == 0 and same(datasets(case.folder / "again.h5"), clean):
                 return ""
             return f"resumed with exit code 0, but the merged file is another: {done.told} {merge.told}"
         return Kind(folder.name, folder, pattern, judge)

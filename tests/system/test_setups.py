@@ -1,12 +1,11 @@
 """Random set-ups: however schedule, roles, slices, rings and threads are combined, the run ends, and its result is that of the
-serial reference; or it is refused, in one line, before it has begun.
+serial reference. None of them is refused.
 
 EVENTLOOM_SETUPS=N tries so many, where 24 are the default; number n is always the same set-up.
 """
 
 import os
 import random
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -113,48 +112,54 @@ def table_in(folder, sources):
 
 
 def interrupt(setup, arguments, folder):
-    """Does the run with a rank that is gone on its way, if it gets that far."""
+    """Does the run with a rank that is gone on its way; whether it gets that far."""
     layout = setup.layout
-    Injected(arguments, folder, np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, call="MPI_Put", do="kill",
-             rank=setup.draw.randrange(layout.ranks), at=up_to(setup.draw, 200))
+    return Injected(arguments, folder, np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, call="MPI_Put", do="kill",
+             rank=setup.draw.randrange(layout.ranks), at=up_to(setup.draw, 200)).happened
 
 
-def run_of(setup, folder, uris, table):
+def run_of(setup, folder, uris, table, interruptions):
     """The run, in one or two goes, that ends with the result to be looked at."""
     folder.mkdir()
     layout, words = setup.layout, setup.meaning()
-    if setup.then == "resumed" and LIBRARY.exists():
+    if setup.then == "resumed":
         sources = [word for uri in uris for word in ("--source", uri)]
-        interrupt(setup, ["run", *sources, *words, *layout.words(table), "--output", folder / "run.h5"], folder)
+        arguments = ["run", *sources, *words, *layout.words(table), "--output", folder / "run.h5"]
+        interruptions.append(interrupt(setup, arguments, folder))
         layout, words = setup.again, [*words, "--resume"]
     elif setup.then == "sorted":
         first = Run(folder / "first", uris, *words, *layout.words(table), "--save-sorted", folder / "sorted",
                     np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
-        if first.done.returncode == 2:
-            return first
+        assert first.done.returncode in (0, 3), first.done.stderr
         # Builders of the first are sources of the second, which a table must know.
         layout, uris = setup.again, [f"sorted:{folder / 'sorted'}"]
         table = table_in(folder, setup.layout.builders)
     return Run(folder, uris, *words, *layout.words(table), np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
 
 
-def assert_refused_in_one_line(done):
-    told = [line for line in done.stderr.splitlines() if re.match(r"eventloom run: .", line)]
-    assert len(told) == 1, done.stderr
+@pytest.fixture(scope="module")
+def interruptions():
+    """Whether each run that was to be interrupted was."""
+    return []
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_any_set_up_gives_the_result_of_the_serial_reference(recordings, tmp_path, number):
+def test_any_set_up_gives_the_result_of_the_serial_reference(recordings, tmp_path, interruptions, number):
     setup = random_setup(number)
     print(setup)
+    if setup.then == "resumed" and not LIBRARY.exists():
+        pytest.skip("the library that interrupts runs is not built")
     uris, hits = recordings[setup.recording]
-    run = run_of(setup, tmp_path / "run", uris, table_in(tmp_path, len(uris)))
-    if run.done.returncode == 2:
-        return assert_refused_in_one_line(run.done)
+    run = run_of(setup, tmp_path / "run", uris, table_in(tmp_path, len(uris)), interruptions)
     events = find_events(hits, setup.definition, setup.overlap, setup.filters)
     assert run.done.returncode == (3 if np.any(events.truncated & ~events.rejected) else 0), run.done.stderr
     assert_same(read_merged(run.merged), merged_file(events, with_payload=len(hits.payload) > 0))
     account = read_ledger(run.output)
     assert_balanced(account)
     assert ledger_rows(account) == ledger(events, setup.epochs_per_slice * EPOCH)
-    return None
+
+
+def test_most_interruptions_happened(interruptions):
+    if not interruptions:
+        pytest.skip("no set-up with an interruption was tried")
+    assert sum(interruptions) >= len(interruptions) / 2, interruptions
