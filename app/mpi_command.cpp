@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "app/launcher.hpp"
@@ -38,12 +41,27 @@ std::string advice(const Failure& failure, const std::string& command) {
   return "; lower --slices-in-flight, --epochs-per-slice, --ring-depth or --cell-size, or use more hosts";
 }
 
+/// All ranks met an error of their own at the same time: rank 0 says what they met, each thing once, and who met it
+/// first. What all can have met, as all were given the same, is nobody's in particular.
+void say_all(const std::string& command, const std::string& mine, bool of_all) {
+  std::map<std::string, std::string> met;
+  for (const auto& one : MpiEnvironment::gather(this_rank + '\n' + mine)) {
+    const auto cut = one.find('\n');
+    met.emplace(one.substr(cut + 1), one.substr(0, cut));
+  }
+  for (const auto& [text, rank] : met) say(command, (of_all && met.size() == 1 ? "" : rank) + text);
+}
+
 /// Of an exception that unwound this rank. Returns the exit code, or ends all ranks when the others go on.
 int end_of_work(const std::string& command, const Failure& failure) {
+  const auto text = failure.text + advice(failure, command);
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
-  if (!together || MpiEnvironment::rank() == 0) {
-    const bool of_one = !left_together() && (!together || failure.code != kExitUsage);
-    say(command, (of_one ? this_rank : "") + failure.text + advice(failure, command));
+  if (!together) {
+    say(command, this_rank + text);
+  } else if (!left_together()) {
+    say_all(command, text, failure.code == kExitUsage);
+  } else if (MpiEnvironment::rank() == 0) {
+    say(command, text);
   }
   if (!together || left_something()) MpiEnvironment::abort(failure.code);
   return failure.code;

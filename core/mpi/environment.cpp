@@ -109,6 +109,18 @@ bool MpiEnvironment::all_come_here(std::chrono::milliseconds within) {
   return done != 0;
 }
 
+std::vector<std::string> MpiEnvironment::gather(const std::string& text) {
+  constexpr std::size_t kMost = 4096;
+  std::string mine(text, 0, kMost - 1);
+  mine.resize(kMost);
+  std::string all(rank() == 0 ? kMost * static_cast<std::size_t>(size()) : 0, '\0');
+  const int n = static_cast<int>(kMost);
+  if (MPI_Gather(mine.data(), n, MPI_CHAR, all.data(), n, MPI_CHAR, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return {text};
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < all.size(); at += kMost) texts.emplace_back(all.c_str() + at);
+  return texts;
+}
+
 void MpiEnvironment::abort(int code) {
   // Where MPI_Abort gets stuck itself, the system ends this process, and the launcher the others.
   constexpr unsigned kSecondsToAbort = 4;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace eventloom {
 
@@ -26,6 +27,8 @@ class MpiEnvironment {
   /// Whether all ranks call this within so long: 1 rank always does. Once only, and at the end: where some do not come
   /// MPI is of no more use than for abort().
   [[nodiscard]] static bool all_come_here(std::chrono::milliseconds within);
+  /// Collective. The texts of all ranks, in their order, on rank 0; nothing on the others.
+  [[nodiscard]] static std::vector<std::string> gather(const std::string& text);
   /// Ends all ranks at once with `code`, this one in any case. For errors that one rank meets alone.
   [[noreturn]] static void abort(int code);
 
