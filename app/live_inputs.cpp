@@ -1,5 +1,6 @@
 #include "app/live_inputs.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -18,6 +19,9 @@ constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
 /// How long it waits for what the feed of a source still holds.
 constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
+
+/// So often it is said of each source that it is absent.
+constexpr std::uint32_t kTold = 10;
 
 /// Places of sources that are no farther apart are the same.
 constexpr double kNear_s = 60;
@@ -100,11 +104,16 @@ void LiveInputs::look_for_jump(Input& input) {
   if (!input.aside) return;
   if (!input.absent) input.absent_from = input.stream->reached();
   input.absent = true;
-  spdlog::warn(
-      "source {} ({}) jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it sends is "
-      "dropped "
-      "(out_of_step) until it is back",
-      input.id.value, input.stream->name(), input.stream->heard_of(), *place, frontier_.now());
+  tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it "
+                                 "sends is dropped (out_of_step) until it is back",
+                                 input.stream->heard_of(), *place, frontier_.now()));
+}
+
+/// A clock may jump again and again.
+void LiveInputs::tell_absent(Input& input, const std::string& how) {
+  if (++input.told_absent > kTold) return;
+  spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
+               input.told_absent == kTold ? "; further messages of this kind are suppressed" : "");
 }
 
 Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
@@ -200,9 +209,8 @@ bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
   spdlog::warn(
-      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had let go: they are dropped "
-      "(late); "
-      "from now on {:.1f} s of silence end a slice",
+      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had let go: "
+      "they are dropped (late); from now on {:.1f} s of silence end a slice",
       input.id.value, input.stream->name(), in_seconds(patience_.quiet));
 }
 
@@ -248,8 +256,8 @@ void LiveInputs::give_up(Input& input, Epoch end) {
   if (!ending && !input.absent) {
     input.absent = true;
     input.absent_from = input.stream->reached();
-    spdlog::warn("source {} ({}) is at epoch {}, others at {}: slices are built without it until it has caught up",
-                 input.id.value, input.stream->name(), input.absent_from, frontier_.now());
+    tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
+                                   input.absent_from, frontier_.now()));
   }
   input.stream->give_up(end, missing);
 }
@@ -257,6 +265,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 void LiveInputs::look_for_return(Input& input) {
   if (input.aside || input.stream->heard_of() < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
+  if (input.told_absent > kTold) return;
   spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
                input.stream->name(), input.stream->heard_of(), input.absent_from);
 }

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "app/role.hpp"
@@ -112,6 +114,7 @@ class LiveInputs {
     SteadyTime finished{};            ///< when the end of the run took it to have no more to say
     bool missing = false;             ///< others had more then
     bool aside = false;               ///< then absent, too
+    std::uint32_t told_absent = 0;    ///< how often it was said that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };
@@ -119,6 +122,7 @@ class LiveInputs {
   [[nodiscard]] Epoch near() const;
   void expect(Input& input) const;
   void look_for_jump(Input& input);
+  static void tell_absent(Input& input, const std::string& how);
   void tell_silence(Input& input);
   void look_for_return(Input& input);
   void wait_longer(const Input& input);

@@ -206,13 +206,13 @@ void RankRun::report(const BuildProblem& problem) {
     if (++told_out_of_step_ > kTold) return;
     spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
                   problem.damage.n_hits,
-                  told_out_of_step_ == kTold ? "; no more of these are told, all are counted" : "");
+                  told_out_of_step_ == kTold ? "; further messages are suppressed; all are counted" : "");
     return;
   }
   auto& told = told_[problem.source.value];
   if (++told > kToldOfSource) return;
   if (told == kToldOfSource)
-    spdlog::error("{}: no more of these are told, all are counted", setup_.streams[problem.source.value].name);
+    spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
   spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
                 setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
                 problem.damage.n_hits, problem.damage.first_epoch);

@@ -229,7 +229,7 @@ bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
 }
 
 void EpochsSource::tell(std::uint64_t offset, const std::string& text) {
-  spdlog::error("{}: offset {}: {}", path_, offset, text);
+  complaints_.say(Defect::damage, offset, [&] { return text; });
   problems_.push_back({offset, text});
 }
 

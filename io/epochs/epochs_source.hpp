@@ -13,6 +13,7 @@
 #include "formats/stream_file.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_scan.hpp"
+#include "io/sources/complaints.hpp"
 
 namespace eventloom {
 
@@ -77,6 +78,7 @@ class EpochsSource final : public Source {
   bool gave_up_ = false;          ///< the file can no longer be read
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;
+  Complaints complaints_{path_};
   std::array<std::uint64_t, kDropCauses> lost_{};  ///< hits by cause
   std::set<std::uint64_t> reported_;               ///< offsets of damaged buffers that were reported
 };

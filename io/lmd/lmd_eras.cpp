@@ -51,21 +51,21 @@ bool LmdEras::begins_by_trigger(std::uint16_t trigger, std::int64_t step) const 
 
 LmdEras::Verdict LmdEras::judge_reconnected(const LmdEvent& event) {
   if (rule_ == EraRule::repeats) return Verdict::comes_again;
-  const auto before = remembered(event.number);
-  const bool known_again = before ? *before == checksum_of(event) : repeating_;
+  const auto* before = remembered(event.number);
+  const bool known_again = before != nullptr ? before->is_of(checksum_of(event)) : repeating_;
   repeating_ = rule_ == EraRule::automatic && known_again;
   return repeating_ ? Verdict::comes_again : Verdict::begins_anew;
 }
 
-std::optional<std::uint32_t> LmdEras::remembered(std::uint32_t number) const {
+const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {
   const auto& last = last_[number % kLast];
-  if (last.any && last.number == number) return last.checksum;
-  if (first_.empty()) return std::nullopt;
+  if (last.any && last.number == number) return &last;
+  if (first_.empty()) return nullptr;
   // Numbers rise, and may wrap around.
   const auto place = [begin = first_.front().number](const Print& print) { return print.number - begin; };
   const auto first = std::ranges::lower_bound(first_, place({.number = number}), {}, place);
   const bool found = first != first_.end() && first->number == number;
-  return found ? std::optional(first->checksum) : std::nullopt;
+  return found ? &*first : nullptr;
 }
 
 void LmdEras::keep(const LmdEvent& event, bool anew) {
@@ -74,9 +74,15 @@ void LmdEras::keep(const LmdEvent& event, bool anew) {
     first_.clear();
     reconnected_ = repeating_ = false;
   }
-  const Print print{event.number, checksum_of(event), true};
-  last_[event.number % kLast] = print;
-  if (first_.size() < kFirst) first_.push_back(print);
+  const auto checksum = checksum_of(event);
+  auto& last = last_[event.number % kLast];
+  const bool second = last.any && last.number == event.number;
+  last = {event.number, checksum, second ? last.first_checksum : checksum, true};
+  if (second && !first_.empty() && first_.back().number == event.number) {
+    first_.back() = last;
+  } else if (first_.size() < kFirst) {
+    first_.push_back(last);
+  }
   trigger_ = event.trigger;
 }
 

@@ -20,10 +20,9 @@ enum class EraRule : std::uint8_t {
 /// again. Numbers that go back begin anew
 ///
 /// - with a start trigger (14), or directly behind a start or stop trigger (15);
-/// - over another connection, unless the event is the one that had this number before. Of the last 65536 numbers and
-/// the
-///   first 4096 of an era it is known what their events were; other numbers begin anew unless the events before came
-///   again.
+/// - over another connection, unless the event is the one that had this number before, or the first copy of it. What
+///   events were is known of the last 65536 numbers and of the first 4096 of an era; other numbers begin anew unless
+///   the events before came again.
 class LmdEras {
  public:
   explicit LmdEras(EraRule rule);
@@ -41,12 +40,15 @@ class LmdEras {
   struct Print {
     std::uint32_t number = 0;
     std::uint32_t checksum = 0;
+    std::uint32_t first_checksum = 0;  ///< of its first copy, where the event came twice: that was not finished
     bool any = false;
+
+    [[nodiscard]] bool is_of(std::uint32_t sum) const { return sum == checksum || sum == first_checksum; }
   };
 
   [[nodiscard]] bool begins_by_trigger(std::uint16_t trigger, std::int64_t step) const;
   Verdict judge_reconnected(const LmdEvent& event);
-  [[nodiscard]] std::optional<std::uint32_t> remembered(std::uint32_t number) const;
+  [[nodiscard]] const Print* remembered(std::uint32_t number) const;
 
   EraRule rule_;
   std::vector<Print> last_;    ///< by the low bits of the number

@@ -115,8 +115,10 @@ EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event) {
   judgement.previous = numbers_.finish();
   judgement.tick = numbers_.begin_era(event.number);
   ++n_eras_;
-  spdlog::warn("{}: event numbers begin anew at {} (trigger {}): era {}, {} is added to its numbers", name_,
-               event.number, event.trigger, n_eras_, numbers_.offset());
+  complaints_->say(Defect::era, [&] {
+    return fmt::format("event numbers begin anew at {} (trigger {}): era {}, {} is added to its numbers", event.number,
+                       event.trigger, n_eras_, numbers_.offset());
+  });
   return judgement;
 }
 

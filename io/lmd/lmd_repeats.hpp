@@ -26,12 +26,9 @@ class LmdRepeats {
   void begin_anew() { seen_ = latest_; }
 
   /// Without a time the number alone decides.
-  bool repeats(std::uint32_t number, std::optional<Tick> time) {
-    if (!seen_ || is_above(number, seen_->number) || time.value_or(0) > seen_->time) return false;
-    ++count_;
-    return true;
+  [[nodiscard]] bool repeats(std::uint32_t number, std::optional<Tick> time) const {
+    return seen_ && !is_above(number, seen_->number) && time.value_or(0) <= seen_->time;
   }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
   struct Reached {
@@ -43,7 +40,6 @@ class LmdRepeats {
   std::optional<Reached> latest_;
   std::optional<Reached> before_;  ///< without the event that was kept last
   std::optional<Reached> seen_;    ///< when what comes began anew
-  std::uint64_t count_ = 0;
 };
 
 }  // namespace eventloom

@@ -216,13 +216,13 @@ void MbsConnection::count_buffer() {
 
 void MbsConnection::hear() {
   heard_at_ = Clock::now();
-  if (std::exchange(silence_told_, false)) spdlog::info("{}: data come again", address_.text);
+  if (std::exchange(silence_told_, false)) spdlog::info("{}: sends data again", address_.text);
 }
 
 void MbsConnection::watch_silence() {
   if (silence_told_ || Clock::now() - heard_at_ < kSilence) return;
   silence_told_ = true;
-  spdlog::warn("{}: nothing has come for {} s, not even an empty buffer", address_.text, kSilence.count());
+  spdlog::warn("{}: has sent nothing for {} s, not even an empty buffer", address_.text, kSilence.count());
 }
 
 void MbsConnection::add_counts(SourceCounts& counts) const {

@@ -25,10 +25,6 @@ namespace eventloom {
 
 namespace {
 
-/// How far events may be late: built by number, and with time stamps.
-constexpr std::uint64_t kReorderNumbered = 1;
-constexpr std::uint64_t kReorderStamped = 10'000;
-constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 /// What the thread has counted is handed over this often.
 constexpr std::chrono::milliseconds kCountsEvery{100};
 

@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-void Complaints::show(std::uint64_t offset, const std::string& text, bool last) const {
-  spdlog::error("{}: offset {}: {}{}", path_, offset, text, last ? "; more of this kind are only counted" : "");
+void Complaints::show(const std::string& text, bool last) const {
+  spdlog::error("{}: {}{}", path_, text, last ? "; more of this kind are only counted" : "");
 }
 
 void Complaints::sum_up() {

@@ -8,10 +8,10 @@
 
 namespace eventloom {
 
-/// What can be wrong with list-mode data.
-enum class Defect : std::uint8_t { damage, number, tdc, remark };
+/// What can be wrong with list-mode data, or unusual.
+enum class Defect : std::uint8_t { damage, number, tdc, remark, era };
 
-/// Reports the defects of one file to standard error: of each kind the first ten, and at the end how many there
+/// Reports the defects of one input to standard error: of each kind the first ten, and at the end how many there
 /// were.
 class Complaints {
  public:
@@ -21,17 +21,24 @@ class Complaints {
   template <class Text>
   void say(Defect kind, std::uint64_t offset, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
-    if (n <= kShown) show(offset, text(), n == kShown);
+    if (n <= kShown) show("offset " + std::to_string(offset) + ": " + text(), n == kShown);
+  }
+  /// Of what has no place in bytes.
+  template <class Text>
+  void say(Defect kind, Text&& text) {
+    const auto n = ++counts_[static_cast<std::size_t>(kind)];
+    if (n <= kShown) show(text(), n == kShown);
   }
   /// The end of the file: how many were not shown.
   void sum_up();
 
  private:
   static constexpr std::uint64_t kShown = 10;
-  static constexpr std::array<std::string_view, 4> kNames = {"damaged places", "events with a wrong number",
-                                                             "defects in data of TDCs", "unusual events"};
+  static constexpr std::array<std::string_view, 5> kNames = {"damaged places", "events with a wrong number",
+                                                             "defects in data of TDCs", "unusual events",
+                                                             "eras of event numbers"};
 
-  void show(std::uint64_t offset, const std::string& text, bool last) const;
+  void show(const std::string& text, bool last) const;
 
   std::string path_;
   std::array<std::uint64_t, kNames.size()> counts_{};

@@ -1,4 +1,4 @@
-#include <spdlog/spdlog.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +9,7 @@
 #include "formats/markers.hpp"
 #include "io/hdf5/column_reader.hpp"
 #include "io/sources/block_losses.hpp"
+#include "io/sources/complaints.hpp"
 #include "io/sources/file_checksum.hpp"
 #include "io/sources/payload_columns.hpp"
 #include "io/sources/readers.hpp"
@@ -48,7 +49,10 @@ class Hdf5Reader final : public HitReader {
   bool read(HitBlock& block) override {
     block.clear();
     const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, time_.size() - row_);
-    if (row_ >= end) return false;
+    if (row_ >= end) {
+      complaints_.sum_up();
+      return false;
+    }
     if (take(end, block)) return true;
     while (row_ < end) {  // what is stored elsewhere may be whole
       if (!take(std::min(end, piece_end()), block)) lose_rows(block);
@@ -108,7 +112,9 @@ class Hdf5Reader final : public HitReader {
   /// The rows up to where the piece ends that did not read.
   void lose_rows(HitBlock& block) {
     const auto rows = failure_.end - row_;
-    spdlog::error("{}: the rows {} to {} are lost: {}", name_, row_, failure_.end - 1, failure_.reason);
+    complaints_.say(Defect::damage, [&] {
+      return fmt::format("the rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason);
+    });
     Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == time_.size()};
     loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
     add_loss(block, loss);
@@ -160,6 +166,7 @@ class Hdf5Reader final : public HitReader {
     std::string reason;
     std::uint64_t end = 0;
   } failure_;
+  Complaints complaints_{name_};
   std::vector<std::uint64_t> integers_;
   std::vector<double> doubles_;
 };

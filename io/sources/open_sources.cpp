@@ -24,12 +24,7 @@ namespace eventloom {
 
 namespace {
 
-/// How far hits of a free-running stream, of time-stamped events, and of those built by number may be late.
-constexpr std::uint64_t kReorderHits = 1'000'000;
-constexpr std::uint64_t kReorderStamped = 10'000;
-constexpr std::uint64_t kReorderNumbered = 1;
 constexpr std::uint64_t kMaxSortedParts = 1U << 20;
-constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 
 bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 

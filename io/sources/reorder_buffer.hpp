@@ -12,6 +12,12 @@
 
 namespace eventloom {
 
+/// Capacities where the URI names none: for hits, for events with time stamps, and for events that are built by number.
+inline constexpr std::uint64_t kReorderHits = 1'000'000;
+inline constexpr std::uint64_t kReorderStamped = 10'000;
+inline constexpr std::uint64_t kReorderNumbered = 1;
+inline constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
+
 /// Brings hits into the order of time; hits of equal time keep the order in which they were recorded.
 /// Recordings are only nearly in order: a hit may come up to `capacity` hits later than its time says.
 /// Holds the blocks of at most twice as many hits and one block more; payload stays where the reader put it.

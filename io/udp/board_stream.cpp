@@ -33,10 +33,6 @@ std::uint64_t BoardStream::Gap::dropped_hits() const {
   return hits;
 }
 
-bool BoardStream::Gap::any_dropped() const {
-  return std::ranges::any_of(dropped, [](const Dropped& one) { return one.buffers != 0; });
-}
-
 BoardCounts BoardStream::counts() const {
   BoardCounts counts = counts_;
   counts.reordered = reordered_before_ + window_.reordered();

@@ -88,7 +88,6 @@ class BoardStream {
     std::array<Dropped, kDropCauses> dropped{};
     bool break_in_stream = false;  ///< nobody knows what was sent
     [[nodiscard]] std::uint64_t dropped_hits() const;
-    [[nodiscard]] bool any_dropped() const;
   };
   struct Verdict {
     DropCause cause = DropCause::corrupt;

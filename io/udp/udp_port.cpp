@@ -159,7 +159,7 @@ void UdpPort::finish(UdpBoard& board) {
 UdpBoard* UdpPort::board_of(std::uint32_t source) {
   if (sources_.empty()) {
     sources_.push_back(source);
-    spdlog::info("{}: takes board {}, the first that is heard", boards_[0]->name(), source);
+    spdlog::info("{}: bound to board {}, the first heard", boards_[0]->name(), source);
   }
   const auto found = std::ranges::find(sources_, source);
   return found == sources_.end() ? nullptr : boards_[static_cast<std::size_t>(found - sources_.begin())].get();

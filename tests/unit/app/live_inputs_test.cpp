@@ -478,6 +478,20 @@ TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
   EXPECT_FALSE(ready_second(26));
 }
 
+TEST_F(LiveInputsTest, OneThatJumpsAgainAndAgainIsToldTenTimes) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  for (int time = 1; time <= 50; ++time) {
+    second.jumped = 1'000'000;
+    receive(milliseconds(2 * time));
+    second.jumped.reset();
+    receive(milliseconds(2 * time + 1));
+  }
+  EXPECT_EQ(told("source 4 (second)"), 20U) << "with its returns";
+}
+
 TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   first.come(10);

@@ -16,11 +16,7 @@ class LmdErasTest : public testing::Test {
   /// What is said of an event, which is kept unless it comes again. `content`: of its data.
   Verdict send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
     const std::array<std::uint32_t, 2> words{content, number};
-    LmdEvent event;
-    event.number = number;
-    event.trigger = trigger;
-    event.subevents.resize(1);
-    event.subevents[0].data = std::as_bytes(std::span(words));
+    const auto event = event_of(number, words, trigger);
     const auto verdict = eras_.judge(event, step_to(number));
     if (verdict == Verdict::comes_again || (verdict == Verdict::goes_on && step_to(number).value_or(1) <= 0)) {
       return verdict;
@@ -32,9 +28,26 @@ class LmdErasTest : public testing::Test {
   void send_all(std::uint32_t begin, std::uint32_t end, Verdict expected, std::uint32_t content = 1) {
     for (auto number = begin; number < end; ++number) EXPECT_EQ(send(number, content), expected) << number;
   }
+  /// A second copy of the last event, which is complete.
+  void complete(std::uint32_t number, std::uint32_t content) {
+    const std::array<std::uint32_t, 2> words{content, number};
+    eras_.keep(event_of(number, words, 1), false);
+  }
   void reconnect() { eras_.reconnect(); }
+  void start_again() {
+    eras_ = LmdEras(EraRule::automatic);
+    last_.reset();
+  }
 
  private:
+  static LmdEvent event_of(std::uint32_t number, std::span<const std::uint32_t> words, std::uint16_t trigger) {
+    LmdEvent event;
+    event.number = number;
+    event.trigger = trigger;
+    event.subevents.resize(1);
+    event.subevents[0].data = std::as_bytes(words);
+    return event;
+  }
   [[nodiscard]] std::optional<std::int64_t> step_to(std::uint32_t number) const {
     return last_ ? std::optional<std::int64_t>(static_cast<std::int32_t>(number - *last_)) : std::nullopt;
   }
@@ -71,6 +84,21 @@ TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
   send_all(40, 100, Verdict::comes_again);
   send_all(100, 120, Verdict::goes_on);
   EXPECT_EQ(send(50, 1, 14), Verdict::begins_anew) << "over the same connection";
+}
+
+TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
+  for (const std::uint32_t more : {1U, 70'000U}) {  // far behind, it is one of the first of its era
+    send_all(1, 50, Verdict::goes_on);
+    complete(49, 7);
+    send_all(50, 50 + more, Verdict::goes_on);
+    for (const std::uint32_t copy : {1U, 7U}) {
+      reconnect();
+      EXPECT_EQ(send(49, copy), Verdict::comes_again) << copy;
+    }
+    reconnect();
+    EXPECT_EQ(send(49, 2), Verdict::begins_anew);
+    start_again();
+  }
 }
 
 TEST_F(LmdErasTest, OtherEventsOverAnotherConnectionOpenOne) {

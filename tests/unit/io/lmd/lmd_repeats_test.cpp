@@ -14,7 +14,6 @@ LmdRepeats after(std::uint32_t first, std::uint32_t events, Tick step) {
 TEST(LmdRepeats, NothingRepeatsInOneStream) {
   auto repeats = after(1, 10, 10);
   EXPECT_FALSE(repeats.repeats(1, 1000));
-  EXPECT_EQ(repeats.count(), 0U);
 }
 
 TEST(LmdRepeats, WhatWasThereBeforeItBeganAnew) {
@@ -23,7 +22,6 @@ TEST(LmdRepeats, WhatWasThereBeforeItBeganAnew) {
   EXPECT_TRUE(repeats.repeats(1, 1000));
   EXPECT_TRUE(repeats.repeats(10, 1090));
   EXPECT_TRUE(repeats.repeats(5, std::nullopt)) << "an event without a time";
-  EXPECT_EQ(repeats.count(), 3U);
   EXPECT_FALSE(repeats.repeats(11, 1050)) << "was missed, and is only late";
   EXPECT_FALSE(repeats.repeats(1, 1091)) << "of a new run";
 }
