@@ -71,7 +71,7 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
       throw UserError(fmt::format("'{}' is being written by another run ({}); end that, or choose another --output",
                                   output.string(), holder_of(path_)));
     }
-    if (!told && waited > kSilentWait) {
+    if (!told && waited > kSilentWait && is_lock(path_)) {
       spdlog::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
       told = true;
     }
