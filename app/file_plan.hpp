@@ -13,8 +13,8 @@ namespace eventloom {
 /// so that it never writes what it reads, two things to one file, or over what is not Eventloom's.
 class FilePlan {
  public:
-  /// What becomes of a file of Eventloom's own that has the name of one to write. keep_unfinished: it is kept, and so is
-  /// what was left unfinished there, of data that do not come again.
+  /// What becomes of a file of Eventloom's own that has the name of one to write. keep_unfinished: it is kept, and so
+  /// is what was left unfinished there, of data that do not come again.
   enum class Existing { keep, keep_unfinished, replace };
 
   /// `role`: what the user knows the file by, such as "--report-json".

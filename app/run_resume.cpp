@@ -74,9 +74,8 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   try {
     return {first, runs};
   } catch (const std::invalid_argument& e) {
-    throw UserError(
-        fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; {}",
-                    run_file, e.what(), kToBeginAnew));
+    throw UserError(fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; {}",
+                                run_file, e.what(), kToBeginAnew));
   }
 }
 
@@ -104,9 +103,10 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   refuse_differences(config.output, resumption.before, now);
   resumption.complete = resumption.before.closed;
   if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
-    throw UserError(fmt::format("'{}' was interrupted, and a run with --save-sorted would begin anew, but live data do "
-                                "not come again: leave --save-sorted out to go on, or choose another --output",
-                                config.output));
+    throw UserError(
+        fmt::format("'{}' was interrupted, and a run with --save-sorted would begin anew, but live data do "
+                    "not come again: leave --save-sorted out to go on, or choose another --output",
+                    config.output));
   }
   resumption.goes_on = !resumption.complete && config.save_sorted.empty();
   if (resumption.complete) {
@@ -149,8 +149,7 @@ DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& p
 void refuse_damage(const RunConfig& config, bool live, const DamagedParts& damaged) {
   if (damaged.empty() || (config.save_sorted.empty() && !live)) return;
   const auto& [name, damage] = *damaged.begin();
-  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or {}; {}",
-                              config.output, name, damage,
+  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or {}; {}", config.output, name, damage,
                               damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
                               live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
 }

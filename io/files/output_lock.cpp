@@ -58,9 +58,7 @@ bool may_become_lock(const std::filesystem::path& file) {
 
 std::filesystem::path OutputLock::place_for(const std::filesystem::path& output) { return output.string() + ".lock"; }
 
-bool OutputLock::is_lock(const std::filesystem::path& file) {
-  return head_of(file, kHeader.size()) == kHeader;
-}
+bool OutputLock::is_lock(const std::filesystem::path& file) { return head_of(file, kHeader.size()) == kHeader; }
 
 OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
   const auto begun = steady_clock::now();
