@@ -81,6 +81,13 @@ def test_other_files(tmp_path, recording, words, names):
         assert_published(calls, tmp_path, name)
 
 
+def test_outputs_are_looked_at_once_and_behind_the_lock(tmp_path, recording):
+    calls = traced(tmp_path, "run", recording, "--define", "gap:25ns,4", "--output", "run.h5")
+    created = [path for call, path in calls if call == "create" and path.startswith(("run.h5", "run.part"))]
+    assert created[0] == "run.h5.lock"
+    assert created.count("run.part-9999-9999.h5.partial") == 1
+
+
 @pytest.mark.parametrize("words", [["run", "{recording}", "--define", "gap:25ns,4", "--save-sorted", "new/below", "--output", "run.h5"],
                                    ["convert", "{recording}", "--output", "new/below/"], ["generate", "--output", "new/below"]],
                          ids=["run", "convert", "generate"])
