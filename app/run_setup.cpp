@@ -8,7 +8,6 @@
 
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
-#include "app/run_files.hpp"
 #include "app/run_sources.hpp"
 #include "app/same_setup.hpp"
 #include "core/dataflow/live_stream.hpp"
@@ -290,7 +289,6 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
     specs = expand_sources(config.sources);
-    if (communicator.rank() == 0) check_run_files(config, specs);
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));

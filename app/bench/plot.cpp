@@ -245,7 +245,6 @@ bool run_gnuplot(const std::string& script, const std::string& path) {
   return good;
 }
 
-
 }  // namespace
 
 void check_plot_file(const std::string& path) {

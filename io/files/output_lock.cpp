@@ -58,9 +58,7 @@ bool may_become_lock(const std::filesystem::path& file) {
 
 std::filesystem::path OutputLock::place_for(const std::filesystem::path& output) { return output.string() + ".lock"; }
 
-bool OutputLock::is_lock(const std::filesystem::path& file) {
-  return head_of(file, kHeader.size()) == kHeader;
-}
+bool OutputLock::is_lock(const std::filesystem::path& file) { return head_of(file, kHeader.size()) == kHeader; }
 
 OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
   const auto begun = steady_clock::now();
@@ -71,7 +69,7 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
       throw UserError(fmt::format("'{}' is being written by another run ({}); end that, or choose another --output",
                                   output.string(), holder_of(path_)));
     }
-    if (!told && waited > kSilentWait) {
+    if (!told && waited > kSilentWait && is_lock(path_)) {
       spdlog::info("{}: waiting for another run to end ({})", output.string(), holder_of(path_));
       told = true;
     }

@@ -96,7 +96,8 @@ void PartialFile::publish() {
 }
 
 void PartialFile::refuse_newcomer() const {
-  throw UserError("'" + place_.string() + "' has come there while it was being written; it is left as it is, and what was written is in '" +
+  throw UserError("'" + place_.string() +
+                  "' has come there while it was being written; it is left as it is, and what was written is in '" +
                   path_.string() + "'");
 }
 

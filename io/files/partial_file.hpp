@@ -14,8 +14,8 @@ namespace eventloom {
 
 /// A file in the making: `<place>.partial`, locked as long as this lives, until publish() gives it its name. It is
 /// always made anew: what a writer that died has left there is removed, anything else is refused, and so is one that
-/// another process is writing. Destroyed before publish() is called, it removes the file. All errors throw UserError that names
-/// the file.
+/// another process is writing. Destroyed before publish() is called, it removes the file. All errors throw UserError
+/// that names the file.
 class PartialFile {
  public:
   /// Refuses a `place` that has anything but a plain file that is `ours`.

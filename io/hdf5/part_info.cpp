@@ -21,7 +21,8 @@ std::string part_name(const std::filesystem::path& run_file, std::uint32_t write
 bool is_part_name(std::string_view name) {
   constexpr std::string_view kMark = ".part-";
   const auto mark = name.rfind(kMark);
-  if (mark == std::string_view::npos || name.find('/') != std::string_view::npos || !name.ends_with(".h5")) return false;
+  if (mark == std::string_view::npos || name.find('/') != std::string_view::npos || !name.ends_with(".h5"))
+    return false;
   name.remove_prefix(mark + kMark.size());
   name.remove_suffix(std::string_view(".h5").size());
   const auto dash = name.find('-');

@@ -187,8 +187,9 @@ class ListReader {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UserError(fmt::format("'{}' is damaged, line {} at byte {}: {}; restore it, or begin anew with --force in place of --resume",
-                                path_.string(), line_, list_.good_bytes, why));
+    throw UserError(fmt::format(
+        "'{}' is damaged, line {} at byte {}: {}; restore it, or begin anew with --force in place of --resume",
+        path_.string(), line_, list_.good_bytes, why));
   }
 
   const std::filesystem::path& path_;

@@ -9,7 +9,7 @@ import pytest
 from program import BINARY, environment, generate
 
 pytestmark = pytest.mark.skipif(not shutil.which("strace"), reason="SKIPPED: strace is not installed")
-CALLS = "openat,open,creat,fsync,fdatasync,rename,renameat,renameat2,close,pwrite64,write"
+CALLS = "openat,open,creat,fsync,fdatasync,rename,renameat,renameat2,close,pwrite64,write,mkdir"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,8 @@ def traced(folder, *words):
             continue
         if call[1].startswith("rename"):
             found.append(("rename", re.findall(r'"([^"]*)"', call[2])[-1]))
+        elif call[1] == "mkdir":
+            found.append(("mkdir", re.findall(r'"([^"]*)"', call[2])[0]))
         elif call[1].startswith("open") and "O_CREAT" in call[2]:
             found.append(("create", re.findall(r'"([^"]*)"', call[2])[0]))
         elif place := re.match(r"\d+<([^>]*)>", call[2]):
@@ -77,6 +79,31 @@ def test_other_files(tmp_path, recording, words, names):
     calls = traced(tmp_path, *[word.format(recording=recording) for word in words])
     for name in names:
         assert_published(calls, tmp_path, name)
+
+
+def test_outputs_are_looked_at_once_and_behind_the_lock(tmp_path, recording):
+    calls = traced(tmp_path, "run", recording, "--define", "gap:25ns,4", "--output", "run.h5")
+    created = [path for call, path in calls if call == "create" and path.startswith(("run.h5", "run.part"))]
+    assert created[0] == "run.h5.lock"
+    assert created.count("run.part-9999-9999.h5.partial") == 1
+
+
+@pytest.mark.parametrize("words", [["run", "{recording}", "--define", "gap:25ns,4", "--save-sorted", "new/below", "--output", "run.h5"],
+                                   ["convert", "{recording}", "--output", "new/below/"], ["generate", "--output", "new/below"]],
+                         ids=["run", "convert", "generate"])
+def test_folders(tmp_path, recording, words):
+    calls = traced(tmp_path, *[word.format(recording=recording) for word in words])
+    for name in ("new", "new/below"):
+        made = calls.index(("mkdir", name))
+        assert ("fsync", str((tmp_path / name).parent)) in calls[made:], name
+
+
+def test_a_part_from_scratch(tmp_path, recording):
+    """Whenever it is cut short, it is known as what was being written: HDF5's own first bytes come when the rest is on disk."""
+    calls = traced(tmp_path, "run", recording, "--define", "gap:25ns,4", "--scratch", "scratch", "--output", "run.h5")
+    partial = str(tmp_path / "run.part-0000-0000.h5.partial")
+    of_part = [call for call, path in calls if path in (partial, partial.removesuffix(".partial")) and call in ("write", "fsync", "rename")]
+    assert of_part[:5] == ["write", "write", "fsync", "write", "fsync"]
 
 
 def test_merged_file(tmp_path, recording):

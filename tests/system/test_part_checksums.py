@@ -167,6 +167,18 @@ def test_resume_builds_lost_parts_again(tmp_path, stopped, complete, change):
 
 
 @pytest.mark.parametrize("np", [None, 2])
+def test_a_closed_run_of_live_sources_is_looked_through(tmp_path, complete, np):
+    """It is not built again. Its sources need not be there: any live one will do."""
+    shutil.copytree(complete.folder, tmp_path, dirs_exist_ok=True)
+    job = Job(tmp_path, ["udp://127.0.0.1:0"], *SLICED, np=np)
+    assert lines_with(job.resume(), "complete")
+    name = parts(tmp_path)[1].name
+    flip(tmp_path / name, chunk_offsets(tmp_path / name)[0][0], 0)
+    told = job.resume(code=2)
+    assert lines_with(told, name, "--force") and not lines_with(told, "complete")
+
+
+@pytest.mark.parametrize("np", [None, 2])
 def test_a_closed_run_is_built_again_where_it_is_damaged(tmp_path, complete, np):
     shutil.copytree(complete.folder, tmp_path, dirs_exist_ok=True)
     (tmp_path / "merged.h5").unlink()

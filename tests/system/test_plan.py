@@ -79,7 +79,7 @@ def test_json_agrees_with_the_rank_file(tmp_path):
     hosts = [node["host"] for node in shown["node_list"]]
     assert hosts == ["aa", "bb", "cc"]
     lines = [f"rank {rank['rank']}={hosts[rank['node']]} slot={rank['core']}" for rank in shown["rank_list"]]
-    assert file.read_text().splitlines() == lines and len(lines) == shown["ranks"]
+    assert file.read_text().splitlines() == ["# eventloom plan", *lines] and len(lines) == shown["ranks"]
     for node in shown["node_list"]:
         assert node["sources"] >= 3 and node["builders"] == shown["builders"] / 3
 
@@ -89,7 +89,7 @@ def test_rank_file_that_exists_is_written_anew(tmp_path):
     file = tmp_path / "plan.rankfile"
     for cores in (4, 2):
         plan("--cores-per-node", cores, "--sources", 4, "--rankfile", file)
-        assert len(file.read_text().splitlines()) == cores
+        assert len(file.read_text().splitlines()) == 1 + cores
 
 
 def allowed_cores(launch, environ=None):

@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 
 from interrupted import STOPPED, Started, content, lines_with, lists, parts, state, until
-from program import DATA, eventloom, generate
+from lmd_reference import Event, Subevent, white_rabbit
+from live import HOST, LiveRun
+from mbs import Layout, Server
+from program import BINARY, DATA, bounded, environment, eventloom, generate
 from recordings import write_csv
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
@@ -385,6 +388,48 @@ def test_complete_already(tmp_path, recording):
     assert state(tmp_path) == before
     refused = job.resume("--filter", "n_hits>=9", code=2)
     assert lines_with(refused, "--filter") and state(tmp_path) == before
+
+
+def test_with_force_what_was_interrupted_goes_on(tmp_path, interrupted, complete):
+    """The advice that is told when a run with --force is stopped. A closed one is replaced."""
+    job = interrupted(tmp_path)
+    assert lines_with(job.resume("--force"), "resuming")
+    assert_same_result(job, complete, {"@setup"})
+    closed = state(tmp_path)
+    job.resume("--force", "--filter", "n_hits>=9")
+    assert all(value != closed[name] for name, value in state(tmp_path).items() if name.startswith("run."))
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file.attrs["closed"] == 1 and list(file.attrs["filters"]) == [b"n_hits>=9"]
+
+
+def test_force_on_one_rank_alone(tmp_path, recording):
+    words = ["-np", "1", BINARY, "run", recording[0], *DEFINITION, "--output", tmp_path / "run.h5"]
+    done = bounded(["mpirun", "--oversubscribe", *map(str, words), ":", *map(str, words), "--force"], env=environment(),
+                   timeout=60, code=2)
+    assert "--force" in done.stderr and not list(tmp_path.iterdir()), done.stderr
+
+
+def test_kept_hits_of_an_interrupted_live_run(tmp_path):
+    """Live data do not come again: what is finished stays."""
+    def behave(connection):
+        connection.send(layout.handshake())
+        for number in range(1, 41):
+            event = Event(number, [Subevent(1, white_rabbit(10**15 + 2_000_000 * number))])
+            connection.send(b"".join(part for group in layout.buffers([event], number) for part in group))
+        connection.wait_for_client()
+
+    layout = Layout()
+    with Server(behave, behave) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport?time=wr"]
+        options = ["--define", "gap:1us,1", "--segment-size", "1", "--save-sorted", "kept"]
+        with LiveRun(tmp_path, uris, *options) as run:
+            run.until_parts(5)
+            run.signal(USR1)
+            assert lines_with(run.wait(STOPPED), "without --save-sorted")
+        before = {path: path.read_bytes() for path in parts(tmp_path)}
+        with LiveRun(tmp_path, uris, *options, "--resume") as run:
+            assert lines_with(run.wait(2), "live data do not come again", "--save-sorted")
+    assert before and {path: path.read_bytes() for path in parts(tmp_path)} == before
 
 
 def test_without_resume_it_begins_anew(tmp_path, interrupted, complete):

@@ -248,7 +248,7 @@ def test_folder_used_before(tmp_path, generated):
     kept = generated["tag"]
     folder = kept.copied(tmp_path)
     (folder / "notes.txt").write_text("mine")
-    kept.direct(tmp_path / "run", *kept.options, "--builders", 1, "--save-sorted", folder)
+    kept.direct(tmp_path / "run", *kept.options, "--builders", 1, "--save-sorted", folder, "--force")
     assert sorted(path.name for path in folder.iterdir()) == ["builder_00000.epochs", "notes.txt", "sorted.json"]
     assert_same_run(kept.taken_back(tmp_path / "again", *kept.options, path=folder), kept.run)
 

@@ -5,11 +5,12 @@ import os
 import shutil
 import stat
 import struct
+import subprocess
 
 import h5py
 import pytest
 
-from program import eventloom, generate
+from program import BINARY, environment, eventloom, generate
 from results import read_merged
 
 RUN = ["--define", "gap:25ns,4", "--epochs-per-slice", "100"]
@@ -138,6 +139,12 @@ def test_names_that_a_run_needs(folder, name, options):
         place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
+@pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
+def test_an_empty_file_is_no_lock(folder, options):
+    (folder / "new.h5.lock").touch()
+    assert "new.h5.lock" in assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *options)
+
+
 @pytest.mark.parametrize("name", ["source_000.epochs", "source_001.epochs.partial", "truth.csv", "truth.json", "truth.csv.partial"])
 def test_names_that_a_recording_needs(folder, name):
     (folder / "made").mkdir()
@@ -229,7 +236,57 @@ def test_sorted_hits_of_a_finished_run(folder):
     words = ["run", "in/*.epochs", *RUN, "--save-sorted", "kept", "--output"]
     eventloom(*words, "first.h5", cwd=folder)
     assert_refused(folder, "run", "sorted:kept", *RUN, "--save-sorted", "a/../kept", "--output", "second.h5", "--force")
-    eventloom(*words, "second.h5", cwd=folder)
+    again = ["run", "in/source_000.epochs", *RUN, "--save-sorted", "kept", "--output", "second.h5"]
+    for more in ([], ["--resume"]):
+        assert "--force" in assert_refused(folder, *again, *more)
+    assert_refused(folder, *words, "first.h5")
+    eventloom(*words, "first.h5", "--resume", cwd=folder)
+    eventloom(*again, "--force", cwd=folder)
+
+
+def test_a_benchmark_keeps_a_finished_run(folder):
+    words = ["bench", "sources", "--seconds", "0.01", "--rate", "1e5", "--limit", "none", "--output"]
+    assert_refused(folder, *words, "run.h5")
+    assert_refused(folder, *words, "run.h5", "--force")
+    eventloom(*words, "new.h5", cwd=folder)
+    assert "--force" in assert_refused(folder, *words, "new.h5")
+    eventloom(*words, "new.h5", "--force", cwd=folder)
+    with (folder / "next.h5.lock").open("w") as file:
+        file.write("eventloom-lock: process 1 on elsewhere\n")
+        file.flush()
+        take_lock(file)
+        assert "process 1 on elsewhere" in assert_refused(folder, *words, "next.h5")
+
+
+def test_a_rank_file_of_the_user(folder):
+    (folder / "ranks").write_text("rank 0=n1 slot=0\nrank 1=n1 slot=1\n")
+    assert_refused(folder, "plan", "--sources", "4", "--rankfile", "ranks")
+    for _ in range(2):
+        eventloom("plan", "--sources", "4", "--rankfile", "new", cwd=folder)
+
+
+@pytest.mark.parametrize("uri", ["udp://127.0.0.1:0", "mbs://127.0.0.1:1/stream"])
+@pytest.mark.parametrize("ending", ["epochs", "spikes"])
+def test_what_a_killed_recording_has_left(folder, uri, ending):
+    """The only copy of live data: under its name for what is unfinished."""
+    name = f"in/source_000.{ending}"
+    if ending == "spikes":
+        eventloom("convert", "in/source_000.epochs", "--format", "spikes", "--output", name, cwd=folder)
+    shutil.copy(folder / name, folder / f"x.{ending}.partial")
+    words = ["convert", uri, "--format", ending, "--output", f"x.{ending}"]
+    assert "--force" in assert_refused(folder, *words)
+    (folder / "made").mkdir()
+    shutil.copy(folder / name, folder / "made" / f"00000_127.0.0.1_{uri.split(':')[2].replace('/', '_')}.{ending}.partial")
+    assert "--force" in assert_refused(folder, "convert", uri, "--format", ending, "--output", "made/")
+
+
+def test_a_refused_command_makes_no_folder(folder):
+    (folder / "thesis.ini").write_text("")
+    for words in (["convert", "in/*.epochs", "--config", "thesis.ini", "--output", "new/" + "x" * 300],
+                  ["convert", "in/*.epochs", "--output", "thesis.txt"], ["convert", "in/*.epochs", "--output", "thesis.txt/below"],
+                  ["generate", "--config", "thesis.ini", "--output", "new/below/" + "x" * 300],
+                  ["generate", "--output", "thesis.txt/below"], ["generate", "--config", "new/../thesis.ini", "--output", "new"]):
+        assert_refused(folder, *words)
 
 
 def test_recordings_give_way_to_force(folder):
@@ -282,6 +339,39 @@ def test_two_runs_at_once(folder):
         assert "process 1 on elsewhere" in assert_refused(folder, *words)
     eventloom(*words, cwd=folder)
     assert not lock.exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--resume"]], ids=["plain", "resume"])
+def test_what_ended_while_another_run_waited(folder, options):
+    """It is a finished run by then."""
+    place = folder / "waiting"
+    shutil.copytree(folder / "in", place / "in")
+    lock = place / "run.h5.lock"
+    lock.write_text("eventloom-lock: process 1 on elsewhere\n")
+    with lock.open("r+") as file:
+        take_lock(file)
+        words = [BINARY, "run", "in/*.epochs", *RUN, "--output", "run.h5", *options]
+        waits = subprocess.Popen(words, cwd=place, env=environment(), text=True, stderr=subprocess.PIPE)
+        while "waiting for another run" not in waits.stderr.readline():
+            assert waits.poll() is None
+        assert not list(place.glob("*part-9999*")), "nothing of its own is there"
+        for path in folder.glob("run.*"):
+            shutil.copy(path, place)
+        before = {path.name: path.read_bytes() for path in place.glob("run.*") if path != lock}
+        lock.unlink()
+    told = waits.communicate(timeout=60)[1]
+    assert waits.returncode == (0 if options else 2), told
+    assert {path.name: path.read_bytes() for path in place.glob("run.*")} == before
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_every_process_of_a_launcher_refuses(folder, rank):
+    """As of `mpirun -np 2 sh -c 'eventloom convert r$OMPI_COMM_WORLD_RANK.lmd ...'`: none of it was done."""
+    env = environment() | {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": str(rank)}
+    done = subprocess.run([BINARY, "convert", "in/source_000.epochs", "--output", "x.epochs"], cwd=folder, env=env, text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 2 and ("one process" in done.stderr) == (rank == 0), done.stderr
+    assert not (folder / "x.epochs").exists()
 
 
 @pytest.mark.parametrize("words", [["merge", "run.h5", "--force"], ["convert", "in/source_000.epochs", "--output", "x.epochs"],

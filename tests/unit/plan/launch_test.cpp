@@ -51,9 +51,10 @@ TEST(PlanLaunch, TheRunTakesItsOptionsAsPlanned) {
 
 TEST(PlanLaunch, RankFileNamesEachRankOnce) {
   const Plan plan(two_nodes());
-  EXPECT_EQ(rankfile_text(plan, {}), "rank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n0 slot=1\nrank 3=+n1 slot=1\n");
+  EXPECT_EQ(rankfile_text(plan, {}),
+            "# eventloom plan\nrank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n0 slot=1\nrank 3=+n1 slot=1\n");
   EXPECT_EQ(rankfile_text(plan, {{"aa", "bb"}, {}, {}}),
-            "rank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n");
+            "# eventloom plan\nrank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n");
 }
 
 TEST(PlanLaunch, CommandsNameRanksNodesAndFiles) {

@@ -115,6 +115,17 @@ TEST_F(RunFileTest, ListsParts) {
   EXPECT_EQ(plain::column<std::uint64_t>(folder / "run.h5", "/parts/events"), (std::vector<std::uint64_t>{10, 5}));
 }
 
+TEST_F(RunFileTest, RefusesNamesThatAreNoParts) {
+  auto parts = write_run(folder / "run.h5", {}, std::vector<BuiltSlice>{make_slice(3, 5, true)});
+  std::filesystem::create_directory(folder / "below");
+  for (const char* name : {"thesis.txt", "below/run.part-0000-0000.h5", "run.part-0000-0000.h5.partial"}) {
+    std::filesystem::rename(folder / parts[0].name, folder / name);
+    parts[0].name = name;
+    write_run_file(folder / "run.h5", full_record(), parts);
+    EXPECT_THROW(read_run_file(folder / "run.h5"), UserError) << name;
+  }
+}
+
 TEST_F(RunFileTest, ReplacesAnEarlierOneInOneStep) {
   auto record = full_record();
   record.closed = false;

@@ -203,6 +203,33 @@ TEST_F(RunFolderTest, RefusesADamagedList) {
   expect_refused("run.part-0001.list");
 }
 
+/// Whoever made the list: a damaged part is renamed, and its name must be one of this run's.
+TEST_F(RunFolderTest, RefusesNamesThatAreNoParts) {
+  for (const char* name : {"../thesis.txt", "/etc/hosts", "thesis.txt", "other.part-0000-0000.h5",
+                           "run.part-0000-0000.h5.partial", "../run.part-0000-0000.h5", ""}) {
+    fs::remove(folder / "run.part-0000.list");
+    FinishedPart part;
+    part.info.name = name;
+    rewrite_part_list(folder / "run.part-0000.list", std::span(&part, 1));
+    expect_refused("is not the name of a part of this run");
+  }
+}
+
+/// Of a list that was being written anew.
+TEST_F(RunFolderTest, RemovesAnUnfinishedList) {
+  for (const bool closed : {false, true}) {
+    put("run.part-0000.list.partial", "eventloom-part-list 1\n0123");
+    put("run.part-0001.list.partial", "somebody's");
+    EXPECT_TRUE(is_name_of_run(run_file(), "run.part-0000.list.partial"));
+    if (closed) {
+      remove_leftovers(run_file(), {});
+    } else {
+      EXPECT_TRUE(take_up().writers.empty());
+    }
+    EXPECT_EQ(files(), std::set<std::string>{"run.part-0001.list.partial"});
+  }
+}
+
 TEST_F(RunFolderTest, RemovesLeftoversOfAClosedRun) {
   const std::set<std::string> parts = {"run.part-0000-0000.h5", "run.part-0001-0000.h5"};
   const std::set<std::string> others = {"run.h5", "run.merged.h5", "other.h5.partial", "run2.part-0000.list",
