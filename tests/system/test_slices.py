@@ -26,6 +26,8 @@ def recording(tmp_path_factory):
     (4, 5, 2, 1, 2, 200, "1KiB", 8),
     (2, 2, 0, 2, 1, 100, "256", 1),
     (1, 1, 0, 1, 1, 50, "64KiB", 8),
+    (2, 2, 0, 4, 1, 50, "64KiB", 8),  # 4: the default
+    (3, 3, 1, 4, 1, 100, "64KiB", 8),
 ])
 @pytest.mark.parametrize("schedule", ["balanced", "chaotic"])
 def test_an_overlap_of_more_slices_than_are_in_flight(recording, tmp_path, schedule, ranks, builders, filters, in_flight,
