@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from program import DATA, Run, eventloom
+from program import DATA, Run, eventloom, only_line
 from recordings import write_csv
 from reference import INCOMPLETE, find_events, hits_of, merged_file, weave
 from results import assert_balanced, dropped, event_keys, read_ledger, read_merged
@@ -54,12 +54,6 @@ def break_object(path, name):
     with h5py.File(path) as file:
         at = h5py.h5o.get_info(file[name].id).addr
     overwrite(path, at, b"\xee" * 12)
-
-
-def only_line(done, *words):
-    lines = [line for line in done.stderr.splitlines() if "info:" not in line]
-    assert len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
-    return lines[0]
 
 
 # ---- HDF5
