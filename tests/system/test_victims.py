@@ -128,7 +128,8 @@ def test_victims_of_an_option(folder, command):
                 made.unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"), ("--save-sorted", "victim")])
+@pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"),
+                                          ("--save-sorted", "victim")])
 @pytest.mark.parametrize("victim", ["input", "link to text"])
 def test_victims_on_two_ranks(folder, option, name, victim):
     words = ["run", "in/*.epochs", *RUN] + ([] if option == "--output" else ["--output", "new.h5"])
