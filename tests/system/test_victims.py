@@ -324,13 +324,11 @@ def test_two_merges_at_once(folder, call):
 
 
 @needs_injection
-@pytest.mark.parametrize("call", ["H5Dwrite", "rename"])
-@pytest.mark.parametrize("np", [None, 2])
-def test_two_runs_at_once(folder, call, np):
+@pytest.mark.parametrize("call, more, np", [("H5Dwrite", [], None), ("rename", ["--force"], None), ("rename", ["--resume"], 2)])
+def test_two_runs_at_once(folder, call, more, np):
     words = ["run", "in/*.epochs", *RUN, "--output", "new.h5"]
     with held(folder, *words, call=call):
-        for more in ([], ["--force"], ["--resume"]) if np is None else [[]]:
-            assert f"on {socket.gethostname()}" in assert_refused(folder, *words, *more, np=np)
+        assert f"on {socket.gethostname()}" in assert_refused(folder, *words, *more, np=np)
     eventloom("merge", "new.h5", cwd=folder)
     assert_same(read_merged(folder / "new.merged.h5"), read_merged(folder / "run.merged.h5"))
     assert not list(folder.glob("new.h5.*"))
