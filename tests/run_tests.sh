@@ -8,15 +8,19 @@ export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 
 tier=(-LE long)
 unit_tests=ON
-if [ "${1-}" = --all ]; then
-  shift
-  tier=()
-  unit_tests=OFF # they are built and run with sanitizers: once is enough
-fi
+words=()
+for word in "$@"; do
+  if [ "$word" = --all ]; then
+    tier=()
+    unit_tests=OFF # they are built and run with sanitizers: once is enough
+  else
+    words+=("$word")
+  fi
+done
 EVENTLOOM_UNIT_TESTS=${EVENTLOOM_UNIT_TESTS:-$unit_tests} jobs/setup.sh --tests
 
 # Open MPI refuses root unless told twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-exec ctest --test-dir build --output-on-failure --parallel "$(nproc)" "${tier[@]}" "$@" </dev/null
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${tier[@]}" "${words[@]}" </dev/null

@@ -36,10 +36,14 @@ class Datagram:
         return struct.unpack("<QQ", self.contents)
 
 
+def sealed(rest):
+    """A datagram of what stands behind its magic and checksum."""
+    return MAGIC + struct.pack("<I", crc32c(rest)) + rest
+
+
 def encode(datagram):
     d = datagram
-    rest = FIELDS.pack(1, d.kind, 0, d.source, d.session, d.offset, d.sequence, d.buffer_bytes, 0) + d.contents
-    return MAGIC + struct.pack("<I", crc32c(rest)) + rest
+    return sealed(FIELDS.pack(1, d.kind, 0, d.source, d.session, d.offset, d.sequence, d.buffer_bytes, 0) + d.contents)
 
 
 def decode(data):

@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import h5py
 import numpy
 
-from datagrams import DATA, END, FIELDS, HEADER, HOST, MAGIC, MARK
-from epochs_file import crc32c, hits_of_file, read_epochs_file
+from datagrams import DATA, END, FIELDS, HEADER, HOST, MARK, sealed
+from epochs_file import hits_of_file, read_epochs_file
 from interrupted import Started, until
 from program import Run, eventloom, generate
 from reference import INCOMPLETE, find_events, merged_file, weave
@@ -311,5 +311,4 @@ class Board:
         """A datagram; by name a field of its header may be given another value than it should have."""
         values = {"version": 1, "kind": kind, "zero": 0, "source": self.source, "session": self.session, "offset": offset,
                   "sequence": sequence, "size": size, "zero_too": 0} | wrong
-        rest = FIELDS.pack(*values.values()) + contents
-        return MAGIC + struct.pack("<I", crc32c(rest)) + rest
+        return sealed(FIELDS.pack(*values.values()) + contents)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from datagrams import DATA, FIELDS, HEADER, HOST, MAGIC, MARK
+from datagrams import DATA, HEADER, HOST, MARK, Datagram, encode
 from epochs_file import BUFFER_HEADER, BUFFER_MAGIC, crc32c
 from lmd_reference import Event, Subevent, white_rabbit
 from mbs import Layout
@@ -113,8 +113,7 @@ class BadBoard(Peer):
         self.socket.close()
 
     def framed(self, kind, contents, sequence=0, offset=0, size=0):
-        rest = FIELDS.pack(1, kind, 0, self.file.source, self.session, offset, sequence, size, 0) + contents
-        return MAGIC + struct.pack("<I", crc32c(rest)) + rest
+        return encode(Datagram(kind, self.file.source, self.session, offset, sequence, size, contents))
 
     def put(self, *datagrams):
         for datagram in datagrams:

@@ -36,6 +36,23 @@ def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
     return bounded(command, env=environment(omp), timeout=timeout, code=code, cwd=cwd)
 
 
+def only_line(done, *words):
+    """All that a command that is refused says, but for what the start-up tells: one line, with all the words."""
+    lines = [line for line in done.stderr.splitlines() if "info:" not in line]
+    assert len(lines) == 1 and done.stdout == "", done.stdout + done.stderr
+    assert all(str(word) in lines[0] for word in words), f"{words} are not all in: {lines[0]}"
+    return lines[0]
+
+
+def schedule_table(folder, sources, builders):
+    """Makes a schedule of slots: builder 0 twice a cycle, odd sources in opposite order. Returns its URI."""
+    order = [*range(builders), 0]
+    file = folder / f"schedule-{sources}-{builders}.csv"
+    file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
+                            for builder in (order[::-1] if source % 2 else order)))
+    return f"table:{file}"
+
+
 class Run:
     """A run and its merged file in a folder of its own. `launch` does the run, as `eventloom` does here."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from program import DATA, Run, eventloom
+from program import DATA, Run, eventloom, only_line
 from recordings import write_csv
 from reference import INCOMPLETE, find_events, hits_of, merged_file, weave
 from results import assert_balanced, dropped, event_keys, read_ledger, read_merged
@@ -54,12 +54,6 @@ def break_object(path, name):
     with h5py.File(path) as file:
         at = h5py.h5o.get_info(file[name].id).addr
     overwrite(path, at, b"\xee" * 12)
-
-
-def only_line(done, *words):
-    lines = [line for line in done.stderr.splitlines() if "info:" not in line]
-    assert len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
-    return lines[0]
 
 
 # ---- HDF5
@@ -132,7 +126,9 @@ def test_the_first_and_the_last_rows_are_lost(tmp_path, chunk):
     run = run_of(tmp_path / "run", [GROUPS.format(file)], 3)
     merged = read_merged(run.merged)
     assert not set(event_keys(merged, INCOMPLETE)) - clean
-    assert_balanced(read_ledger(run.output))
+    ledger = read_ledger(run.output)
+    assert_balanced(ledger)
+    assert ledger["hits_in"].sum() == 3 * ROWS and dropped(ledger)["corrupt"] == CHUNK
 
 
 def test_a_chunk_that_is_not_where_the_index_says(tmp_path):
@@ -230,6 +226,20 @@ def test_what_is_no_column_of_hits_is_refused(tmp_path, name):
     done = eventloom("convert", f"hdf5:{tmp_path}/hits.h5?unit=tick", "--output", tmp_path / "out.epochs", code=2, timeout=20)
     only_line(done, "hits.h5", word)
     assert not (tmp_path / "out.epochs").exists()
+    run = ["run", f"hdf5:{tmp_path}/hits.h5?unit=tick", "--define", "tag", "--output", tmp_path / "run.h5"]
+    only_line(eventloom(*run, code=2, timeout=20), "hits.h5", word)
+    assert not (tmp_path / "run.h5").exists()
+
+
+def test_a_file_of_several_that_does_not_open(tmp_path):
+    """Neither left out nor taken for the only one."""
+    for n in range(3):
+        write_hdf5(tmp_path / f"{n}.h5", streams(1))
+    overwrite(tmp_path / "1.h5", 0, b"not HDF5")
+    for words in (["run", f"hdf5:{tmp_path}/*.h5?unit=tick", "--define", "tag", "--output", tmp_path / "run.h5"],
+                  ["convert", f"hdf5:{tmp_path}/*.h5?unit=tick", "--output", f"{tmp_path}/made/"]):
+        only_line(eventloom(*words, code=2, timeout=20), "1.h5")
+    assert not list(tmp_path.glob("run.*")) and not list(tmp_path.glob("made/*"))
 
 
 def test_rows_of_a_virtual_dataset_are_read_where_they_lie(tmp_path):
@@ -310,6 +320,14 @@ def test_the_same_data_twice_is_refused(tmp_path, twice, sources):
     assert not (tmp_path / "run.h5").exists()
 
 
+def test_the_same_port_twice_is_refused(tmp_path):
+    """It may have several boards, of one source each."""
+    port = "udp://127.0.0.1:7001"
+    done = eventloom("run", "--source", port, "--source", port, "--define", "tag", "--output", tmp_path / "run.h5", code=2)
+    assert "another source at this port" in only_line(done, port)
+    assert not (tmp_path / "run.h5").exists()
+
+
 @pytest.mark.parametrize("sources", [["csv:a.csv?time=1&channel=2", "csv:a.csv?time=2&channel=1"], ["a.epochs", "c.epochs"],
                                      ["gen:static?rate=1e6&duration=1ms", "gen:static?rate=1e6&duration=1ms"]])
 def test_other_columns_of_a_file_are_other_data(tmp_path, twice, sources):
@@ -352,7 +370,8 @@ def test_what_is_no_regular_file_is_refused_at_once(no_files, opener, place):
     assert not (no_files / "run.h5").exists()
 
 
-@pytest.mark.parametrize("words", [["inspect", "fifo.epochs"], ["inspect", "fifo.lmd"], ["convert", "sorted:kept", "--output", "x"]])
+@pytest.mark.parametrize("words", [["inspect", "fifo.epochs"], ["inspect", "fifo.lmd"], ["convert", "sorted:kept", "--output", "x"],
+                                   ["send", "fifo.epochs", "--to", "udp://127.0.0.1:9"], ["serve", "fifo.lmd"]])
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(no_files, words):
     only_line(eventloom(*words, code=2, cwd=no_files, timeout=20))
 

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from program import eventloom
+from program import eventloom, only_line, schedule_table
 
 KIB = 1024
 RANKS = [1, 2, 4]
@@ -38,15 +38,6 @@ def order_of_builders(schedule, builders):
     return [*range(builders), 0] if schedule == "table" else [*range(builders)]
 
 
-def table(folder, ranks):
-    """Builder 0 twice a cycle, odd sources in opposite order."""
-    order = order_of_builders("table", ranks)
-    file = folder / f"{ranks}.csv"
-    file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(ranks)
-                            for builder in (order[::-1] if source % 2 else order)))
-    return f"table:{file}"
-
-
 def bench(folder, what, *options, np, code=0, timeout=60):
     """Runs a benchmark; returns what it wrote as JSON."""
     file = folder / "bench.json"
@@ -68,7 +59,7 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("patterns")
     found = {}
     for ranks in RANKS:
-        schedules = ",".join(table(folder, ranks) if name == "table" else name for name in SCHEDULES)
+        schedules = ",".join(schedule_table(folder, ranks, ranks) if name == "table" else name for name in SCHEDULES)
         found[ranks] = bench(folder, "patterns", *SHORT, "--sizes", "1KiB", "--slices", SLICES, "--verify",
                              "--schedule", schedules, np=ranks)
     return found
@@ -287,7 +278,7 @@ class TestPlot:
 
     def test_other_file_is_refused_at_once(self, tmp_path):
         done = eventloom("bench", "patterns", "--seconds", 100, "--plot", tmp_path / "x.txt", code=2, timeout=20)
-        assert_refused(done, "x.txt")
+        only_line(done, "x.txt")
         assert list(tmp_path.iterdir()) == []
 
 
@@ -415,12 +406,6 @@ class TestSources:
         assert any(path.name.startswith("live") for path in tmp_path.iterdir())
 
 
-def assert_refused(done, *words):
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
-    assert done.stdout == ""
-
-
 @pytest.mark.parametrize("words, told", [
     ([], "patterns"),
     (["weave"], "weave"),
@@ -452,7 +437,7 @@ def assert_refused(done, *words):
     (["sources", "--define", "waterfall"], "waterfall"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_mistakes(words, told):
-    assert_refused(eventloom("bench", *words, code=2), told)
+    only_line(eventloom("bench", *words, code=2), told)
 
 
 @pytest.mark.parametrize("what, words", [

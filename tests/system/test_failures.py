@@ -142,7 +142,8 @@ def test_an_mpi_without_threads(recording, tmp_path):
     assert ended.happened and ended.code == 2 and "MPI_THREAD_FUNNELED" in ended.done.stderr, ended.done.stderr
 
 
-@pytest.mark.parametrize("options", [("--builders", "100000"), ("--filters", "100000"), ("--builders", "100000", "--cell-size", "512MiB"),
+@pytest.mark.parametrize("options", [("--builders", "100000"), ("--filters", "100000"),
+                                     ("--builders", "100000", "--cell-size", "512MiB"),
                                      ("--filters", "100000", "--cell-size", "512MiB"),
                                      ("--builders", "100000", "--filters", "100000"),
                                      ("--builders", "100000", "--schedule", "balanced", "--cell-size", "512MiB")])

@@ -18,7 +18,7 @@ from epochs_file import hits_of_file, read_epochs_file
 from hld_reference import (TDC_COLUMNS, Event, Subevent, encode, encode_subevent, hits_of_tdcs, hld_file, parse_hld, read_hld,
                            tdc_block, tdc_hits, tdc_words)
 from lmd_reference import by_time, expected_run, hits_of_events, sort_out
-from program import DATA, ROOT, Run, eventloom
+from program import DATA, ROOT, Run, eventloom, only_line
 from reference import find_events, merged_file, weave
 from results import assert_balanced, assert_same, dropped, read_ledger, read_merged
 
@@ -438,18 +438,13 @@ def test_word_length_beyond_reason(tmp_path, decoding):
     convert(tmp_path, hld(path), code=None)
 
 
-def one_line(done, *words):
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
-    assert all(word in done.stderr for word in words), done.stderr
-
-
 def test_no_such_file(tmp_path):
     write(tmp_path / "text.hld", b"not a recording\n" * 40)
     write(tmp_path / "empty.hld", b"")
     for name in ("none.hld", "text.hld", "empty.hld"):
-        one_line(eventloom("inspect", name, code=2, cwd=tmp_path), name)
-        one_line(eventloom("convert", hld(name), "--output", "x.epochs", code=2, cwd=tmp_path), name)
-        one_line(eventloom("run", "--source", hld(name), "--define", "tag", code=2, cwd=tmp_path), name)
+        only_line(eventloom("inspect", name, code=2, cwd=tmp_path), name)
+        only_line(eventloom("convert", hld(name), "--output", "x.epochs", code=2, cwd=tmp_path), name)
+        only_line(eventloom("run", "--source", hld(name), "--define", "tag", code=2, cwd=tmp_path), name)
     assert sorted(os.listdir(tmp_path)) == ["empty.hld", "text.hld"]
 
 
@@ -457,5 +452,5 @@ def test_no_such_file(tmp_path):
 def test_query_that_makes_no_sense(tmp_path, query, word):
     """time=tdc without tdc, for one."""
     done = eventloom("convert", hld(DATA / "hld" / "var_small.hld", query), "--output", tmp_path / "x.epochs", code=2)
-    one_line(done, word)
+    only_line(done, word)
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from hosts import Hosts, available
-from program import Run, generate
+from program import Run, generate, schedule_table
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
@@ -73,19 +73,10 @@ def streams(tmp_path_factory):
     return Streams(tmp_path_factory.mktemp("streams"))
 
 
-def table(folder, sources, builders):
-    """A schedule that fits: builder 0 twice a cycle, odd sources in opposite order."""
-    order = [*range(builders), 0]
-    file = folder / "schedule.csv"
-    file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
-                            for builder in (order[::-1] if source % 2 else order)))
-    return f"table:{file}"
-
-
 def run_on(hosts, folder, streams, layout, schedule):
     ranks, per_host, transports, sources, builders, filters = layout
     if schedule == "table":
-        schedule = table(folder, sources, builders)
+        schedule = schedule_table(folder, sources, builders)
     return Run(folder, streams.uris[:sources], "--define", DEFINITION, "--builders", builders, "--filters", filters,
                "--schedule", schedule, "--epoch", EPOCH, "--epochs-per-slice", PER_SLICE, np=ranks, timeout=60,
                launch=functools.partial(hosts.eventloom, per_host=per_host, env={"UCX_TLS": transports}))

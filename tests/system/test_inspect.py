@@ -13,7 +13,7 @@ import pytest
 from epochs_file import BUFFER_HEADER, hits_of_file, read_epochs_file
 from hld_reference import read_hld
 from lmd_reference import Event, Subevent, flat_file, read_lmd, white_rabbit
-from program import DATA, Run, eventloom, generate
+from program import DATA, Run, eventloom, generate, only_line
 from spikes_reference import PACKET_HEADER, read_spikes, write_spikes
 
 LMD, HLD = DATA / "lmd", DATA / "hld"
@@ -322,11 +322,6 @@ def test_ledger_that_does_not_balance(tmp_path, files):
 # Not a file of ours
 
 
-def one_line(done, *words):
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
-    assert all(word in done.stderr for word in words), done.stderr
-
-
 UNKNOWN = {
     "empty": b"", "byte": b"\x89", "text": b"time,channel\n" * 100, "zeros": bytes(5000), "png": b"\x89PNG\r\n\x1a\n" + bytes(99),
     "half_a_magic": struct.pack("<Q", 0x0A53484350453189)[:7], "epochs_alone": struct.pack("<Q", 0x0A53484350453189),
@@ -338,16 +333,16 @@ UNKNOWN = {
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_unknown_content(tmp_path, name):
     (tmp_path / "thing.lmd").write_bytes(UNKNOWN[name])
-    one_line(eventloom("inspect", "thing.lmd", code=2, cwd=tmp_path), "thing.lmd")
-    one_line(eventloom("inspect", "thing.lmd", "--json", "--events", 2, code=2, cwd=tmp_path), "thing.lmd")
+    only_line(eventloom("inspect", "thing.lmd", code=2, cwd=tmp_path), "thing.lmd")
+    only_line(eventloom("inspect", "thing.lmd", "--json", "--events", 2, code=2, cwd=tmp_path), "thing.lmd")
 
 
 def test_hdf5_of_others(tmp_path):
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["time"] = np.arange(5)
-    one_line(eventloom("inspect", "other.h5", code=2, cwd=tmp_path), "other.h5")
+    only_line(eventloom("inspect", "other.h5", code=2, cwd=tmp_path), "other.h5")
     if (DATA / "km3net_orca4" / "orca4_run6633.h5").exists():
-        one_line(eventloom("inspect", DATA / "km3net_orca4" / "orca4_run6633.h5", code=2), "orca4_run6633.h5")
+        only_line(eventloom("inspect", DATA / "km3net_orca4" / "orca4_run6633.h5", code=2), "orca4_run6633.h5")
 
 
 @pytest.mark.parametrize("argument, word", [
@@ -357,19 +352,19 @@ def test_hdf5_of_others(tmp_path):
     ("lmd:a.bin", "a.bin"), ("hld:a.bin", "a.bin"), ("spikes:a.bin", "a.bin"), ("file:a.bin", "a.bin"),
     ("lmd:a.bin?time=noon", "noon"), ("gen:poisson", "gen")])
 def test_unknown_source(files, argument, word):
-    one_line(eventloom("inspect", argument, code=2, cwd=files.folder), word)
+    only_line(eventloom("inspect", argument, code=2, cwd=files.folder), word)
 
 
 def test_a_folder_is_called_one(tmp_path):
     """It is there: 'no such file' would be misleading."""
     (tmp_path / "run").mkdir()
     done = eventloom("inspect", "run", code=2, cwd=tmp_path)
-    one_line(done, "run")
+    only_line(done, "run")
     assert "no such file" not in done.stderr.lower()
 
 
 def test_no_file():
-    one_line(eventloom("inspect", code=2), "--help")
+    only_line(eventloom("inspect", code=2), "--help")
     assert "no file" in eventloom("inspect", code=2).stderr
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import truth
 from epochs_file import hits_of_file, read_epochs_file
-from program import Run, generate
+from program import Run, generate, schedule_table
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
@@ -79,26 +79,14 @@ def recorded():
     return Input([recording.uri()], recording.streams(), 100_000, ["gap:25,4", "multiplicity:50,4,2,1", "tag"])
 
 
-@pytest.fixture
-def table(tmp_path):
-    """Makes a schedule for so many sources and builders: builder 0 twice a cycle, odd sources in opposite order."""
-    def make(sources, builders):
-        order = [*range(builders), 0]
-        file = tmp_path / "schedule.csv"
-        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
-                                for builder in (order[::-1] if source % 2 else order)))
-        return f"table:{file}"
-    return make
-
-
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda c: "-".join(map(str, c)).replace(" ", ""))
 @pytest.mark.parametrize("name", ["generated", "recorded"])
-def test_equals_the_reference(tmp_path, request, table, name, configuration):
+def test_equals_the_reference(tmp_path, request, name, configuration):
     data = request.getfixturevalue(name)
     ranks, builders, filters, schedule, threads, per_slice, cell, depth, number = configuration
     definition = data.definitions[number]
     if schedule == "table":
-        schedule = table(data.sources, builders)
+        schedule = schedule_table(tmp_path, data.sources, builders)
     run = Run(tmp_path, data.uris, "--define", definition, "--builders", builders, "--filters", filters,
               "--schedule", *schedule.split(), "--epochs-per-slice", per_slice, "--cell-size", cell, "--ring-depth", depth,
               "--epoch", data.epoch, np=ranks, omp=threads)

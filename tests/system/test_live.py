@@ -255,7 +255,7 @@ def test_an_mbs_server_waits_for_a_stopped_builder(tmp_path):
 
 
 def test_servers_fill_no_more_than_was_told(tmp_path):
-    """What waits for a builder that is stopped: --live-buffer, and what a run needs without it."""
+    """While a builder is stopped: memory grows with --live-buffer, and by no more."""
     list_mode_file(tmp_path / "big.lmd", "lmd", 100_000)  # 100 MB
     meaning = ["--define", "tag", "--filter", "prescale=100", "--builders", "1", "--epoch", "100ns", "--epochs-per-slice", "10"]
     peak = {}

@@ -1,7 +1,7 @@
 """Four peers that misbehave at random: jump, stall, flood, restart, send garbage or nothing. The run ends in time, its memory
 stays flat, its ledger balances, what each board sent is accounted for, and complete slices are the serial reference's.
 
-EVENTLOOM_LIVE_CAMPAIGN_SECONDS=300 for a longer one; EVENTLOOM_LIVE_CAMPAIGN_SEEDS=0-19 for other ones.
+EVENTLOOM_LIVE_CAMPAIGN_SECONDS=150 for a longer one; EVENTLOOM_LIVE_CAMPAIGN_SEEDS=0-19 for other ones.
 """
 
 import contextlib

@@ -14,7 +14,7 @@ from epochs_file import hits_of_file, read_epochs_file
 from lmd_reference import (HEADER_BYTES, Damage, Event, Subevent, built, by_time, classic_buffers, classic_file, classic_header,
                            element, encode, encode_subevent, expected_run, flat_file, hits_of_events, parse_lmd, read_lmd,
                            sort_out, white_rabbit)
-from program import DATA, Run, eventloom
+from program import DATA, Run, eventloom, only_line
 from recordings import read_csv, write_csv
 from reference import find_events, merged_file, weave
 from results import assert_balanced, assert_same, dropped, read_ledger, read_merged
@@ -690,18 +690,13 @@ def test_anything_anywhere(tmp_path, seed):
     convert(tmp_path, lmd(path), code=None)
 
 
-def one_line(done, *words):
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1, done.stdout + done.stderr
-    assert all(word in done.stderr for word in words), done.stderr
-
-
 def test_no_such_file(tmp_path):
     write(tmp_path / "text.lmd", b"not a recording\n" * 40)
     write(tmp_path / "empty.lmd", b"")
     for name in ("none.lmd", "text.lmd", "empty.lmd"):
-        one_line(eventloom("inspect", name, code=2, cwd=tmp_path), name)
-        one_line(eventloom("convert", lmd(name), "--output", "x.epochs", code=2, cwd=tmp_path), name)
-        one_line(eventloom("run", "--source", lmd(name), "--define", "tag", code=2, cwd=tmp_path), name)
+        only_line(eventloom("inspect", name, code=2, cwd=tmp_path), name)
+        only_line(eventloom("convert", lmd(name), "--output", "x.epochs", code=2, cwd=tmp_path), name)
+        only_line(eventloom("run", "--source", lmd(name), "--define", "tag", code=2, cwd=tmp_path), name)
     assert sorted(os.listdir(tmp_path)) == ["empty.lmd", "text.lmd"]
 
 
@@ -709,5 +704,5 @@ def test_no_such_file(tmp_path):
                                          ("colour=red", "colour"), ("time=wr&wr=blue", "blue")])
 def test_query_that_makes_no_sense(tmp_path, query, word):
     done = eventloom("convert", lmd(DATA / "lmd" / "var_small.lmd", query), "--output", tmp_path / "x.epochs", code=2)
-    one_line(done, word)
+    only_line(done, word)
     assert list(tmp_path.iterdir()) == []

@@ -542,12 +542,13 @@ def test_the_user_says_what_numbers_are_behind_a_reconnection(tmp_path, key, era
 def test_servers_that_begin_anew_together_have_one_era(tmp_path):
     """Though one of them has lost the last events of the era before."""
     layout = Layout()
-    streams = [[*acquisition(1, count, mark), *acquisition(1, 20, mark)] for count, mark in ((50, 7), (45, 8))]
+    streams = [[*acquisition(1, 50, mark)[:kept], *acquisition(1, 20, mark)] for kept, mark in ((50, 7), (45, 8))]
     with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
-        run = Run(tmp_path, [url(a.port), url(b.port)], "--define", "tag", code=None)
+        run = Run(tmp_path, [url(a.port), url(b.port)], "--define", "tag", code=3)
     found = read_merged(run.merged)
     both = {int(time) for time, hits in zip(found["events/time"], found["events/n_hits"]) if hits == 2}
-    assert {ERA + number for number in range(1, 21)} <= both
+    assert both == {*range(1, 46), *(ERA + number for number in range(1, 21))}
+    assert set(found["events/time"].tolist()) == both | set(range(46, 51))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

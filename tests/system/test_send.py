@@ -11,7 +11,7 @@ import pytest
 from datagrams import DATA, END, HEADER, MARK, Datagram, Receiver, decode, encode
 from epochs_file import epochs_file, hits_of_file, read_epochs_file
 from interrupted import Started, until
-from program import eventloom, generate
+from program import eventloom, generate, only_line
 from recordings import write_csv
 
 ENDS = 3
@@ -346,6 +346,5 @@ def test_bad_usage(paths, tmp_path, words, told):
     with Receiver() as receiver:
         names = {"A": paths[0], "B": paths[1], "U": receiver.uri}
         done = eventloom(*[names.get(word, word) for word in words], code=2, timeout=20, cwd=tmp_path)
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1 and told in lines[0] and done.stdout == "", done.stderr
+    only_line(done, told)
     assert list(tmp_path.iterdir()) == []

@@ -7,13 +7,14 @@ EVENTLOOM_SETUPS=N tries so many, where 24 are the default; number n is always t
 import os
 import random
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from inject import LIBRARY, Injected
-from program import Run, generate
+from program import Run, generate, schedule_table
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
@@ -52,7 +53,7 @@ class Layout:
     options: dict = field(default_factory=dict)
 
     def words(self, table):
-        schedule = [f"table:{table(self.builders)}"] if self.schedule == "table" else self.schedule.split()
+        schedule = [table(self.builders)] if self.schedule == "table" else self.schedule.split()
         options = [word for name, value in self.options.items() for word in (f"--{name}", value)]
         return ["--builders", self.builders, "--schedule", *schedule, *options]
 
@@ -100,17 +101,6 @@ def random_setup(number):
                  random_layout(draw), draw)
 
 
-def table_in(folder, sources):
-    """Makes schedules for so many sources: builder 0 twice a cycle, odd sources in opposite order."""
-    def make(builders):
-        order = [*range(builders), 0]
-        file = folder / f"schedule-{builders}.csv"
-        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(sources)
-                                for builder in (order[::-1] if source % 2 else order)))
-        return file
-    return make
-
-
 def interrupt(setup, arguments, folder):
     """Does the run with a rank that is gone on its way; whether it gets that far."""
     layout = setup.layout
@@ -133,7 +123,7 @@ def run_of(setup, folder, uris, table, interruptions):
         assert first.done.returncode in (0, 3), first.done.stderr
         # Builders of the first are sources of the second, which a table must know.
         layout, uris = setup.again, [f"sorted:{folder / 'sorted'}"]
-        table = table_in(folder, setup.layout.builders)
+        table = partial(schedule_table, folder, setup.layout.builders)
     return Run(folder, uris, *words, *layout.words(table), np=layout.ranks, omp=layout.threads, timeout=TIMEOUT, code=None)
 
 
@@ -150,7 +140,7 @@ def test_any_set_up_gives_the_result_of_the_serial_reference(recordings, tmp_pat
     if setup.then == "resumed" and not LIBRARY.exists():
         pytest.skip("the library that interrupts runs is not built")
     uris, hits = recordings[setup.recording]
-    run = run_of(setup, tmp_path / "run", uris, table_in(tmp_path, len(uris)), interruptions)
+    run = run_of(setup, tmp_path / "run", uris, partial(schedule_table, tmp_path, len(uris)), interruptions)
     events = find_events(hits, setup.definition, setup.overlap, setup.filters)
     assert run.done.returncode == (3 if np.any(events.truncated & ~events.rejected) else 0), run.done.stderr
     assert_same(read_merged(run.merged), merged_file(events, with_payload=len(hits.payload) > 0))

@@ -7,7 +7,7 @@ import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
 from interrupted import STOPPED, Started, content
-from program import Run, eventloom, generate
+from program import Run, eventloom, generate, schedule_table
 from reference import find_events, hits_of, merged_file, weave
 from results import assert_same, read_ledger, read_merged
 
@@ -26,6 +26,8 @@ def recording(tmp_path_factory):
     (4, 5, 2, 1, 2, 200, "1KiB", 8),
     (2, 2, 0, 2, 1, 100, "256", 1),
     (1, 1, 0, 1, 1, 50, "64KiB", 8),
+    (2, 2, 0, 4, 1, 50, "64KiB", 8),  # 4: the default
+    (3, 3, 1, 4, 1, 100, "64KiB", 8),
 ])
 @pytest.mark.parametrize("schedule", ["balanced", "chaotic"])
 def test_an_overlap_of_more_slices_than_are_in_flight(recording, tmp_path, schedule, ranks, builders, filters, in_flight,
@@ -85,11 +87,7 @@ def assert_short(run, hits):
 def test_gaps_cost_nothing(with_gaps, tmp_path, schedule, ranks, builders, filters, in_flight, epochs_per_slice):
     uris, hits = with_gaps
     if schedule == "table":
-        order = [*range(builders), 0]
-        file = tmp_path / "schedule.csv"
-        file.write_text("".join(f"0,0,{source},{builder}\n" for source in range(3)
-                                for builder in (order[::-1] if source % 2 else order)))
-        schedule = f"table:{file}"
+        schedule = schedule_table(tmp_path, 3, builders)
     words = ["round-robin", "--slot", "5ms"] if schedule == "slots" else [schedule]
     run = Run(tmp_path, uris, "--schedule", *words, "--builders", builders, "--filters", filters,
               "--slices-in-flight", in_flight, "--epochs-per-slice", epochs_per_slice, "--overlap", "10us",

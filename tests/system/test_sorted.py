@@ -17,7 +17,7 @@ import pytest
 import truth
 from epochs_file import BUFFER_HEADER, INDEX_ENTRY, STREAM_HEADER, TRAILER, crc32c, hits_of_file, read_epochs_file
 from lmd_reference import Event, Subevent, expected_run, flat_file, white_rabbit
-from program import BINARY, Run, environment, eventloom, generate
+from program import BINARY, Run, environment, eventloom, generate, only_line
 from recordings import read_csv, write_csv
 from reference import INCOMPLETE, TRUNCATED, Hits, find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, dropped, event_keys, ledger_rows, read_ledger, read_merged
@@ -502,13 +502,6 @@ def test_inspect_of_a_stream(generated):
 # Refused, with one line that says what to do
 
 
-def assert_one_line(done, *words):
-    """But for what the start-up tells."""
-    lines = [line for line in done.stderr.splitlines() if "info:" not in line]
-    assert len(lines) == 1 and done.stdout == "", done.stdout + done.stderr
-    assert all(str(word) in lines[0] for word in words), f"{words} are not all in: {lines[0]}"
-
-
 def refused(folder, sources, *options, np=None):
     uris = [word for uri in sources for word in ("--source", uri)]
     done = eventloom("run", *uris, "--define", "gap:60,3", *options, "--output", folder / "run.h5", code=2, np=np)
@@ -521,7 +514,7 @@ def test_beside_another_source(tmp_path, generated, order, np):
     kept = generated["gap:60,3"]
     done = refused(tmp_path, [f"sorted:{kept.path}", kept.uris[0]][::order], np=np)
     if np is None:
-        assert_one_line(done, "sorted:DIR", "alone")
+        only_line(done, "sorted:DIR", "alone")
     assert "sorted:DIR" in done.stderr
 
 
@@ -529,18 +522,18 @@ def test_beside_another_source(tmp_path, generated, order, np):
 def test_beside_another_folder(tmp_path, generated, same):
     folders = [generated["gap:60,3"].path, generated["gap:60,3" if same else "tag"].path]
     expected = ["given twice"] if same else ["sorted:DIR", "alone"]
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}" for folder in folders]), *expected)
+    only_line(refused(tmp_path, [f"sorted:{folder}" for folder in folders]), *expected)
 
 
 def test_stream_without_its_folder(tmp_path, generated):
-    assert_one_line(refused(tmp_path, [f"file:{generated['gap:60,3'].streams()[0]}"]), "sorted:DIR")
+    only_line(refused(tmp_path, [f"file:{generated['gap:60,3'].streams()[0]}"]), "sorted:DIR")
 
 
 def test_folder_without_a_list(tmp_path, generated):
     folder = generated["gap:60,3"].copied(tmp_path)
     (folder / "sorted.json").unlink()
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}"]), folder, "sorted.json", "--save-sorted")
-    assert_one_line(refused(tmp_path, [f"sorted:{tmp_path}/none"]), "none", "--save-sorted")
+    only_line(refused(tmp_path, [f"sorted:{folder}"]), folder, "sorted.json", "--save-sorted")
+    only_line(refused(tmp_path, [f"sorted:{tmp_path}/none"]), "none", "--save-sorted")
 
 
 @pytest.mark.parametrize("what", ["empty", "cut", "no_object", "other_version", "no_files", "negative", "builder_elsewhere"])
@@ -553,7 +546,7 @@ def test_list_that_cannot_be_read(tmp_path, generated, what):
         "no_files": json.dumps({key: value for key, value in manifest.items() if key != "files"}),
         "negative": json.dumps(manifest | {"epoch_ticks": "many"}),
         "builder_elsewhere": json.dumps(manifest | {"files": [manifest["files"][0] | {"name": "none.epochs"}]})}[what])
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}"]), folder)
+    only_line(refused(tmp_path, [f"sorted:{folder}"]), folder)
 
 
 @pytest.mark.parametrize("what", ["cut", "gone", "longer", "empty"])
@@ -565,7 +558,7 @@ def test_stream_that_is_not_whole(tmp_path, generated, what):
     stream.write_bytes({"cut": data[:-100], "gone": b"", "longer": data + bytes(8), "empty": b""}[what])
     if what == "gone":
         stream.unlink()
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}"]), stream.name, "--save-sorted")
+    only_line(refused(tmp_path, [f"sorted:{folder}"]), stream.name, "--save-sorted")
 
 
 def test_stream_of_another_run(tmp_path):
@@ -576,7 +569,7 @@ def test_stream_of_another_run(tmp_path):
     assert one.streams()[0].stat().st_size == other.streams()[0].stat().st_size
     folder = one.copied(tmp_path)
     shutil.copy(other.streams()[0], folder)
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}"]), one.streams()[0].name)
+    only_line(refused(tmp_path, [f"sorted:{folder}"]), one.streams()[0].name)
 
 
 def test_streams_of_two_builders_exchanged(tmp_path):
@@ -590,14 +583,14 @@ def test_streams_of_two_builders_exchanged(tmp_path):
     (tmp_path / "x").rename(second)
     again = kept.taken_back(tmp_path / "again", *kept.options, code=None)
     if again.done.returncode == 2:
-        return assert_one_line(again.done, "builder_")
+        return only_line(again.done, "builder_")
     assert_same_run(again, kept.run)
 
 
 def test_folder_that_cannot_be_written(tmp_path, generated):
     (tmp_path / "file").write_text("mine")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
-        assert_one_line(refused(tmp_path, generated["tag"].uris, "--save-sorted", folder), folder)
+        only_line(refused(tmp_path, generated["tag"].uris, "--save-sorted", folder), folder)
     assert (tmp_path / "file").read_text() == "mine" and sorted(os.listdir(tmp_path)) == ["file"]
 
 
@@ -605,7 +598,7 @@ def test_never_over_what_is_read(tmp_path, generated):
     """Keeping hits in the folder that they are taken from would delete the only copy before the new one is whole."""
     folder = generated["gap:60,3"].copied(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert_one_line(refused(tmp_path, [f"sorted:{folder}"], "--save-sorted", folder), folder)
+    only_line(refused(tmp_path, [f"sorted:{folder}"], "--save-sorted", folder), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -621,7 +614,7 @@ def test_streams_of_a_run_that_did_not_end(tmp_path, generated):
         assert process.poll() is None, "the run has ended before it could be killed"
         process.send_signal(signal.SIGKILL)
     assert list(tmp_path.glob("sorted/*"))
-    assert_one_line(refused(tmp_path, [f"sorted:{tmp_path}/sorted"]), "sorted.json")
+    only_line(refused(tmp_path, [f"sorted:{tmp_path}/sorted"]), "sorted.json")
 
 
 # Damage inside of a stream
@@ -755,7 +748,7 @@ def test_anything_anywhere(tmp_path, generated, seed):
     path.write_bytes(data)
     run = Run(tmp_path / "run", [f"sorted:{folder}"], "--define", "gap:60,3", code=None, timeout=60)
     if run.done.returncode == 2:
-        return assert_one_line(run.done, path.name)
+        return only_line(run.done, path.name)
     account = read_ledger(run.output)
     assert_balanced(account)
     assert set(event_keys(read_merged(run.merged), INCOMPLETE)) <= set(event_keys(read_merged(kept.run.merged)))

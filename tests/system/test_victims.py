@@ -1,17 +1,23 @@
 """No command writes what it reads, nor over what is not Eventloom's: each option that names a file gets files it must not touch."""
 
+import contextlib
 import fcntl
 import os
 import shutil
+import socket
 import stat
 import struct
 import subprocess
+import tempfile
+from pathlib import Path
 
 import h5py
 import pytest
 
+from inject import LIBRARY, failures_in, injecting
+from interrupted import Started, until
 from program import BINARY, environment, eventloom, generate
-from results import read_merged
+from results import assert_same, read_merged
 
 RUN = ["--define", "gap:25ns,4", "--epochs-per-slice", "100"]
 PRECIOUS = "the only copy of a thesis\n" * 50
@@ -49,9 +55,9 @@ def state(folder):
     return found
 
 
-def assert_refused(folder, *words):
+def assert_refused(folder, *words, np=None):
     before = state(folder)
-    done = eventloom(*words, code=2, cwd=folder, timeout=60)
+    done = eventloom(*words, np=np, code=2, cwd=folder, timeout=60)
     told = [line for line in done.stderr.splitlines() if line.startswith("eventloom") and ": info:" not in line]
     assert len(told) == 1 and "internal" not in told[0], f"{words}\n{done.stderr}"
     after = state(folder)
@@ -100,7 +106,7 @@ COMMANDS = {
     "report of a benchmark": (["bench", "latency", "--repeat", "1"], "--report-json", "victim.json"),
     "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
 }
-# What is right for a command: it gives a folder another meaning, or reads nothing of the recording.
+# Pairs that are no mistake: to `convert`, a folder says where the files go.
 RIGHT = {("convert", "empty folder"), ("convert", "folder"), ("convert to spikes", "empty folder"),
          ("convert to spikes", "folder")}
 SOME = {"input", "hard link", "link to text", "dangling link", "text", "empty folder", "fifo", "partial link", "no folder"}
@@ -123,6 +129,44 @@ def test_victims_of_an_option(folder, command):
                 made.rmdir()
             else:
                 made.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"),
+                                          ("--save-sorted", "victim")])
+@pytest.mark.parametrize("victim", ["input", "link to text"])
+def test_victims_on_two_ranks(folder, option, name, victim):
+    words = ["run", "in/*.epochs", *RUN] + ([] if option == "--output" else ["--output", "new.h5"])
+    assert_refused(folder, *words, option, VICTIMS[victim](folder, name), np=2)
+
+
+def test_a_report_over_a_text_is_refused_with_force_too(folder):
+    for report in ("thesis.txt", "in/source_000.epochs", "other.h5"):
+        assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", "--force", "--report-json", report)
+
+
+def test_names_that_conversions_need(folder):
+    (folder / "made").mkdir()
+    for name in ("00000_source_000.epochs", "00001_source_001.epochs.partial"):
+        place = folder / "made" / name
+        for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
+                      lambda: os.mkfifo(place)):
+            plant()
+            for more in ([], ["--force"]):
+                assert_refused(folder, "convert", "in/*.epochs", "--output", "made/", *more)
+            place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+
+
+def test_names_that_a_record_of_a_live_run_needs(folder):
+    (folder / "kept").mkdir()
+    words = ["run", "--source", "udp://127.0.0.1:0", *RUN, "--output", "new.h5", "--record", "kept", "--duration", "1ms"]
+    for name in ("source-0000.epochs", "source-0000.epochs.partial"):
+        place = folder / "kept" / name
+        for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
+                      lambda: place.hardlink_to(folder / "in/source_000.epochs")):
+            plant()
+            for more in ([], ["--force"]):
+                assert_refused(folder, *words, *more)
+            place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 BESIDE_A_RUN = ["new.h5.partial", "new.h5.lock", "new.part-0000-0000.h5", "new.part-0007-0123.h5.partial", "new.part-0003.list"]
@@ -316,29 +360,52 @@ def take_lock(file):
 IN_THE_MAKING = b"eventloom: an HDF5 file that is being written\n"
 
 
-def test_two_merges_at_once(folder):
-    """The test is the one that won."""
-    partial = folder / "run.merged.h5.partial"
+@contextlib.contextmanager
+def held(folder, *words, **where):
+    """A command that stays in the call `where` until the end of the `with`, and then ends with 0."""
+    with tempfile.TemporaryDirectory(prefix="eventloom-") as logs:
+        log = Path(logs) / "log"
+        with Started(folder, *words, env=injecting(log, do="wait", **where)) as started:
+            until(lambda: failures_in(log), "the call in which it is held", 30, started.text)
+            yield started
+            Path(f"{log}.go").touch()
+            started.wait(0)
+
+
+needs_injection = pytest.mark.skipif(not LIBRARY.exists(), reason="the library that holds a call is not built")
+
+
+@needs_injection
+@pytest.mark.parametrize("call", ["H5Dcreate2", "rename"])
+def test_two_merges_at_once(folder, call):
+    """The first one goes on as if nothing had been."""
+    expected = read_merged(folder / "run.merged.h5")
     (folder / "run.merged.h5").unlink()
-    with partial.open("wb") as file:
-        file.write(IN_THE_MAKING + bytes(5000))
-        file.flush()
-        take_lock(file)
+    with held(folder, "merge", "run.h5", call=call):
         assert "another process" in assert_refused(folder, "merge", "run.h5")
-    eventloom("merge", "run.h5", cwd=folder)
-    assert not partial.exists()
+        assert "another process" in assert_refused(folder, "merge", "run.h5", "--force")
+    assert_same(read_merged(folder / "run.merged.h5"), expected)
+    assert not list(folder.glob("*.partial"))
 
 
-def test_two_runs_at_once(folder):
-    lock = folder / "new.h5.lock"
+@needs_injection
+@pytest.mark.parametrize("call, more, np", [("H5Dwrite", [], None), ("rename", ["--force"], None), ("rename", ["--resume"], 2)])
+def test_two_runs_at_once(folder, call, more, np):
     words = ["run", "in/*.epochs", *RUN, "--output", "new.h5"]
-    with lock.open("w") as file:
-        file.write("eventloom-lock: process 1 on elsewhere\n")
-        file.flush()
-        take_lock(file)
-        assert "process 1 on elsewhere" in assert_refused(folder, *words)
-    eventloom(*words, cwd=folder)
-    assert not lock.exists()
+    with held(folder, *words, call=call):
+        assert f"on {socket.gethostname()}" in assert_refused(folder, *words, *more, np=np)
+    eventloom("merge", "new.h5", cwd=folder)
+    assert_same(read_merged(folder / "new.merged.h5"), read_merged(folder / "run.merged.h5"))
+    assert not list(folder.glob("new.h5.*"))
+
+
+def test_what_a_dead_process_left_is_no_lock(folder):
+    (folder / "new.h5.lock").write_text("eventloom-lock: process 1 on elsewhere\n")
+    (folder / "run.merged.h5").unlink()
+    (folder / "run.merged.h5.partial").write_bytes(IN_THE_MAKING + bytes(5000))
+    eventloom("run", "in/*.epochs", *RUN, "--output", "new.h5", cwd=folder)
+    eventloom("merge", "run.h5", cwd=folder)
+    assert not list(folder.glob("new.h5.*")) and not list(folder.glob("*.partial"))
 
 
 @pytest.mark.parametrize("options", [[], ["--resume"]], ids=["plain", "resume"])

@@ -369,6 +369,7 @@ TEST_F(FeedStreamAccount, OfARunThatIsTooSlowAndWaits) {
 TEST_F(FeedStreamAccount, ARecordingHasAllThatCame) {
   for (unsigned seed = 0; seed < kSeeds / 10 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
+    std::filesystem::remove(path_);
     Play play(seed, {.buffer_bytes = seed % 2 == 0 ? kPlenty : 500, .drop_when_full = false, .record = path_});
     play.run();
     EpochsSource recorded(path_);

@@ -92,7 +92,7 @@ TEST(StepFilter, WhatItMissedWhileItWasAwayIsMissing) {
   EXPECT_EQ(stream.batch.damage[0].n_hits, 0U);
 }
 
-TEST(StepFilter, AWayBackIsNone) {
+TEST(StepFilter, AStepBackIsAJump) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);
   stream.take({50, 3});

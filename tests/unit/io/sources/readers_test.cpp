@@ -307,7 +307,6 @@ class PlainFile {
   hid_t file_;
 };
 
-// tests/data/km3net_orca4/truth/orca4_run*_L1.summary.json: nhits, tmin, tmax, sum_channel, sum_value.
 /// Paths of the groups; none of them may have a defect.
 std::vector<std::string> groups_in(const std::string& file, const std::string& pattern) {
   std::vector<std::string> paths;
@@ -318,6 +317,7 @@ std::vector<std::string> groups_in(const std::string& file, const std::string& p
   return paths;
 }
 
+// tests/data/km3net_orca4/truth/orca4_run*_L1.summary.json: nhits, tmin, tmax, sum_channel, sum_value.
 TEST_F(Hdf5ReaderTest, OrcaFilesAgreeWithTheirTruth) {
   const std::vector<std::pair<std::string, Totals>> runs = {
       {"orca4_run6884.h5", {456453, 36400011445, 37399997076, 7045840, 9196870}},
