@@ -22,14 +22,14 @@ namespace {
   throw UserError("cannot " + std::string(what) + " '" + path.string() + "': " + std::strerror(errno));
 }
 
-/// False when there is such a folder already.
-bool make_folder(const std::filesystem::path& folder) {
+/// One step of the path to `wanted`; false when there is such a folder already.
+bool make_folder(const std::filesystem::path& folder, const std::filesystem::path& wanted) {
   if (::mkdir(folder.c_str(), 0777) == 0) return true;
   const int reason = errno;
   std::error_code error;
   if (reason == EEXIST && std::filesystem::is_directory(folder, error)) return false;
-  errno = reason;
-  fail("create the folder", folder);
+  errno = reason == EEXIST && folder != wanted ? ENOTDIR : reason;
+  fail("create the folder", wanted);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void create_folder_durably(const std::filesystem::path& folder) {
   try {
     for (const auto& step : folder) {
       place /= step;
-      if (!make_folder(place)) continue;
+      if (!make_folder(place, folder)) continue;
       made.push_back(place);
       sync_folder(place.parent_path());
     }

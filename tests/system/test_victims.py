@@ -376,7 +376,7 @@ needs_injection = pytest.mark.skipif(not LIBRARY.exists(), reason="the library t
 
 
 @needs_injection
-@pytest.mark.parametrize("call", ["H5Dcreate2", "rename"])
+@pytest.mark.parametrize("call", ["H5Dcreate2", "renameat2"])
 def test_two_merges_at_once(folder, call):
     """The first one goes on as if nothing had been."""
     expected = read_merged(folder / "run.merged.h5")
