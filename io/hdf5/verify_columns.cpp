@@ -3,7 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <bit>
-#include <ranges>
+#include <iterator>
 #include <vector>
 
 #include "core/runtime/error.hpp"
@@ -34,7 +34,9 @@ void expect_rows(const std::string& name, const ColumnSpec& spec, std::uint64_t 
 template <class Columns>
 std::uint64_t read_table(hid_t file, const std::string& name, const Columns& columns) {
   const auto rows = read_through(file, name, columns.front());
-  for (const auto& spec : columns | std::views::drop(1)) expect_rows(name, spec, read_through(file, name, spec), rows);
+  for (auto spec = std::next(columns.begin()); spec != columns.end(); ++spec) {
+    expect_rows(name, *spec, read_through(file, name, *spec), rows);
+  }
   return rows;
 }
 

@@ -44,8 +44,8 @@ PHASES = {
     "build": (dict(call="new", after="MPI_Put", at=40, do="runtime_error"), 1, "an injected failure"),
     "no type": (dict(call="new", after="MPI_Put", at=20, do="int"), 1, "an exception of no known type"),
     "write": (dict(call="H5Dset_extent"), 1, "HDF5: /"),
-    "close": (dict(call="rename", path="part"), STOPPED, "Input/output error"),
-    "end": (dict(call="new", after="rename", do="runtime_error"), 1, "an injected failure"),
+    "close": (dict(call="renameat2", path="part"), STOPPED, "Input/output error"),
+    "end": (dict(call="new", after="renameat2", do="runtime_error"), 1, "an injected failure"),
 }
 
 

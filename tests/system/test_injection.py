@@ -34,7 +34,7 @@ KINDS = {
     "memory": ("new", "malloc"),
     "exception": ("new",),
     "files": ("open", "fopen", "fopen64", "read", "pread", "pread64", "write", "writev", "mkdir", "unlink", "mmap"),
-    "written": ("pwrite", "pwrite64", "fsync", "fdatasync", "ftruncate", "ftruncate64", "rename"),
+    "written": ("pwrite", "pwrite64", "fsync", "fdatasync", "ftruncate", "ftruncate64", "rename", "renameat2"),
     "hdf5": ("H5",),
     "mpi": ("MPI_",),
 }
