@@ -23,7 +23,8 @@ class SliceOutput {
   /// Slices come in rising order. Takes the contents of `slice`, and may leave the memory of an
   /// earlier one in it for the next use.
   virtual void put(BuiltSlice& slice) = 0;
-  /// There is nothing to be put of the slices of `gap`, whichever builder has them. Gaps rise as slices do.
+  /// There is nothing to be put of the slices of `gap`, whichever builder has them. May come
+  /// before lower slices, which are still being built.
   virtual void pass(SliceRange gap) = 0;
   /// After the last slice; `data_end` is one past it.
   virtual void end(SliceId data_end) = 0;

@@ -112,15 +112,17 @@ void SliceAssembler::gap(const ChunkHeader& header, std::span<const std::byte> b
   if (gap.slices.end <= gap.slices.begin) contradiction(header, "a gap without slices");
   auto& origin = origins_[header.origin];
   origin.passed = std::max(origin.passed, gap.slices.end);
-  if (gap.slices.end > begin_) origin.gaps.push_back(std::move(gap));
+  if (gap.slices.end <= begin_) return;
+  const auto behind = std::ranges::upper_bound(origin.gaps, gap.slices.begin, {}, first_of);
+  origin.gaps.insert(behind, std::move(gap));
 }
 
 const SliceAssembler::Gap* SliceAssembler::gap_of(std::size_t origin, SliceId slice) const {
   const auto& gaps = origins_[origin].gaps;
-  const auto next = std::ranges::upper_bound(gaps, slice, {}, [](const Gap& gap) { return gap.slices.begin; });
-  if (next == gaps.begin()) return nullptr;
-  const auto& before = *std::prev(next);
-  return before.slices.contains(slice) ? &before : nullptr;
+  for (auto next = std::ranges::upper_bound(gaps, slice, {}, first_of); next != gaps.begin();) {
+    if ((--next)->slices.contains(slice)) return &*next;
+  }
+  return nullptr;
 }
 
 std::span<const Damage> SliceAssembler::missing(std::size_t origin, SliceId slice) const {
@@ -165,7 +167,7 @@ std::unique_ptr<SliceAssembly> SliceAssembler::take(SliceId slice) {
 void SliceAssembler::pass(SliceId end) {
   begin_ = std::max(begin_, end);
   for (auto& origin : origins_) {
-    while (!origin.gaps.empty() && origin.gaps.front().slices.end <= begin_) origin.gaps.pop_front();
+    std::erase_if(origin.gaps, [this](const Gap& gap) { return gap.slices.end <= begin_; });
   }
 }
 

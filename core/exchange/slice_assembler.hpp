@@ -88,10 +88,11 @@ class SliceAssembler {
     SliceRange slices;
     std::vector<Damage> damage;  ///< in which all of them lie
   };
+  static SliceId first_of(const Gap& gap) { return gap.slices.begin; }
   struct Origin {
     SliceId passed{};          ///< nothing comes any more for slices before it
     SliceId end{};             ///< of its data, when it has ended
-    std::deque<Gap> gaps;      ///< in which it has nothing, rising; those that are not passed
+    std::deque<Gap> gaps;      ///< in which it has nothing, by their first slices; those that are not passed
     std::vector<Damage> tail;  ///< what is missing after its end
     bool ended = false;
   };

@@ -426,6 +426,20 @@ TEST(SliceAssembler, ForgetsGapsThatArePassed) {
   EXPECT_EQ(assembler.nothing_up_to({25}), SliceId{25}) << "it lies before all that will be taken";
 }
 
+/// Builders tell of a gap while slices before it are still being built, which may come to nothing, too.
+TEST(SliceAssembler, FindsGapsInWhateverOrderTheyCome) {
+  SliceAssembler assembler(1);
+  place_gap(assembler, 0, {{50}, {100}});
+  place_gap(assembler, 0, {{49}, {50}});
+  place_gap(assembler, 0, {{60}, {61}});
+  EXPECT_EQ(assembler.nothing_up_to(0, {49}), SliceId{50});
+  EXPECT_EQ(assembler.nothing_up_to(0, {50}), SliceId{100});
+  EXPECT_EQ(assembler.nothing_up_to(0, {61}), SliceId{100});
+  EXPECT_EQ(assembler.nothing_up_to(0, {48}), SliceId{48});
+  assembler.pass({61});
+  EXPECT_EQ(assembler.nothing_up_to(0, {61}), SliceId{100});
+}
+
 TEST(SliceAssembler, RefusesWhatWouldNeverBeTaken) {
   const auto place = [](SliceAssembler& assembler, std::uint64_t slice) {
     ChunkHeader header;
