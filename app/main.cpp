@@ -57,10 +57,7 @@ int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismat
   return eventloom::kExitUsage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string_view name = argc > 1 ? argv[1] : "";
+int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::set_up_log("eventloom");
   if (name == "--help" || name == "-h" || name == "help") {
@@ -75,15 +72,22 @@ int main(int argc, char** argv) {
     if (command.name != name) continue;
     const auto many = eventloom::launcher_mismatch(eventloom::ProcessPlace::of_this(), 1);
     if (!command.parallel && !many.what.empty()) return refuse_many(name, many);
-    try {
-      return command.run(argc - 1, argv + 1);
-    } catch (...) {
-      const auto failure = eventloom::Failure::of(std::current_exception());
-      std::cerr << "eventloom " << name << ": " << failure.text << '\n';
-      return failure.code;
-    }
+    return command.run(argc - 1, argv + 1);
   }
   std::cerr << "eventloom: " << (name.empty() ? "no command given" : "unknown command '" + std::string(name) + "'")
             << "; usage: eventloom <command> [options], 'eventloom --help' lists the commands\n";
   return eventloom::kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  try {
+    return do_command(name, argc, argv);
+  } catch (...) {
+    const auto failure = eventloom::Failure::of(std::current_exception());
+    std::cerr << "eventloom " << name << ": " << failure.text << '\n';
+    return failure.code;
+  }
 }
