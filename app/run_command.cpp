@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -23,6 +21,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/memory.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/run_file.hpp"
@@ -31,12 +30,6 @@
 namespace eventloom {
 
 namespace {
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
   spdlog::info("{}", in_force(config, setup.meaning.geometry, setup.numbered));
@@ -177,7 +170,7 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   rank_run.work();
   RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  mine.peak_rss_bytes = peak_rss_bytes();
+  mine.peak_rss_bytes = peak_bytes();
   if (communicator.rank() == 0) {
     mine.totals.add(resumption.totals);
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());

@@ -19,7 +19,7 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Memory was not to be had where not `new` asked for it: one line that says what needed how much.
+/// Memory could not be allocated, by a library and not by `new`: one line that says what needed how much.
 class MemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

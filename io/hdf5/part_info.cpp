@@ -6,16 +6,12 @@
 
 namespace eventloom {
 
-namespace {
-
-bool is_number(std::string_view text) {
-  return text.size() >= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-}  // namespace
-
 std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment) {
   return fmt::format("{}.part-{:04}-{:04}.h5", run_file.stem().string(), writer, segment);
+}
+
+bool is_part_number(std::string_view text) {
+  return text.size() >= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool is_part_name(std::string_view name) {
@@ -26,7 +22,8 @@ bool is_part_name(std::string_view name) {
   name.remove_prefix(mark + kMark.size());
   name.remove_suffix(std::string_view(".h5").size());
   const auto dash = name.find('-');
-  return dash != std::string_view::npos && is_number(name.substr(0, dash)) && is_number(name.substr(dash + 1));
+  return dash != std::string_view::npos && is_part_number(name.substr(0, dash)) &&
+         is_part_number(name.substr(dash + 1));
 }
 
 }  // namespace eventloom

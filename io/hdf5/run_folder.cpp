@@ -29,10 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial";
 
-bool is_number(std::string_view text) {
-  return text.size() >= 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// Takes `start` and `end` off `text` if it has both.
 bool strip(std::string_view& text, std::string_view start, std::string_view end) {
   if (text.size() < start.size() + end.size() || !text.starts_with(start) || !text.ends_with(end)) return false;
@@ -48,7 +44,7 @@ bool is_part_of(const std::string& stem, std::string_view name) {
 
 /// `<stem>.part-<digits>.list`
 bool is_list_of(const std::string& stem, std::string_view name) {
-  return strip(name, stem + ".part-", ".list") && is_number(name);
+  return strip(name, stem + ".part-", ".list") && is_part_number(name);
 }
 
 /// That, being written anew.

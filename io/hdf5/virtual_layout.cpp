@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -28,15 +29,19 @@ std::string name_of(NameOf name_of, hid_t creation, std::size_t mapping) {
   return name;
 }
 
+/// The folder that the user has named for such files; in it ${ORIGIN} is that of `file`.
+std::optional<fs::path> folder_from(const char* variable, const fs::path& file) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return std::nullopt;
+  const std::string text(value);
+  const std::string origin = "${ORIGIN}";
+  return text.starts_with(origin) ? file.parent_path() / text.substr(origin.size()) : fs::path(text);
+}
+
 std::vector<fs::path> places(const std::string& name, const fs::path& file) {
   if (name == ".") return {file};
   std::vector<fs::path> places = {name, file.parent_path() / name, file.parent_path() / fs::path(name).filename()};
-  if (const char* prefix = std::getenv("HDF5_VDS_PREFIX")) {
-    const std::string text(prefix);
-    const std::string origin = "${ORIGIN}";
-    places.push_back((text.starts_with(origin) ? file.parent_path() / text.substr(origin.size()) : fs::path(text)) /
-                     name);
-  }
+  if (const auto folder = folder_from("HDF5_VDS_PREFIX", file)) places.push_back(*folder / name);
   return places;
 }
 
@@ -51,12 +56,8 @@ bool holds(const fs::path& file, const std::string& dataset) {
 
 /// Where HDF5 looks for an external file.
 fs::path external_place(const std::string& name, const fs::path& file) {
-  const char* prefix = std::getenv("HDF5_EXTFILE_PREFIX");
-  if (prefix == nullptr || fs::path(name).is_absolute()) return name;
-  const std::string text(prefix);
-  const std::string origin = "${ORIGIN}";
-  const auto folder = text.starts_with(origin) ? file.parent_path() / text.substr(origin.size()) : fs::path(text);
-  return folder / name;
+  const auto folder = folder_from("HDF5_EXTFILE_PREFIX", file);
+  return folder && !fs::path(name).is_absolute() ? *folder / name : fs::path(name);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace eventloom {
 enum class Defect : std::uint8_t { damage, number, tdc, remark, era };
 
 /// Reports the defects of one input to standard error: of each kind the first ten, and at the end how many there
-/// were.
+/// were. A new era is no error, but a warning.
 class Complaints {
  public:
   explicit Complaints(std::string path) : path_(std::move(path)) {}
@@ -21,13 +21,13 @@ class Complaints {
   template <class Text>
   void say(Defect kind, std::uint64_t offset, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
-    if (n <= kShown) show("offset " + std::to_string(offset) + ": " + text(), n == kShown);
+    if (n <= kShown) show(kind, "offset " + std::to_string(offset) + ": " + text(), n == kShown);
   }
   /// Of what has no place in bytes.
   template <class Text>
   void say(Defect kind, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
-    if (n <= kShown) show(text(), n == kShown);
+    if (n <= kShown) show(kind, text(), n == kShown);
   }
   /// The end of the file: how many were not shown.
   void sum_up();
@@ -38,7 +38,7 @@ class Complaints {
                                                              "defects in data of TDCs", "unusual events",
                                                              "eras of event numbers"};
 
-  void show(const std::string& text, bool last) const;
+  void show(Defect kind, const std::string& text, bool last) const;
 
   std::string path_;
   std::array<std::uint64_t, kNames.size()> counts_{};

@@ -66,6 +66,22 @@ def assert_refused(folder, *words, np=None):
     return told[0]
 
 
+def clear(place):
+    if place.is_dir() and not place.is_symlink():
+        place.rmdir()
+    else:
+        place.unlink(missing_ok=True)
+
+
+def planted(folder, place, *more):
+    """Of each kind what may stand at a place by accident, one after the other."""
+    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to(folder / "thesis.txt"), place.mkdir,
+                  lambda: os.mkfifo(place), *more):
+        plant()
+        yield
+        clear(place)
+
+
 # Each takes the folder and a free name, and returns what the option is given.
 
 def linked(folder, name, make):
@@ -125,10 +141,7 @@ def test_victims_of_an_option(folder, command):
         if command in FORCED and victim not in FORCED[command]:
             assert_refused(folder, *words, option, given, "--force")
         for made in (folder / name, folder / f"{name}.partial"):
-            if made.is_dir() and not made.is_symlink():
-                made.rmdir()
-            else:
-                made.unlink(missing_ok=True)
+            clear(made)
 
 
 @pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"),
@@ -148,12 +161,9 @@ def test_names_that_conversions_need(folder):
     (folder / "made").mkdir()
     for name in ("00000_source_000.epochs", "00001_source_001.epochs.partial"):
         place = folder / "made" / name
-        for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
-                      lambda: os.mkfifo(place)):
-            plant()
+        for _ in planted(folder, place):
             for more in ([], ["--force"]):
                 assert_refused(folder, "convert", "in/*.epochs", "--output", "made/", *more)
-            place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 def test_names_that_a_record_of_a_live_run_needs(folder):
@@ -161,12 +171,9 @@ def test_names_that_a_record_of_a_live_run_needs(folder):
     words = ["run", "--source", "udp://127.0.0.1:0", *RUN, "--output", "new.h5", "--record", "kept", "--duration", "1ms"]
     for name in ("source-0000.epochs", "source-0000.epochs.partial"):
         place = folder / "kept" / name
-        for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
-                      lambda: place.hardlink_to(folder / "in/source_000.epochs")):
-            plant()
+        for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
             for more in ([], ["--force"]):
                 assert_refused(folder, *words, *more)
-            place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 BESIDE_A_RUN = ["new.h5.partial", "new.h5.lock", "new.part-0000-0000.h5", "new.part-0007-0123.h5.partial", "new.part-0003.list"]
@@ -176,11 +183,8 @@ BESIDE_A_RUN = ["new.h5.partial", "new.h5.lock", "new.part-0000-0000.h5", "new.p
 @pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
 def test_names_that_a_run_needs(folder, name, options):
     place = folder / name
-    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("thesis.txt"), place.mkdir,
-                  lambda: os.mkfifo(place), lambda: place.hardlink_to(folder / "in/source_000.epochs")):
-        plant()
+    for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
         assert name.partition(".")[0] in assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *options)
-        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 @pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
@@ -194,11 +198,9 @@ def test_names_that_a_recording_needs(folder, name):
     (folder / "made").mkdir()
     place = folder / "made" / name
     words = ["generate", "--output", "made", "--sources", "2", "--duration", "1ms"]
-    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir, lambda: os.mkfifo(place)):
-        plant()
+    for _ in planted(folder, place):
         assert_refused(folder, *words)
         assert_refused(folder, *words, "--force")
-        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 @pytest.mark.parametrize("name", ["builder_00000.epochs", "builder_00003.epochs.partial", "sorted.json"])
@@ -206,12 +208,9 @@ def test_names_in_a_folder_of_sorted_hits(folder, name):
     (folder / "kept").mkdir()
     place = folder / "kept" / name
     words = ["run", "in/*.epochs", *RUN, "--output", "new.h5", "--save-sorted", "kept"]
-    for plant in (lambda: place.write_text(PRECIOUS), lambda: place.symlink_to("../thesis.txt"), place.mkdir,
-                  lambda: place.hardlink_to(folder / "in/source_000.epochs")):
-        plant()
+    for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
         for more in ([], ["--force"]):
             assert_refused(folder, *words, *more)
-        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
 
 
 @pytest.mark.parametrize("option", ["--save-sorted", "--record", "--scratch"])
