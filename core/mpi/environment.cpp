@@ -1,6 +1,8 @@
 #include "core/mpi/environment.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
+#include <spdlog/spdlog.h>
 #include <ucp/api/ucp.h>
 #include <uct/api/uct.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
+#include "core/runtime/failure.hpp"
 
 namespace eventloom {
 
@@ -64,16 +67,32 @@ std::set<std::string> usable_transports() {
   return names;
 }
 
+/// Where this process is between MPI_Init and its end: "rank 1 on n1".
+std::string place_at_work;
+
+/// For std::atexit: HDF5 calls exit() without a word where malloc fails (1.10.8, seen in H5I_register).
+void tell_unexpected_exit() {
+  if (place_at_work.empty()) return;
+  spdlog::error(
+      "{}: a library has ended the process, most likely because no memory is left; lower --slices-in-flight, "
+      "--epochs-per-slice, --ring-depth or --cell-size, or use more hosts",
+      place_at_work);
+  std::_Exit(kExitProgram);
+}
+
 }  // namespace
 
 MpiEnvironment::MpiEnvironment() {
   choose_ucx();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
+  std::atexit(tell_unexpected_exit);
+  place_at_work = fmt::format("rank {} on {}", rank(), host_name());
   int of_tools = 0;
   mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
 }
 
 MpiEnvironment::~MpiEnvironment() {
+  place_at_work.clear();
   if (leaves_alone()) return;
   MPI_T_finalize();
   MPI_Finalize();
@@ -126,6 +145,7 @@ void MpiEnvironment::abort(int code) {
   constexpr unsigned kSecondsToAbort = 4;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kSecondsToAbort);
+  place_at_work.clear();
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

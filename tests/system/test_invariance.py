@@ -47,7 +47,7 @@ CONFIGURATIONS = [
     (3, 3, 1, "unshifted", 1, 10, "16KiB", 8, 0),
     (3, 4, 0, "table", 1, 1, "64KiB", 8, 1),
     (5, 3, 2, "table", 2, 10, "4KiB", 2, 0),
-    (2, 2, 0, "round-robin --slot 20us", 1, 10, "16KiB", 8, 0),
+    (2, 2, 0, "round-robin --slot 2ms", 1, 10, "16KiB", 8, 0),
 ]
 
 

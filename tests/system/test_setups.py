@@ -30,7 +30,7 @@ RECORDINGS = {
 }
 DEFINITIONS = ["gap:60,4", "gap:25ns,2", "gap:300,3", "multiplicity:100,3,1,2", "multiplicity:1us,6", "tag"]
 FILTERS = ["n_hits>=5", "duration<150ns", "systems>=2", "channel:0x0-0xffff>=1"]
-SCHEDULES = ["round-robin", "chaotic", "balanced", "unshifted", "table", "round-robin --slot 20us"]
+SCHEDULES = ["round-robin", "chaotic", "balanced", "unshifted", "table", "round-robin --slot 2ms"]
 
 
 @pytest.fixture(scope="module")
