@@ -69,7 +69,7 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
     throw UserError(std::string(e.what()) + "; see 'eventloom " + command_ + " --help'");
   }
   if (values["print-config"].as<bool>()) {
-    std::cout << effective_config(values);
+    std::cout << effective_config(values) << (remark_ ? remark_(values) : "");
     return std::nullopt;
   }
   return values;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace eventloom {
 
@@ -22,6 +24,10 @@ class CommandLine {
   /// An option that says how this one time is run, not what: it is not part of the setup.
   void leave_out_of_setup(const std::string& name) { left_out_.insert(name); }
 
+  /// What follows from the setup, for the end of --print-config: comment lines of an INI file.
+  using Remark = std::function<std::string(const boost::program_options::variables_map&)>;
+  void remark(Remark remark) { remark_ = std::move(remark); }
+
   /// Nothing when --help or --print-config was asked for and has been printed to standard output.
   /// Throws UserError on bad usage. `arguments`: the words behind the command.
   std::optional<boost::program_options::variables_map> parse(int argc, const char* const* argv);
@@ -35,6 +41,7 @@ class CommandLine {
   boost::program_options::options_description options_;
   boost::program_options::positional_options_description positional_;
   std::set<std::string> left_out_;
+  Remark remark_;
 };
 
 /// The commands, one file each. `argv[0]` is the command's name. They return an exit code and throw

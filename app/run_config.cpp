@@ -9,7 +9,9 @@
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/sorted_hit.hpp"
+#include "formats/stream_file.hpp"
 #include "formats/units.hpp"
+#include "io/live/live_opener.hpp"
 
 namespace eventloom {
 
@@ -182,6 +184,22 @@ RunConfig to_config(const po::variables_map& values) {
   return config;
 }
 
+/// For --print-config: the defaults that depend on the clock of the sources, where a recording tells it.
+std::string in_force_remark(const po::variables_map& values) {
+  try {
+    const auto config = to_config(values);
+    for (const auto& spec : expand_sources(config.sources)) {
+      if (is_live(spec.uri)) continue;
+      const auto header = open_source(spec, {}, config.time_base)->header();
+      const bool numbered = (header.flags & kNumbered) != 0;
+      return "# in force: " + in_force(config, interpret(config, header.base).geometry, numbered) + "\n";
+    }
+  } catch (const std::exception& e) {
+    return "# in force: known when this is mended: " + std::string(e.what()) + "\n";
+  }
+  return "# in force: known when the live sources tell their clock\n";
+}
+
 }  // namespace
 
 std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
@@ -197,6 +215,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   line.leave_out_of_setup("resume");
   line.leave_out_of_setup("force");
   line.positional("source", -1);
+  line.remark(in_force_remark);
   const auto values = line.parse(argc, argv);
   if (!values) return std::nullopt;
   auto config = to_config(*values);

@@ -70,6 +70,17 @@ def test_the_overlap_is_20_times_what_the_definition_says(tmp_path):
     assert_same(read_merged(run.merged), reference(times, "gap:2us,3", 40_000))
 
 
+def test_print_config_says_what_is_in_force(tmp_path):
+    uri = source(tmp_path / "hits.csv", chain(10**6, 4, 50))
+    words = ["run", "--define", "gap:2us,3", "--output", tmp_path / "run.h5", "--print-config"]
+    last = eventloom(*words, "--source", uri).stdout.splitlines()[-1]
+    assert last == "# in force: ticks of 1ns, epochs of 10us, slices of 100 epochs (1ms), overlap 40us"
+    fine = eventloom(*words, "--source", uri.replace("unit=ns", "unit=ps"), "--tick", "1ps").stdout.splitlines()[-1]
+    assert "ticks of 1ps" in fine and "overlap 40us" in fine
+    assert "live" in eventloom(*words, "--source", "udp://127.0.0.1:0").stdout.splitlines()[-1]
+    assert "nosuch" in eventloom(*words, "--source", tmp_path / "nosuch.epochs").stdout.splitlines()[-1]
+
+
 def test_truncated_events_say_what_helps(tmp_path):
     times = chain(10**6, 400, 50)
     uri = source(tmp_path / "hits.csv", times)
