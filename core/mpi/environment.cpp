@@ -29,6 +29,8 @@ void choose_ucx() {
   // launcher is killed.
   const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
   if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
+  // A program without a launcher needs no daemon beside it, which takes longer to start than MPI does.
+  if (!users_own) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   // The first two name the components, the others let them run without RDMA hardware, over shared
   // memory and TCP. setenv does not overwrite what the user has set.
   constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {

@@ -36,15 +36,14 @@ std::string holder_of(const std::filesystem::path& file) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string this_process() {
+std::string text_of_this_process() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("process {} on {}", ::getpid(), host.data());
+  return fmt::format("{}process {} on {}\n", kHeader, ::getpid(), host.data());
 }
 
 /// Says who holds the lock. At no time is the file without the beginning by which it is known.
-bool sign(int file) {
-  const auto text = std::string(kHeader) + this_process() + '\n';
+bool sign(int file, std::string_view text) {
   const auto size = static_cast<ssize_t>(text.size());
   return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
 }
@@ -78,6 +77,7 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
 }
 
 bool OutputLock::take(Recognise ours) {
+  const auto text = text_of_this_process();  // an exception behind open() would leave a lock that nobody knows
   Descriptor open(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   const bool is_new = open.is_open();
   if (!is_new) {
@@ -90,7 +90,7 @@ bool OutputLock::take(Recognise ours) {
   }
   // A holder takes the file away before it lets go.
   if (!lock_file(open.number()) || identity_of(open.number()) != identity_of(path_)) return false;
-  if (!sign(open.number()) && is_new) {
+  if (!sign(open.number(), text) && is_new) {
     const int reason = errno;
     ::unlink(path_.c_str());
     throw UserError("cannot write '" + path_.string() + "': " + std::strerror(reason));
