@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests; one summary by ctest. Without --all the quick tier: one build, unit,
-# mpi and most system tests. With it everything: sanitizers, fuzzers, clang-tidy, a virtual cluster, long campaigns.
+# mpi and most system tests, at most six cases of each. With it everything: all cases, sanitizers, fuzzers, clang-tidy, a
+# virtual cluster, long campaigns. EVENTLOOM_CASES=N: another number of cases.
 # usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,17 +9,21 @@ export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 
 tier=(-LE long)
 unit_tests=ON
+cases=6
 words=()
 for word in "$@"; do
   if [ "$word" = --all ]; then
-    tier=()
+    tier=(-E '^system\.(setups|mutations|injection|live_campaign)$') # their campaigns do the same and more
     unit_tests=OFF # they are built and run with sanitizers: once is enough
+    cases=
   else
     words+=("$word")
   fi
 done
 EVENTLOOM_UNIT_TESTS=${EVENTLOOM_UNIT_TESTS:-$unit_tests} jobs/setup.sh --tests
 
+cases=${EVENTLOOM_CASES:-$cases}
+[ -z "$cases" ] || export EVENTLOOM_CASES=$cases
 # Open MPI refuses root unless told twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

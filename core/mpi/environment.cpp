@@ -87,6 +87,7 @@ void tell_unexpected_exit() {
 MpiEnvironment::MpiEnvironment() {
   choose_ucx();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   std::atexit(tell_unexpected_exit);
   place_at_work = fmt::format("rank {} on {}", rank(), host_name());
   int of_tools = 0;

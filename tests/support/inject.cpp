@@ -18,7 +18,8 @@
 // "RANK fails CALL SITE" when a call has been made to fail. Without EVENTLOOM_INJECT all is only noted.
 //
 // A place is the return address nearest to the call that lies in the program itself: what a library does for the
-// program counts as done by the line that called the library. What libraries do on threads of their own is left alone.
+// program counts as done by the line that called the library. What libraries do on threads of their own is left alone,
+// and so are files while MPI starts or ends: where the pipe fails that wakes its own thread, it waits for ever.
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -76,6 +77,7 @@ Order order;
 int rank = 0;
 int log_file = -1;
 std::atomic<bool> armed{false};
+std::atomic<bool> mpi_starts_or_ends{false};
 std::atomic<std::uint64_t> calls{0};
 /// What this library does itself is no call of the program.
 __attribute__((tls_model("initial-exec"))) thread_local bool inside = false;
@@ -254,7 +256,7 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { f
 // A call that fails with -1, or that returns `failed`.
 #define INJECT_AS(type, name, failed, path, parameters, arguments) \
   extern "C" type name parameters {                                \
-    if (fails(#name, path)) return failed;                         \
+    if (!mpi_starts_or_ends && fails(#name, path)) return failed;  \
     static auto* const next = real(&name, #name);                  \
     return next arguments;                                         \
   }
@@ -318,9 +320,15 @@ INJECT_AS(void*, mmap, MAP_FAILED, nullptr,
 // An MPI that was built without threads.
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const bool fail = fails("MPI_Init_thread");
+  mpi_starts_or_ends = true;
   const int code = PMPI_Init_thread(argc, argv, required, provided);
+  mpi_starts_or_ends = false;
   if (fail) *provided = MPI_THREAD_SINGLE;
   return code;
+}
+extern "C" int MPI_Finalize() {
+  mpi_starts_or_ends = true;
+  return PMPI_Finalize();
 }
 INJECT_MPI(Comm_dup, (MPI_Comm from, MPI_Comm* to), (from, to))
 INJECT_MPI(Allgather,

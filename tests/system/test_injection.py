@@ -119,9 +119,9 @@ class Campaign:
     @staticmethod
     def assert_cause(run, failure):
         rank = failure.rank
-        # Libraries crash where they find no memory, and before main() nothing can be caught: others tell that then.
+        # Libraries crash where they find no memory or cannot read, and before main() nothing can be caught: others tell that.
         by_others = rf"An error occurred in MPI|Failed to allocate|exited on signal|\brank {rank}\b.* is lost"
-        if failure.do == "fail" and failure.call in KINDS["memory"] and re.search(by_others, run.done.stderr):
+        if failure.do == "fail" and failure.call in (*KINDS["memory"], "read") and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
         told = [line for line in run.done.stderr.splitlines() if re.match(r"eventloom( run)?: (?!info|warning)", line)]

@@ -7,6 +7,8 @@ import truth
 from program import Run, eventloom
 from results import assert_balanced, dropped, read_ledger, read_merged
 
+pytestmark = pytest.mark.every_case
+
 RULES = [(recording, rule) for recording in truth.RECORDINGS for rule in recording.rules]
 
 
