@@ -32,6 +32,17 @@ def ledger_rows(ledger):
     return {int(number): tuple(map(int, counts)) for number, *counts in rows if counts[0]}
 
 
+def assert_builders(ledger, schedule, builders):
+    """Each slice was built where its schedule says, as DESIGN.md and schedulers/README.md do; only `balanced` leaves that open."""
+    slices, found = ledger["slice"], ledger["builder"]
+    assert np.all(found < builders)
+    if schedule.startswith("table:"):
+        cycle = [*range(builders), 0]
+        assert np.array_equal(found, np.array(cycle)[slices % len(cycle)])
+    elif schedule != "balanced":
+        assert np.array_equal(found, slices % builders)
+
+
 def dropped(ledger):
     """{cause: hits of the whole run}"""
     prefix = "hits_dropped_"

@@ -8,7 +8,7 @@ import truth
 from epochs_file import hits_of_file, read_epochs_file
 from program import Run, generate, schedule_table
 from reference import find_events, ledger, merged_file, weave
-from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
+from results import assert_balanced, assert_builders, assert_same, ledger_rows, read_ledger, read_merged
 
 # Every pair of values of any two columns occurs at least once, of the first two schedules.
 # ranks, builders, filters, schedule, OpenMP threads, epochs per slice, cell size, ring depth, number of the definition
@@ -95,6 +95,7 @@ def test_equals_the_reference(tmp_path, request, name, configuration):
     account = read_ledger(run.output)
     assert_balanced(account)
     assert ledger_rows(account) == ledger(events, per_slice * data.epoch)
+    assert_builders(account, schedule, builders)
 
 
 @pytest.mark.parametrize("name", ["generated", "recorded"])
