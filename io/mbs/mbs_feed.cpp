@@ -45,6 +45,8 @@ class MbsFeed final : public LiveFeed {
 
  private:
   void run();
+  bool follow();
+  bool begin_anew();
   bool hand_over(Epoch end);
   void publish();
 
@@ -52,7 +54,7 @@ class MbsFeed final : public LiveFeed {
   std::string name_;
   MbsStop stop_;
   const MbsReader* reader_;  ///< that of stream_
-  EncodedStream stream_;
+  std::unique_ptr<EncodedStream> stream_;
   Epoch handed_ = 0;  ///< what begins before is handed over
   SliceData data_;
   FeedQueue queue_;
@@ -86,16 +88,12 @@ std::unique_ptr<MbsReader> make_reader(const SourceUri& uri, const LmdTime& time
 
 MbsFeed::MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& header, std::uint64_t reorder,
                  const LiveInputSettings& settings)
-    : header_(header),
-      stream_(
-          [&] {
-            auto reader = make_reader(uri, time, header, settings, stop_);
-            reader_ = reader.get();
-            return reader;
-          }(),
-          reorder, LiveReading{.most_bytes = settings.buffer_bytes}),
-      queue_(settings.buffer_bytes) {
-  name_ = stream_.name();
+    : header_(header), queue_(settings.buffer_bytes) {
+  auto reader = make_reader(uri, time, header, settings, stop_);
+  reader_ = reader.get();
+  stream_ =
+      std::make_unique<EncodedStream>(std::move(reader), reorder, LiveReading{.most_bytes = settings.buffer_bytes});
+  name_ = stream_->name();
   publish();
   thread_ = std::thread([this] { run(); });
 }
@@ -108,14 +106,8 @@ MbsFeed::~MbsFeed() {
 
 void MbsFeed::run() {
   try {
-    bool taken = true;
-    for (auto end = stream_.read_on(); end && taken; end = stream_.read_on()) {
-      taken = hand_over(*end);
-      queue_.complete_to(*end);
-      queue_.holds_back(stream_.begins(), stream_.seen_end());
-      if (std::chrono::steady_clock::now() - published_ >= kCountsEvery) publish();
+    while (follow() && begin_anew()) {
     }
-    if (taken) hand_over(std::numeric_limits<Epoch>::max());
   } catch (const std::exception& error) {
     spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
     ++failures_;
@@ -126,12 +118,32 @@ void MbsFeed::run() {
   queue_.end();
 }
 
+/// To the end of the stream; false when nobody takes any more.
+bool MbsFeed::follow() {
+  for (auto end = stream_->read_on(); end; end = stream_->read_on()) {
+    if (!hand_over(*end)) return false;
+    queue_.complete_to(*end);
+    queue_.holds_back(stream_->begins(), stream_->seen_end());
+    if (std::chrono::steady_clock::now() - published_ >= kCountsEvery) publish();
+  }
+  return hand_over(std::numeric_limits<Epoch>::max());
+}
+
+/// Where the server's clock has gone back: epochs begin anew. False where all has been read.
+bool MbsFeed::begin_anew() {
+  auto next = stream_->behind_the_jump();
+  if (!next) return false;
+  stream_ = std::move(next);
+  handed_ = 0;
+  return true;
+}
+
 /// What begins before `end` and has not been handed over; false when nobody takes any more.
 bool MbsFeed::hand_over(Epoch end) {
   if (end <= handed_) return true;
   const EpochRange epochs{handed_, end};
   data_.clear();
-  stream_.collect(epochs, data_);
+  stream_->collect(epochs, data_);
   std::erase_if(data_.damage, [epochs](const Damage& damage) { return !epochs.contains(damage.first_epoch); });
   std::span<const Damage> damage(data_.damage);
   for (std::size_t i = 0; i < data_.pieces.size(); ++i) {
@@ -144,15 +156,15 @@ bool MbsFeed::hand_over(Epoch end) {
   }
   if (!damage.empty()) queue_.push({}, damage);
   handed_ = end;
-  stream_.forget(end);
+  stream_->forget(end);
   return true;
 }
 
 void MbsFeed::publish() {
-  auto counts = stream_.counts();
+  auto counts = stream_->counts();
   const std::lock_guard lock(mutex_);
   counts_ = std::move(counts);
-  anomalies_ = stream_.anomalies() + failures_;
+  anomalies_ = stream_->anomalies() + failures_;
   published_ = std::chrono::steady_clock::now();
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "formats/units.hpp"
 #include "io/sources/block_losses.hpp"
 
 namespace eventloom {
@@ -19,6 +20,7 @@ constexpr std::size_t kChunkBytes = 256U << 10;
 
 EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live)
     : reader_(std::move(reader)),
+      reorder_(reorder),
       live_(live),
       ordered_(reader_->name(), reorder),
       losses_(reader_->header(), live_.has_value()),
@@ -129,25 +131,60 @@ void EncodedStream::refuse_time(Tick time) const {
 
 void EncodedStream::read_block() {
   auto block = ordered_.spare();
-  if (reader_->read(block)) {
-    if (live_) {
-      leave_out_late(block);
-      see(block);
-    }
-    losses_.take(block);
-    if (block.size() != 0) ordered_.push(std::move(block));
-  } else {
-    losses_.finish();
-    ordered_.end();
-    all_read_ = true;
+  if (!reader_->read(block)) return finish_reading();
+  const auto jump = live_ ? jump_back(block) : block.size();
+  if (jump < block.size()) behind_the_jump_ = block.cut(jump);
+  take(std::move(block));
+  if (behind_the_jump_.size() != 0) finish_reading();
+}
+
+void EncodedStream::take(HitBlock block) {
+  if (live_) {
+    leave_out_late(block);
+    see(block);
   }
+  losses_.take(block);
+  if (block.size() != 0) ordered_.push(std::move(block));
+}
+
+void EncodedStream::finish_reading() {
+  losses_.finish();
+  ordered_.end();
+  all_read_ = true;
+}
+
+/// Hits of earlier times come too late. When read live.
+Tick EncodedStream::earliest_in_time() const {
+  return std::max(ordered_.given_to().value_or(0), closed_ * reader_->header().base.epoch_ticks);
+}
+
+/// The hit from which on a block lies where the clock has gone back to; its size where it does not.
+std::size_t EncodedStream::jump_back(const HitBlock& block) const {
+  const auto& header = reader_->header();
+  if ((header.flags & kNumbered) != 0) return block.size();
+  const auto disorder = steps_in(std::chrono::duration_cast<std::chrono::nanoseconds>(live_->longest_disorder).count(),
+                                 header.base.tick_ps);
+  const Tick least = earliest_in_time();
+  const auto in_time = std::find_if(block.time.rbegin(), block.time.rend(),
+                                    [=](Tick time) { return least <= disorder || time >= least - disorder; });
+  return static_cast<std::size_t>(block.time.rend() - in_time);
+}
+
+std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
+  if (behind_the_jump_.size() == 0) return nullptr;
+  auto next = std::make_unique<EncodedStream>(std::move(reader_), reorder_, live_);
+  next->losses_before_ = std::move(losses_before_);
+  losses_.add_counts(next->losses_before_);
+  next->anomalies_before_ = anomalies_before_ + losses_.without_hits();
+  next->take(std::move(behind_the_jump_));
+  return next;
 }
 
 /// What would end the program if it stood in a file.
 void EncodedStream::leave_out_late(HitBlock& block) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
   const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
-  const Tick least = std::max(ordered_.given_to().value_or(0), closed_ * epoch_ticks);
+  const Tick least = earliest_in_time();
   const auto take_out = [&block](auto goes, DropCause cause) {
     if (std::ranges::none_of(block.time, goes)) return;
     std::vector<bool> out(block.size());
@@ -191,6 +228,7 @@ void EncodedStream::release_waiting() {
 
 SourceCounts EncodedStream::counts() const {
   auto counts = reader_->counts();
+  for (const auto& [name, n] : losses_before_) counts[name] += n;
   losses_.add_counts(counts);
   return counts;
 }

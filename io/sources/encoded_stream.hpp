@@ -24,6 +24,8 @@ struct LiveReading {
   /// handed over before the source is given up as one that is behind the others.
   std::chrono::milliseconds longest_quiet{1000};
   std::size_t most_bytes = std::size_t{32} << 20;  ///< of hits that wait; with more the oldest wait no longer
+  /// Hits that come later than by so much are not late: the clock has gone back. Unless times are event numbers.
+  std::chrono::hours longest_disorder{1};
 };
 
 /// A source that is read from a foreign format as it is needed and turned into epoch buffers, the
@@ -38,6 +40,9 @@ class EncodedStream final : public Source {
   /// Returns the epoch before which every buffer and stretch of damage that begins there is complete, so that
   /// collect() up to there reads nothing; nothing at the end of the stream, when all is.
   std::optional<Epoch> read_on();
+  /// After the end, where that is only a clock that has gone back: the stream that begins there, with the reader and
+  /// the counts of this one, which is of no use then. Null where all has been read.
+  std::unique_ptr<EncodedStream> behind_the_jump();
   /// Where the stream begins, once it is certain; one past the last epoch of all that has been read, what is held back
   /// included. Of a stream that is followed.
   [[nodiscard]] std::optional<Epoch> begins() const { return first_epoch_; }
@@ -53,7 +58,9 @@ class EncodedStream final : public Source {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void forget(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
-  [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies() + losses_.without_hits(); }
+  [[nodiscard]] std::uint64_t anomalies() const override {
+    return reader_->anomalies() + anomalies_before_ + losses_.without_hits();
+  }
   [[nodiscard]] SourceCounts counts() const override;
 
  private:
@@ -64,6 +71,10 @@ class EncodedStream final : public Source {
   void tell_rare(Epoch epoch);
   [[nodiscard]] double seconds(std::uint64_t epochs) const;
   void read_block();
+  void take(HitBlock block);
+  void finish_reading();
+  [[nodiscard]] std::size_t jump_back(const HitBlock& block) const;
+  [[nodiscard]] Tick earliest_in_time() const;
   void leave_out_late(HitBlock& block);
   void see(const HitBlock& block);
   void release_waiting();
@@ -80,11 +91,15 @@ class EncodedStream final : public Source {
   };
 
   std::unique_ptr<HitReader> reader_;
+  std::size_t reorder_;
   std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
   std::deque<Arrival> arrivals_;  ///< of blocks that may wait, when read live
   std::uint32_t arrived_ = 0;     ///< blocks
   LossAccount losses_;
+  SourceCounts losses_before_;          ///< of the streams before the clock went back
+  std::uint64_t anomalies_before_ = 0;  ///< likewise
+  HitBlock behind_the_jump_;            ///< the first hits of the stream that begins where the clock has gone back
   EpochBufferEncoder encoder_;
   std::deque<HeldBuffers> chunks_;
   std::vector<HeldBuffers> spares_;  ///< of chunks that were forgotten

@@ -37,6 +37,8 @@ struct HitBlock {
   [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
   /// Keeps the first `hits` hits; losses stay, those behind at the end.
   void truncate(std::size_t hits);
+  /// Keeps the first `hits` hits, not all, and the losses among them; returns the rest.
+  HitBlock cut(std::size_t hits);
   void clear();
 };
 

@@ -86,7 +86,7 @@ std::uint64_t LossAccount::hits() const { return std::accumulate(hits_.begin(), 
 
 void LossAccount::add_counts(SourceCounts& counts) const {
   for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (hits_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] = hits_[i];
+    if (hits_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] += hits_[i];
   }
 }
 

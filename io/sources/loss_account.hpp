@@ -37,7 +37,7 @@ class LossAccount {
   [[nodiscard]] bool any() const { return any_; }
   /// Hits lost.
   [[nodiscard]] std::uint64_t hits() const;
-  /// Hits lost by cause, as hits_dropped_*, where there are any.
+  /// Adds the hits lost by cause, as hits_dropped_*, where there are any.
   void add_counts(SourceCounts& counts) const;
   /// Losses of an unknown number of hits.
   [[nodiscard]] std::uint64_t without_hits() const { return without_hits_; }

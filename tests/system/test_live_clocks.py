@@ -4,9 +4,10 @@ import signal
 
 import pytest
 
-from interrupted import STOPPED
+from epochs_file import hits_of_file
+from interrupted import STOPPED, until
 from live import Board, LiveRun, Recording, assert_slices_as_replayed, drained, free_port, losses_of, masked, merged, rows, udp
-from misbehaviour import BadBoard
+from misbehaviour import BadBoard, BadServer
 
 FAR = 10**12  # epochs
 STREAMS = {"sources": 2, "rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 200_000,
@@ -59,6 +60,34 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
     assert found["ledger/hits_in"].sum() == recording.sent()
     assert set(range(10, 20)) <= set(masked(found)) <= set(range(9, 31)) and set(masked(found).values()) == {2}
     assert_slices_as_replayed(recording, found)
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_a_server_jumps_and_is_back(tmp_path, recording, np):
+    """The stamps of an MBS server, likewise."""
+    port = free_port()
+    with BadServer(recording.files[1], hits_of_file(recording.files[1]), seed=0, calm=1000) as other, \
+            LiveRun(tmp_path, [udp(port), f"mbs://127.0.0.1:{other.port}/transport?time=wr"], *recording.meaning, "--segment-size", "1",
+                    "--builders", "1", "--epoch-timeout", "1s", np=np).listening() as run, \
+            Board(recording.files[0], port) as steady:
+        steady.header()
+        until(lambda: other.go_on(0) or other.client, "the run connects", so_far=run.text)
+        together(steady, other, 0, 1_000)
+        run.until_parts(8)
+        together(steady, other, 1_000, 2_000, FAR)
+        run.until_told("source 1 (", "set aside")
+        together(steady, other, 2_000, 3_000)
+        run.until_told("source 1 (", "is back")
+        together(steady, other, 3_000, 4_000)
+        until(lambda: other.flush() or not other.waiting, "all is sent", so_far=run.text)
+        drained(port)
+        run.signal(signal.SIGINT)
+        found, report = run.found(3, timeout=20), run.report()
+    lost = losses_of(report, 1)
+    assert lost.keys() <= {"out_of_step", "late"} and lost["out_of_step"] == recording.hits(1, 1_000, 2_000)
+    assert losses_of(report, 0) == {}
+    assert found["ledger/hits_in"].sum() == recording.sent()
+    assert set(range(31, 40)) <= rows(found).keys() - masked(found), "it is there again"
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGUSR1, "--duration"])

@@ -176,6 +176,46 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   EXPECT_EQ(hasty.hits_read(), 4U);
 }
 
+/// To its end; the hits that were handed over.
+std::uint64_t follow(EncodedStream& stream) {
+  while (stream.read_on()) {
+  }
+  std::uint64_t hits = 0;
+  SliceData data;
+  stream.collect({0, kAll}, data);
+  for (const auto piece : data.pieces) {
+    for (std::size_t at = 0; at < piece.size();) {
+      const auto header = read_epoch_buffer_header(piece.subspan(at));
+      hits += header->n_hits;
+      at += header->stored_bytes();
+    }
+  }
+  return hits;
+}
+
+TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
+  constexpr Tick kHours = 10 * Tick{3600} * 1'000'000'000;
+  // Ahead, what is late there, and back in the middle of a block.
+  auto ahead = stream_of(
+      {{1000, 2000}, {kHours, kHours + 500}, {kHours + 100, kHours + 700, 2100, 2300}, {2200, 9000}, {8000, 9900}}, 1,
+      LiveReading{kAtOnce});
+  EXPECT_EQ(follow(ahead), 5U);
+  auto back = ahead.behind_the_jump();
+  ASSERT_NE(back, nullptr);
+  EXPECT_EQ(follow(*back), 5U);
+  EXPECT_EQ(back->first_epoch(), 21U);
+  EXPECT_EQ(back->counts().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
+  EXPECT_EQ(back->behind_the_jump(), nullptr) << "all has been read";
+}
+
+TEST(FollowingAStream, LessThanAnHourBackIsLate) {
+  constexpr Tick kMinutes = 50 * Tick{60} * 1'000'000'000;
+  auto live = stream_of({{1000}, {kMinutes}, {2000, 2100}, {kMinutes + 1}}, 1, LiveReading{kAtOnce});
+  EXPECT_EQ(follow(live), 3U);
+  EXPECT_EQ(live.behind_the_jump(), nullptr);
+  EXPECT_EQ(live.counts().at("hits_dropped_late"), 2U);
+}
+
 /// In the steps of those who hand it over.
 TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
   auto live = stream_of({{1000, 2000}, {}, {2050}, {2060, 2070}}, 1,
