@@ -29,8 +29,12 @@ void choose_ucx() {
   // launcher is killed.
   const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
   if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
-  // A program without a launcher needs no daemon beside it, which takes longer to start than MPI does.
-  if (!users_own) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // A program without a launcher needs no daemon beside it, which takes longer to start than MPI does, and no folder,
+  // which all without a daemon would share.
+  if (!users_own && !launched()) {
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
+  }
   // The first two name the components, the others let them run without RDMA hardware, over shared
   // memory and TCP. setenv does not overwrite what the user has set.
   constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {
@@ -69,6 +73,9 @@ std::set<std::string> usable_transports() {
   return names;
 }
 
+/// For ranks that leave: nothing else may be under way on it, or they would take that for an answer.
+MPI_Comm of_departure = MPI_COMM_NULL;
+
 /// Where this process is between MPI_Init and its end: "rank 1 on n1".
 std::string place_at_work;
 
@@ -88,15 +95,18 @@ MpiEnvironment::MpiEnvironment() {
   choose_ucx();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  std::atexit(tell_unexpected_exit);
-  place_at_work = fmt::format("rank {} on {}", rank(), host_name());
+  const auto place = fmt::format("rank {} on {}", rank(), host_name());
+  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &of_departure), ("MPI_Comm_dup at " + place).c_str());
   int of_tools = 0;
   mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
+  place_at_work = place;
+  std::atexit(tell_unexpected_exit);
 }
 
 MpiEnvironment::~MpiEnvironment() {
   place_at_work.clear();
   if (leaves_alone()) return;
+  MPI_Comm_free(&of_departure);
   MPI_T_finalize();
   MPI_Finalize();
 }
@@ -123,7 +133,7 @@ bool MpiEnvironment::all_come_here(std::chrono::milliseconds within) {
   const auto until = std::chrono::steady_clock::now() + within;
   MPI_Request request = MPI_REQUEST_NULL;
   int done = 0;
-  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  if (MPI_Ibarrier(of_departure, &request) != MPI_SUCCESS) return false;
   while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -137,7 +147,7 @@ std::vector<std::string> MpiEnvironment::gather(const std::string& text) {
   mine.resize(kMost);
   std::string all(rank() == 0 ? kMost * static_cast<std::size_t>(size()) : 0, '\0');
   const int n = static_cast<int>(kMost);
-  if (MPI_Gather(mine.data(), n, MPI_CHAR, all.data(), n, MPI_CHAR, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return {text};
+  if (MPI_Gather(mine.data(), n, MPI_CHAR, all.data(), n, MPI_CHAR, 0, of_departure) != MPI_SUCCESS) return {text};
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < all.size(); at += kMost) texts.emplace_back(all.c_str() + at);
   return texts;

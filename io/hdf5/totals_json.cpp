@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 namespace eventloom {
 
@@ -14,21 +15,23 @@ Json to_json(const RunTotals& t) {
   for (std::size_t i = 0; i < kDropCauses; ++i) dropped[std::string(kDropCauseNames[i])] = t.hits_dropped[i];
   Json losses = Json::array();
   for (const auto& [source, hits] : t.source_losses) losses.push_back({source, hits});
-  return {{"slices", t.slices},
-          {"events", t.events},
-          {"hits_in", t.hits_in},
-          {"hits_in_events", t.hits_in_events},
-          {"hits_outside", t.hits_outside},
-          {"hits_rejected", t.hits_rejected},
-          {"hits_dropped", dropped},
-          {"source_losses", losses},
-          {"hits_written", t.hits_written},
-          {"events_truncated", t.events_truncated},
-          {"events_incomplete", t.events_incomplete},
-          {"events_lacking_source", t.events_lacking},
-          {"incomplete_slices", t.incomplete_slices},
-          {"anomalies", t.anomalies},
-          {"unbalanced_slices", t.unbalanced_slices}};
+  Json json;
+  json["slices"] = t.slices;
+  json["events"] = t.events;
+  json["hits_in"] = t.hits_in;
+  json["hits_in_events"] = t.hits_in_events;
+  json["hits_outside"] = t.hits_outside;
+  json["hits_rejected"] = t.hits_rejected;
+  json["hits_dropped"] = std::move(dropped);
+  json["source_losses"] = std::move(losses);
+  json["hits_written"] = t.hits_written;
+  json["events_truncated"] = t.events_truncated;
+  json["events_incomplete"] = t.events_incomplete;
+  json["events_lacking_source"] = t.events_lacking;
+  json["incomplete_slices"] = t.incomplete_slices;
+  json["anomalies"] = t.anomalies;
+  json["unbalanced_slices"] = t.unbalanced_slices;
+  return json;
 }
 
 RunTotals totals_from_json(const Json& json) {

@@ -121,7 +121,9 @@ class Campaign:
         rank = failure.rank
         # Libraries crash where they find no memory or cannot read, and before main() nothing can be caught: others tell that.
         by_others = rf"An error occurred in MPI|Failed to allocate|exited on signal|\brank {rank}\b.* is lost"
-        if failure.do == "fail" and failure.call in (*KINDS["memory"], "read") and re.search(by_others, run.done.stderr):
+        before_main = "terminate called" in run.done.stderr and "info: exchange" not in run.done.stderr
+        of_libraries = failure.do == "fail" and failure.call in (*KINDS["memory"], "read")
+        if (of_libraries or before_main) and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
         told = [line for line in run.done.stderr.splitlines() if re.match(r"eventloom( run)?: (?!info|warning)", line)]

@@ -32,7 +32,7 @@ TIMEOUT = 1  # s, --epoch-timeout
 BUFFER = 4 << 20
 DURATION = SECONDS + 5  # s, of a run that ends by itself
 CALM = 1.5  # s between two misbehaviours of a peer
-MARGIN = 0.1  # s around a misbehaviour in which slices may lack what it held up
+MARGIN = 0.3  # s around a misbehaviour in which slices may lack what it held up
 
 
 def seeds():
