@@ -7,18 +7,18 @@
 
 #include "app/command_line.hpp"
 #include "app/convert_target.hpp"
-#include "app/epoch_steps.hpp"
 #include "app/file_options.hpp"
 #include "app/live_steps.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/epochs/epoch_steps.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/durable.hpp"
-#include "io/sources/open_sources.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_writer.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

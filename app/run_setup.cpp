@@ -13,8 +13,8 @@
 #include "core/dataflow/live_stream.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/sorted/sorted_source.hpp"
-#include "io/sources/open_sources.hpp"
 #include "schedulers/table.hpp"
 
 namespace eventloom {

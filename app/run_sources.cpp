@@ -13,7 +13,7 @@
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
-#include "io/sources/looped_source.hpp"
+#include "io/recorded/looped_source.hpp"
 
 namespace eventloom {
 

@@ -15,9 +15,8 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
-#include "io/live/live_opener.hpp"
-#include "io/sources/looped_source.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/recorded/looped_source.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 
