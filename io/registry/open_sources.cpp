@@ -60,17 +60,21 @@ std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spe
 
 bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
 
-std::unique_ptr<Source> SourceOpener::open(const SourceSpec& spec, SourceId id) {
+OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  if (scheme.stream != nullptr) return scheme.stream(uri, base_);
+  if (scheme.stream != nullptr) return {scheme.stream(uri, base_)};
   TimeBase base;
   base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
   base.epoch_ticks =
       base_.epoch_ticks.value_or(is_numbered(scheme, uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
-  if (!spec.defect.empty()) return open_lost(spec, id, base);
-  if (scheme.is_live()) return open_live(spec, id, base);
-  return std::make_unique<EncodedStream>(scheme.read(uri, id, base), reorder_of(scheme, uri));
+  if (!spec.defect.empty()) return {open_lost(spec, id, base)};
+  if (scheme.is_live()) {
+    auto stream = open_live(spec, id, base);
+    auto* const live = stream.get();
+    return {std::move(stream), live};
+  }
+  return {std::make_unique<EncodedStream>(scheme.read(uri, id, base), reorder_of(scheme, uri))};
 }
 
 std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id, const TimeBase& base) {

@@ -27,6 +27,12 @@ std::vector<std::string> files_of(const SourceSpec& spec);
 /// Whether data of a source come when they come.
 bool is_live(const SourceUri& uri);
 
+/// A source that is open.
+struct OpenedSource {
+  std::unique_ptr<Source> stream;
+  LiveStream* live = nullptr;  ///< the same, where its data come when they come
+};
+
 /// Opens sources; live ones that share a port must be opened by the same.
 class SourceOpener {
  public:
@@ -34,7 +40,7 @@ class SourceOpener {
 
   /// `id`: its number in the run. Throws UserError when it cannot be opened, is an .epochs file of another clock than
   /// asked for, or a recording is in the way of that of a live source.
-  std::unique_ptr<Source> open(const SourceSpec& spec, SourceId id);
+  OpenedSource open(const SourceSpec& spec, SourceId id);
 
  private:
   std::unique_ptr<LiveStream> open_live(const SourceSpec& spec, SourceId id, const TimeBase& base);
@@ -46,7 +52,7 @@ class SourceOpener {
 
 /// A source on its own.
 inline std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& base) {
-  return SourceOpener(base).open(spec, id);
+  return SourceOpener(base).open(spec, id).stream;
 }
 
 }  // namespace eventloom
