@@ -7,18 +7,18 @@
 
 #include "app/command_line.hpp"
 #include "app/convert_target.hpp"
-#include "app/epoch_steps.hpp"
 #include "app/file_options.hpp"
 #include "app/live_steps.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/epochs/epoch_steps.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/durable.hpp"
-#include "io/sources/open_sources.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_writer.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
@@ -55,21 +55,20 @@ struct Conversion {
 
 class Converter {
  public:
-  Converter(Source& source, const ConvertFormat& format, const std::string& path)
-      : source_(source), target_(open_target(format, path, source.header())) {}
+  Converter(const OpenedSource& source, const ConvertFormat& format, const std::string& path)
+      : source_(*source.stream), live_(source.live), target_(open_target(format, path, source_.header())) {}
 
   Conversion convert() {
     const auto take = [this](EpochRange epochs) { step(epochs); };
-    auto* const live = dynamic_cast<LiveStream*>(&source_);
     try {
-      if (live != nullptr) {
-        for_each_live_step(*live, take);
+      if (live_ != nullptr) {
+        for_each_live_step(*live_, take);
       } else {
         for_each_step(source_, take);
       }
       return {target_->finish(), damaged_ + source_.anomalies()};
     } catch (const UserError&) {
-      if (live != nullptr) target_->abandon();  // these data do not come again
+      if (live_ != nullptr) target_->abandon();  // these data do not come again
       throw;
     }
   }
@@ -102,6 +101,7 @@ class Converter {
   }
 
   Source& source_;
+  LiveStream* live_;  ///< the same, if it is live
   std::unique_ptr<ConvertTarget> target_;
   SliceData data_;
   std::uint64_t damaged_ = 0;
@@ -153,13 +153,14 @@ void check_files(const po::variables_map& values, const std::vector<SourceSpec>&
 /// Returns whether the input was without damage.
 bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
-  const auto source = opener.open(spec, id);
+  const auto opened = opener.open(spec, id);
+  const auto& source = opened.stream;
   if (!spec.defect.empty()) return false;  // that has been told; a file of it would say that it has no hits
-  if (auto* live = dynamic_cast<LiveStream*>(source.get())) begin_live(*live);
+  if (opened.live != nullptr) begin_live(*opened.live);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");
   }
-  const auto result = Converter(*source, format, path).convert();
+  const auto result = Converter(opened, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
   if (result.damaged != 0) spdlog::error("{}: {} damaged places were left out", source->name(), result.damaged);
   return result.damaged == 0;

@@ -21,9 +21,9 @@ SliceId next_slice_of_filter(const FilterRoleSettings& settings, std::uint64_t f
 
 }  // namespace
 
-FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector& selector)
+FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector selector)
     : settings_(std::move(settings)),
-      selector_(selector),
+      selector_(std::move(selector)),
       next_(next_slice_of_filter(settings_, settings_.first_slice.value)) {
   for (auto& inbox : inboxes) lanes_.push_back({std::move(inbox), SliceAssembler{1}});
 }

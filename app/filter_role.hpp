@@ -24,7 +24,7 @@ struct FilterRoleSettings {
 class FilterRole final : public Role {
  public:
   /// `inboxes`: one per builder, by number.
-  FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector& selector);
+  FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector selector);
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_; }
@@ -41,7 +41,7 @@ class FilterRole final : public Role {
 
   FilterRoleSettings settings_;
   std::vector<Lane> lanes_;
-  Selector& selector_;
+  Selector selector_;
   SliceId next_;
   BuiltSlice slice_;
   bool finished_ = false;

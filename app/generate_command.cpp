@@ -21,8 +21,8 @@
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/sources/default_epoch.hpp"
-#include "io/sources/point_process.hpp"
+#include "io/generator/point_process.hpp"
+#include "io/recorded/default_epoch.hpp"
 
 namespace eventloom {
 

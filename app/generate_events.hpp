@@ -6,8 +6,8 @@
 
 #include "formats/geometry.hpp"
 #include "formats/stream_file.hpp"
-#include "io/sources/hit_reader.hpp"
-#include "io/sources/point_process.hpp"
+#include "io/generator/point_process.hpp"
+#include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
 

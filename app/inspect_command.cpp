@@ -1,27 +1,16 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/command_line.hpp"
-#include "app/inspect_epochs.hpp"
-#include "app/inspect_hld.hpp"
-#include "app/inspect_lmd.hpp"
-#include "app/inspect_packed.hpp"
-#include "app/inspect_spikes.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/spikes.hpp"
-#include "formats/stream_file.hpp"
 #include "io/hdf5/output_reader.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 
@@ -34,75 +23,31 @@ using Json = nlohmann::ordered_json;
 /// Lists of problems are cut here for people; --json has all of them.
 constexpr std::size_t kShownProblems = 20;
 
+/// Kinds of files that are known by what is in them.
+std::string recognised_files() {
+  return list_schemes([](const SourceScheme& scheme) { return scheme.recognise != nullptr ? scheme.ending : ""; });
+}
+
+/// Kinds of files that only their URI tells how to read.
+std::string shown_by_uri() {
+  return list_schemes([](const SourceScheme& scheme) {
+    const bool shown = scheme.inspect != nullptr && scheme.recognise == nullptr;
+    return shown ? std::string(scheme.name) + ":" : "";
+  });
+}
+
 CommandLine make_command_line() {
-  CommandLine line(
-      "inspect",
-      "inspect FILE... [options]\n"
-      "Shows what is in recordings (.epochs, .lmd, .hld, .spikes, packed: with its URI) and in output files\n"
-      "(run.h5, parts, merged), and checks them.\n"
-      "Exit code 3 when one is damaged.");
+  CommandLine line("inspect", "inspect FILE... [options]\nShows what is in recordings (" + recognised_files() + ", " +
+                                  shown_by_uri() +
+                                  " with its URI) and in output files\n"
+                                  "(run.h5, parts, merged), and checks them.\n"
+                                  "Exit code 3 when one is damaged.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
       "events", po::value<std::uint64_t>()->default_value(0)->value_name("N"),
       "also show the first N events in full (of .epochs, .spikes and packed: the first N hits)");
   line.positional("file", -1);
   return line;
-}
-
-/// The scheme of the recorded format that a file begins with, if it is one.
-std::optional<std::string> scheme_of_content(const std::string& path) {
-  std::array<std::uint32_t, 2> words{};
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(words.data()), sizeof words);
-  const std::uint64_t magic = std::uint64_t{words[1]} << 32 | words[0];
-  if (magic == StreamFileHeader::kMagic) return "file";
-  if (magic == SpikeFileHeader::kMagic) return "spikes";
-  // The second word of an LMD file is the type of its header, that of an HLD file its decoding, in either byte order.
-  constexpr std::array<std::uint32_t, 2> kLmd = {0x00010065, 0x000107d0};
-  constexpr std::uint32_t kHld = 0x00030001;
-  for (const auto word : {words[1], __builtin_bswap32(words[1])}) {
-    if (std::ranges::find(kLmd, word) != kLmd.end()) return "lmd";
-    if (word == kHld) return "hld";
-  }
-  return std::nullopt;
-}
-
-Json to_json(const Damage& damage) {
-  Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch}};
-  const bool breaks_off = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
-  if (breaks_off) {
-    json["until"] = "the end";
-  } else {
-    json["epochs"] = damage.n_epochs;
-  }
-  json["hits"] = damage.n_hits;
-  json["cause"] = kDropCauseNames[static_cast<std::size_t>(damage.cause)];
-  return json;
-}
-
-Json payload_words_to_json(std::uint8_t n) {
-  return n == PayloadTable::kLengthInFirstWord ? Json("length in first word") : Json(n);
-}
-
-/// By system, without those that have none; one entry when all are alike.
-Json payload_to_json(const PayloadTable& table) {
-  Json systems = Json::object();
-  if (table.any() && table == PayloadTable::uniform(table.words[0])) {
-    systems["all"] = payload_words_to_json(table.words[0]);
-    return systems;
-  }
-  for (std::size_t i = 0; i < table.words.size(); ++i) {
-    if (table.words[i] > 0) systems[std::to_string(i)] = payload_words_to_json(table.words[i]);
-  }
-  return systems;
-}
-
-/// What a stream's times and payload are, as words.
-Json flags_to_json(std::uint32_t flags) {
-  Json list = Json::array();
-  if ((flags & kNumbered) != 0) list.push_back("times are event numbers");
-  if ((flags & kTriggerInPayload) != 0) list.push_back("trigger type in the second payload word");
-  if ((flags & kSorted) != 0) list.push_back("time-sorted hits of several sources");
-  return list;
 }
 
 Json to_json(const LedgerSummary& ledger) {
@@ -146,51 +91,11 @@ Json to_json(const SourceRecord& source) {
           {"id", source.id}};
 }
 
-Json to_json(const RecordedHit& hit) {
-  Json json{{"time", hit.time}, {"channel", hit.channel}};
-  if (!hit.payload.empty()) json["payload"] = hit.payload;
-  return json;
-}
-
 template <class Items>
 Json list_to_json(const Items& items) {
   Json list = Json::array();
   for (const auto& item : items) list.push_back(to_json(item));
   return list;
-}
-
-Json inspect_epochs(const std::string& path, std::uint64_t n_hits) {
-  const auto report = read_epochs_report(path, n_hits);
-  Json damage = Json::array();
-  for (const auto& stretch : report.damage) damage.push_back(to_json(stretch));
-  Json json{{"file", path},
-            {"kind", "epochs"},
-            {"damaged", report.damaged()},
-            {"file_bytes", report.file_bytes},
-            {"source", report.header.source},
-            {"tick_ps", report.header.base.tick_ps},
-            {"epoch_ticks", report.header.base.epoch_ticks},
-            {"payload_words_by_system", payload_to_json(report.header.payload)},
-            {"text", report.header.text},
-            {"flags", flags_to_json(report.header.flags)},
-            {"event_tags", report.tags},
-            {"histograms", report.histograms},
-            {"index", report.index},
-            {"buffers", report.buffers},
-            {"words", report.words},
-            {"hits", report.hits},
-            {"payload_words", report.payload_words},
-            {"first_tick", report.first_tick},
-            {"last_tick", report.last_tick},
-            {"first_epoch", report.epochs.begin},
-            {"end_epoch", report.epochs.end},
-            {"gaps", report.gaps},
-            {"epochs_in_gaps", report.epochs_in_gaps},
-            {"anomalies", report.anomalies},
-            {"damage", damage},
-            {"problems", report.problems}};
-  if (n_hits > 0) json["first_events"] = list_to_json(report.first_hits);
-  return json;
 }
 
 Json inspect_output(const std::string& path, std::uint64_t n_events) {
@@ -216,28 +121,28 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
 }
 
 Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
-  if (uri.scheme() == "lmd") return inspect_lmd(uri, n_events);
-  if (uri.scheme() == "hld") return inspect_hld(uri, n_events);
-  if (uri.scheme() == "spikes") return inspect_spikes(uri, n_events);
-  if (uri.scheme() == "packed") return inspect_packed(uri, n_events);
-  if (uri.scheme() == "file") return inspect_epochs(uri.path(), n_events);
-  throw UserError("'" + uri.text() + "': inspect reads files, and lmd:, hld:, spikes: and packed: sources");
+  const auto inspect = scheme_of(uri).inspect;
+  if (inspect != nullptr) return inspect(uri, n_events);
+  throw UserError("'" + uri.text() + "': inspect shows files, and sources of " + list_schemes([](const auto& scheme) {
+                    return scheme.inspect != nullptr ? std::string(scheme.name) + ":" : "";
+                  }));
 }
 
 /// A file says by its first bytes what it is; a URI says how to read it.
 Json inspect(const std::string& text, std::uint64_t n_events) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
-    if (text.find(':') != std::string::npos) return inspect_source(SourceUri::parse(text), n_events);
+    if (text.find(':') != std::string::npos) return inspect_source(parse_source_uri(text), n_events);
     if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
     throw UserError("cannot open '" + text + "': no such file");
   }
   if (is_hdf5(text)) return inspect_output(text, n_events);
-  const auto scheme = scheme_of_content(text);
-  if (!scheme) {
-    throw UserError("'" + text + "' is none of .epochs, .lmd, .hld, .spikes and HDF5; packed: needs its whole URI");
+  for (const auto& scheme : source_schemes()) {
+    if (scheme.recognise == nullptr || !scheme.recognise(text)) continue;
+    return inspect_source(SourceUri::of_path(std::string(scheme.name), text), n_events);
   }
-  return inspect_source(SourceUri::of_path(*scheme, text), n_events);
+  throw UserError("'" + text + "' is none of " + recognised_files() + " and HDF5; " + shown_by_uri() +
+                  " needs its whole URI");
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace eventloom {
 
@@ -66,7 +67,8 @@ std::size_t LiveInputs::receive(SteadyTime now) {
   std::size_t heard = 0;
   for (auto& input : inputs_) {
     if (input.heard == SteadyTime{}) input.heard = now;
-    const bool listens = input.stream->listens() || input.stream->drained();
+    const auto before = input.stream->progress();
+    const bool listens = before.listens || before.drained;
     if (!listens) input.listens_since = now;
     expect(input);
     const bool something = input.stream->receive() != 0;
@@ -77,11 +79,12 @@ std::size_t LiveInputs::receive(SteadyTime now) {
     } else {
       tell_silence(input);
     }
-    if (input.stream->heard_of() > input.was_at) {
-      input.was_at = input.stream->heard_of();
+    const auto progress = input.stream->progress();
+    if (progress.heard_of > input.was_at) {
+      input.was_at = progress.heard_of;
       input.moved = now;
     }
-    if (input.stream->passed_too_early()) wait_longer(input);
+    if (std::exchange(input.late_passed, progress.late_passed) != progress.late_passed) wait_longer(input);
     look_for_jump(input);
     if (input.absent) look_for_return(input);
   }
@@ -98,15 +101,15 @@ void LiveInputs::expect(Input& input) const {
 }
 
 void LiveInputs::look_for_jump(Input& input) {
-  const auto place = input.stream->aside();
-  if (place.has_value() == input.aside) return;
-  input.aside = place.has_value();
+  const auto progress = input.stream->progress();
+  if (progress.aside.has_value() == input.aside) return;
+  input.aside = progress.aside.has_value();
   if (!input.aside) return;
-  if (!input.absent) input.absent_from = input.stream->reached();
+  if (!input.absent) input.absent_from = progress.reached;
   input.absent = true;
   tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it "
                                  "sends is dropped (out_of_step) until it is back",
-                                 input.stream->heard_of(), *place, frontier_.now()));
+                                 progress.heard_of, *progress.aside, frontier_.now()));
 }
 
 /// A clock may jump again and again.
@@ -123,7 +126,7 @@ LiveVotes LiveInputs::votes() const {
   votes.near = near();
   for (const auto& input : inputs_) {
     if (input.stream->end_epoch() || now_ - input.heard > kVote) continue;
-    const auto place = input.stream->aside();
+    const auto place = input.stream->progress().aside;
     if (place && *place > frontier_.now()) {
       votes.jumped_to(*place);
     } else if (place) {
@@ -139,19 +142,20 @@ Epoch LiveInputs::reached() const {
   Epoch most = 0;
   for (const auto& input : inputs_) {
     const auto end = input.stream->end_epoch();
-    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->heard_of());
+    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().heard_of);
   }
   return most;
 }
 
 Epoch LiveInputs::seen_end() const {
   Epoch most = reached();
-  for (const auto& input : inputs_) most = std::max(most, input.stream->seen_end());
+  for (const auto& input : inputs_) most = std::max(most, input.stream->progress().seen_end);
   return most;
 }
 
 bool LiveInputs::any_full() const {
-  return std::ranges::any_of(inputs_, [](const Input& i) { return !i.stream->listens() && !i.stream->end_epoch(); });
+  return std::ranges::any_of(inputs_,
+                             [](const Input& i) { return !i.stream->progress().listens && !i.stream->end_epoch(); });
 }
 
 void LiveInputs::set_others(const Others& others) {
@@ -160,7 +164,7 @@ void LiveInputs::set_others(const Others& others) {
   if (others.jump == 0) return;
   jumped_to_ = std::max(jumped_to_, others.jump);
   for (auto& input : inputs_) {
-    const auto place = input.stream->aside();
+    const auto place = input.stream->progress().aside;
     if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
     spdlog::warn("source {} ({}): its jump to epoch {} is believed, for nobody else is elsewhere, or few are",
                  input.id.value, input.stream->name(), *place);
@@ -199,7 +203,7 @@ bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
   if (input.was_at >= frontier_.now()) return true;
   const auto in_quiet = static_cast<Epoch>(in_seconds(patience_.quiet) * patience_.epochs_per_second);
   const Epoch little = std::max(epochs.end - epochs.begin, in_quiet);
-  const bool heard = input.was_at != 0 && input.stream->is_connected();
+  const bool heard = input.was_at != 0 && input.stream->peer().connected;
   const bool lately =
       patience_.epoch_timeout.count() == 0 || frontier_.since() - input.moved <= patience_.epoch_timeout;
   return heard && lately && frontier_.now() - input.was_at <= little && now_ - input.moved >= patience_.quiet;
@@ -226,7 +230,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   if (hurry_ != SteadyTime{}) {
     // Where nobody is ahead, silence says that there is no more.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
-    if (frontier_.now() <= input.stream->reached() && now_ - since >= kSilentAtEnd) return true;
+    if (frontier_.now() <= input.stream->progress().reached && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
@@ -234,7 +238,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   // What it lacks may have come while nobody listened to it.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
-  const bool left_behind = input.stream->heard_of() + near() < jumped_to_;
+  const bool left_behind = input.stream->progress().heard_of + near() < jumped_to_;
   const bool moves = now_ - input.moved < patience && !left_behind;
   return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
 }
@@ -243,10 +247,10 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
 bool LiveInputs::drained(Input& input) {
   if (input.finished == SteadyTime{}) {
     input.finished = now_;
-    input.missing = frontier_.now() > input.stream->reached();
+    input.missing = frontier_.now() > input.stream->progress().reached;
     input.stream->finish();
   }
-  return input.stream->drained() || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
+  return input.stream->progress().drained || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
 }
 
 void LiveInputs::give_up(Input& input, Epoch end) {
@@ -255,7 +259,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
   const bool missing = !ending || input.missing;
   if (!ending && !input.absent) {
     input.absent = true;
-    input.absent_from = input.stream->reached();
+    input.absent_from = input.stream->progress().reached;
     tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
                                    input.absent_from, frontier_.now()));
   }
@@ -263,11 +267,12 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 }
 
 void LiveInputs::look_for_return(Input& input) {
-  if (input.aside || input.stream->heard_of() < frontier_.at(now_ - patience_.epoch_timeout)) return;
+  const auto heard_of = input.stream->progress().heard_of;
+  if (input.aside || heard_of < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   if (input.told_absent > kTold) return;
   spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
-               input.stream->name(), input.stream->heard_of(), input.absent_from);
+               input.stream->name(), heard_of, input.absent_from);
 }
 
 void LiveInputs::tell_silence(Input& input) {
@@ -277,7 +282,7 @@ void LiveInputs::tell_silence(Input& input) {
   input.told = silence;
   spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
                in_seconds(silence),
-               input.stream->is_connected() ? "its sender is stopped, or the way to it is cut" : "nobody is there");
+               input.stream->peer().connected ? "its sender is stopped, or the way to it is cut" : "nobody is there");
 }
 
 }  // namespace eventloom

@@ -62,7 +62,7 @@ class Frontier {
 /// same as long as no other has to stop listening. A source that was given up is absent, and then nothing of it is
 /// waited for at all, until it has caught up to within that time.
 ///
-/// A source whose clock jumps is set aside at once, and is no measure for the others (LiveStream::aside). Where it is
+/// A source whose clock jumps is set aside at once, and is no measure for the others (LiveProgress::aside). Where it is
 /// then counts when more of those that have sent within a minute have jumped there than are anywhere else.
 class LiveInputs {
  public:
@@ -110,6 +110,7 @@ class LiveInputs {
     SteadyTime listens_since{};
     SteadyTime moved{};  ///< when it last got on
     Epoch was_at = 0;
+    std::uint64_t late_passed = 0;    ///< see LiveProgress, as far as heeded
     std::chrono::nanoseconds told{};  ///< length of the silence when it was told last
     SteadyTime finished{};            ///< when the end of the run took it to have no more to say
     bool missing = false;             ///< others had more then

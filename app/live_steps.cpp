@@ -10,7 +10,7 @@ void wait_for_more() { std::this_thread::sleep_for(std::chrono::microseconds(200
 
 void begin_live(LiveStream& stream) {
   catch_stop_signals();
-  while (!stream.is_known() && stop_signal() == 0) {
+  while (!stream.peer().known && stop_signal() == 0) {
     if (stream.receive() == 0) wait_for_more();
   }
   stream.settle();

@@ -20,7 +20,7 @@ void for_each_live_step(LiveStream& stream, Take take) {
   for (;;) {
     const bool heard = stream.receive() != 0;
     const auto end = stream.end_epoch();
-    const EpochRange step{at, end.value_or(stream.heard_of())};
+    const EpochRange step{at, end.value_or(stream.progress().heard_of)};
     if (step.end > at) {
       take(step);
       stream.forget(step.end);
@@ -31,7 +31,7 @@ void for_each_live_step(LiveStream& stream, Take take) {
       stopping = true;
       stream.finish();
     }
-    if (stream.drained()) stream.give_up(stream.reached(), false);
+    if (const auto at_end = stream.progress(); at_end.drained) stream.give_up(at_end.reached, false);
     if (!heard) wait_for_more();
   }
 }

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/runtime/error.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 
 /// Option values, checked. All throw UserError that names the option.
 namespace eventloom {

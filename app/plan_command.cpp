@@ -11,7 +11,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 

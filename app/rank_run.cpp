@@ -113,7 +113,7 @@ void RankRun::finish_sorted(RunResult& result) {
   }
 }
 
-Selector& RankRun::add_writer(std::uint32_t number) {
+Selector RankRun::add_writer(std::uint32_t number) {
   PartWriterSettings settings;
   settings.run_file = config_.output;
   settings.writer = number;
@@ -128,9 +128,9 @@ Selector& RankRun::add_writer(std::uint32_t number) {
   const bool goes_on = place != resumption_.writers.end();
   settings.list = goes_on ? place->second.list : PartListPlace{};
   settings.first_segment = goes_on ? place->second.next_segment : 0;
-  writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings), setup_.meaning.filter,
+  writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings),
                                                        [this](const std::string& why) { control_.stop_writing(why); }));
-  return writers_.back()->selector();
+  return {setup_.meaning.filter, *writers_.back()};
 }
 
 void RankRun::add_filter(FilterId id) {

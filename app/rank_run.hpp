@@ -16,6 +16,7 @@
 #include "app/run_setup.hpp"
 #include "app/source_role.hpp"
 #include "app/wiring.hpp"
+#include "core/dataflow/selector.hpp"
 #include "core/mpi/communicator.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
@@ -40,7 +41,8 @@ class RankRun {
   RunResult close();
 
  private:
-  Selector& add_writer(std::uint32_t number);
+  /// The filter of the run, and behind it a writer of this rank.
+  Selector add_writer(std::uint32_t number);
   void add_filter(FilterId id);
   void add_builder(BuilderId id);
   void keep_sorted(BuilderId id, BuilderRoleSettings& settings, SliceBuilderSettings& building);

@@ -8,9 +8,8 @@
 
 namespace eventloom {
 
-ResumableWriter::ResumableWriter(PartWriterSettings settings, const EventFilter& filter,
-                                 std::function<void(const std::string& why)> on_failure)
-    : parts_(std::move(settings)), selector_(filter, *this), on_failure_(std::move(on_failure)) {}
+ResumableWriter::ResumableWriter(PartWriterSettings settings, std::function<void(const std::string& why)> on_failure)
+    : parts_(std::move(settings)), on_failure_(std::move(on_failure)) {}
 
 template <class Step>
 void ResumableWriter::attempt(Step step) {

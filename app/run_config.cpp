@@ -11,7 +11,7 @@
 #include "formats/sorted_hit.hpp"
 #include "formats/stream_file.hpp"
 #include "formats/units.hpp"
-#include "io/live/live_opener.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 
@@ -19,16 +19,16 @@ namespace po = boost::program_options;
 
 namespace {
 
+std::string uri_forms(bool live) {
+  return list_schemes([live](const SourceScheme& scheme) { return scheme.is_live() == live ? scheme.form : ""; });
+}
+
 void add_input_options(po::options_description& options) {
-  options.add_options()(
-      "source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-      "a source, repeatable: file:PATH.epochs, lmd:PATH?time=tag|wr|word:OFFSET,COUNT, hld:PATH[?tdc], "
-      "spikes:PATH, packed:PATH?record=16&time=u64le@0&channel=u16be@8, "
-      "csv:PATH?time=1&channel=2&unit=ns, "
-      "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns, sorted:DIR, "
-      "gen:poisson?rate=1e6; a glob gives one source per file, with ?concat one in all; live: "
-      "mbs://HOST[:PORT]/transport|stream[?keys of lmd], udp://[ADDR]:PORT[?sources=3,5][&payload=N]")(
-      "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
+  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        ("a source, repeatable: " + uri_forms(false) +
+                         "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true))
+                            .c_str())("tick", po::value<std::string>()->value_name("TIME"),
+                                      "unit of time for imported data (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),

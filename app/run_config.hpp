@@ -10,7 +10,7 @@
 #include "core/dataflow/event_filter.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ring_layout.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 

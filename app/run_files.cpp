@@ -10,7 +10,8 @@
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
-#include "io/live/live_opener.hpp"
+#include "io/live/feed_recording.hpp"
+#include "io/registry/registry.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
@@ -30,7 +31,8 @@ void plan_inputs(FilePlan& plan, const RunConfig& config, const std::vector<Sour
 
 bool was_live(const RunFile& run) {
   return std::ranges::any_of(run.record.sources, [](const SourceRecord& source) {
-    return source.uri.starts_with("udp:") || source.uri.starts_with("mbs:");
+    const auto* scheme = find_scheme(source.uri.substr(0, source.uri.find(':')));
+    return scheme != nullptr && scheme->is_live();
   });
 }
 

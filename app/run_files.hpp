@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/run_config.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 

@@ -13,8 +13,8 @@
 #include "core/dataflow/live_stream.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/sorted/sorted_source.hpp"
-#include "io/sources/open_sources.hpp"
 #include "schedulers/table.hpp"
 
 namespace eventloom {
@@ -62,10 +62,11 @@ SourceFacts from_json(const Json& json) {
   return facts;
 }
 
-SourceFacts facts_of(const SourceSpec& spec, Source& source) {
+SourceFacts facts_of(const SourceSpec& spec, const SourceRole::LocalSource& local) {
+  auto& source = *local.stream;
   const auto& header = source.header();
   const auto input = source.input();
-  const auto* live = dynamic_cast<const LiveStream*>(&source);
+  const auto peer = local.live == nullptr ? LivePeer{} : local.live->peer();
   SourceFacts facts;
   facts.name = source.name();
   facts.uri = spec.uri.text();
@@ -78,9 +79,9 @@ SourceFacts facts_of(const SourceSpec& spec, Source& source) {
   facts.flags = header.flags;
   facts.text = header.text;
   facts.first_epoch = source.first_epoch();
-  facts.live = live != nullptr;
-  facts.joined = live != nullptr && live->joined();
-  facts.started_ns = live == nullptr ? 0 : live->started_ns();
+  facts.live = local.live != nullptr;
+  facts.joined = peer.joined;
+  facts.started_ns = peer.started_ns;
   return facts;
 }
 
@@ -117,11 +118,11 @@ SortedFacts sorted_from_json(const Json& json) {
 }
 
 /// What a rank tells the others of a stream that it has opened.
-Json describe(SourceId id, const SourceSpec& spec, Source& source) {
-  Json json = to_json(id, facts_of(spec, source));
+Json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
+  Json json = to_json(local.id, facts_of(spec, local));
   // The manifest stands for all streams of its folder.
-  const auto* sorted = dynamic_cast<const SortedSource*>(&source);
-  if (sorted != nullptr && id.value == 0) json["sorted"] = to_json(sorted->manifest());
+  const auto* sorted = dynamic_cast<const SortedSource*>(local.stream.get());
+  if (sorted != nullptr && local.id.value == 0) json["sorted"] = to_json(sorted->manifest());
   return json;
 }
 
@@ -300,7 +301,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   Json mine = Json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
-      mine.push_back(describe(source.id, specs[source.id.value], *source.stream));
+      mine.push_back(describe(specs[source.id.value], source));
     }
   });
   const auto told = communicator.all_gather(to_message(mine));

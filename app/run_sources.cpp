@@ -13,7 +13,7 @@
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
-#include "io/sources/looped_source.hpp"
+#include "io/recorded/looped_source.hpp"
 
 namespace eventloom {
 
@@ -24,8 +24,6 @@ using std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(2);
 constexpr auto kLongestDrain = std::chrono::seconds(1);
-
-LiveStream* live(const SourceRole::LocalSource& source) { return dynamic_cast<LiveStream*>(source.stream.get()); }
 
 /// How far the live sources of a rank, or of all, are.
 struct Readiness {
@@ -49,12 +47,11 @@ struct Readiness {
 Readiness look(const std::vector<SourceRole::LocalSource>& local) {
   Readiness ready;
   for (const auto& source : local) {
-    auto* stream = live(source);
-    if (stream == nullptr) continue;
-    stream->receive();
+    if (source.live == nullptr) continue;
+    source.live->receive();
     ++ready.live;
-    ready.known += stream->is_known() ? 1 : 0;
-    ready.heard += stream->first_epoch() ? 1 : 0;
+    ready.known += source.live->peer().known ? 1 : 0;
+    ready.heard += source.live->first_epoch() ? 1 : 0;
   }
   return ready;
 }
@@ -76,15 +73,14 @@ Readiness of_all(const Readiness& mine, const Communicator& communicator) {
 void drain(const std::vector<SourceRole::LocalSource>& local) {
   std::size_t open = 0;
   for (const auto& source : local) {
-    if (auto* stream = live(source)) stream->finish();
+    if (source.live != nullptr) source.live->finish();
   }
   const auto longest = steady_clock::now() + kLongestDrain;
   do {
     open = 0;
     for (const auto& source : local) {
-      auto* stream = live(source);
-      if (stream == nullptr || stream->drained()) continue;
-      stream->receive();
+      if (source.live == nullptr || source.live->progress().drained) continue;
+      source.live->receive();
       ++open;
     }
     if (open != 0) std::this_thread::sleep_for(kLook);
@@ -101,9 +97,8 @@ class Patience {
     if (first_.count() == 0 || waited < std::max(first_, 2 * told_)) return;
     told_ = waited;
     for (const auto& source : local) {
-      auto* stream = live(source);
-      if (stream == nullptr || stream->is_known()) continue;
-      spdlog::warn("source {} ({}): waiting for its first data for {:.1f} s", source.id.value, stream->name(),
+      if (source.live == nullptr || source.live->peer().known) continue;
+      spdlog::warn("source {} ({}): waiting for its first data for {:.1f} s", source.id.value, source.live->name(),
                    std::chrono::duration<double>(waited).count());
     }
   }
@@ -126,7 +121,7 @@ Extent extent_of(const std::vector<SourceRole::LocalSource>& local) {
   for (const auto& source : local) {
     const auto first = source.stream->first_epoch();
     const auto end = source.stream->end_epoch();
-    if (live(source) != nullptr) {
+    if (source.live != nullptr) {
       throw UserError("'" + source.stream->name() +
                       "' is live: --loop is for recordings; 'eventloom send' has one too");
     }
@@ -166,7 +161,9 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
   SourceOpener opener(config.time_base, config.live);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const SourceId id{static_cast<std::uint16_t>(s)};
-    if (roles.rank_of(id) == rank) local.push_back({id, opener.open(specs[s], id)});
+    if (roles.rank_of(id) != rank) continue;
+    auto opened = opener.open(specs[s], id);
+    local.push_back({id, std::move(opened.stream), opened.live});
   }
   return local;
 }
@@ -195,7 +192,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
   if (all.stopped || all.time_over) drain(local);
   agree(communicator, [&] {
     for (auto& source : local) {
-      if (auto* stream = live(source)) stream->settle();
+      if (source.live != nullptr) source.live->settle();
     }
   });
   return !all.time_over;

@@ -7,7 +7,7 @@
 #include "app/run_config.hpp"
 #include "app/source_role.hpp"
 #include "core/mpi/communicator.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 

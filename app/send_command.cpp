@@ -15,9 +15,8 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
-#include "io/live/live_opener.hpp"
-#include "io/sources/looped_source.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/recorded/looped_source.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 
@@ -70,7 +69,7 @@ std::unique_ptr<Source> open(const SourceSpec& spec, std::size_t number, const T
     throw UserError("'" + spec.uri.text() +
                     "' is live, and what is sent must be recorded; 'eventloom convert' it first");
   }
-  auto source = SourceOpener(options).open(spec, SourceId{static_cast<std::uint16_t>(number)});
+  auto source = open_source(spec, SourceId{static_cast<std::uint16_t>(number)}, options);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; send the run's sources instead");
   }

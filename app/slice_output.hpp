@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/dataflow/selector.hpp"
@@ -36,7 +37,7 @@ class SliceOutput {
 /// Builder and filter in one: selects and writes at once.
 class LocalOutput final : public SliceOutput {
  public:
-  explicit LocalOutput(Selector& selector) : selector_(selector) {}
+  explicit LocalOutput(Selector selector) : selector_(std::move(selector)) {}
   [[nodiscard]] bool accepts(SliceId) override { return true; }
   void put(BuiltSlice& slice) override { selector_.take(slice); }
   void pass(SliceRange) override {}
@@ -46,7 +47,7 @@ class LocalOutput final : public SliceOutput {
   void settle() override {}
 
  private:
-  Selector& selector_;
+  Selector selector_;
   bool ended_ = false;
 };
 

@@ -38,7 +38,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.claims_end = stream.begun_end = settings_.first_slice;
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
-    if (auto* live = dynamic_cast<LiveStream*>(stream.source.stream.get())) {
+    if (auto* live = stream.source.live) {
       stream.live = live_.add(stream.source.id, *live);
       live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
     }

@@ -51,6 +51,7 @@ class SourceRole final : public Role {
   struct LocalSource {
     SourceId id;
     std::unique_ptr<Source> stream;
+    LiveStream* live = nullptr;  ///< the same, where its data come when they come
   };
   SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
              std::vector<Outbox> outboxes);

@@ -10,7 +10,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/geometry.hpp"
-#include "io/sources/point_process.hpp"
+#include "io/generator/point_process.hpp"
 
 namespace eventloom {
 

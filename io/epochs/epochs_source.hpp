@@ -13,7 +13,7 @@
 #include "formats/stream_file.hpp"
 #include "io/epochs/mapped_file.hpp"
 #include "io/epochs/stream_scan.hpp"
-#include "io/sources/complaints.hpp"
+#include "io/files/complaints.hpp"
 
 namespace eventloom {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/files/own_file.hpp"
 
 namespace eventloom {
 
@@ -33,6 +34,13 @@ std::string flaw_of(const std::optional<HldSubeventHeader>& header, std::size_t 
 }
 
 }  // namespace
+
+bool is_hld_file(const std::filesystem::path& file) {
+  std::array<std::uint32_t, 2> words{};  // size and decoding
+  const auto head = head_of(file, sizeof words);
+  std::memcpy(words.data(), head.data(), head.size());
+  return words[1] == kHldEventDecoding || __builtin_bswap32(words[1]) == kHldEventDecoding;
+}
 
 void HldSubevent::copy_data(std::byte* out) const {
   if (big_endian) {

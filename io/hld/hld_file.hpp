@@ -3,14 +3,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "formats/hld.hpp"
+#include "io/files/complaints.hpp"
 #include "io/files/file_window.hpp"
-#include "io/sources/complaints.hpp"
 
 namespace eventloom {
 
@@ -42,6 +43,9 @@ struct HldDamage {
   std::uint32_t subevents = 0;  ///< headers of subevents that were met
   std::string text;             ///< what was expected and found
 };
+
+/// Whether a file begins with the header of an event.
+bool is_hld_file(const std::filesystem::path& file);
 
 /// Reads HLD from front to back: events, those of begin and end of runs among them, and damage.
 ///

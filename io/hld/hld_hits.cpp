@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "io/sources/block_losses.hpp"
+#include "io/recorded/block_losses.hpp"
 
 namespace eventloom {
 

@@ -10,7 +10,7 @@
 #include "formats/markers.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/trb_tdc.hpp"
-#include "io/sources/hit_reader.hpp"
+#include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
 

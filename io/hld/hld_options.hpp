@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "io/hld/trb_tdc.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

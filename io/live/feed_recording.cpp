@@ -3,13 +3,47 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/files/durable.hpp"
 #include "io/live/damage_records.hpp"
 
 namespace eventloom {
+
+namespace {
+
+/// Also a link to nothing.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+}  // namespace
+
+std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on) {
+  create_folder_durably(folder);
+  for (int attempt = 0;; ++attempt) {
+    char name[64];
+    if (attempt == 0) {
+      std::snprintf(name, sizeof name, "source-%04u.epochs", static_cast<unsigned>(id.value));
+    } else {
+      std::snprintf(name, sizeof name, "source-%04u-%02d.epochs", static_cast<unsigned>(id.value), attempt);
+    }
+    const auto path = folder / name;
+    if (!is_there(path) && !is_there(path.string() + ".partial")) return path.string();
+    if (!go_on) {
+      throw UserError("--record: '" + path.string() + "' exists; choose another folder, or move it away");
+    }
+  }
+}
+
+bool is_recording_name(const std::string& name) {
+  return name.starts_with("source-") && (name.ends_with(".epochs") || name.ends_with(".epochs.partial"));
+}
 
 FeedRecording::FeedRecording(const std::string& path, const StreamHeader& header, std::string name)
     : file_(std::make_unique<StreamWriter>(path, header, is_nobodys)), name_(std::move(name)) {}

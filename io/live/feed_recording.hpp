@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -11,10 +12,17 @@
 
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
+#include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
 #include "io/epochs/stream_writer.hpp"
 
 namespace eventloom {
+
+/// Path of a new recording of source `id` in `folder`, which is made if need be. `go_on`: beside those of the runs
+/// before; otherwise these are in the way: throws UserError.
+std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on);
+/// Whether recordings of live sources, whole or in the making, have such names.
+bool is_recording_name(const std::string& name);
 
 /// Keeps what a live stream receives in an .epochs file, with the stretches that were lost on the way. The run is worth
 /// more than its recording: when that cannot be written any more it ends where it is, is told, and counts as failed.

@@ -43,9 +43,22 @@ FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
       header_(feed_->header()),
       steps_(epochs_in(settings_.most_jump_s, header_)) {}
 
-bool FeedStream::is_known() const {
+LivePeer FeedStream::peer() const {
   const bool begins = (first_epoch_ && steps_.is_placed()) || begins_;
-  return drained() || (begins && feed_->header_known());
+  return {.known = drained() || (begins && feed_->header_known()),
+          .connected = feed_->is_connected(),
+          .joined = joined_,
+          .started_ns = feed_->started_ns()};
+}
+
+LiveProgress FeedStream::progress() const {
+  return {.reached = complete_,
+          .heard_of = heard_of_,
+          .seen_end = std::max(data_end_, seen_end_),
+          .aside = steps_.aside(),
+          .listens = listens(),
+          .drained = drained(),
+          .late_passed = late_passed_};
 }
 
 void FeedStream::settle() {
@@ -202,7 +215,7 @@ std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<cons
 /// Why a buffer is not used; `taken`: bytes of the same chunk before it.
 std::optional<DropCause> FeedStream::refusal(const EpochBufferHeader& header, std::size_t taken) {
   if (header.first_epoch < closed_) {
-    passed_too_early_ |= passed_.contains(header.first_epoch);
+    late_passed_ += passed_.contains(header.first_epoch) ? 1 : 0;
     return DropCause::late;
   }
   const bool may_drop = (settings_.drop_when_full && begun_) || (starved() && header.first_epoch < wanted_);

@@ -55,29 +55,22 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;
 
-  [[nodiscard]] bool is_known() const override;
+  [[nodiscard]] LivePeer peer() const override;
   void settle() override;
-  [[nodiscard]] std::int64_t started_ns() const override { return feed_->started_ns(); }
-  [[nodiscard]] bool joined() const override { return joined_; }
-  [[nodiscard]] bool is_connected() const override { return feed_->is_connected(); }
   void begin_at(Epoch epoch) override;
+  void expect(Epoch epoch) override { steps_.expect(epoch); }
   std::size_t receive() override;
-  [[nodiscard]] Epoch reached() const override { return complete_; }
-  [[nodiscard]] Epoch heard_of() const override { return heard_of_; }
-  [[nodiscard]] Epoch seen_end() const override { return std::max(data_end_, seen_end_); }
-  [[nodiscard]] bool listens() const override;
+  [[nodiscard]] LiveProgress progress() const override;
   [[nodiscard]] bool ready(EpochRange epochs) override;
-  void finish() override;
-  [[nodiscard]] bool drained() const override { return ended_ || drained_; }
   void give_up(Epoch end, bool missing) override;
   void pass(Epoch end) override;
-  bool passed_too_early() override { return std::exchange(passed_too_early_, false); }
-  void expect(Epoch epoch) override { steps_.expect(epoch); }
-  [[nodiscard]] std::optional<Epoch> aside() const override { return steps_.aside(); }
+  void finish() override;
   void end_at(Epoch end) override { end_ = end; }
   void close() override;
 
  private:
+  [[nodiscard]] bool drained() const { return ended_ || drained_; }
+  [[nodiscard]] bool listens() const;
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
@@ -122,7 +115,7 @@ class FeedStream final : public LiveStream {
   Epoch begin_ = 0;      ///< of the run
   Epoch closed_ = 0;     ///< what begins before it is late
   EpochRange passed_{};  ///< what was passed last, one slice after the other
-  bool passed_too_early_ = false;
+  std::uint64_t late_passed_ = 0;
   Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
   Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run

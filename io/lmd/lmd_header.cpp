@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "io/files/own_file.hpp"
 #include "io/lmd/lmd_classic.hpp"
 
 namespace eventloom {
@@ -108,6 +109,14 @@ void read_classic(FileWindow& file, std::span<const std::byte> words, LmdFileHea
 }
 
 }  // namespace
+
+bool is_lmd_file(const std::filesystem::path& file) {
+  std::array<std::uint32_t, 2> words{};  // length and type
+  const auto head = head_of(file, sizeof words);
+  std::memcpy(words.data(), head.data(), head.size());
+  const auto is_type = [](std::uint32_t word) { return word == kFlatType || word == kClassicType; };
+  return is_type(words[1]) || is_type(__builtin_bswap32(words[1]));
+}
 
 LmdFileHeader read_lmd_header(FileWindow& file) {
   const auto front = file.front(kLmdHeaderBytes);

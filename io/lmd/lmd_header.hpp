@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct LmdFileHeader {
   std::string experiment;
   std::vector<std::string> lines;
 };
+
+/// Whether a file begins as one of either kind does.
+bool is_lmd_file(const std::filesystem::path& file);
 
 /// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws
 /// UserError when this is no LMD file.

@@ -6,22 +6,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/sources/block_losses.hpp"
+#include "io/recorded/block_losses.hpp"
 
 namespace eventloom {
 
 namespace {
 
-/// A block with so much is full: with the window of the file it stays in the L2 cache.
-constexpr std::size_t kBlockHits = 8192;
-constexpr std::size_t kBlockWords = 32768;
-constexpr std::size_t kBlockLosses = 4096;
 /// The longest pause in time stamps that one event alone can claim: an hour.
 constexpr std::uint64_t kLongestPausePs = 3600 * std::uint64_t{1'000'000'000'000};
-
-bool is_full(const HitBlock& block) {
-  return block.size() >= kBlockHits || block.payload.size() >= kBlockWords || block.losses.size() >= kBlockLosses;
-}
 
 /// Appends the hits of `from`, from number `first` on, to `to`.
 void append_hits(const HitBlock& from, std::size_t first, HitBlock& to) {
@@ -142,11 +134,7 @@ EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
 }
 
 void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
-  kept_ = {.first_hit = block.size(),
-           .losses = block.losses.size(),
-           .path = paths_.size() - 1,
-           .offset = event.offset,
-           .number = event.number};
+  kept_ = KeptEvent::at_end_of(block, paths_.size() - 1, event.offset, event.number);
   hits_.append(event, tick, block);
   if (!time_.numbered()) repeats_.keep(event.number, tick);
   if (eras_) eras_->keep(event, anew_);
@@ -155,13 +143,10 @@ void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
 /// The event that was kept last must go.
 void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   if (!kept_) return;
-  take_back_hits(block, kept_->first_hit, kept_->losses, {.offset = kept_->offset, .cause = cause});
+  kept_->take_back(cause, block);
   repeats_.take_back();
-  complaints_->say(Defect::number, kept_->offset, [&] {
-    const auto place = kept_->path + 1 == paths_.size() ? "" : " of " + paths_[kept_->path];
-    return fmt::format("event {}{} is left out: {}", kept_->number, place,
-                       kDropCauseNames[static_cast<std::size_t>(cause)]);
-  });
+  const auto& file = paths_[kept_->file];
+  tell_left_out(*complaints_, kept_->offset, kept_->number, kept_->file + 1 == paths_.size() ? "" : file, cause);
   kept_.reset();
 }
 
@@ -175,11 +160,9 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 /// An event must go, as is known at once.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
-  const bool untimed = cause == DropCause::untimed;
-  complaints_->say(untimed ? Defect::remark : Defect::number, event.offset, [&] {
-    const auto why = untimed ? time_.description() + " is not there or no time in ticks"
-                             : std::string(kDropCauseNames[static_cast<std::size_t>(cause)]);
-    return fmt::format("event {} is left out: {}", event.number, why);
+  if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
+  complaints_->say(Defect::remark, event.offset, [&] {
+    return fmt::format("event {} is left out: {} is not there or no time in ticks", event.number, time_.description());
   });
 }
 

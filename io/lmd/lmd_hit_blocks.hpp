@@ -9,16 +9,17 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "formats/stream_file.hpp"
+#include "io/files/complaints.hpp"
 #include "io/lmd/lmd_eras.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/lmd/lmd_hits.hpp"
 #include "io/lmd/lmd_notes.hpp"
 #include "io/lmd/lmd_repeats.hpp"
 #include "io/lmd/lmd_time.hpp"
-#include "io/sources/complaints.hpp"
-#include "io/sources/event_numbers.hpp"
-#include "io/sources/hit_reader.hpp"
-#include "io/sources/time_steps.hpp"
+#include "io/recorded/event_numbers.hpp"
+#include "io/recorded/hit_reader.hpp"
+#include "io/recorded/kept_event.hpp"
+#include "io/recorded/time_steps.hpp"
 
 namespace eventloom {
 
@@ -68,15 +69,6 @@ class LmdHitBlocks {
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
-  /// The event that was kept last and may have to go.
-  struct Kept {
-    std::size_t first_hit = 0;  ///< in the block
-    std::size_t losses = 0;     ///< of the block, before it
-    std::size_t path = 0;       ///< number of where it comes from
-    std::uint64_t offset = 0;
-    std::uint32_t number = 0;
-  };
-
   bool comes_again(const LmdEvent& event);
   void tell_repeats();
   [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, const HitBlock& block);
@@ -105,8 +97,8 @@ class LmdHitBlocks {
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_told_ = 0;
-  std::optional<Kept> kept_;
-  HitBlock waiting_;  ///< for the next block
+  std::optional<KeptEvent> kept_;  ///< may have to go
+  HitBlock waiting_;               ///< for the next block
   std::uint64_t anomalies_ = 0;
   std::uint64_t untimed_ = 0;
 };

@@ -7,7 +7,7 @@
 
 #include "core/dataflow/source.hpp"
 #include "io/lmd/lmd_event.hpp"
-#include "io/sources/hit_reader.hpp"
+#include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
 

@@ -1,14 +1,12 @@
 #include "io/lmd/lmd_reader.hpp"
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/lmd/lmd_time.hpp"
-#include "io/sources/file_checksum.hpp"
+#include "io/recorded/file_sequence.hpp"
 
 namespace eventloom {
 
@@ -20,7 +18,7 @@ class LmdReader final : public HitReader {
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return describe_files(name_, paths_); }
+  [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
@@ -28,14 +26,10 @@ class LmdReader final : public HitReader {
  private:
   bool next_event(HitBlock& block);
   void take_problems(HitBlock& block);
-  [[nodiscard]] bool is_last_file() const { return open_ + 1 == paths_.size(); }
 
   std::string name_;
-  std::vector<std::string> paths_;
+  FileSequence<LmdFile> files_;
   StreamHeader header_;
-
-  std::size_t open_ = 0;  ///< number of the file that is open
-  std::optional<LmdFile> file_;
   LmdEvent event_;
   LmdCounts counts_;  ///< of the files before
   LmdHitBlocks blocks_;
@@ -43,9 +37,8 @@ class LmdReader final : public HitReader {
 
 LmdReader::LmdReader(const SourceUri& uri, std::span<const std::string> paths, const LmdTime& time,
                      const StreamHeader& header)
-    : name_(uri.path()), paths_(paths.begin(), paths.end()), header_(header), blocks_(name_, time, header.base) {
-  for (std::size_t i = paths_.size(); i > 0; --i) file_.emplace(paths_[i - 1]);  // what cannot be opened is told now
-  blocks_.open(paths_.front());
+    : name_(uri.path()), files_(paths), header_(header), blocks_(name_, time, header.base) {
+  blocks_.open(paths.front());
 }
 
 bool LmdReader::read(HitBlock& block) {
@@ -60,24 +53,26 @@ bool LmdReader::read(HitBlock& block) {
 /// Goes on to the next event; what was found on the way goes to `block`. False at the end.
 bool LmdReader::next_event(HitBlock& block) {
   while (true) {
-    const bool there = file_->next(event_);
-    if (!file_->problems().empty()) take_problems(block);
+    const bool there = files_.file().next(event_);
+    if (!files_.file().problems().empty()) take_problems(block);
     if (there) return true;
     blocks_.close();
-    if (is_last_file()) return false;
-    counts_ += file_->counts();
-    file_.emplace(paths_[++open_]);
-    blocks_.open(paths_[open_]);
+    if (files_.is_last()) return false;
+    counts_ += files_.file().counts();
+    files_.open_next();
+    blocks_.open(files_.path(files_.number()));
   }
 }
 
 void LmdReader::take_problems(HitBlock& block) {
-  for (const auto& problem : file_->problems()) blocks_.add(problem, DropCause::corrupt, is_last_file(), block);
+  for (const auto& problem : files_.file().problems()) {
+    blocks_.add(problem, DropCause::corrupt, files_.is_last(), block);
+  }
 }
 
 SourceCounts LmdReader::counts() const {
   LmdCounts all = counts_;
-  all += file_->counts();
+  all += files_.file().counts();
   return blocks_.counts(all);
 }
 

@@ -6,8 +6,8 @@
 
 #include "formats/geometry.hpp"
 #include "io/lmd/lmd_event.hpp"
-#include "io/sources/source_uri.hpp"
-#include "io/sources/tick_scale.hpp"
+#include "io/recorded/tick_scale.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

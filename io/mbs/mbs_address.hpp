@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "io/sources/source_uri.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

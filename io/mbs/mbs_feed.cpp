@@ -19,7 +19,7 @@
 #include "io/live/feed_queue.hpp"
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"
-#include "io/sources/encoded_stream.hpp"
+#include "io/recorded/encoded_stream.hpp"
 
 namespace eventloom {
 

@@ -5,9 +5,12 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "io/live/live_feed.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
+
+/// As far as a server's time stamps are believed where they come from.
+inline constexpr double kMostMbsJump_s = 3600;
 
 /// mbs://HOST[:PORT]/transport|stream[?time=tag|wr|word:OFFSET,COUNT][&wr=ID][&from=CCRRPPPP][&unit=ns]
 /// [&round=down|nearest][&reorder=N][&era=auto|repeat|new]

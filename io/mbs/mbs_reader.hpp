@@ -10,7 +10,7 @@
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/lmd/lmd_notes.hpp"
 #include "io/mbs/mbs_connection.hpp"
-#include "io/sources/hit_reader.hpp"
+#include "io/recorded/hit_reader.hpp"
 
 namespace eventloom {
 

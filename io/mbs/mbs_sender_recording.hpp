@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "io/files/complaints.hpp"
 #include "io/lmd/lmd_file.hpp"
 #include "io/lmd/lmd_time.hpp"
-#include "io/sources/complaints.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

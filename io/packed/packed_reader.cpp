@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/files/file_checksum.hpp"
 #include "io/files/file_window.hpp"
 #include "io/packed/field.hpp"
-#include "io/sources/file_checksum.hpp"
-#include "io/sources/payload_columns.hpp"
-#include "io/sources/tick_scale.hpp"
+#include "io/recorded/payload_columns.hpp"
+#include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
 

@@ -12,8 +12,8 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/spikes.hpp"
+#include "io/files/file_checksum.hpp"
 #include "io/files/file_window.hpp"
-#include "io/sources/file_checksum.hpp"
 
 namespace eventloom {
 

@@ -4,8 +4,8 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
-#include "io/sources/hit_reader.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/recorded/hit_reader.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

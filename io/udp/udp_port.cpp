@@ -178,8 +178,4 @@ bool UdpPort::all_ended() const {
   return std::ranges::all_of(boards_, [](const auto& board) { return board->ended(); });
 }
 
-std::shared_ptr<UdpPort> open_udp_port(const SourceUri& uri, const LiveInputSettings& live, const TimeBase& base) {
-  return std::make_shared<UdpPort>(UdpPortSettings::of(uri, live), base);
-}
-
 }  // namespace eventloom

@@ -12,9 +12,9 @@
 
 #include "formats/geometry.hpp"
 #include "io/live/live_feed.hpp"
-#include "io/sources/source_uri.hpp"
 #include "io/udp/udp_board.hpp"
 #include "io/udp/udp_socket.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
@@ -84,8 +84,5 @@ class UdpPort {
   std::atomic<bool> quit_ = false;
   std::thread thread_;
 };
-
-/// For udp: sources of a run. Listens from now on, so that nothing is missed until the feeds are made.
-std::shared_ptr<UdpPort> open_udp_port(const SourceUri& uri, const LiveInputSettings& live, const TimeBase& base);
 
 }  // namespace eventloom

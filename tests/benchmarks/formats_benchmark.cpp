@@ -13,7 +13,7 @@
 
 #include "io/files/file_window.hpp"
 #include "io/packed/packed_reader.hpp"
-#include "io/sources/open_sources.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_reader.hpp"
 #include "io/spikes/spikes_writer.hpp"
 

@@ -13,9 +13,10 @@
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "fuzz_input.hpp"
-#include "io/sources/open_sources.hpp"
-#include "io/sources/payload_columns.hpp"
-#include "io/sources/source_uri.hpp"
+#include "io/recorded/payload_columns.hpp"
+#include "io/registry/open_sources.hpp"
+#include "io/registry/registry.hpp"
+#include "io/uri/source_uri.hpp"
 #include "schedulers/table.hpp"
 
 /// What users write. The first letter of the input says which parser gets the rest: u source URIs, d --define,
@@ -47,8 +48,8 @@ std::pair<std::string, std::string> split_line(std::string_view text) {
 }
 
 void parse_uri(const std::string& text) {
-  const auto uri = SourceUri::parse(text);
-  fuzz::require(SourceUri::parse(uri.text()).text() == uri.text(), "a URI reads as it is written");
+  const auto uri = parse_source_uri(text);
+  fuzz::require(parse_source_uri(uri.text()).text() == uri.text(), "a URI reads as it is written");
   (void)uri.with("group", "/a").with_path("x");
   may_refuse([&] { uri.accept_only({"time", "channel"}); });
   may_refuse([&] { (void)uri.get_count("time", 1, 0, 1000); });
@@ -117,7 +118,7 @@ void parse_schedule(const std::string& text) {
 void read_table_of_hits(std::string_view text) {
   const auto [keys, lines] = split_line(text);
   const fuzz::MemoryFile file(std::as_bytes(std::span(lines)));
-  const auto source = open_source({SourceUri::parse("csv:" + file.path() + "?" + keys)}, {0}, {});
+  const auto source = open_source({parse_source_uri("csv:" + file.path() + "?" + keys)}, {0}, {});
   if (!source->first_epoch()) return;
   SliceData data;
   source->collect({0, ~Epoch{0}}, data);

@@ -6,15 +6,37 @@ import pytest
 
 from program import ROOT
 
-# folder: what its files may include from. The longest matching folder counts.
+# What all folders of core and of io may include from.
+CORE = ["core/runtime", "formats"]
+IO = ["core/dataflow", "core/runtime", "formats", "io/files", "io/uri"]
+# folder: what its files may include from, besides their own.
 ARROWS = {
-    "formats": ["formats"],
-    "schedulers": ["schedulers", "formats"],
-    "core": ["core", "formats"],
-    "core/runtime": ["core/runtime", "formats"],
-    "core/dataflow": ["core/dataflow", "core/runtime", "formats"],
-    "io": ["io", "core", "formats"],
-    "app": ["app", "io", "core", "schedulers", "formats"],
+    "formats": [],
+    "schedulers": ["formats"],
+    "core/runtime": ["formats"],
+    "core/mpi": CORE,
+    "core/transport": [*CORE, "core/mpi"],
+    "core/ring": [*CORE, "core/transport"],
+    "core/exchange": [*CORE, "core/ring"],
+    "core/control": [*CORE, "core/mpi"],
+    "core/dataflow": CORE,
+    "io/uri": CORE,
+    "io/files": ["core/dataflow", *CORE],
+    "io/epochs": IO,
+    "io/recorded": [*IO, "io/epochs"],
+    "io/csv": [*IO, "io/recorded"],
+    "io/generator": [*IO, "io/recorded"],
+    "io/hdf5": [*IO, "io/recorded"],
+    "io/hld": [*IO, "io/recorded"],
+    "io/lmd": [*IO, "io/recorded"],
+    "io/packed": [*IO, "io/recorded"],
+    "io/spikes": [*IO, "io/recorded"],
+    "io/sorted": [*IO, "io/epochs"],
+    "io/live": [*IO, "io/epochs"],
+    "io/udp": [*IO, "io/live"],
+    "io/mbs": [*IO, "io/live", "io/lmd", "io/recorded"],
+    "io/registry": [*IO, "io"],
+    "app": ["io", "core", "schedulers", "formats"],
 }
 DOORS = {"mpi.h": ["core/mpi", "core/transport"], "hdf5.h": ["io/hdf5"], "ucp/api/ucp.h": ["core/mpi", "core/transport"]}
 
@@ -31,17 +53,38 @@ def inside(path, folders):
     return any(str(path).startswith(folder + "/") for folder in folders)
 
 
+def rule_of(name):
+    return max((home for home in ARROWS if inside(name, [home])), key=len, default=None)
+
+
 @pytest.mark.parametrize("folder", ["formats", "schedulers", "core", "io", "app"])
 def test_arrows(folder):
     assert sources(folder)
     tops = {name.partition("/")[0] for name in ARROWS} | {"tests"}
     for path in sources(folder):
         name = path.relative_to(ROOT)
-        rule = max((home for home in ARROWS if inside(name, [home])), key=len)
+        rule = rule_of(name)
+        assert rule, f"{name} is in a folder that ARROWS does not know"
+        allowed = [rule, *ARROWS[rule]]
         for included in includes(path):
             if included.partition("/")[0] in tops:
-                assert inside(included, ARROWS[rule]), f"{name} includes {included}; {rule} may include {ARROWS[rule]}"
+                assert inside(included, allowed), f"{name} includes {included}; {rule} may include {allowed}"
                 assert (ROOT / included).is_file(), f"{name} includes {included}, which is not there"
+
+
+@pytest.mark.parametrize("folder", ["core", "io"])
+def test_folders_do_not_include_each_other(folder):
+    """What the files say, whatever ARROWS allows: from no folder do includes lead back to it."""
+    onward = {}
+    for path in sources(folder):
+        home = str(path.parent.relative_to(ROOT))
+        onward.setdefault(home, set()).update(i.rpartition("/")[0] for i in includes(path) if inside(i, [folder]))
+    for home in onward:
+        seen, ahead = set(), onward[home] - {home}
+        while ahead:
+            seen |= ahead
+            ahead = set().union(*(onward.get(other, set()) - {other} for other in ahead)) - seen
+        assert home not in seen, f"{home} includes {sorted(onward[home])}, and something leads back"
 
 
 @pytest.mark.parametrize("header", DOORS)

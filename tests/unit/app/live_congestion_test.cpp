@@ -63,7 +63,7 @@ TEST_F(LiveCongestion, WhatTheRunHasNotTakenIsNotOverdue) {
 
 /// A turn in which nothing comes is an idle one, however full a source is: others need the core.
 TEST_F(LiveCongestion, NotListeningIsNoWork) {
-  ASSERT_FALSE(dense_.stream.listens());
+  ASSERT_FALSE(dense_.stream.progress().listens);
   EXPECT_EQ(inputs_.receive(at(seconds(1))), 0U);
 }
 

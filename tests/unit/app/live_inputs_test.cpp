@@ -32,7 +32,7 @@ class FakeStream final : public LiveStream {
   };
   std::vector<GivenUp> given_up;
   std::vector<Epoch> passed;
-  bool too_early = false;  ///< hits come for what was passed
+  std::uint64_t late_passed = 0;
   bool ended = false;
   bool finished = false;
   bool holds = false;  ///< does not hand over all that it has
@@ -55,18 +55,21 @@ class FakeStream final : public LiveStream {
   [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
 
-  [[nodiscard]] bool is_known() const override { return true; }
+  [[nodiscard]] LivePeer peer() const override { return {.known = true, .connected = connected}; }
   void settle() override {}
-  [[nodiscard]] std::int64_t started_ns() const override { return 0; }
-  [[nodiscard]] bool joined() const override { return false; }
   void begin_at(Epoch) override {}
-  [[nodiscard]] bool listens() const override { return !drained() && !full; }
   void expect(Epoch epoch) override { expected = epoch; }
-  [[nodiscard]] std::optional<Epoch> aside() const override { return jumped; }
-  [[nodiscard]] bool is_connected() const override { return connected; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
-  [[nodiscard]] Epoch reached() const override { return std::max(heard_, given_up_to_); }
-  [[nodiscard]] Epoch heard_of() const override { return heard_; }
+  [[nodiscard]] LiveProgress progress() const override {
+    const bool drained = finished && !holds;
+    return {.reached = reached(),
+            .heard_of = heard_,
+            .seen_end = heard_,
+            .aside = jumped,
+            .listens = !drained && !full,
+            .drained = drained,
+            .late_passed = late_passed};
+  }
   [[nodiscard]] bool ready(EpochRange epochs) override { return ended || reached() >= epochs.end; }
   void give_up(Epoch end, bool missing) override {
     given_up.push_back({end, missing});
@@ -76,14 +79,13 @@ class FakeStream final : public LiveStream {
     passed.push_back(end);
     given_up_to_ = end;
   }
-  bool passed_too_early() override { return std::exchange(too_early, false); }
-  [[nodiscard]] Epoch seen_end() const override { return heard_; }
   void finish() override { finished = true; }
-  [[nodiscard]] bool drained() const override { return finished && !holds; }
   void end_at(Epoch) override {}
   void close() override {}
 
  private:
+  [[nodiscard]] Epoch reached() const { return std::max(heard_, given_up_to_); }
+
   StreamHeader header_;
   std::string name_;
   Epoch coming_ = 0;
@@ -378,7 +380,7 @@ TEST_F(LiveInputsTest, QuietIsLongerForOneThatSendsWhatWasPassed) {
   first.come(10);
   second.come(10);
   receive({});
-  first.too_early = true;
+  ++first.late_passed;
   receive(seconds(1));
   EXPECT_EQ(told("source 3 (first) was silent"), 1U);
   EXPECT_FALSE(ready_first(11));

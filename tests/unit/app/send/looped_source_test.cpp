@@ -1,4 +1,4 @@
-#include "io/sources/looped_source.hpp"
+#include "io/recorded/looped_source.hpp"
 
 #include <gtest/gtest.h>
 

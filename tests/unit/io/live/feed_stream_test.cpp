@@ -42,12 +42,12 @@ std::vector<Epoch> epochs_of(const SliceData& data) {
 TEST(FeedStream, IsKnownWhenItsHeaderAndItsBeginningAre) {
   Live live;
   live.feed.known = false;
-  EXPECT_FALSE(live.stream.is_known());
+  EXPECT_FALSE(live.stream.peer().known);
   feed_epochs(live, {5, 7});
-  EXPECT_FALSE(live.stream.is_known());
+  EXPECT_FALSE(live.stream.peer().known);
   live.feed.known = true;
   live.feed.said.text = "what the board says";
-  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), 5U);
   live.stream.settle();
   EXPECT_EQ(live.stream.header().text, "what the board says");
@@ -58,7 +58,7 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
   live.feed.known = false;
   live.feed.next.ended = true;
   EXPECT_NE(live.stream.receive(), 0U);
-  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), std::nullopt);
   EXPECT_EQ(live.stream.end_epoch(), 0U);
   EXPECT_TRUE(live.ready({0, 1000}));
@@ -68,11 +68,11 @@ TEST(FeedStream, OneThatEndsEmptyIsKnown) {
 TEST(FeedStream, KnowsWhetherItsPeerHadSentBefore) {
   Live fresh;
   feed_epochs(fresh, {5, 7});
-  EXPECT_FALSE(fresh.stream.joined());
+  EXPECT_FALSE(fresh.stream.peer().joined);
   Live joined;
   joined.feed.next.damage.push_back({.first_epoch = 0, .n_epochs = 5, .n_hits = 9, .cause = DropCause::lost});
   feed_epochs(joined, {5, 7});
-  EXPECT_TRUE(joined.stream.joined());
+  EXPECT_TRUE(joined.stream.peer().joined);
 }
 
 TEST(FeedStream, CollectsWhatOverlaps) {
@@ -143,8 +143,8 @@ TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
   live.feed.next.complete = 9;
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.ready({0, 9}));
-  EXPECT_EQ(live.stream.reached(), 9U);
-  EXPECT_EQ(live.stream.heard_of(), 9U);
+  EXPECT_EQ(live.stream.progress().reached, 9U);
+  EXPECT_EQ(live.stream.progress().heard_of, 9U);
 }
 
 TEST(FeedStream, SaysWhetherAnythingHasCome) {
@@ -164,8 +164,8 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, true);
   EXPECT_TRUE(live.ready({0, 10}));
-  EXPECT_EQ(live.stream.reached(), 10U);
-  EXPECT_EQ(live.stream.heard_of(), 3U) << "of the peer itself";
+  EXPECT_EQ(live.stream.progress().reached, 10U);
+  EXPECT_EQ(live.stream.progress().heard_of, 3U) << "of the peer itself";
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2}));
   ASSERT_EQ(data.damage.size(), 1U);
@@ -200,14 +200,14 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   feed_epochs(live, {0, 3});
   live.feed.next.seen_end = 6;
   live.stream.receive();
-  EXPECT_EQ(live.stream.seen_end(), 6U);
-  EXPECT_EQ(live.stream.heard_of(), 3U);
-  EXPECT_FALSE(live.stream.drained());
+  EXPECT_EQ(live.stream.progress().seen_end, 6U);
+  EXPECT_EQ(live.stream.progress().heard_of, 3U);
+  EXPECT_FALSE(live.stream.progress().drained);
   live.stream.finish();
   EXPECT_TRUE(live.feed.stopped);
   live.feed.add(make_buffer(5, 2));
   live.stream.receive();
-  EXPECT_TRUE(live.stream.drained());
+  EXPECT_TRUE(live.stream.progress().drained);
   EXPECT_FALSE(live.stream.end_epoch());
   live.stream.give_up(10, false);
   EXPECT_EQ(live.stream.end_epoch(), 6U);
@@ -240,7 +240,7 @@ TEST(FeedStreamFinishes, KnowsWhereItBeginsBeforeTheFirstBuffer) {
   Live live;
   live.feed.next.first_epoch = 40;
   live.stream.receive();
-  EXPECT_TRUE(live.stream.is_known());
+  EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), 40U);
 }
 
@@ -262,14 +262,13 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   EXPECT_TRUE(live.collect({0, 10}).damage.empty());
   EXPECT_FALSE(live.stream.end_epoch()) << "it goes on";
   EXPECT_EQ(live.count("epochs_given_up"), 0U);
-  EXPECT_FALSE(live.stream.passed_too_early());
+  EXPECT_EQ(live.stream.progress().late_passed, 0U);
   live.feed.add(make_buffer(4, 3));
   live.feed.add(make_buffer(10, 1));
   live.stream.receive();
   EXPECT_EQ(live.count("hits_dropped_late"), 3U);
   EXPECT_EQ(epochs_of(live.collect({10, 20})), std::vector<Epoch>{10});
-  EXPECT_TRUE(live.stream.passed_too_early());
-  EXPECT_FALSE(live.stream.passed_too_early()) << "said once";
+  EXPECT_EQ(live.stream.progress().late_passed, 1U);
 }
 
 /// Late hits are counted by the first epoch that is still open, and mark none as missing that is not.

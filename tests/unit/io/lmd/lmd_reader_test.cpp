@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
-#include "io/sources/file_checksum.hpp"
+#include "io/files/file_checksum.hpp"
 #include "lmd_maker.hpp"
 
 namespace eventloom {

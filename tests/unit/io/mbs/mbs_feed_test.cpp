@@ -15,7 +15,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/lmd/lmd_reader.hpp"
-#include "io/sources/encoded_stream.hpp"
+#include "io/recorded/encoded_stream.hpp"
 #include "loopback_server.hpp"
 #include "mbs_maker.hpp"
 

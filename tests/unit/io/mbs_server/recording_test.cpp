@@ -22,8 +22,8 @@ class MbsRecordingTest : public LmdTest {
 };
 
 TEST_F(MbsRecordingTest, FilesFollowEachOther) {
-  const std::vector files = {SourceUri::parse(write(flat_header() + plain_event(7) + plain_event(8), "a.lmd")),
-                             SourceUri::parse(write(flat_header() + plain_event(9), "b.lmd"))};
+  const std::vector files = {SourceUri::of_path("lmd", write(flat_header() + plain_event(7) + plain_event(8), "a.lmd")),
+                             SourceUri::of_path("lmd", write(flat_header() + plain_event(9), "b.lmd"))};
   MbsRecording recording(files, 1);
   EXPECT_EQ(numbers_of(recording), (Numbers{7, 8, 9}));
   EXPECT_FALSE(recording.next());
@@ -34,8 +34,8 @@ TEST_F(MbsRecordingTest, FilesFollowEachOther) {
 
 TEST_F(MbsRecordingTest, NumbersGoOnInRepetitions) {
   const std::vector files = {
-      SourceUri::parse(write(flat_header() + plain_event(0xfffffffe) + plain_event(0xffffffff), "a.lmd")),
-      SourceUri::parse(write(flat_header() + plain_event(0) + plain_event(3), "b.lmd"))};
+      SourceUri::of_path("lmd", write(flat_header() + plain_event(0xfffffffe) + plain_event(0xffffffff), "a.lmd")),
+      SourceUri::of_path("lmd", write(flat_header() + plain_event(0) + plain_event(3), "b.lmd"))};
   MbsRecording recording(files, 3);
   const Numbers expected = {0xfffffffe, 0xffffffff, 0, 3, 4, 5, 6, 9, 10, 11, 12, 15};
   EXPECT_EQ(numbers_of(recording), expected);
@@ -44,14 +44,14 @@ TEST_F(MbsRecordingTest, NumbersGoOnInRepetitions) {
 }
 
 TEST_F(MbsRecordingTest, FilesWithoutEventsEndHoweverOftenTheyAreRead) {
-  const std::vector files = {SourceUri::parse(write(flat_header(), "a.lmd"))};
+  const std::vector files = {SourceUri::of_path("lmd", write(flat_header(), "a.lmd"))};
   MbsRecording recording(files, ~0ULL);
   EXPECT_FALSE(recording.next());
 }
 
 TEST_F(MbsRecordingTest, DamagedPlacesAreCounted) {
   const auto whole = flat_header() + plain_event(1) + plain_event(2);
-  const std::vector files = {SourceUri::parse(write(whole.substr(0, whole.size() - 5), "a.lmd"))};
+  const std::vector files = {SourceUri::of_path("lmd", write(whole.substr(0, whole.size() - 5), "a.lmd"))};
   MbsRecording recording(files, 2);
   EXPECT_EQ(numbers_of(recording), (Numbers{1, 2}));
   EXPECT_EQ(recording.damaged_places(), 2U);
@@ -69,7 +69,7 @@ TEST_F(MbsRecordingTest, TimesAreStampsInNanosecondsRoundedDown) {
 }
 
 TEST_F(MbsRecordingTest, EventNumbersAreNoTimes) {
-  const std::vector files = {SourceUri::parse(write(flat_header() + plain_event(1), "a.lmd"))};
+  const std::vector files = {SourceUri::of_path("lmd", write(flat_header() + plain_event(1), "a.lmd"))};
   MbsRecording recording(files, 1);
   ASSERT_NE(recording.untimed(), nullptr);
   ASSERT_TRUE(recording.next());
@@ -78,10 +78,10 @@ TEST_F(MbsRecordingTest, EventNumbersAreNoTimes) {
 
 TEST_F(MbsRecordingTest, WhatCannotBeSentIsRefusedAtOnce) {
   const auto refuses = [](const std::vector<SourceUri>& files) { EXPECT_THROW(MbsRecording(files, 1), UserError); };
-  const auto good = SourceUri::parse(write(flat_header() + plain_event(1), "a.lmd"));
+  const auto good = SourceUri::of_path("lmd", write(flat_header() + plain_event(1), "a.lmd"));
   refuses({});
-  refuses({good, SourceUri::parse("missing.lmd")});
-  refuses({good, SourceUri::parse(write("no header", "b.lmd"))});
+  refuses({good, SourceUri::of_path("lmd", "missing.lmd")});
+  refuses({good, SourceUri::of_path("lmd", write("no header", "b.lmd"))});
   refuses({SourceUri::parse("csv:" + good.path())});
   refuses({good.with("payload", "1")});
 }

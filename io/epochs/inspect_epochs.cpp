@@ -1,0 +1,101 @@
+#include "io/epochs/inspect_epochs.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "io/epochs/epochs_report.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Damage& damage) {
+  Json json{{"offset", damage.file_offset}, {"first_epoch", damage.first_epoch}};
+  const bool breaks_off = damage.first_epoch + damage.n_epochs == std::numeric_limits<Epoch>::max();
+  if (breaks_off) {
+    json["until"] = "the end";
+  } else {
+    json["epochs"] = damage.n_epochs;
+  }
+  json["hits"] = damage.n_hits;
+  json["cause"] = kDropCauseNames[static_cast<std::size_t>(damage.cause)];
+  return json;
+}
+
+Json payload_words_to_json(std::uint8_t n) {
+  return n == PayloadTable::kLengthInFirstWord ? Json("length in first word") : Json(n);
+}
+
+/// By system, without those that have none; one entry when all are alike.
+Json payload_to_json(const PayloadTable& table) {
+  Json systems = Json::object();
+  if (table.any() && table == PayloadTable::uniform(table.words[0])) {
+    systems["all"] = payload_words_to_json(table.words[0]);
+    return systems;
+  }
+  for (std::size_t i = 0; i < table.words.size(); ++i) {
+    if (table.words[i] > 0) systems[std::to_string(i)] = payload_words_to_json(table.words[i]);
+  }
+  return systems;
+}
+
+/// What a stream's times and payload are, as words.
+Json flags_to_json(std::uint32_t flags) {
+  Json list = Json::array();
+  if ((flags & kNumbered) != 0) list.push_back("times are event numbers");
+  if ((flags & kTriggerInPayload) != 0) list.push_back("trigger type in the second payload word");
+  if ((flags & kSorted) != 0) list.push_back("time-sorted hits of several sources");
+  return list;
+}
+
+Json to_json(const RecordedHit& hit) {
+  Json json{{"time", hit.time}, {"channel", hit.channel}};
+  if (!hit.payload.empty()) json["payload"] = hit.payload;
+  return json;
+}
+
+template <class Items>
+Json list_to_json(const Items& items) {
+  Json list = Json::array();
+  for (const auto& item : items) list.push_back(to_json(item));
+  return list;
+}
+
+}  // namespace
+
+nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits) {
+  const auto report = read_epochs_report(uri.path(), n_hits);
+  Json json{{"file", uri.path()},
+            {"kind", "epochs"},
+            {"damaged", report.damaged()},
+            {"file_bytes", report.file_bytes},
+            {"source", report.header.source},
+            {"tick_ps", report.header.base.tick_ps},
+            {"epoch_ticks", report.header.base.epoch_ticks},
+            {"payload_words_by_system", payload_to_json(report.header.payload)},
+            {"text", report.header.text},
+            {"flags", flags_to_json(report.header.flags)},
+            {"event_tags", report.tags},
+            {"histograms", report.histograms},
+            {"index", report.index},
+            {"buffers", report.buffers},
+            {"words", report.words},
+            {"hits", report.hits},
+            {"payload_words", report.payload_words},
+            {"first_tick", report.first_tick},
+            {"last_tick", report.last_tick},
+            {"first_epoch", report.epochs.begin},
+            {"end_epoch", report.epochs.end},
+            {"gaps", report.gaps},
+            {"epochs_in_gaps", report.epochs_in_gaps},
+            {"anomalies", report.anomalies},
+            {"damage", list_to_json(report.damage)},
+            {"problems", report.problems}};
+  if (n_hits > 0) json["first_events"] = list_to_json(report.first_hits);
+  return json;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,188 @@
+#include "io/hdf5/hdf5_reader.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "formats/markers.hpp"
+#include "io/files/complaints.hpp"
+#include "io/files/file_checksum.hpp"
+#include "io/hdf5/column_reader.hpp"
+#include "io/recorded/block_losses.hpp"
+#include "io/recorded/payload_columns.hpp"
+#include "io/recorded/tick_scale.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kRowsPerBlock = 65536;
+
+class Hdf5Reader final : public HitReader {
+ public:
+  Hdf5Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
+      : group_(uri.get("group", "/")),
+        name_(uri.path() + ":" + group_),
+        input_(describe_file(uri.path())),
+        scale_(uri, base.tick_ps),
+        time_(uri.path(), place(uri.get("time", "time"))),
+        channel_(uri.path(), place(uri.get("channel", "channel"))) {
+    for (const auto& column : payload_columns(uri)) {
+      payload_.emplace_back(uri.path(), place(column));
+      require_fit(payload_.back());
+    }
+    require_fit(channel_);
+    time_.require_written();
+    header_.source = id.value;
+    header_.base = base;
+    header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
+    header_.text = uri.text();
+  }
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return input_; }
+
+  bool read(HitBlock& block) override {
+    block.clear();
+    const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, time_.size() - row_);
+    if (row_ >= end) {
+      complaints_.sum_up();
+      return false;
+    }
+    if (take(end, block)) return true;
+    while (row_ < end) {  // what is stored elsewhere may be whole
+      if (!take(std::min(end, piece_end()), block)) lose_rows(block);
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::string place(const std::string& column) const {
+    return group_ + (group_.ends_with('/') ? "" : "/") + column;
+  }
+
+  /// A channel or payload column must hold integers, as many as there are times.
+  void require_fit(const ColumnReader& column) const {
+    if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
+    if (column.size() == time_.size()) return;
+    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" + time_.name() +
+                    "' has " + std::to_string(time_.size()));
+  }
+
+  /// Appends the rows up to `end`; nothing, and false, when some cannot be read.
+  bool take(std::uint64_t end, HitBlock& block) {
+    const auto hits = block.size();
+    try {
+      append_rows(static_cast<std::size_t>(end - row_), block);
+    } catch (const UnreadableRows& e) {
+      failure_ = {e.what(), std::min(e.end(), time_.size())};
+      block.time.resize(hits);
+      block.channel.resize(hits);
+      block.payload.resize(hits * payload_.size());
+      return false;
+    }
+    row_ = end;
+    return true;
+  }
+
+  void append_rows(std::size_t n, HitBlock& block) {
+    const auto hits = block.size();
+    channel_.read(row_, n, integers_);
+    for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
+    block.payload.resize((hits + n) * payload_.size());
+    for (std::size_t p = 0; p < payload_.size(); ++p) {
+      payload_[p].read(row_, n, integers_);
+      for (std::size_t i = 0; i < n; ++i) {
+        block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
+      }
+    }
+    read_times(n, block.time);
+  }
+
+  [[nodiscard]] std::uint64_t piece_end() const {
+    auto end = std::min(time_.piece_end(row_), channel_.piece_end(row_));
+    for (const auto& column : payload_) end = std::min(end, column.piece_end(row_));
+    return end;
+  }
+
+  /// The rows up to where the piece ends that did not read.
+  void lose_rows(HitBlock& block) {
+    const auto rows = failure_.end - row_;
+    complaints_.say(Defect::damage, [&] {
+      return fmt::format("the rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason);
+    });
+    Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == time_.size()};
+    loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
+    add_loss(block, loss);
+    row_ = failure_.end;
+  }
+
+  void read_times(std::size_t n, std::vector<Tick>& out) {
+    if (time_.is_float()) {
+      time_.read(row_, n, doubles_);
+      append_ticks(doubles_, out);
+    } else {
+      time_.read(row_, n, integers_);
+      append_ticks(integers_, out);
+    }
+  }
+
+  template <class Value>
+  void append_ticks(const std::vector<Value>& values, std::vector<Tick>& out) const {
+    const auto before = out.size();
+    for (const auto value : values) {
+      const auto time = scale_.ticks(value);
+      if (!time) reject_time(std::to_string(value), out.size() - before);
+      out.push_back(*time);
+    }
+  }
+
+  [[noreturn]] void reject_time(const std::string& value, std::size_t i) const {
+    throw UserError("'" + time_.name() + "' row " + std::to_string(row_ + i) + ": " + scale_.complaint(value));
+  }
+
+  [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,
+                                      std::size_t i) const {
+    if (value <= most) return static_cast<std::uint32_t>(value);
+    throw UserError("'" + column.name() + "' row " + std::to_string(row_ + i) + ": " + std::to_string(value) +
+                    " is above " + std::to_string(most));
+  }
+
+  std::string group_;
+  std::string name_;
+  InputFile input_;
+  TickScale scale_;
+  ColumnReader time_;
+  ColumnReader channel_;
+  std::vector<ColumnReader> payload_;
+  StreamHeader header_;
+  std::uint64_t row_ = 0;
+  /// Why rows from row_ on did not read, and where the next piece begins.
+  struct Failure {
+    std::string reason;
+    std::uint64_t end = 0;
+  } failure_;
+  Complaints complaints_{name_};
+  std::vector<std::uint64_t> integers_;
+  std::vector<double> doubles_;
+};
+
+}  // namespace
+
+std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
+  uri.accept_only({"group", "time", "channel", "payload", "unit", "round", "reorder"});
+  return std::make_unique<Hdf5Reader>(uri, id, base);
+}
+
+std::vector<std::string> hdf5_columns(const SourceUri& uri) {
+  auto columns = payload_columns(uri);
+  columns.insert(columns.begin(), {uri.get("time", "time"), uri.get("channel", "channel")});
+  return columns;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/geometry.hpp"
+#include "formats/ids.hpp"
+#include "io/recorded/hit_reader.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+/// hdf5:PATH?group=/dom_1&time=time&channel=channel[&payload=tot][&unit=ns][&round=down|nearest][&reorder=N]: datasets
+/// of one group of any HDF5 file.
+///
+/// Throws UserError when a key is wrong, or the file cannot be opened or is not what the URI says.
+std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base);
+
+/// The datasets that it reads from each group.
+std::vector<std::string> hdf5_columns(const SourceUri& uri);
+
+}  // namespace eventloom

@@ -1,0 +1,211 @@
+#include "io/lmd/inspect_lmd.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/geometry.hpp"
+#include "io/lmd/lmd_file.hpp"
+#include "io/lmd/lmd_time.hpp"
+#include "io/recorded/event_numbers.hpp"
+#include "io/recorded/problem_list.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Further ones are left out: a damaged file may have any number.
+constexpr std::size_t kMaxIds = 65536;
+
+/// What the events of a file have in common.
+class Tally {
+ public:
+  explicit Tally(const LmdTime& time) : time_(time) {}
+
+  void add(const LmdEvent& event) {
+    if (!first_) first_ = event.number;
+    last_ = event.number;
+    ++triggers_[event.trigger];
+    for (const auto& sub : event.subevents) {
+      min_dlen_ = std::min(min_dlen_, sub.dlen);
+      max_dlen_ = std::max(max_dlen_, sub.dlen);
+      if (ids_.size() < kMaxIds || ids_.contains(sub.id())) ++ids_[sub.id()];
+    }
+    judge(event);
+    if (!time_.numbered()) add_time(time_.of(event));
+  }
+  void finish() { (void)numbers_.finish(); }
+
+  void show_numbers(Json& json) const {
+    json["first_number"] = first_ ? Json(*first_) : Json();
+    json["last_number"] = first_ ? Json(last_) : Json();
+    const auto counts = numbers_.counts();
+    for (const auto* name : {"missing_numbers", "duplicate_numbers", "repeated_incomplete", "out_of_step"}) {
+      json[name] = counts.at(name);
+    }
+  }
+  void show_contents(Json& json) const {
+    json["triggers"] = Json::object();
+    for (const auto& [trigger, n] : triggers_) json["triggers"][std::to_string(trigger)] = n;
+    json["ids"] = Json::object();
+    for (const auto& [id, n] : ids_) json["ids"][fmt::format("{:08x}", id)] = n;
+    json["subevent_dlen"] = Json::object();
+    if (!ids_.empty()) json["subevent_dlen"] = {{"min", min_dlen_}, {"max", max_dlen_}};
+    if (time_.numbered()) return;
+    json["first_time"] = earliest_ ? Json(*earliest_) : Json();
+    json["last_time"] = earliest_ ? Json(latest_) : Json();
+    json["untimed_events"] = untimed_;
+  }
+
+ private:
+  void judge(const LmdEvent& event) {
+    const auto& subs = event.subevents;
+    const bool completes = numbers_.repeats(event.number) && kept_known_ && kept_ids_.size() < subs.size() &&
+                           std::equal(kept_ids_.begin(), kept_ids_.end(), subs.begin(),
+                                      [](std::uint32_t id, const LmdSubevent& sub) { return id == sub.id(); });
+    const auto judgement = numbers_.judge(event.number, completes);
+    if (judgement.previous) kept_known_ = false;
+    if (judgement.current) return;
+    kept_known_ = true;
+    kept_ids_.clear();
+    for (const auto& sub : subs) kept_ids_.push_back(sub.id());
+  }
+
+  void add_time(std::optional<Tick> time) {
+    if (!time) {
+      ++untimed_;
+      return;
+    }
+    earliest_ = std::min(earliest_.value_or(*time), *time);
+    latest_ = std::max(latest_, *time);
+  }
+
+  const LmdTime& time_;
+  std::optional<std::uint32_t> first_;
+  std::uint32_t last_ = 0;
+  std::map<std::uint16_t, std::uint64_t> triggers_;
+  std::map<std::uint32_t, std::uint64_t> ids_;
+  std::uint32_t min_dlen_ = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t max_dlen_ = 0;
+  EventNumbers numbers_;
+  bool kept_known_ = false;
+  std::vector<std::uint32_t> kept_ids_;
+  std::optional<Tick> earliest_;
+  Tick latest_ = 0;
+  std::uint64_t untimed_ = 0;
+};
+
+Json to_json(const LmdFileHeader& header) {
+  if (header.classic) {
+    return {{"label", header.label},
+            {"file", header.file},
+            {"user", header.user},
+            {"time", header.time},
+            {"run", header.run},
+            {"experiment", header.experiment},
+            {"lines", header.lines},
+            {"seconds", header.buffer.seconds},
+            {"fraction", header.buffer.fraction},
+            {"header_bytes", header.bytes},
+            {"buffer_bytes", header.buffer_bytes}};
+  }
+  const auto& flat = header.flat;
+  const bool counted = flat.elements != LmdFlatHeader::kUnknownElements;
+  return {{"seconds", flat.seconds},
+          {"nanoseconds", flat.nanoseconds},
+          {"header_bytes", header.bytes},
+          {"max_words", flat.max_words},
+          {"elements", counted ? Json(flat.elements) : Json("unknown")},
+          {"index_offset", flat.table == 0 ? Json("none") : Json(4 * flat.table)},
+          {"index_offset_bytes", flat.offset_bytes}};
+}
+
+Json to_json(const LmdEvent& event) {
+  Json subevents = Json::array();
+  for (const auto& sub : event.subevents) {
+    std::vector<std::uint32_t> data(sub.words());
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = sub.word(i);
+    subevents.push_back({{"control", sub.control},
+                         {"crate", sub.crate},
+                         {"procid", sub.procid},
+                         {"type", sub.type},
+                         {"subtype", sub.subtype},
+                         {"dlen", sub.dlen},
+                         {"data", data}});
+  }
+  return {{"number", event.number}, {"trigger", event.trigger}, {"subevents", subevents}};
+}
+
+void add_problems(std::span<const LmdProblem> found, ProblemList& problems) {
+  for (const auto& problem : found) {
+    problems.add([&problem] { return fmt::format("offset {}: {}", problem.offset, problem.text); });
+  }
+}
+
+std::string_view name_of(LmdIndexState state) {
+  switch (state) {
+    case LmdIndexState::whole: return "whole";
+    case LmdIndexState::damaged: return "damaged";
+    default: return "none";
+  }
+}
+
+Json describe(const LmdFile& file, const Tally& tally, const ProblemList& problems) {
+  const auto& header = file.header();
+  const auto& counts = file.counts();
+  Json json = {{"file", file.path()},
+               {"kind", "lmd"},
+               {"damaged", problems.any()},
+               {"file_bytes", file.size()},
+               {"format", header.classic ? "2000/1" : "101/1"},
+               {"byte_order", header.swapped ? "big" : "little"},
+               {"header", to_json(header)},
+               {"events", counts.events}};
+  tally.show_numbers(json);
+  json["subevents"] = counts.subevents;
+  json["empty_events"] = counts.empty_events;
+  json["event_bytes"] = counts.event_bytes;
+  tally.show_contents(json);
+  json["skipped_elements"] = counts.skipped_elements;
+  if (header.classic || counts.buffers > 0) {
+    json["buffers"] = counts.buffers;
+    json["buffers_continued"] = counts.buffers_continued;
+    json["missing_buffers"] = counts.missing_buffers;
+    json["skipped_fragments"] = counts.skipped_fragments;
+  }
+  json["index"] = name_of(file.index());
+  json["problems"] = problems.lines();
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events) {
+  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "concat"});
+  const LmdTime time(uri, TimeBase{}.tick_ps);
+  LmdFile file(uri.path());
+  Tally tally(time);
+  ProblemList problems;
+  Json first_events = Json::array();
+  LmdEvent event;
+  while (file.next(event)) {
+    add_problems(file.problems(), problems);
+    tally.add(event);
+    if (first_events.size() < n_events) first_events.push_back(to_json(event));
+  }
+  add_problems(file.problems(), problems);
+  tally.finish();
+  auto json = describe(file, tally, problems);
+  if (n_events > 0) json["first_events"] = std::move(first_events);
+  return json;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,300 @@
+#include "io/recorded/encoded_stream.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "formats/units.hpp"
+#include "io/recorded/block_losses.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = 256U << 10;
+
+}  // namespace
+
+EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live)
+    : reader_(std::move(reader)),
+      reorder_(reorder),
+      live_(live),
+      ordered_(reader_->name(), reorder),
+      losses_(reader_->header(), live_.has_value()),
+      encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
+               encode_stream_header(reader_->header()).size(), {}) {}
+
+std::optional<Epoch> EncodedStream::first_epoch() {
+  if (!first_epoch_) read_until(1);
+  return first_epoch_;
+}
+
+std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
+
+/// Afterwards every buffer that begins before `epoch` is closed, or the stream has ended.
+void EncodedStream::read_until(Epoch epoch) {
+  ReorderBuffer::Hit hit;
+  while (!ended_ && std::max(encoder_.open_from().value_or(0), closed_) < epoch) {
+    if (!ordered_.next(hit)) {
+      if (all_read_) return end();
+      read_block();
+      continue;
+    }
+    encode(hit);
+  }
+}
+
+std::optional<Epoch> EncodedStream::read_on() {
+  if (ended_) return std::nullopt;
+  if (!all_read_) read_block();
+  if (live_) release_waiting();
+  ReorderBuffer::Hit hit;
+  while (ordered_.next(hit)) encode(hit);
+  if (!all_read_) return complete_to();
+  end();
+  return std::nullopt;
+}
+
+/// Nothing that begins before will come.
+Epoch EncodedStream::complete_to() {
+  const auto open = encoder_.open_from();
+  if (!open) return closed_;
+  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.empty();
+  if (!may_close || std::chrono::steady_clock::now() - heard_ < live_->longest_quiet) return *open;
+  close_buffer();
+  closed_ = end_epoch_;
+  losses_.close_before(closed_);
+  return closed_;
+}
+
+void EncodedStream::encode(const ReorderBuffer::Hit& hit) {
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  const Epoch at = hit.time / epoch_ticks;
+  if (at > max_epoch(epoch_ticks)) refuse_time(hit.time);
+  if (encoder_.must_close_before(hit.time)) close_buffer();
+  encoder_.add(hit.time, hit.channel, hit.payload);
+  if (at >= end_epoch_) take_epoch(hit.time, at);
+}
+
+/// A hit of a later epoch than all before.
+void EncodedStream::take_epoch(Tick time, Epoch epoch) {
+  if (!first_epoch_) {
+    first_epoch_ = epoch;
+  } else if (epoch > end_epoch_ && !live_ && (reader_->header().flags & kNumbered) == 0) {
+    tell_far(time, epoch);
+    tell_rare(epoch);
+  }
+  end_epoch_ = epoch + 1;
+}
+
+double EncodedStream::seconds(std::uint64_t epochs) const {
+  const auto& base = reader_->header().base;
+  return static_cast<double>(epochs) * base.epoch_ticks * static_cast<double>(base.tick_ps) * 1e-12;
+}
+
+/// A hit far from all others shows that the input is taken for something else than it is, or is damaged.
+void EncodedStream::tell_far(Tick time, Epoch epoch) {
+  constexpr double kLong = 3600;  // seconds
+  constexpr double kFar = 100;    // times all that was before
+  constexpr std::uint32_t kTold = 3;
+  const double gap = seconds(epoch - end_epoch_);
+  if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || told_far_ == kTold) return;
+  ++told_far_;
+  spdlog::warn(
+      "{}: hit {} at {:.9g} s comes {:.3g} h after the one before and is far from all others: wrong unit or record "
+      "size?",
+      name(), encoder_.hits(), static_cast<double>(time) * static_cast<double>(reader_->header().base.tick_ps) * 1e-12,
+      gap / kLong);
+}
+
+/// So do hits that are rarer than those of any detector.
+void EncodedStream::tell_rare(Epoch epoch) {
+  constexpr std::uint64_t kEnough = 100;  // hits to tell a rate by
+  constexpr double kRare = 36;            // seconds between hits
+  if (rate_checked_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
+  rate_checked_ = true;
+  const double apart = seconds(epoch - *first_epoch_) / static_cast<double>(encoder_.hits());
+  if (apart < kRare) return;
+  spdlog::warn("{}: its first {} hits are {:.3g} s apart on average: wrong unit or record size?", name(),
+               encoder_.hits(), apart);
+}
+
+void EncodedStream::refuse_time(Tick time) const {
+  const auto& base = reader_->header().base;
+  throw UserError("'" + name() + "': a hit has time " + std::to_string(time) + "; with epochs of " +
+                  std::to_string(base.epoch_ticks) + " ticks the last time possible is " +
+                  std::to_string((max_epoch(base.epoch_ticks) + 1) * base.epoch_ticks - 1));
+}
+
+void EncodedStream::read_block() {
+  auto block = ordered_.spare();
+  if (!reader_->read(block)) return finish_reading();
+  const auto jump = live_ ? jump_back(block) : block.size();
+  if (jump < block.size()) behind_the_jump_ = block.cut(jump);
+  take(std::move(block));
+  if (behind_the_jump_.size() != 0) finish_reading();
+}
+
+void EncodedStream::take(HitBlock block) {
+  if (live_) {
+    leave_out_late(block);
+    see(block);
+  }
+  losses_.take(block);
+  if (block.size() != 0) ordered_.push(std::move(block));
+}
+
+void EncodedStream::finish_reading() {
+  losses_.finish();
+  ordered_.end();
+  all_read_ = true;
+}
+
+/// Hits of earlier times come too late. When read live.
+Tick EncodedStream::earliest_in_time() const {
+  return std::max(ordered_.given_to().value_or(0), closed_ * reader_->header().base.epoch_ticks);
+}
+
+/// The hit from which on a block lies where the clock has gone back to; its size where it does not.
+std::size_t EncodedStream::jump_back(const HitBlock& block) const {
+  const auto& header = reader_->header();
+  if ((header.flags & kNumbered) != 0) return block.size();
+  const auto disorder = steps_in(std::chrono::duration_cast<std::chrono::nanoseconds>(live_->longest_disorder).count(),
+                                 header.base.tick_ps);
+  const Tick least = earliest_in_time();
+  const auto in_time = std::find_if(block.time.rbegin(), block.time.rend(),
+                                    [=](Tick time) { return least <= disorder || time >= least - disorder; });
+  return static_cast<std::size_t>(block.time.rend() - in_time);
+}
+
+std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
+  if (behind_the_jump_.size() == 0) return nullptr;
+  auto next = std::make_unique<EncodedStream>(std::move(reader_), reorder_, live_);
+  next->losses_before_ = std::move(losses_before_);
+  losses_.add_counts(next->losses_before_);
+  next->anomalies_before_ = anomalies_before_ + losses_.without_hits();
+  next->take(std::move(behind_the_jump_));
+  return next;
+}
+
+/// What would end the program if it stood in a file.
+void EncodedStream::leave_out_late(HitBlock& block) {
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
+  const Tick least = earliest_in_time();
+  const auto take_out = [&block](auto goes, DropCause cause) {
+    if (std::ranges::none_of(block.time, goes)) return;
+    std::vector<bool> out(block.size());
+    std::transform(block.time.begin(), block.time.end(), out.begin(), goes);
+    leave_out_hits(block, out, cause);
+  };
+  take_out([most](Tick time) { return time > most; }, DropCause::untimed);
+  take_out([least](Tick time) { return time < least; }, DropCause::late);
+}
+
+/// What has come, though it may be some time until it is handed over.
+void EncodedStream::see(const HitBlock& block) {
+  const auto held = reader_->holds_back();
+  if (block.size() == 0 && !held) return;
+  Tick newest = held.value_or(0);
+  if (block.size() != 0) newest = std::max(newest, std::ranges::max(block.time));
+  const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
+  seen_end_ = std::max(seen_end_, std::min(newest / epoch_ticks, max_epoch(epoch_ticks)) + 1);
+}
+
+/// Hits wait only so long for earlier ones.
+void EncodedStream::release_waiting() {
+  const auto now = std::chrono::steady_clock::now();
+  const auto pushed = ordered_.blocks_pushed();
+  if (std::exchange(arrived_, pushed) != pushed) {
+    arrivals_.push_back({now, pushed});
+    heard_ = now;
+  }
+  std::optional<std::uint32_t> due;  // blocks
+  while (!arrivals_.empty() && now - arrivals_.front().at >= live_->longest_wait) {
+    due = arrivals_.front().blocks;
+    arrivals_.pop_front();
+  }
+  const bool too_much = ordered_.held_bytes() > live_->most_bytes;
+  if (due && (!too_much || *due == pushed)) {
+    ordered_.release(*due);
+  } else if (too_much) {
+    ordered_.release(pushed - 1);  // all but the newest
+  }
+}
+
+SourceCounts EncodedStream::counts() const {
+  auto counts = reader_->counts();
+  for (const auto& [name, n] : losses_before_) counts[name] += n;
+  losses_.add_counts(counts);
+  return counts;
+}
+
+void EncodedStream::end() {
+  close_buffer();
+  ended_ = true;
+  if (first_epoch_ || !losses_.any()) return;
+  first_epoch_ = 0;  // nothing but losses: they must be accounted for somewhere
+  end_epoch_ = 1;
+}
+
+/// The newest chunk, if the open buffer is sure to fit into it, or a new one.
+HeldBuffers& EncodedStream::chunk_with_room() {
+  const std::size_t needed = encoder_.open_bytes();
+  if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
+    return chunks_.back();
+  }
+  drop_forgotten();
+  if (spares_.empty()) {
+    chunks_.emplace_back();
+  } else {
+    chunks_.push_back(std::move(spares_.back()));
+    spares_.pop_back();
+  }
+  chunks_.back().bytes.reserve(std::max(kChunkBytes, needed));
+  return chunks_.back();
+}
+
+void EncodedStream::close_buffer() {
+  if (!encoder_.open_from()) return;
+  auto& chunk = chunk_with_room();
+  const std::size_t at = chunk.bytes.size();
+  const auto header = encoder_.close(chunk.bytes);
+  chunk.buffers.push_back(
+      {at, header->first_epoch, header->n_epochs, header->n_hits, header->n_words, header->words_crc});
+}
+
+void EncodedStream::collect(EpochRange epochs, SliceData& out) {
+  read_until(epochs.end);
+  losses_.collect(epochs, out.damage);
+  collect_held(chunks_, epochs, out.pieces);
+}
+
+std::optional<Epoch> EncodedStream::next_beginning(Epoch from) {
+  read_until(std::max<Epoch>(from, 1));
+  const auto closed = next_held(chunks_, from);
+  const auto buffer = closed ? closed : encoder_.open_from();
+  const auto lost = losses_.next_beginning(from);
+  return buffer && lost ? std::min(buffer, lost) : std::max(buffer, lost);
+}
+
+void EncodedStream::forget(Epoch epoch) {
+  losses_.forget(epoch);
+  forgotten_ = std::max(forgotten_, epoch);
+  drop_forgotten();
+}
+
+/// The newest chunk is still being filled.
+void EncodedStream::drop_forgotten() {
+  while (chunks_.size() > 1 && chunks_.front().end() <= forgotten_) {
+    chunks_.front().bytes.clear();
+    chunks_.front().buffers.clear();
+    spares_.push_back(std::move(chunks_.front()));
+    chunks_.pop_front();
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,148 @@
+#include "io/recorded/event_numbers.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+namespace {
+
+/// Numbers that are remembered as used.
+constexpr std::uint64_t kRemembered = 1U << 16;
+/// The longest jump that the last event of a stream may make.
+constexpr std::uint64_t kUnconfirmedJump = 1000;
+/// The longest step from the first event to the second: a wrong first number would shift all others.
+constexpr std::int64_t kFirstStep = 1 << 24;
+
+}  // namespace
+
+EventNumbers::EventNumbers() : used_(kRemembered, false) {}
+
+std::int64_t EventNumbers::step_to(std::uint32_t number) const {
+  return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(last_ - offset_));
+}
+
+std::optional<std::int64_t> EventNumbers::step(std::uint32_t number) const {
+  return any_ ? std::optional(step_to(number)) : std::nullopt;
+}
+
+Tick EventNumbers::begin_era(std::uint32_t number) {
+  offset_ = (last_ / kEraTicks + 1) * kEraTicks;
+  last_ = believed_ = offset_ + number;
+  std::fill(used_.begin(), used_.end(), false);
+  used_[last_ % kRemembered] = true;
+  at_hand_ = true;
+  doubted_ = first_ = false;
+  return last_;
+}
+
+bool EventNumbers::repeats(std::uint32_t number) const { return at_hand_ && step_to(number) == 0; }
+
+bool EventNumbers::used(Tick number) const { return number + kRemembered > believed_ && used_[number % kRemembered]; }
+
+DropCause EventNumbers::drop(DropCause cause) {
+  if (cause == DropCause::duplicate) ++duplicate_;
+  if (cause == DropCause::repeated_incomplete) ++repeated_;
+  if (cause == DropCause::out_of_step) ++out_of_step_;
+  return cause;
+}
+
+/// The numbers from `begin` to `end`, at most kRemembered of them, were not used.
+void EventNumbers::forget(Tick begin, Tick end) {
+  const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(number % kRemembered); };
+  if (begin >= end) return;
+  if (place(begin) < place(end)) {
+    std::fill(place(begin), place(end), false);
+  } else {
+    std::fill(place(begin), used_.end(), false);
+    std::fill(used_.begin(), place(end), false);
+  }
+}
+
+/// The last event stays for good.
+void EventNumbers::believe() {
+  doubted_ = false;
+  if (first_) {
+    lowest_ = believed_ = last_;
+  } else {
+    missing_ += last_ - believed_ - 1;
+    const Tick skipped = std::max(believed_ + 1, last_ - std::min(last_, kRemembered));
+    forget(skipped, last_);
+    believed_ = last_;
+  }
+  first_ = false;
+  used_[last_ % kRemembered] = true;
+}
+
+EventNumbers::Judgement EventNumbers::judge_first(std::uint32_t number) {
+  any_ = first_ = doubted_ = at_hand_ = true;
+  last_ = number;
+  return {.previous = std::nullopt, .current = std::nullopt, .tick = number};
+}
+
+/// True when the doubted event must go because `number` cannot follow it.
+bool EventNumbers::take_back(std::uint32_t number) {
+  if (!doubted_) return false;
+  const auto step = step_to(number);
+  const bool follows = step >= 0 && (!first_ || step <= kFirstStep);
+  if (!follows) {
+    drop(DropCause::out_of_step);
+    doubted_ = at_hand_ = false;
+    last_ = believed_;
+    return true;
+  }
+  if (step > 0) believe();
+  return false;
+}
+
+EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes_previous) {
+  if (!any_) return judge_first(number);
+  Judgement result;
+  if (take_back(number)) {
+    result.previous = DropCause::out_of_step;
+    if (first_) {
+      result.tick = judge_first(number).tick;
+      return result;
+    }
+  }
+  const auto step = step_to(number);
+  const auto back = static_cast<std::uint64_t>(-step);
+  if (step == 0 && completes_previous && at_hand_) {
+    result.previous = drop(DropCause::repeated_incomplete);
+  } else if (step == 0 || (step < 0 && back <= last_ && used(last_ - back))) {
+    result.current = drop(DropCause::duplicate);
+  } else if (step < 0) {
+    result.current = drop(DropCause::out_of_step);
+  } else {
+    last_ += static_cast<Tick>(step);
+    doubted_ = at_hand_ = true;
+    if (step == 1) believe();
+  }
+  result.tick = last_;
+  return result;
+}
+
+bool EventNumbers::stays() const { return !doubted_ || first_ || last_ - believed_ <= kUnconfirmedJump + 1; }
+
+std::optional<DropCause> EventNumbers::finish() {
+  if (!doubted_) return std::nullopt;
+  if (stays()) {
+    believe();
+    return std::nullopt;
+  }
+  doubted_ = false;
+  last_ = believed_;
+  return drop(DropCause::out_of_step);
+}
+
+SourceCounts EventNumbers::counts() const {
+  SourceCounts counts{{"missing_numbers", missing_},
+                      {"duplicate_numbers", duplicate_},
+                      {"repeated_incomplete", repeated_},
+                      {"out_of_step", out_of_step_}};
+  if (!any_) return counts;
+  counts["first_number"] = first_ ? last_ : lowest_;
+  counts["last_number"] = last_;
+  return counts;
+}
+
+}  // namespace eventloom

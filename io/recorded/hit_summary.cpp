@@ -1,0 +1,75 @@
+#include "io/recorded/hit_summary.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+namespace eventloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kChannelsEach = 65536;
+constexpr std::size_t kWordBits = 64;
+
+std::string to_text(const Loss& loss) {
+  auto text = fmt::format("offset {}: {} hits lost ({})", loss.offset, loss.hits,
+                          kDropCauseNames[static_cast<std::size_t>(loss.cause)]);
+  if (loss.leaves_hole && !loss.breaks_off) text += ", more may be missing";
+  if (loss.breaks_off) text += ", the file breaks off";
+  return text;
+}
+
+}  // namespace
+
+HitSummary::HitSummary(HitReader& reader, std::uint64_t n_events) {
+  HitBlock block;
+  while (reader.read(block)) take(block, n_events);
+}
+
+void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
+  for (const auto& loss : block.losses) {
+    problems_.add([&loss] { return to_text(loss); });
+  }
+  if (block.size() == 0) return;
+  for (std::size_t i = 0; i < block.size() && hits_ + i < n_events; ++i) {
+    Json event = {{"time", block.time[i]}, {"channel", block.channel[i]}};
+    if (const auto payload = block.payload_of(i); !payload.empty()) event["payload"] = payload;
+    events_.push_back(std::move(event));
+  }
+  const auto times = std::ranges::minmax(block.time);
+  const auto channels = std::ranges::minmax(block.channel);
+  first_time_ = std::min(first_time_, times.min);
+  last_time_ = std::max(last_time_, times.max);
+  first_channel_ = std::min(first_channel_, channels.min);
+  last_channel_ = std::max(last_channel_, channels.max);
+  for (const auto channel : block.channel) count(channel);
+  hits_ += block.size();
+}
+
+void HitSummary::count(std::uint32_t channel) {
+  auto& seen = seen_[channel / kChannelsEach % seen_.size()];
+  if (seen.empty()) seen.resize(kChannelsEach / kWordBits);
+  auto& word = seen[channel % kChannelsEach / kWordBits];
+  const auto bit = std::uint64_t{1} << channel % kWordBits;
+  channels_ += (word & bit) == 0 ? 1 : 0;
+  word |= bit;
+}
+
+void HitSummary::put_ranges(Json& out) const {
+  const bool any = hits_ != 0;
+  out["hits"] = hits_;
+  out["channels"] = channels_;
+  out["first_time"] = any ? first_time_ : 0;
+  out["last_time"] = last_time_;
+  out["first_channel"] = any ? first_channel_ : 0;
+  out["last_channel"] = last_channel_;
+}
+
+void HitSummary::put_lists(Json& out) const {
+  out["problems"] = problems_.lines();
+  if (!events_.empty()) out["first_events"] = events_;
+}
+
+}  // namespace eventloom

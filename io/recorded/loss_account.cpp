@@ -1,0 +1,112 @@
+#include "io/recorded/loss_account.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace eventloom {
+
+void LossAccount::take(const HitBlock& block) {
+  std::size_t seen = 0;
+  for (const Loss& loss : block.losses) {
+    if (loss.before > seen) {
+      see(block.time[seen]);
+      const auto stretch = std::span(block.time).subspan(seen, loss.before - seen);
+      latest_ = std::max(*latest_, std::ranges::max(stretch));
+      seen = loss.before;
+    }
+    any_ = true;
+    hits_[static_cast<std::size_t>(loss.cause)] += loss.hits;
+    without_hits_ += loss.hits == 0 ? 1 : 0;
+    wait_for_hit(loss);
+  }
+  if (seen == block.size()) return;
+  see(block.time[seen]);
+  latest_ = std::max(*latest_, std::ranges::max(std::span(block.time).subspan(seen)));
+}
+
+/// Losses of one kind before the same hit are one: memory does not grow with their number.
+void LossAccount::wait_for_hit(const Loss& loss) {
+  for (auto& other : unplaced_) {
+    const bool alike = other.cause == loss.cause && other.leaves_hole == loss.leaves_hole &&
+                       other.breaks_off == loss.breaks_off &&
+                       other.hits <= std::numeric_limits<std::uint32_t>::max() - loss.hits;
+    if (!alike) continue;
+    other.hits += loss.hits;
+    return;
+  }
+  unplaced_.push_back(loss);
+}
+
+/// The hit at `time` comes next: what was lost before it has its place now.
+void LossAccount::see(Tick time) {
+  const Epoch first = latest_.value_or(time) / epoch_ticks_;
+  const bool hole = std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); });
+  // Nobody knows when the stream began; the hits have their place beside the first that is left.
+  if (!latest_ && hole && !joined_ && first > 0) add({.first_epoch = 0, .n_epochs = first});
+  for (const Loss& loss : unplaced_) place(loss, first, std::max(first, time / epoch_ticks_));
+  unplaced_.clear();
+  latest_ = std::max(latest_.value_or(time), time);
+}
+
+void LossAccount::place(const Loss& loss, Epoch first, Epoch last) {
+  add({.first_epoch = first,
+       .n_epochs = is_hole(loss) ? last - first + 1 : 0,
+       .file_offset = loss.offset,
+       .n_hits = loss.hits,
+       .cause = loss.cause});
+}
+
+/// Losses of one kind in one epoch are one record: memory does not grow with their number.
+void LossAccount::add(const Damage& damage) {
+  const auto alike = [&damage](const Damage& d) {
+    return d.n_epochs == damage.n_epochs && d.cause == damage.cause &&
+           d.n_hits <= std::numeric_limits<std::uint32_t>::max() - damage.n_hits;
+  };
+  for (auto d = damage_.rbegin(); d != damage_.rend() && d->first_epoch == damage.first_epoch; ++d) {
+    if (!alike(*d)) continue;
+    d->n_hits += damage.n_hits;
+    return;
+  }
+  damage_.push_back(damage);
+}
+
+/// With no hit behind it a hole has no end.
+void LossAccount::finish() {
+  const Epoch at = latest_.value_or(0) / epoch_ticks_;
+  for (const Loss& loss : unplaced_) place(loss, at, std::numeric_limits<Epoch>::max() - 1);
+  if (std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); })) {
+    tail_ = *std::ranges::max_element(damage_, {}, [](const Damage& d) { return d.first_epoch + d.n_epochs; });
+  }
+  unplaced_.clear();
+}
+
+std::uint64_t LossAccount::hits() const { return std::accumulate(hits_.begin(), hits_.end(), std::uint64_t{0}); }
+
+void LossAccount::add_counts(SourceCounts& counts) const {
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    if (hits_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] += hits_[i];
+  }
+}
+
+void LossAccount::forget(Epoch epoch) {
+  const auto over = [epoch](const Damage& d) {
+    return d.first_epoch + std::max<std::uint64_t>(d.n_epochs, 1) <= epoch;
+  };
+  while (!damage_.empty() && over(damage_.front())) damage_.pop_front();
+}
+
+std::optional<Epoch> LossAccount::next_beginning(Epoch from) const {
+  const auto next = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
+  return next == damage_.end() ? std::nullopt : std::optional(next->first_epoch);
+}
+
+void LossAccount::collect(EpochRange epochs, std::vector<Damage>& out) const {
+  for (const Damage& damage : damage_) {
+    if (damage.first_epoch >= epochs.end) break;
+    if (damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1) > epochs.begin) out.push_back(damage);
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,91 @@
+#include "io/registry/expand_uri.hpp"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/group_search.hpp"
+#include "io/hdf5/hdf5_reader.hpp"
+#include "io/sorted/sorted_manifest.hpp"
+
+namespace eventloom {
+
+namespace {
+
+bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
+
+/// Files that `pattern` names, in the order of their names' bytes.
+std::vector<std::string> matching_files(const std::string& pattern) {
+  if (!has_wildcard(pattern)) return {pattern};
+  glob_t found{};
+  const int status = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths;
+  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  if (paths.empty()) throw UserError("no file matches '" + pattern + "'");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
+  const auto pattern = file.get("group", "/");
+  const auto groups = find_groups(file.path(), pattern, hdf5_columns(file));
+  if (groups.empty()) throw UserError("'" + file.path() + "': no group matches '" + pattern + "'");
+  if (std::ranges::none_of(groups, [](const FoundGroup& group) { return group.defect.empty(); })) {
+    throw UserError("cannot read '" + file.path() + ":" + groups.front().path + "': " + groups.front().defect);
+  }
+  for (const auto& group : groups) {
+    out.push_back({file.with("group", group.path)});
+    out.back().defect = group.defect;
+  }
+}
+
+}  // namespace
+
+void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  if (uri.has("concat")) return expand_one(uri, out);
+  for (const auto& path : matching_files(uri.path())) out.push_back({uri.with_path(path)});
+}
+
+void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out) { out.push_back({uri}); }
+
+void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  for (const auto& path : matching_files(uri.path())) expand_groups_of(uri.with_path(path), out);
+}
+
+void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  uri.accept_only({});
+  const auto parts = read_sorted_manifest(uri.path()).files.size();
+  for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part))});
+}
+
+void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  const auto same_port = [&](const SourceSpec& spec) {
+    return spec.uri.scheme() == uri.scheme() && spec.uri.path() == uri.path();
+  };
+  if (std::ranges::any_of(out, same_port)) {
+    throw UserError("source '" + uri.text() +
+                    "': there is another source at this port; name all its boards in one: " + "?sources=3,5,9");
+  }
+  const auto boards = uri.get("sources", "");
+  const auto n = static_cast<std::uint32_t>(1 + std::ranges::count(boards, ','));
+  const auto home = static_cast<std::uint32_t>(out.size());
+  for (std::uint32_t board = 0; board < n; ++board) out.push_back({uri, home, board});
+}
+
+std::vector<std::string> files_at_path(const SourceUri& uri) {
+  return uri.has("concat") ? matching_files(uri.path()) : std::vector{uri.path()};
+}
+
+std::vector<std::string> files_in_folder(const SourceUri& uri) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(uri.path(), error)) files.push_back(entry.path());
+  return files;
+}
+
+std::vector<std::string> no_files(const SourceUri& /*uri*/) { return {}; }
+
+}  // namespace eventloom

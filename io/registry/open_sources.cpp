@@ -1,0 +1,93 @@
+#include "io/registry/open_sources.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "io/files/file_checksum.hpp"
+#include "io/live/feed_recording.hpp"
+#include "io/live/feed_stream.hpp"
+#include "io/recorded/default_epoch.hpp"
+#include "io/recorded/encoded_stream.hpp"
+#include "io/recorded/lost_source.hpp"
+#include "io/registry/registry.hpp"
+#include "io/registry/same_source.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Of what may be held of a live source: what its feed may hold until it is in order, and for the stream to take.
+constexpr std::uint64_t kFeedShare = 8;
+constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
+
+std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const TimeBase& base) {
+  const auto name = spec.uri.path() + ":" + spec.uri.get("group", "/");
+  spdlog::error("{}: {}; nothing of this source is read", name, spec.defect);
+  return std::make_unique<LostSource>(StreamHeader{id.value, base, {}, spec.uri.text()}, name,
+                                      describe_file(spec.uri.path()));
+}
+
+/// Whether times are event numbers.
+bool is_numbered(const SourceScheme& scheme, const SourceUri& uri) {
+  return scheme.holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
+}
+
+std::uint64_t reorder_of(const SourceScheme& scheme, const SourceUri& uri) {
+  const auto stamped = scheme.holds_events ? kReorderStamped : kReorderHits;
+  return uri.get_count("reorder", is_numbered(scheme, uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
+}
+
+}  // namespace
+
+std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
+  std::vector<SourceSpec> specs;
+  for (const auto& text : uris) {
+    const auto uri = parse_source_uri(text);
+    scheme_of(uri).expand(uri, specs);
+  }
+  SameSource same;
+  for (const auto& spec : specs) {
+    if (spec.defect.empty()) same.take(spec.uri, scheme_of(spec.uri).data(spec.uri));
+  }
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
+  }
+  return specs;
+}
+
+std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spec.uri).files(spec.uri); }
+
+bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
+
+OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
+  const auto& uri = spec.uri;
+  const auto& scheme = scheme_of(uri);
+  if (scheme.stream != nullptr) return {scheme.stream(uri, base_)};
+  TimeBase base;
+  base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
+  base.epoch_ticks =
+      base_.epoch_ticks.value_or(is_numbered(scheme, uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
+  if (!spec.defect.empty()) return {open_lost(spec, id, base)};
+  if (scheme.is_live()) {
+    auto stream = open_live(spec, id, base);
+    auto* const live = stream.get();
+    return {std::move(stream), live};
+  }
+  return {std::make_unique<EncodedStream>(scheme.read(uri, id, base), reorder_of(scheme, uri))};
+}
+
+std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id, const TimeBase& base) {
+  const auto& scheme = scheme_of(spec.uri);
+  LiveInputSettings input;
+  input.buffer_bytes = std::min(live_.buffer_bytes / kFeedShare, kMostInFeed);
+  input.reconnect_seconds = live_.reconnect_seconds;
+  FeedStream::Settings settings;
+  settings.buffer_bytes = live_.buffer_bytes - 2 * input.buffer_bytes;
+  settings.drop_when_full = live_.drop_when_full;
+  if (!live_.record.empty()) settings.record = new_recording(live_.record, id, live_.go_on);
+  settings.most_jump_s = scheme.most_jump_s;
+  return std::make_unique<FeedStream>(scheme.feed(spec, {id, base, input, ports_}), std::move(settings));
+}
+
+}  // namespace eventloom

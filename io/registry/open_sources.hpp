@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/live_stream.hpp"
+#include "formats/ids.hpp"
+#include "io/live/live_options.hpp"
+#include "io/registry/source_spec.hpp"
+#include "io/udp/udp_ports.hpp"
+
+namespace eventloom {
+
+/// Length of an epoch, in event numbers, of sources whose times are event numbers.
+inline constexpr std::uint32_t kNumbersPerEpoch = 16;
+
+/// The sources that `uris` name, in their order: a glob gives one per file, in the order of names
+/// (bytes), or one in all with the key `concat`; an HDF5 group pattern one per group, likewise.
+/// Throws UserError when one names none, two have the same data, or one is a file of which nothing can be read.
+std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
+
+/// The files that a source is read from; none of a generator or a live one.
+std::vector<std::string> files_of(const SourceSpec& spec);
+/// Whether data of a source come when they come.
+bool is_live(const SourceUri& uri);
+
+/// A source that is open.
+struct OpenedSource {
+  std::unique_ptr<Source> stream;
+  LiveStream* live = nullptr;  ///< the same, where its data come when they come
+};
+
+/// Opens sources; live ones that share a port must be opened by the same.
+class SourceOpener {
+ public:
+  explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}) : base_(base), live_(std::move(live)) {}
+
+  /// `id`: its number in the run. Throws UserError when it cannot be opened, is an .epochs file of another clock than
+  /// asked for, or a recording is in the way of that of a live source.
+  OpenedSource open(const SourceSpec& spec, SourceId id);
+
+ private:
+  std::unique_ptr<LiveStream> open_live(const SourceSpec& spec, SourceId id, const TimeBase& base);
+
+  TimeBaseOptions base_;
+  LiveOptions live_;
+  UdpPorts ports_;
+};
+
+/// A source on its own.
+inline std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& base) {
+  return SourceOpener(base).open(spec, id).stream;
+}
+
+}  // namespace eventloom

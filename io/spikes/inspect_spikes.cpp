@@ -1,0 +1,44 @@
+#include "io/spikes/inspect_spikes.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "formats/spikes.hpp"
+#include "io/files/file_window.hpp"
+#include "io/recorded/hit_summary.hpp"
+#include "io/spikes/spikes_reader.hpp"
+
+namespace eventloom {
+
+namespace {
+
+SpikeFileHeader file_header(const std::string& path) {
+  try {
+    return decode_spike_header(FileWindow(path).front(sizeof(SpikeFileHeader)));
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    throw UserError("cannot read '" + path + "': " + e.what());
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events) {
+  const auto header = file_header(uri.path());
+  const auto reader = open_spikes(uri, {0}, {.tick_ps = header.tick_ps});
+  const HitSummary summary(*reader, n_events);
+  nlohmann::ordered_json out = {
+      {"file", uri.path()},
+      {"kind", "spikes"},
+      {"damaged", summary.damaged()},
+      {"file_bytes", reader->input().bytes},
+      {"header", {{"version", header.version}, {"tick_ps", header.tick_ps}, {"channel_base", header.channel_base}}}};
+  for (const auto& [name, n] : reader->counts()) out[name] = n;
+  summary.put_ranges(out);
+  summary.put_lists(out);
+  return out;
+}
+
+}  // namespace eventloom

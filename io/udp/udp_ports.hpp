@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "formats/geometry.hpp"
+#include "io/live/live_feed.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+class UdpPort;
+
+/// The ports that a run listens at: boards of one port share its socket and thread.
+class UdpPorts {
+ public:
+  /// udp://[ADDR]:PORT[?sources=3,5,9][&payload=N]; `board`: which of those at the port. It listens from the first one
+  /// on, so that nothing is missed of the others. Throws UserError for what is not of this form, or when the address
+  /// cannot be used.
+  std::unique_ptr<LiveFeed> open(const SourceUri& uri, std::uint32_t board, const LiveInputSettings& live,
+                                 const TimeBase& base);
+
+ private:
+  std::map<std::string, std::shared_ptr<UdpPort>> ports_;  ///< by path
+};
+
+}  // namespace eventloom

@@ -1,0 +1,125 @@
+#include "io/uri/source_uri.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+SourceUri SourceUri::parse(const std::string& text) {
+  SourceUri uri;
+  const auto question = text.find('?');
+  const std::string place = text.substr(0, question);
+  const auto colon = place.find(':');
+  if (colon != std::string::npos) uri.scheme_ = place.substr(0, colon);
+  uri.path_ = place.substr(colon == std::string::npos ? 0 : colon + 1);
+  std::size_t at = question;
+  while (at != std::string::npos) {
+    const auto next = text.find('&', at + 1);
+    const auto item = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const auto equals = item.find('=');
+    if (item.empty() || equals == 0) {
+      throw UserError("source '" + text + "': '" + item + "' is not of the form key=value");
+    }
+    auto& value = uri.values_[item.substr(0, equals)];
+    value.reset();
+    if (equals != std::string::npos) value = item.substr(equals + 1);
+    at = next;
+  }
+  uri.compose();
+  return uri;
+}
+
+SourceUri SourceUri::of_path(const std::string& scheme, const std::string& path) {
+  SourceUri uri;
+  uri.scheme_ = scheme;
+  uri.path_ = path;
+  uri.compose();
+  return uri;
+}
+
+std::string SourceUri::get(std::string_view key, std::string_view otherwise) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? std::string(otherwise) : found->second.value_or("");
+}
+
+std::vector<std::string> SourceUri::flags() const {
+  std::vector<std::string> alone;
+  for (const auto& [key, value] : values_) {
+    if (!value) alone.push_back(key);
+  }
+  return alone;
+}
+
+std::string SourceUri::require(std::string_view key) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) throw UserError("source '" + text_ + "': '" + std::string(key) + "=' is missing");
+  return found->second.value_or("");
+}
+
+std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise, std::uint64_t low,
+                                   std::uint64_t high) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return otherwise;
+  try {
+    const auto value = parse_count(found->second.value_or(""));
+    if (value >= low && value <= high) return value;
+  } catch (const std::invalid_argument&) {
+  }
+  throw UserError("source '" + text_ + "': '" + std::string(key) + "' must be a whole number from " +
+                  std::to_string(low) + " to " + std::to_string(high));
+}
+
+std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps) const {
+  const auto unit = get(key, "ns");
+  if (unit == "tick") return tick_ps;
+  const auto ps = picoseconds_of(unit);
+  if (!ps) {
+    throw UserError("source '" + text_ + "': '" + unit + "' is not a unit of time; there are ps, ns, us, ms, s, tick");
+  }
+  return *ps;
+}
+
+void SourceUri::accept_only(std::initializer_list<std::string_view> keys) const {
+  std::string known;
+  for (const auto key : keys) known += (known.empty() ? "" : ", ") + std::string(key);
+  for (const auto& [key, value] : values_) {
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    throw UserError("source '" + text_ + "': unknown key '" + key + "'; " + scheme_ + ": takes " +
+                    (known.empty() ? "none" : known));
+  }
+}
+
+SourceUri SourceUri::with_scheme(std::string_view scheme) const {
+  SourceUri other = *this;
+  other.scheme_ = scheme;
+  other.compose();
+  return other;
+}
+
+SourceUri SourceUri::with_path(const std::string& path) const {
+  SourceUri other = *this;
+  other.path_ = path;
+  other.compose();
+  return other;
+}
+
+SourceUri SourceUri::with(const std::string& key, const std::string& value) const {
+  SourceUri other = *this;
+  other.values_[key] = value;
+  other.compose();
+  return other;
+}
+
+void SourceUri::compose() {
+  text_ = (scheme_.empty() ? "" : scheme_ + ":") + path_;
+  char separator = '?';
+  for (const auto& [key, value] : values_) {
+    text_ += separator + key + (value ? "=" + *value : "");
+    separator = '&';
+  }
+}
+
+}  // namespace eventloom

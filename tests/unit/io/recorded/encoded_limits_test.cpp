@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/recorded/encoded_stream.hpp"
+
+namespace eventloom {
+namespace {
+
+constexpr std::uint32_t kEpochTicks = 100;
+constexpr Epoch kFar = Epoch{1} << 40;
+
+/// Gives its blocks.
+class BlockReader final : public HitReader {
+ public:
+  explicit BlockReader(std::vector<HitBlock> blocks) : blocks_(std::move(blocks)) {
+    header_.base = {1000, kEpochTicks};
+  }
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  bool read(HitBlock& block) override {
+    block.clear();
+    if (at_ == blocks_.size()) return false;
+    block = blocks_[at_++];
+    return true;
+  }
+
+ private:
+  std::vector<HitBlock> blocks_;
+  StreamHeader header_;
+  std::string name_ = "blocks";
+  std::size_t at_ = 0;
+};
+
+std::unique_ptr<EncodedStream> stream_of(std::vector<HitBlock> blocks) {
+  return std::make_unique<EncodedStream>(std::make_unique<BlockReader>(std::move(blocks)), 1);
+}
+
+HitBlock block_of(const std::vector<Tick>& times) {
+  HitBlock block;
+  block.time = times;
+  block.channel.assign(times.size(), 1);
+  return block;
+}
+
+/// Hits in each of these epochs, a block for each.
+std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
+  std::vector<HitBlock> blocks;
+  for (const Epoch epoch : epochs) blocks.push_back(block_of({epoch * kEpochTicks, epoch * kEpochTicks + 5}));
+  return stream_of(std::move(blocks));
+}
+
+std::string complaint_of_reading(Source& source) {
+  SliceData data;
+  try {
+    source.collect({0, std::numeric_limits<Epoch>::max()}, data);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
+  const Tick last = (max_epoch(kEpochTicks) + 1) * kEpochTicks - 1;
+  const auto stream = stream_of({block_of({3, last})});
+  EXPECT_EQ(complaint_of_reading(*stream), "");
+  EXPECT_EQ(stream->hits_read(), 2U);
+  EXPECT_EQ(stream->end_epoch(), max_epoch(kEpochTicks) + 1);
+}
+
+TEST(EncodedLimits, RefusesLaterTimes) {
+  const Tick last = (max_epoch(kEpochTicks) + 1) * kEpochTicks - 1;
+  for (const Tick time : {last + 1, std::numeric_limits<Tick>::max()}) {
+    const auto text = complaint_of_reading(*stream_of({block_of({3, time})}));
+    EXPECT_NE(text.find("blocks"), std::string::npos) << text;
+    EXPECT_NE(text.find("time " + std::to_string(time)), std::string::npos) << text;
+    EXPECT_NE(text.find("is " + std::to_string(last)), std::string::npos) << text;
+  }
+}
+
+TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
+  const auto stream = stream_in({2, 70, kFar});
+  EXPECT_EQ(stream->first_epoch(), 2U);
+  EXPECT_EQ(stream->next_beginning(0), 2U);
+  EXPECT_EQ(stream->next_beginning(3), 70U);
+  stream->forget(71);
+  EXPECT_EQ(stream->next_beginning(71), kFar);
+  EXPECT_EQ(stream->next_beginning(kFar + 1), std::nullopt);
+  EXPECT_EQ(stream->end_epoch(), kFar + 1);
+}
+
+/// A buffer of epochs 64 to 79 is behind `from`, the damage in epoch 70 is not.
+TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
+  HitBlock lossy = block_of({70 * kEpochTicks, kFar * kEpochTicks});
+  lossy.losses.push_back({.before = 1, .offset = 9, .hits = 2});
+  const auto stream = stream_of({block_of({64 * kEpochTicks}), lossy});
+  EXPECT_EQ(stream->next_beginning(64), 64U);
+  EXPECT_EQ(stream->next_beginning(65), 70U);
+  EXPECT_EQ(stream->next_beginning(71), kFar);
+}
+
+}  // namespace
+}  // namespace eventloom

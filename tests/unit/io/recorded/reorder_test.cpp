@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/recorded/reorder_buffer.hpp"
+
+namespace eventloom {
+namespace {
+
+/// Gives times from a list, with the position in the list as channel, a few at a time.
+class ListReader final : public HitReader {
+ public:
+  ListReader(std::vector<Tick> times, std::size_t at_once) : times_(std::move(times)), at_once_(at_once) {}
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  bool read(HitBlock& block) override {
+    block.clear();
+    for (; block.size() < at_once_ && at_ < times_.size(); ++at_) {
+      block.time.push_back(times_[at_]);
+      block.channel.push_back(static_cast<std::uint32_t>(at_));
+    }
+    return block.size() != 0;
+  }
+
+ private:
+  StreamHeader header_;
+  std::string name_ = "list";
+  std::vector<Tick> times_;
+  std::size_t at_once_;
+  std::size_t at_ = 0;
+};
+
+std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, std::size_t capacity, std::size_t at_once) {
+  ListReader reader(times, at_once);
+  ReorderBuffer buffer(reader.name(), capacity);
+  std::vector<std::uint32_t> order;
+  ReorderBuffer::Hit hit;
+  for (bool ended = false;;) {
+    while (buffer.next(hit)) order.push_back(hit.channel);
+    if (ended) return order;
+    auto block = buffer.spare();
+    ended = !reader.read(block);
+    if (ended) {
+      buffer.end();
+    } else {
+      buffer.push(std::move(block));
+    }
+  }
+}
+
+TEST(ReorderBuffer, SortsByTimeAndKeepsTheOrderOfEqualTimes) {
+  std::mt19937 random(1);
+  std::vector<Tick> times;
+  for (Tick t = 0; t < 3000; ++t) times.push_back(t / 3 * 10 + random() % 200);
+  std::vector<std::uint32_t> expected(times.size());
+  for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
+  std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
+  for (const std::size_t at_once : {1UL, 7UL, 500UL, 5000UL}) EXPECT_EQ(order_of(times, 300, at_once), expected);
+}
+
+/// One hit of time 0 behind `n` later ones.
+std::vector<Tick> late_by(std::size_t n) {
+  std::vector<Tick> times(n);
+  for (std::size_t i = 0; i < n; ++i) times[i] = 100 + i;
+  times.push_back(0);
+  return times;
+}
+
+TEST(ReorderBuffer, MendsAHitThatIsLateByItsCapacity) {
+  EXPECT_EQ(order_of(late_by(50), 50, 1).front(), 50U);
+  EXPECT_EQ(order_of(late_by(99), 50, 1).front(), 99U) << "up to twice the capacity are held";
+}
+
+TEST(ReorderBuffer, NamesAHitThatIsTooLate) {
+  try {
+    order_of(late_by(1000), 50, 1);
+    FAIL() << "hit 1001 is 1000 hits late";
+  } catch (const UserError& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("hit number 1001"), std::string::npos) << text;
+    EXPECT_NE(text.find("list"), std::string::npos) << text;
+    EXPECT_NE(text.find("reorder="), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace eventloom

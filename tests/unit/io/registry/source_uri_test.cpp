@@ -1,0 +1,63 @@
+#include "io/uri/source_uri.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/runtime/error.hpp"
+#include "io/registry/registry.hpp"
+
+namespace eventloom {
+namespace {
+
+TEST(SourceUri, IsTakenApart) {
+  const auto uri = parse_source_uri("csv:a/b.csv?time=2&channel=1&unit=ms");
+  EXPECT_EQ(uri.scheme(), "csv");
+  EXPECT_EQ(uri.path(), "a/b.csv");
+  EXPECT_EQ(uri.require("time"), "2");
+  EXPECT_EQ(uri.get("skip", "0"), "0");
+  EXPECT_EQ(uri.get_unit_ps("unit", 1000), 1'000'000'000U);
+  EXPECT_EQ(parse_source_uri("x/y.epochs").scheme(), "file");
+}
+
+TEST(SourceUri, RefusesWhatItDoesNotKnow) {
+  EXPECT_THROW(parse_source_uri("ftp:x"), UserError);
+  EXPECT_THROW(parse_source_uri("run.root"), UserError);
+  EXPECT_THROW(parse_source_uri("csv:"), UserError);
+  EXPECT_THROW(parse_source_uri("csv:x?time"), UserError);
+  EXPECT_THROW(parse_source_uri("csv:x?tome=1").accept_only({"time"}), UserError);
+  EXPECT_THROW((void)parse_source_uri("csv:x?unit=d").get_unit_ps("unit", 1), UserError);
+  EXPECT_THROW((void)parse_source_uri("csv:x?skip=-1").get_count("skip", 0, 0, 10), UserError);
+}
+
+TEST(SourceUri, KeysThatStandAloneReadAsTheyAreWritten) {
+  const auto uri = parse_source_uri("hld:x?tdc&time=tdc");
+  EXPECT_TRUE(uri.has("tdc"));
+  EXPECT_EQ(uri.get("tdc", "no"), "");
+  EXPECT_EQ(uri.text(), "hld:x?tdc&time=tdc");
+  EXPECT_EQ(parse_source_uri("csv:x?payload=").text(), "csv:x?payload=");
+}
+
+TEST(SourceUriOfPath, IsThePathAsItIs) {
+  const auto uri = SourceUri::of_path("lmd", "x:a?b&c=d.lmd");
+  EXPECT_EQ(uri.scheme(), "lmd");
+  EXPECT_EQ(uri.path(), "x:a?b&c=d.lmd");
+  EXPECT_FALSE(uri.has("c"));
+  EXPECT_EQ(uri.text(), "lmd:x:a?b&c=d.lmd");
+}
+
+/// One way to open it, and one name.
+TEST(SourceSchemes, EachRowIsWhole) {
+  std::set<std::string_view> names;
+  for (const auto& scheme : source_schemes()) {
+    EXPECT_TRUE(names.insert(scheme.name).second) << scheme.name;
+    EXPECT_TRUE(scheme.form.starts_with(std::string(scheme.name) + ":")) << scheme.name;
+    EXPECT_EQ((scheme.read != nullptr) + (scheme.stream != nullptr) + (scheme.feed != nullptr), 1) << scheme.name;
+    EXPECT_EQ(find_scheme(scheme.name), &scheme);
+    if (scheme.recognise != nullptr) EXPECT_NE(scheme.inspect, nullptr) << scheme.name;
+    if (!scheme.ending.empty()) EXPECT_EQ(parse_source_uri("x" + std::string(scheme.ending)).scheme(), scheme.name);
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
