@@ -16,7 +16,11 @@ ARROWS = {
     "io": ["io", "core", "formats"],
     "app": ["app", "io", "core", "schedulers", "formats"],
 }
-DOORS = {"mpi.h": ["core/mpi", "core/transport"], "hdf5.h": ["io/hdf5"], "ucp/api/ucp.h": ["core/mpi", "core/transport"]}
+DOORS = {
+    "mpi.h": ["core/mpi", "core/transport", "app/bench"],
+    "hdf5.h": ["io/hdf5"],
+    "ucp/api/ucp.h": ["core/mpi", "core/transport"],
+}
 
 
 def sources(folder):
@@ -42,6 +46,12 @@ def test_arrows(folder):
             if included.partition("/")[0] in tops:
                 assert inside(included, ARROWS[rule]), f"{name} includes {included}; {rule} may include {ARROWS[rule]}"
                 assert (ROOT / included).is_file(), f"{name} includes {included}, which is not there"
+
+
+def test_nothing_of_a_run_includes_the_benchmarks():
+    users = {path.relative_to(ROOT) for path in sources("app") if any(inside(i, ["app/bench"]) for i in includes(path))}
+    outside = {str(path) for path in users if not inside(path, ["app/bench"])}
+    assert outside == {"app/main.cpp"}
 
 
 @pytest.mark.parametrize("header", DOORS)

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/transport/loopback_transport.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
 namespace {
