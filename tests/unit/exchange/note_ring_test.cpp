@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "formats/control_wire.hpp"
 #include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
