@@ -7,7 +7,7 @@
 
 #include "app/role.hpp"
 #include "core/exchange/note_ring.hpp"
-#include "formats/claim_wire.hpp"
+#include "formats/control_wire.hpp"
 #include "formats/ids.hpp"
 #include "schedulers/scheduler.hpp"
 

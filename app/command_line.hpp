@@ -44,15 +44,14 @@ class CommandLine {
   Remark remark_;
 };
 
-/// The commands, one file each. `argv[0]` is the command's name. They return an exit code and throw
-/// UserError for kExitUsage.
+/// The commands, one file each (`bench` has a folder). `argv[0]` is the command's name. They return an exit code and
+/// throw UserError for kExitUsage.
 int run_command(int argc, const char* const* argv);
 int generate_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
-int bench_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);
 int serve_command(int argc, const char* const* argv);
 

@@ -42,7 +42,7 @@ class Turns {
 
 bool EndTogether::over(SteadyTime, bool done, std::size_t) {
   if (!done) return false;
-  if (!barrier_) barrier_.emplace(communicator_);
+  if (!barrier_) barrier_ = ranks_.barrier();
   return barrier_->done();
 }
 

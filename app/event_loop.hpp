@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "app/role.hpp"
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/idle.hpp"
 #include "core/transport/transport.hpp"
@@ -26,13 +26,13 @@ class Ending {
 /// When all are done. An error of one rank is not for the others.
 class EndTogether final : public Ending {
  public:
-  explicit EndTogether(const Communicator& communicator) : communicator_(communicator) {}
+  explicit EndTogether(const Collective& ranks) : ranks_(ranks) {}
   bool over(SteadyTime now, bool done, std::size_t work) override;
   void fail(const UserError& error) override { throw error; }
 
  private:
-  const Communicator& communicator_;
-  std::optional<PendingBarrier> barrier_;
+  const Collective& ranks_;
+  std::unique_ptr<PendingBarrier> barrier_;
 };
 
 /// Collective. Every role of this rank takes its turn until `ending` says that it is over. `each_turn`

@@ -2,16 +2,32 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "core/mpi/collective.hpp"
+
+/// What ranks tell each other as JSON: strings keep their bytes, whatever these are. File names need not be UTF-8, and
+/// JSON's text would refuse them.
 namespace eventloom {
 
-/// What ranks tell each other as JSON, for Communicator: strings keep their bytes, whatever these are. File names need
-/// not be UTF-8, and JSON's text would refuse them.
 inline std::string to_message(const nlohmann::json& json) {
   std::string message;
   nlohmann::json::to_msgpack(json, message);
   return message;
 }
-inline nlohmann::json from_message(const std::string& message) { return nlohmann::json::from_msgpack(message); }
+
+/// Collective: what all ranks say, by rank, on every rank.
+inline std::vector<nlohmann::json> all_gather_json(const Collective& ranks, const nlohmann::json& mine) {
+  std::vector<nlohmann::json> all;
+  for (const auto& message : ranks.all_gather(to_message(mine))) {
+    all.push_back(nlohmann::json::from_msgpack(message));
+  }
+  return all;
+}
+
+/// Collective: what rank 0 says, on every rank.
+inline nlohmann::json broadcast_json(const Collective& ranks, const nlohmann::json& mine) {
+  return nlohmann::json::from_msgpack(ranks.broadcast(to_message(mine)));
+}
 
 }  // namespace eventloom

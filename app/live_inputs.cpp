@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/control/live_votes.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -128,7 +130,7 @@ LiveVotes LiveInputs::votes() const {
     if (input.stream->end_epoch() || now_ - input.heard > kVote) continue;
     const auto place = input.stream->progress().aside;
     if (place && *place > frontier_.now()) {
-      votes.jumped_to(*place);
+      add_jump(votes, *place);
     } else if (place) {
       ++votes.others;
     } else if (input.was_at != 0) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/role.hpp"
-#include "core/control/live_votes.hpp"
 #include "core/dataflow/live_stream.hpp"
+#include "formats/control_wire.hpp"
 #include "formats/ids.hpp"
 
 namespace eventloom {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <thread>
 
+#include "app/bench/bench_command.hpp"
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
 #include "core/runtime/error.hpp"

@@ -67,6 +67,15 @@ int end_of_work(const std::string& command, const Failure& failure) {
   return failure.code;
 }
 
+/// Of the work of one rank, for the others.
+enum class Outcome : std::uint8_t { good, usage, program, no_memory };
+
+Outcome outcome_of(const Failure& failure) {
+  if (failure.code == kExitOk) return Outcome::good;
+  if (failure.no_memory) return Outcome::no_memory;
+  return failure.code == kExitUsage ? Outcome::usage : Outcome::program;
+}
+
 /// What std::terminate() says and does where an exception cannot be caught: in a thread, or in a destructor.
 std::string name_of_command;
 std::thread::id main_thread;
@@ -82,7 +91,7 @@ std::thread::id main_thread;
 
 }  // namespace
 
-void agree(const Communicator& communicator, const std::function<void()>& work) {
+void agree(const Collective& ranks, const std::function<void()>& work) {
   stay();
   Failure mine;
   try {
@@ -92,23 +101,18 @@ void agree(const Communicator& communicator, const std::function<void()>& work) 
     if (mine.code != kExitUsage) mine.text = this_rank + mine.text;
   }
   const Activity activity(kWaitingForRanks);
-  const auto told = mine.code == 0 ? "" : (mine.no_memory ? "m" : mine.code == kExitUsage ? "u" : "p") + mine.text;
-  for (const auto& text : communicator.all_gather(told)) {
-    if (text.empty()) continue;
-    leave_together();
-    if (text.front() == 'u') throw UserError(text.substr(1));
-    throw SharedError(text.substr(1), text.front() == 'm');
-  }
+  const auto all = ranks.all_gather(outcome_of(mine));
+  const auto failed = std::ranges::find_if(all, [](Outcome outcome) { return outcome != Outcome::good; });
+  if (failed == all.end()) return;
+  const auto text = ranks.all_gather(mine.text)[static_cast<std::size_t>(failed - all.begin())];
+  leave_together();
+  if (*failed == Outcome::usage) throw UserError(text);
+  throw SharedError(text, *failed == Outcome::no_memory);
 }
 
-bool any_of_ranks(const Communicator& communicator, bool mine) {
-  const auto all = communicator.all_gather(mine ? "1" : "0");
-  return std::ranges::any_of(all, [](const std::string& text) { return text == "1"; });
-}
-
-void meet(const Communicator& communicator) {
-  PendingBarrier barrier(communicator);
-  while (!barrier.done()) sched_yield();
+void meet(const Collective& ranks) {
+  const auto barrier = ranks.barrier();
+  while (!barrier->done()) sched_yield();
 }
 
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work) {

@@ -30,13 +30,10 @@ class SharedError : public std::runtime_error {
 
 /// Collective. Runs `work` on this rank; when it throws anything on any rank, all ranks throw that of the lowest: as
 /// UserError what the user can mend, as SharedError the rest.
-void agree(const Communicator& communicator, const std::function<void()>& work);
-
-/// Collective: whether `mine` is true on any rank.
-bool any_of_ranks(const Communicator& communicator, bool mine);
+void agree(const Collective& ranks, const std::function<void()>& work);
 
 /// Collective: waits until all ranks are here, sharing the cores with those that still work.
-void meet(const Communicator& communicator);
+void meet(const Collective& ranks);
 
 /// Runs `work` inside MPI; returns its exit code, or that of the error that it threw. An error that all ranks share is
 /// said by one of them, before MPI_Finalize lets any end: a launcher kills the others as soon as one ends with an

@@ -37,15 +37,10 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
 }
 
 RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
-                 Wiring& wiring, const Communicator& communicator)
-    : config_(config),
-      setup_(setup),
-      resumption_(resumption),
-      control_(control),
-      communicator_(communicator),
-      wiring_(wiring) {
+                 Wiring& wiring, const Collective& ranks)
+    : config_(config), setup_(setup), resumption_(resumption), control_(control), ranks_(ranks), wiring_(wiring) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.meaning.geometry.base.tick_ps);
-  agree(communicator, [&] {
+  agree(ranks, [&] {
     for (std::uint32_t f = 0; f < setup.roles.filters; ++f) add_filter({f});
     for (std::uint32_t b = 0; b < setup.roles.builders; ++b) add_builder({b});
   });
@@ -56,12 +51,12 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
 void RankRun::work() {
   std::vector<Role*> roles;
   for (const auto& role : roles_) roles.push_back(role.get());
-  Progress progress(communicator_.rank() == 0);
+  Progress progress(ranks_.rank() == 0);
   wiring_.run(roles, control_, Idle(), [&](SteadyTime now) {
     if (sources_ != nullptr) progress.update(now, sources_->slices_sent(), sources_->slices_expected());
   });
   progress.finish();
-  agree(communicator_, [&] {
+  agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());
   });
 }
@@ -82,8 +77,8 @@ RunResult RankRun::close() {
   }
   leave_scratch();
   if (sources_ != nullptr) sources_->live().close();
-  result.unfinished = any_of_ranks(communicator_, unfinished());
-  agree(communicator_, [&] {
+  result.unfinished = ranks_.any(unfinished());
+  agree(ranks_, [&] {
     if (!result.unfinished) finish_sorted(result);
   });
   if (latency_) result.latency = latency_->histogram();

@@ -17,7 +17,7 @@
 #include "app/source_role.hpp"
 #include "app/wiring.hpp"
 #include "core/dataflow/selector.hpp"
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
@@ -31,7 +31,7 @@ class RankRun {
  public:
   /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
   RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control, Wiring& wiring,
-          const Communicator& communicator);
+          const Collective& ranks);
 
   /// Every role takes its turn until all ranks have nothing left to do, or have stopped in good order.
   /// Throws UserError, the same on all ranks, when an input fails on any of them. Collective.
@@ -57,7 +57,7 @@ class RankRun {
   RunSetup& setup_;
   const Resumption& resumption_;
   RunControl& control_;
-  const Communicator& communicator_;
+  const Collective& ranks_;
   Wiring& wiring_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;

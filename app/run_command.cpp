@@ -153,29 +153,29 @@ void begin(const RunConfig& config, const RunRecord& record) {
 
 /// Collective. Nothing when a run that goes on cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
-                                     RunControl& control, Wiring& wiring, const Communicator& communicator) {
+                                     RunControl& control, Wiring& wiring, const Collective& ranks) {
   try {
-    return std::make_unique<RankRun>(config, setup, resumption, control, wiring, communicator);
+    return std::make_unique<RankRun>(config, setup, resumption, control, wiring, ranks);
   } catch (const UserError& e) {
     if (!resumption.goes_on) throw;
-    if (communicator.rank() == 0) spdlog::error("{}; the same command with --resume tries it again", e.what());
+    if (ranks.rank() == 0) spdlog::error("{}; the same command with --resume tries it again", e.what());
     return nullptr;
   }
 }
 
 /// Collective: all that is between the first slice and the last.
 RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption,
-                       const Communicator& communicator) {
+                       const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
   rank_run.work();
   RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   mine.peak_rss_bytes = peak_bytes();
-  if (communicator.rank() == 0) {
+  if (ranks.rank() == 0) {
     mine.totals.add(resumption.totals);
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
   }
-  auto all = add_up(mine, communicator);
+  auto all = add_up(mine, ranks);
   all.live = setup.live;
   all.all_live = setup.all_live;
   all.slices_before = resumption.totals.slices;
@@ -194,12 +194,12 @@ int tell_complete(const RunConfig& config, const Resumption& resumption) {
 }
 
 /// Collective: the exit code that rank 0 finds in `work`.
-int from_first_rank(const Communicator& communicator, const std::function<int()>& work) {
+int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
   int code = kExitOk;
-  agree(communicator, [&] {
-    if (communicator.rank() == 0) code = work();
+  agree(ranks, [&] {
+    if (ranks.rank() == 0) code = work();
   });
-  return std::stoi(communicator.broadcast(std::to_string(code)));
+  return ranks.broadcast(code);
 }
 
 /// Its sources need not be there again.
@@ -209,10 +209,10 @@ bool has_live_sources(const RunConfig& config) {
 
 /// Collective: nobody else writes this output as long as rank 0 has the lock. Files are looked at behind it: what ended
 /// meanwhile is there then.
-std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Communicator& communicator) {
+std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Collective& ranks) {
   std::unique_ptr<OutputLock> lock;
-  agree(communicator, [&] {
-    if (communicator.rank() != 0) return;
+  agree(ranks, [&] {
+    if (ranks.rank() != 0) return;
     lock = std::make_unique<OutputLock>(config.output);
     check_run_files(config, expand_sources(config.sources));
   });
@@ -220,8 +220,8 @@ std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Communica
 }
 
 /// Collective. `--resume --force`: an interrupted run goes on, a complete one gives way.
-void choose_by_what_is_there(RunConfig& config, const Communicator& communicator) {
-  config.resume = config.live.go_on = !find_complete_run(config, communicator).complete;
+void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
+  config.resume = config.live.go_on = !find_complete_run(config, ranks).complete;
 }
 
 /// Until there are slices to bring to an end a signal ends the run at once, whatever it is busy with. Under a launcher

@@ -146,11 +146,10 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
 
 }  // namespace
 
-RunResult add_up(const RunResult& mine, const Communicator& communicator) {
+RunResult add_up(const RunResult& mine, const Collective& ranks) {
   RunResult all;
   all.clocks = mine.clocks;
-  for (const auto& text : communicator.all_gather(to_message(to_json(mine)))) {
-    const auto json = from_message(text);
+  for (const auto& json : all_gather_json(ranks, to_json(mine))) {
     all.totals.add(totals_from_json(json.at("totals")));
     all.hits_read += json.at("hits_read").get<std::uint64_t>();
     all.sent.add(sent_from_json(json.at("sent")));

@@ -12,7 +12,7 @@
 #include "app/source_role.hpp"
 #include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 #include "core/mpi/environment.hpp"
 #include "io/hdf5/part_writer.hpp"
 #include "io/sorted/sorted_manifest.hpp"
@@ -42,7 +42,7 @@ struct RunResult {
 };
 
 /// Collective: the results of all ranks added up, on every rank.
-RunResult add_up(const RunResult& mine, const Communicator& communicator);
+RunResult add_up(const RunResult& mine, const Collective& ranks);
 
 /// What does not add up in the account of a run that has ended; empty when all does. The sources, the builders and
 /// the writers count on their own, and this holds them against each other.

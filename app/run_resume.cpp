@@ -125,21 +125,19 @@ std::vector<PartInfo> parts_of(const Found& found) {
 }
 
 /// Collective: every rank reads its share of the parts that rank 0 has found.
-DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts,
-                         const Communicator& communicator) {
+DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
   Json list = Json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
-  const auto told = from_message(communicator.broadcast(to_message(list)));
-  const auto ranks = static_cast<std::size_t>(communicator.size());
+  const auto told = broadcast_json(ranks, list);
+  const auto n_ranks = static_cast<std::size_t>(ranks.size());
   Json mine = Json::object();
-  for (auto i = static_cast<std::size_t>(communicator.rank()); i < told.size(); i += ranks) {
+  for (auto i = static_cast<std::size_t>(ranks.rank()); i < told.size(); i += n_ranks) {
     const auto part = part_from_json(nlohmann::ordered_json(told[i]));
     if (const auto damage = damage_of_part(config.output, part)) mine[part.name] = *damage;
   }
   DamagedParts damaged;
-  for (const auto& text : communicator.all_gather(to_message(mine))) {
-    const auto theirs = from_message(text);
+  for (const auto& theirs : all_gather_json(ranks, mine)) {
     for (const auto& [name, damage] : theirs.items()) damaged[name] = damage;
   }
   return damaged;
@@ -251,40 +249,39 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   return found;
 }
 
-Resumption find_complete_run(const RunConfig& config, const Communicator& communicator) {
+Resumption find_complete_run(const RunConfig& config, const Collective& ranks) {
   Resumption found;
-  agree(communicator, [&] {
-    if (communicator.rank() != 0 || !std::filesystem::exists(config.output)) return;
+  agree(ranks, [&] {
+    if (ranks.rank() != 0 || !std::filesystem::exists(config.output)) return;
     auto run = read_run_file(config.output);
     found.complete = run.record.closed;
     found.before = std::move(run.record);
     found.parts = std::move(run.parts);
   });
-  found.complete = any_of_ranks(communicator, found.complete);
+  found.complete = ranks.any(found.complete);
   return found;
 }
 
-void require_undamaged(const RunConfig& config, const Resumption& found, const Communicator& communicator) {
+void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks) {
   if (!found.complete) return;
-  const auto damaged = find_damage(config, found.parts, communicator);
-  agree(communicator, [&] { refuse_damage(config, true, damaged); });
+  const auto damaged = find_damage(config, found.parts, ranks);
+  agree(ranks, [&] { refuse_damage(config, true, damaged); });
 }
 
-Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,
-                      const Communicator& communicator) {
+Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks) {
   if (!config.resume) return {};
-  const bool first = communicator.rank() == 0;
+  const bool first = ranks.rank() == 0;
   Found found;
-  agree(communicator, [&] {
+  agree(ranks, [&] {
     if (first) found = look_for_run(config, setup, now);
   });
-  const auto damaged = find_damage(config, parts_of(found), communicator);
+  const auto damaged = find_damage(config, parts_of(found), ranks);
   Resumption mine;
-  agree(communicator, [&] {
+  agree(ranks, [&] {
     if (first) mine = take_up(config, setup, std::move(found), damaged);
   });
-  const auto told = communicator.broadcast(to_message(to_json(mine)));
-  return communicator.rank() == 0 ? mine : from_json(from_message(told));
+  const auto told = broadcast_json(ranks, to_json(mine));
+  return ranks.rank() == 0 ? mine : from_json(told);
 }
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@
 #include "app/run_config.hpp"
 #include "app/run_setup.hpp"
 #include "core/dataflow/run_totals.hpp"
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
 
@@ -31,14 +31,13 @@ struct Resumption {
 std::vector<std::string> differences(const RunRecord& before, const RunRecord& now);
 
 /// Collective. Whether the output is that of a run that is complete, as far as can be told before its sources are open.
-Resumption find_complete_run(const RunConfig& config, const Communicator& communicator);
+Resumption find_complete_run(const RunConfig& config, const Collective& ranks);
 
 /// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
-void require_undamaged(const RunConfig& config, const Resumption& found, const Communicator& communicator);
+void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks);
 
 /// Collective. Looks for an interrupted run under the output's name, and brings its folder into order.
 /// Throws UserError when its input or meaning was another, or when what it has left is damaged.
-Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now,
-                      const Communicator& communicator);
+Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks);
 
 }  // namespace eventloom

@@ -257,11 +257,11 @@ std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& 
 }
 
 /// `told`: by all ranks, of the streams that they have opened.
-std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<std::string>& told) {
+std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<Json>& told) {
   setup.streams.resize(setup.roles.sources);
   std::optional<SortedFacts> sorted;
-  for (const auto& text : told) {
-    for (const auto& json : from_message(text)) {
+  for (const auto& of_rank : told) {
+    for (const auto& json : of_rank) {
       setup.streams.at(json.at("id").get<std::size_t>()) = from_json(json);
       if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
     }
@@ -304,7 +304,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
       mine.push_back(describe(specs[source.id.value], source));
     }
   });
-  const auto told = communicator.all_gather(to_message(mine));
+  const auto told = all_gather_json(communicator, mine);
   agree(communicator, [&] { settle_setup(setup, config, take_facts(setup, told)); });
   const Epoch first = first_epoch_of(setup.streams);
   setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -49,29 +48,25 @@ std::string plays(const Roles& roles, int rank) {
 
 }  // namespace
 
-RunWatch::RunWatch(StallSettings stalls, const Communicator& communicator)
-    : rank_(communicator.rank()),
-      hosts_(communicator.all_gather(MpiEnvironment::host_name())),
+RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
+    : rank_(ranks.rank()),
+      hosts_(ranks.all_gather(MpiEnvironment::host_name())),
       stalls_(stalls),
-      peers_(find_peers(communicator)),
+      peers_(find_peers(ranks)),
       watchdog_(watchdog_settings()) {}
 
 /// Containers on one host may number their processes differently.
-std::vector<Watchdog::Peer> RunWatch::find_peers(const Communicator& communicator) const {
+std::vector<Watchdog::Peer> RunWatch::find_peers(const Collective& ranks) const {
   std::error_code error;
   const auto space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
   const auto here = hosts_[static_cast<std::size_t>(rank_)] + " " + space;
-  const auto me = this_process();
-  const auto places = communicator.all_gather(here);
-  const auto processes = communicator.all_gather(fmt::format("{} {}", me.pid, me.start_time));
+  const auto places = ranks.all_gather(here);
+  const auto processes = ranks.all_gather(this_process());
   std::vector<Watchdog::Peer> peers;
-  for (int r = 0; r < communicator.size(); ++r) {
+  for (int r = 0; r < ranks.size(); ++r) {
     const auto at = static_cast<std::size_t>(r);
     if (r == rank_ || places[at] != here) continue;
-    Watchdog::Peer peer;
-    peer.rank = r;
-    std::istringstream(processes[at]) >> peer.process.pid >> peer.process.start_time;
-    peers.push_back(peer);
+    peers.push_back({r, processes[at]});
   }
   return peers;
 }

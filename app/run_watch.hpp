@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/roles.hpp"
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 #include "core/runtime/watchdog.hpp"
 
 namespace eventloom {
@@ -27,7 +27,7 @@ struct StallSettings {
 class RunWatch {
  public:
   /// Collective.
-  RunWatch(StallSettings stalls, const Communicator& communicator);
+  RunWatch(StallSettings stalls, const Collective& ranks);
 
   /// From here on ranks are named with what they play.
   void set_roles(const Roles& roles);
@@ -50,7 +50,7 @@ class RunWatch {
   void be_quiet() { quiet_ = true; }
 
  private:
-  [[nodiscard]] std::vector<Watchdog::Peer> find_peers(const Communicator& communicator) const;
+  [[nodiscard]] std::vector<Watchdog::Peer> find_peers(const Collective& ranks) const;
   [[nodiscard]] Watchdog::Settings watchdog_settings();
   [[nodiscard]] std::string stall(const CurrentActivity& activity, double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;

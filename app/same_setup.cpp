@@ -3,8 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
-#include <set>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -86,20 +86,19 @@ std::string setup_difference(const std::string& first, const std::string& other,
   return "";
 }
 
-void require_same_setup(const Communicator& communicator, const std::string& setup) {
-  if (communicator.size() == 1) return;
-  const auto sums =
-      communicator.all_gather(fmt::format("{} {:08x}", setup.size(), crc32c(std::as_bytes(std::span(setup)))));
-  if (std::set(sums.begin(), sums.end()).size() == 1) return;
-  const auto setups = communicator.all_gather(setup);
-  for (int rank = 1; rank < communicator.size(); ++rank) {
+void require_same_setup(const Collective& ranks, const std::string& setup) {
+  if (ranks.size() == 1) return;
+  const std::array<std::uint64_t, 2> sum{setup.size(), crc32c(std::as_bytes(std::span(setup)))};
+  if (!ranks.any(ranks.broadcast(sum) != sum)) return;
+  const auto setups = ranks.all_gather(setup);
+  for (int rank = 1; rank < ranks.size(); ++rank) {
     const auto found = setup_difference(setups.front(), setups[static_cast<std::size_t>(rank)], rank);
     if (!found.empty()) refuse_together(found + ": all ranks must be given the same");
   }
 }
 
-void share_refusal(const Communicator& communicator, const std::string& refusal) {
-  const auto all = communicator.all_gather(refusal);
+void share_refusal(const Collective& ranks, const std::string& refusal) {
+  const auto all = ranks.all_gather(refusal);
   const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
   if (first == all.end()) return;
   const bool of_all = std::ranges::all_of(all, [&](const std::string& text) { return text == *first; });

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/mpi/communicator.hpp"
+#include "core/mpi/collective.hpp"
 
 /// All ranks were given the same to do: what mpirun, srun or a script of the user's hands to each may differ.
 namespace eventloom {
@@ -15,9 +15,9 @@ std::string setup_difference(const std::string& first, const std::string& other,
 std::string program_line();
 
 /// Collective. Throws the same UserError on all ranks when `setup` is not the same on all.
-void require_same_setup(const Communicator& communicator, const std::string& setup);
+void require_same_setup(const Collective& ranks, const std::string& setup);
 
 /// Collective. `refusal`: why this rank cannot take part, empty when it can. When any cannot, all throw UserError.
-void share_refusal(const Communicator& communicator, const std::string& refusal);
+void share_refusal(const Collective& ranks, const std::string& refusal);
 
 }  // namespace eventloom

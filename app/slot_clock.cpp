@@ -27,9 +27,9 @@ SlotClock::SlotClock(const Communicator& communicator, std::uint64_t slot_ns)
   bool goes_on = true;
   while (goes_on) {
     sync_.synchronise();
-    precision = std::stod(communicator.broadcast(std::to_string(sync_.precision_ns())));
+    precision = communicator.broadcast(sync_.precision_ns());
     if (precision <= static_cast<double>(slot_ns)) return;
-    goes_on = communicator.broadcast(steady_ns() - begin < kTryForNs ? "yes" : "no") == "yes";
+    goes_on = communicator.broadcast(steady_ns() - begin < kTryForNs);
   }
   sync_.stop();
   leave_together();
@@ -49,8 +49,6 @@ nlohmann::json to_json(const std::vector<ClockQuality>& clocks) {
   return json;
 }
 
-void SlotClock::start() {
-  start_ = std::stoll(communicator_.broadcast(std::to_string(sync_.global_ns() + kStartAfterNs)));
-}
+void SlotClock::start() { start_ = communicator_.broadcast(sync_.global_ns() + kStartAfterNs); }
 
 }  // namespace eventloom

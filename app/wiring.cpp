@@ -42,28 +42,27 @@ std::string what_to_lower(const Roles& roles) {
 }
 
 /// Collective. Refuses what would bring the hosts down, before any of it is allocated.
-void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Communicator& communicator) {
-  const auto rank = static_cast<std::size_t>(communicator.rank());
+void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
   nlohmann::json json{MpiEnvironment::host_name(), mine};
   for (const auto& bound : memory_there_is()) json.push_back({bound.what, bound.bytes, bound.of_process});
   std::vector<MemoryNeed> needs;
-  for (const auto& text : communicator.all_gather(to_message(json))) {
-    const auto told = from_message(text);
+  for (const auto& told : all_gather_json(ranks, json)) {
     auto& need = needs.emplace_back(MemoryNeed{told.at(0), told.at(1), {}});
     for (std::size_t i = 2; i < told.size(); ++i) need.bounds.push_back({told[i].at(0), told[i].at(1), told[i].at(2)});
   }
-  agree(communicator, [&] {
+  agree(ranks, [&] {
     const auto shortage = memory_shortage(needs);
     if (!shortage.empty()) throw UserError(shortage + ": lower " + what_to_lower(settings.roles));
   });
 }
 
 /// Collective.
-std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Communicator& communicator) {
+std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Collective& ranks) {
   std::unique_ptr<Scheduler> scheduler;
-  agree(communicator, [&] { scheduler = scheduler_of(settings.schedule); });
-  require_memory(settings, *scheduler, communicator);
+  agree(ranks, [&] { scheduler = scheduler_of(settings.schedule); });
+  require_memory(settings, *scheduler, ranks);
   return scheduler;
 }
 

@@ -11,7 +11,10 @@
 
 namespace eventloom {
 
-/// The benchmarks of `eventloom bench`, one file each. Like commands: `argv[0]` is the name; they
+/// `eventloom bench`, a command as those of command_line.hpp.
+int bench_command(int argc, const char* const* argv);
+
+/// Its benchmarks, one file each. Like commands: `argv[0]` is the name; they
 /// return an exit code and throw UserError for kExitUsage.
 int bench_patterns(int argc, const char* const* argv);
 int bench_scan(int argc, const char* const* argv);

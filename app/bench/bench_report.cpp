@@ -222,8 +222,7 @@ Json bench_setup(const Communicator& communicator, const ExchangeBackend& backen
   Json hosts = Json::array();
   Json bindings = Json::array();
   const Json mine = {{"host", MpiEnvironment::host_name()}, {"binding", binding()}};
-  for (const auto& text : communicator.all_gather(to_message(mine))) {
-    const auto rank = from_message(text);
+  for (const auto& rank : all_gather_json(communicator, mine)) {
     hosts.push_back(rank.at("host"));
     bindings.push_back(rank.at("binding"));
   }

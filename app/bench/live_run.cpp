@@ -168,7 +168,7 @@ class RankLive {
     for (auto& maker : makers_) roles.push_back(&maker);
     if (source_role_) roles.push_back(source_role_.get());
     for (auto& builder : builders_) roles.push_back(builder->role.get());
-    start_ = std::stoll(communicator_.broadcast(std::to_string(clock_.now() + kStartAfterNs)));
+    start_ = communicator_.broadcast(clock_.now() + kStartAfterNs);
     EndTogether ending(communicator_);
     wiring_.run(roles, ending, Idle(), [&](SteadyTime) { clock_.do_work(); });
     return gather();
@@ -265,10 +265,9 @@ class RankLive {
   LiveRunResult gather() {
     agree(communicator_, [&] { close_files(); });
     LiveRunResult result;
-    std::vector<Json> ranks;
     std::vector<std::optional<SliceTimes>> times;
-    for (const auto& text : communicator_.all_gather(to_message(mine()))) {
-      const auto& json = ranks.emplace_back(from_message(text));
+    const auto ranks = all_gather_json(communicator_, mine());
+    for (const auto& json : ranks) {
       const auto& c = json["count"];
       result.count.add({c[0], c[1], c[2], c[3], c[4], c[5], c[6]});
       result.built += json["built"].get<std::uint64_t>();

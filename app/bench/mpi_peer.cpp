@@ -1,7 +1,7 @@
 // The peer that any MPI program would be: two-sided, non-blocking messages.
 
+#include "app/bench/message_stream.hpp"
 #include "app/bench/peer_link.hpp"
-#include "core/mpi/message_stream.hpp"
 
 namespace eventloom {
 

@@ -4,7 +4,6 @@
 #include "app/bench/bench_command.hpp"
 #include "app/bench/peer_traffic.hpp"
 #include "app/bench/traffic.hpp"
-#include "app/json_message.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
@@ -229,14 +228,8 @@ class Point {
     traffic.queue = traffic_.ring.depth;
     traffic.seconds = config_.seconds;
     const auto mine = peer.run(traffic);
-    double bytes = 0;
-    double seconds = 0;
-    for (const auto& text : communicator_.all_gather(to_message(Json{mine.bytes_received, mine.seconds}))) {
-      const auto json = from_message(text);
-      bytes += json[0].get<double>();
-      seconds = std::max(seconds, json[1].get<double>());
-    }
-    return rate_per_rank(traffic_.connections, bytes, seconds);
+    const auto bytes = static_cast<double>(communicator_.sum(mine.bytes_received));
+    return rate_per_rank(traffic_.connections, bytes, communicator_.max(mine.seconds));
   }
 
   [[nodiscard]] bool sends(int from, int to) const {

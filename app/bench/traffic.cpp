@@ -134,8 +134,7 @@ class RankTraffic {
     if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
     std::map<std::string, std::uint64_t> of_host;
     int rank = 0;
-    for (const auto& text : communicator_.all_gather(to_message(mine(retransmits)))) {
-      const auto json = from_message(text);
+    for (const auto& json : all_gather_json(communicator_, mine(retransmits))) {
       auto& most = of_host[json["host"]];
       most = std::max(most, json["retransmits"].get<std::uint64_t>());
       result.slices += json["slices"].get<std::uint64_t>();
@@ -216,9 +215,7 @@ double bare_put_rate(const TrafficSettings& settings, const Communicator& commun
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   meet(communicator);
-  double sum = 0;
-  for (const auto& text : communicator.all_gather(std::to_string(bytes / seconds))) sum += std::stod(text);
-  return rate_per_rank(settings.connections, sum, 1);
+  return rate_per_rank(settings.connections, communicator.sum(bytes / seconds), 1);
 }
 
 double memcpy_rate(const TrafficSettings& settings, double seconds) {

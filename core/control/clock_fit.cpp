@@ -23,14 +23,14 @@ std::int64_t offset(const RoundTrip& trip) { return trip.sent + duration(trip) /
 
 }  // namespace
 
-std::int64_t ClockModel::to_master(std::int64_t t) const {
-  const std::int64_t since = t - t0;
-  return shift + since + std::llround(static_cast<double>(since) * (coef - 1));
+std::int64_t to_master(const ClockModel& model, std::int64_t t) {
+  const std::int64_t since = t - model.t0;
+  return model.shift + since + std::llround(static_cast<double>(since) * (model.coef - 1));
 }
 
-std::int64_t ClockModel::to_local(std::int64_t T) const {
-  const std::int64_t since = T - shift;
-  return t0 + since - std::llround(static_cast<double>(since) * ((coef - 1) / coef));
+std::int64_t to_local(const ClockModel& model, std::int64_t T) {
+  const std::int64_t since = T - model.shift;
+  return model.t0 + since - std::llround(static_cast<double>(since) * ((model.coef - 1) / model.coef));
 }
 
 /// The weighted line through the points; x and y from the newest point, in ns.
@@ -130,7 +130,7 @@ ClockFit::Line ClockFit::line() const {
 }
 
 double ClockFit::distance(const Point& point) const {
-  return static_cast<double>(point.local + point.offset - model_.to_master(point.local));
+  return static_cast<double>(point.local + point.offset - to_master(model_, point.local));
 }
 
 double ClockFit::promise(const Point& point, std::int64_t at) const {

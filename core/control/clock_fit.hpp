@@ -5,6 +5,8 @@
 #include <deque>
 #include <vector>
 
+#include "formats/control_wire.hpp"
+
 namespace eventloom {
 
 /// A question of the master (rank 0) answered with the time of the other's clock. All ns.
@@ -14,26 +16,10 @@ struct RoundTrip {
   std::int64_t received = 0;  ///< master's clock, not before `sent`
 };
 
-/// T = (t - t0) * coef + shift (DABC report, 9.3.6): t on the local clock, T on the master's, ns.
-/// Only the small part, (t - t0) * (coef - 1), goes through floating point: both ways are right to
-/// 1 ns for months around t0.
-struct ClockModel {
-  std::int64_t t0 = 0;
-  double coef = 1;
-  std::int64_t shift = 0;
-
-  [[nodiscard]] std::int64_t to_master(std::int64_t t) const;
-  [[nodiscard]] std::int64_t to_local(std::int64_t T) const;
-};
-
-struct ClockQuality {
-  double offset_ns = 0;           ///< master minus local, at the model's t0
-  double rate_ppm = 0;            ///< how much faster the master's clock runs
-  double residual_ns = 0;         ///< rms distance of the batches from the line, by weight
-  double precision_ns = 0;        ///< |model.to_master(t) - true master time| is no larger
-  double rate_error_ppm = 0;      ///< by this the precision gets worse with time: 1 ppm is 1 ns per ms
-  std::uint64_t round_trips = 0;  ///< all that were made, used or not
-};
+/// Only the small part of the model, (t - t0) * (coef - 1), goes through floating point: both ways are right to 1 ns
+/// for months around t0.
+[[nodiscard]] std::int64_t to_master(const ClockModel& model, std::int64_t t);
+[[nodiscard]] std::int64_t to_local(const ClockModel& model, std::int64_t T);
 
 /// Compares a clock with the master's. Round trips come in batches, each short against the time
 /// between them. Pure arithmetic: no MPI, no clock.

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include "core/runtime/idle.hpp"
@@ -69,12 +68,12 @@ void ClockSync::stop() {
 
 // Between two models that are both right within their precision, so is everything in between.
 std::int64_t ClockSync::global_ns() {
-  latest_ = std::max(latest_, model_.to_master(clock_()));
+  latest_ = std::max(latest_, to_master(model_, clock_()));
   return latest_;
 }
 
 double ClockSync::precision_ns() const {
-  const std::int64_t now = std::max(model_.to_master(clock_()), worst_.until);
+  const std::int64_t now = std::max(to_master(model_, clock_()), worst_.until);
   return worst_.precision_ns + worst_.rate_error_ppm * 1e-6 * static_cast<double>(now - worst_.until);
 }
 
@@ -84,17 +83,14 @@ std::vector<ClockQuality> ClockSync::qualities() const {
   return all;
 }
 
-void ClockSync::send(int to, const Message& message) {
-  static_assert(std::is_trivially_copyable_v<Message>);
-  channel_.send(to, std::as_bytes(std::span(&message, 1)));
-}
+void ClockSync::send(int to, const ClockMessage& message) { channel_.send(to, std::as_bytes(std::span(&message, 1))); }
 
 std::size_t ClockSync::handle_messages() {
   std::size_t handled = 0;
   while (const auto from = channel_.receive(buffer_)) {
     const std::int64_t received = clock_();
-    if (buffer_.size() != sizeof(Message)) throw std::runtime_error("clock message of the wrong size");
-    Message message;
+    if (buffer_.size() != sizeof(ClockMessage)) throw std::runtime_error("clock message of the wrong size");
+    ClockMessage message;
     std::memcpy(&message, buffer_.data(), sizeof message);
     handle(*from, message, received);
     ++handled;
@@ -102,17 +98,17 @@ std::size_t ClockSync::handle_messages() {
   return handled;
 }
 
-void ClockSync::handle(int from, const Message& message, std::int64_t received) {
+void ClockSync::handle(int from, const ClockMessage& message, std::int64_t received) {
   switch (message.kind) {
-    case Kind::ask: return send(from, {.kind = Kind::answer, .time = received});
-    case Kind::answer: return take_answer(from, message.time, received);
-    case Kind::model:
+    case ClockMessage::kAsk: return send(from, {.kind = ClockMessage::kAnswer, .time = received});
+    case ClockMessage::kAnswer: return take_answer(from, message.time, received);
+    case ClockMessage::kModel:
       if (quality_.round_trips == 0) latest_ = std::numeric_limits<std::int64_t>::min();
       model_ = message.model;
       quality_ = message.quality;
       worst_ = message.worst;
       return;
-    case Kind::done: ++done_; return;
+    case ClockMessage::kDone: ++done_; return;
   }
 }
 
@@ -150,7 +146,7 @@ void ClockSync::ask(int rank) {
   --to.left;
   to.asked = true;
   to.sent = clock_();
-  send(rank, {.kind = Kind::ask});
+  send(rank, {.kind = ClockMessage::kAsk});
 }
 
 void ClockSync::take_answer(int rank, std::int64_t remote, std::int64_t received) {
@@ -184,7 +180,7 @@ void ClockSync::find_worst() {
 
 void ClockSync::tell(int rank) {
   const auto& to = peer(rank);
-  send(rank, {.kind = Kind::model, .model = to.fit.model(), .quality = to.quality, .worst = worst_});
+  send(rank, {.kind = ClockMessage::kModel, .model = to.fit.model(), .quality = to.quality, .worst = worst_});
 }
 
 // With what has come so far; each rank owes one answer at most.
@@ -194,7 +190,7 @@ void ClockSync::finish_batches() {
 }
 
 void ClockSync::tell_done() {
-  for (int rank = 1; rank < ranks_; ++rank) send(rank, {.kind = Kind::done});
+  for (int rank = 1; rank < ranks_; ++rank) send(rank, {.kind = ClockMessage::kDone});
 }
 
 // Rank 0 may be here long before this rank, so that do_work() has met the message already.

@@ -58,21 +58,6 @@ class ClockSync {
   [[nodiscard]] std::vector<ClockQuality> qualities() const;
 
  private:
-  /// The worst of all ranks: the precision holds to `until` on rank 0's clock, then gets worse.
-  struct Bound {
-    double precision_ns = 0;
-    double rate_error_ppm = 0;
-    std::int64_t until = 0;
-  };
-  enum class Kind : std::uint32_t { ask, answer, model, done };
-  /// A message; what its kind does not use is zero.
-  struct Message {
-    Kind kind = Kind::ask;
-    std::int64_t time = 0;  ///< answer: the sender's clock
-    ClockModel model{};
-    ClockQuality quality{};
-    Bound worst{};
-  };
   /// What rank 0 knows of another rank.
   struct Peer {
     ClockFit fit;
@@ -88,9 +73,9 @@ class ClockSync {
   };
 
   [[nodiscard]] bool leads() const { return rank_ == 0; }
-  void send(int to, const Message& message);
+  void send(int to, const ClockMessage& message);
   std::size_t handle_messages();
-  void handle(int from, const Message& message, std::int64_t received);
+  void handle(int from, const ClockMessage& message, std::int64_t received);
   template <typename Condition>
   void work_until(Condition condition);
 
@@ -117,7 +102,7 @@ class ClockSync {
   std::vector<std::byte> buffer_;
   ClockModel model_;
   ClockQuality quality_;
-  Bound worst_;
+  ClockBound worst_;
   std::int64_t latest_ = std::numeric_limits<std::int64_t>::min();  ///< that global_ns() has told
   std::int64_t next_look_ = std::numeric_limits<std::int64_t>::min();
   std::vector<Peer> peers_;  ///< by rank; empty but on rank 0

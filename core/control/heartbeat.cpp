@@ -5,6 +5,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "core/control/live_votes.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -18,16 +20,19 @@ constexpr auto kIntervalPerRank = microseconds(50);
 /// Between two looks for messages while nothing presses.
 constexpr auto kLook = microseconds(250);
 
-}  // namespace
+bool same_state(const RankStatus& a, const RankStatus& b) {
+  return a.stop == b.stop && a.done == b.done && a.failed == b.failed && a.frozen == b.frozen;
+}
 
-/// What travels between rank 0 and the others.
-struct Heartbeat::Note {
-  enum Kind : std::uint32_t { kReport, kVerdict, kWaiting, kEnding };
-  std::uint32_t kind = kReport;
-  std::int32_t waited_for = -1;
-  RankStatus status;
-  Verdict outcome;
-};
+template <class Message>
+Message message_in(const std::vector<std::byte>& bytes) {
+  Message message;
+  if (bytes.size() != sizeof message) throw std::runtime_error("heartbeat: a message of the wrong size");
+  std::memcpy(&message, bytes.data(), sizeof message);
+  return message;
+}
+
+}  // namespace
 
 Heartbeat::Heartbeat(const Communicator& communicator, Duration notice, Duration longest_notice)
     : channel_(communicator),
@@ -42,11 +47,11 @@ Heartbeat::Heartbeat(const Communicator& communicator, Duration notice, Duration
 }
 
 std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
-  const bool pressing = mine.done != 0 || mine.failed != 0 || !mine.same_state(reported_);
+  const bool pressing = mine.done != 0 || mine.failed != 0 || !same_state(mine, reported_);
   if (now < next_look_ && !pressing) return std::nullopt;
   next_look_ = now + kLook;
   if (!greeted_) round_ended_ = heard_ = now;
-  if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || !mine.same_state(reported_))) report(now, mine);
+  if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || !same_state(mine, reported_))) report(now, mine);
   receive(now);
   if (rank_ == 0) {
     if (n_here_ == size_) conclude(now);
@@ -64,20 +69,15 @@ void Heartbeat::report(Time now, const RankStatus& mine) {
   waited_for_ = -1;
   next_notice_ = notice_;
   if (rank_ == 0) return take_report(0, mine);
-  Note note;
-  note.status = mine;
-  send(0, note);
+  channel_.send(0, std::as_bytes(std::span(&mine, 1)));
 }
 
 void Heartbeat::receive(Time now) {
   while (const auto from = channel_.receive(buffer_)) {
-    Note note;
-    if (buffer_.size() != sizeof note) throw std::runtime_error("heartbeat: a message of the wrong size");
-    std::memcpy(&note, buffer_.data(), sizeof note);
     if (rank_ == 0) {
-      take_report(*from, note.status);
+      take_report(*from, message_in<RankStatus>(buffer_));
     } else {
-      take_note(now, note);
+      take_note(now, message_in<HeartbeatNote>(buffer_));
     }
   }
 }
@@ -89,25 +89,24 @@ void Heartbeat::take_report(int rank, const RankStatus& status) {
   ++n_here_;
 }
 
-void Heartbeat::take_note(Time now, const Note& note) {
+void Heartbeat::take_note(Time now, const HeartbeatNote& note) {
   heard_ = now;
-  if (note.kind == Note::kEnding) {
+  if (note.kind == HeartbeatNote::kEnding) {
     told_to_end_ = true;
     return;
   }
-  if (note.kind == Note::kWaiting) {
+  if (note.kind == HeartbeatNote::kWaiting) {
     waited_for_ = note.waited_for;
     return;
   }
-  verdict_ = note.outcome;
+  verdict_ = note.verdict;
   in_round_ = false;
   round_ended_ = now;
 }
 
 void Heartbeat::conclude(Time now) {
-  Note note;
-  note.kind = Note::kVerdict;
-  auto& outcome = note.outcome;
+  HeartbeatNote note;
+  auto& outcome = note.verdict;
   outcome.all_done = outcome.all_frozen = 1;
   LiveVotes votes;
   for (int r = 0; r < size_; ++r) {
@@ -116,7 +115,7 @@ void Heartbeat::conclude(Time now) {
     outcome.progress += status.progress;
     outcome.live_epoch = std::max(outcome.live_epoch, status.live_epoch);
     outcome.live_end = std::max(outcome.live_end, status.live_end);
-    votes.add(status.live_votes);
+    add(votes, status.live_votes);
     outcome.all_done &= status.done;
     outcome.all_frozen &= status.frozen;
     outcome.any_failed |= status.failed;
@@ -126,7 +125,7 @@ void Heartbeat::conclude(Time now) {
     outcome.stop = status.stop;
     outcome.stop_rank = r;
   }
-  outcome.live_jump = votes.majority();
+  outcome.live_jump = majority(votes);
   std::ranges::fill(is_here_, std::uint8_t{0});
   n_here_ = 0;
   for (int r = 1; r < size_; ++r) send(r, note);
@@ -139,28 +138,28 @@ void Heartbeat::leave_out(Duration absence) {
 }
 
 void Heartbeat::tell_to_end() {
-  Note note;
-  note.kind = Note::kEnding;
+  HeartbeatNote note;
+  note.kind = HeartbeatNote::kEnding;
   tell_waiting_ones(note);
 }
 
 void Heartbeat::tell_of_waiting(Time now) {
   if (!in_round_ || now - heard_ < next_notice_) return;
   next_notice_ += std::min(next_notice_, longest_notice_);
-  Note note;
-  note.kind = Note::kWaiting;
+  HeartbeatNote note;
+  note.kind = HeartbeatNote::kWaiting;
   note.waited_for = first_missing();
   tell_waiting_ones(note);
 }
 
 /// Those who have reported: they are there to read it.
-void Heartbeat::tell_waiting_ones(const Note& note) {
+void Heartbeat::tell_waiting_ones(const HeartbeatNote& note) {
   for (int r = 1; r < size_; ++r) {
     if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
   }
 }
 
-void Heartbeat::send(int to, const Note& note) { channel_.send(to, std::as_bytes(std::span(&note, 1))); }
+void Heartbeat::send(int to, const HeartbeatNote& note) { channel_.send(to, std::as_bytes(std::span(&note, 1))); }
 
 int Heartbeat::first_missing() const {
   return static_cast<int>(std::ranges::find(is_here_, std::uint8_t{0}) - is_here_.begin());

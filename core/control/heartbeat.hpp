@@ -6,50 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/control/live_votes.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/message_channel.hpp"
+#include "formats/control_wire.hpp"
 
 namespace eventloom {
-
-/// What a rank says of itself in a round. Travels as it is.
-struct RankStatus {
-  std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
-  std::uint64_t progress = 0;     ///< grows whenever anything moves on the rank
-  std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
-  std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
-  LiveVotes live_votes = {};      ///< where its live sources are
-  std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or one of kStop...; 0: does not
-  std::uint8_t done = 0;          ///< none of its roles has anything left to do
-  std::uint8_t failed = 0;        ///< met an error that ends the run
-  std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told the last
-  std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
-  std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
-
-  [[nodiscard]] bool same_state(const RankStatus& other) const {
-    return stop == other.stop && done == other.done && failed == other.failed && frozen == other.frozen;
-  }
-};
-/// RankStatus::stop of a rank that cannot write what it has built.
-inline constexpr std::int32_t kStopWriter = -1;
-/// RankStatus::stop at the end of the time that was asked for.
-inline constexpr std::int32_t kStopTime = -2;
-
-/// What a round found: the same on every rank, and what they go by.
-struct Verdict {
-  std::uint64_t begun_end = 0;   ///< the greatest
-  std::uint64_t progress = 0;    ///< the sum
-  std::uint64_t live_epoch = 0;  ///< the greatest
-  std::uint64_t live_end = 0;    ///< the greatest
-  std::uint64_t live_jump = 0;   ///< where most live sources have jumped to; 0: they have not
-  std::int32_t stop = 0;         ///< of the lowest rank that asked
-  std::int32_t stop_rank = -1;
-  std::uint8_t all_done = 0;
-  std::uint8_t any_failed = 0;
-  std::uint8_t all_frozen = 0;
-  std::uint8_t keeps_a_pace = 0;  ///< any
-  std::uint8_t live_full = 0;     ///< any
-};
 
 /// Keeps all ranks of a run informed of each other, in rounds: each rank reports to rank 0, which tells
 /// all of them what the reports come to. A rank begins its next round when it has the verdict of the
@@ -88,16 +49,14 @@ class Heartbeat {
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
  private:
-  struct Note;
-
   void report(Time now, const RankStatus& mine);
   void receive(Time now);
   void take_report(int rank, const RankStatus& status);
-  void take_note(Time now, const Note& note);
+  void take_note(Time now, const HeartbeatNote& note);
   void conclude(Time now);
   void tell_of_waiting(Time now);
-  void tell_waiting_ones(const Note& note);
-  void send(int to, const Note& note);
+  void tell_waiting_ones(const HeartbeatNote& note);
+  void send(int to, const HeartbeatNote& note);
   [[nodiscard]] int first_missing() const;
 
   MessageChannel channel_;

@@ -1,58 +1,44 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
+
+#include "formats/control_wire.hpp"
 
 namespace eventloom {
 
-/// Where live sources say they are: those in step with the run, and those that have jumped ahead of it, by place. What
-/// the ranks say of theirs is added up; travels as it is.
-struct LiveVotes {
-  static constexpr std::size_t kPlaces = 16;
-  struct Place {
-    std::uint64_t epoch = 0;
-    std::uint64_t votes = 0;
-  };
-
-  std::uint64_t near = 0;     ///< epochs apart that are the same place; the same on all ranks
-  std::uint64_t in_step = 0;  ///< sources
-  std::uint64_t others = 0;   ///< that have jumped back, or to places which there was no room for
-  std::array<Place, kPlaces> places{};
-
-  void jumped_to(std::uint64_t epoch, std::uint64_t votes = 1) {
-    for (auto& place : places) {
-      const auto apart = place.epoch > epoch ? place.epoch - epoch : epoch - place.epoch;
-      if (place.votes != 0 && apart > near) continue;
-      if (place.votes == 0) place.epoch = epoch;
-      place.votes += votes;
-      return;
-    }
-    // The place with the fewest is the last that may become one where most are.
-    auto& least = *std::ranges::min_element(places, {}, &Place::votes);
-    others += std::min(votes, least.votes);
-    if (least.votes < votes) least = {epoch, votes};
+/// `votes` more sources have jumped to `epoch`.
+inline void add_jump(LiveVotes& all, std::uint64_t epoch, std::uint64_t votes = 1) {
+  for (auto& place : all.places) {
+    const auto apart = place.epoch > epoch ? place.epoch - epoch : epoch - place.epoch;
+    if (place.votes != 0 && apart > all.near) continue;
+    if (place.votes == 0) place.epoch = epoch;
+    place.votes += votes;
+    return;
   }
+  // The place with the fewest is the last that may become one where most are.
+  auto& least = *std::ranges::min_element(all.places, {}, &LiveVotes::Place::votes);
+  all.others += std::min(votes, least.votes);
+  if (least.votes < votes) least = {epoch, votes};
+}
 
-  void add(const LiveVotes& more) {
-    near = more.near > near ? more.near : near;
-    in_step += more.in_step;
-    others += more.others;
-    for (const auto& place : more.places) {
-      if (place.votes != 0) jumped_to(place.epoch, place.votes);
-    }
+inline void add(LiveVotes& all, const LiveVotes& more) {
+  all.near = std::max(all.near, more.near);
+  all.in_step += more.in_step;
+  all.others += more.others;
+  for (const auto& place : more.places) {
+    if (place.votes != 0) add_jump(all, place.epoch, place.votes);
   }
+}
 
-  /// Where more are than everywhere else together, if they have jumped there; otherwise 0.
-  [[nodiscard]] std::uint64_t majority() const {
-    std::uint64_t all = in_step + others;
-    for (const auto& place : places) all += place.votes;
-    for (const auto& place : places) {
-      if (2 * place.votes > all) return place.epoch;
-    }
-    return 0;
+/// Where more are than everywhere else together, if they have jumped there; otherwise 0.
+[[nodiscard]] inline std::uint64_t majority(const LiveVotes& votes) {
+  std::uint64_t all = votes.in_step + votes.others;
+  for (const auto& place : votes.places) all += place.votes;
+  for (const auto& place : votes.places) {
+    if (2 * place.votes > all) return place.epoch;
   }
-};
+  return 0;
+}
 
 }  // namespace eventloom

@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// Short notes through a ring, one per cell, each with a CRC32C behind it. For control data, where a
-/// note is worth a flush of its own.
+/// Short notes through a ring, one per cell, as formats/control_wire.hpp draws them. For control data, where a note is
+/// worth a flush of its own.
 class NoteSender {
  public:
   explicit NoteSender(RingProducer ring) : ring_(std::move(ring)) {}
@@ -39,10 +39,5 @@ class NoteReceiver {
  private:
   RingConsumer ring_;
 };
-
-/// Bytes of a cell that holds a note of `bytes`, for RingGeometry.
-constexpr std::uint32_t note_cell_bytes(std::uint64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + sizeof(std::uint32_t) + 63) / 64 * 64);
-}
 
 }  // namespace eventloom

@@ -1,12 +1,48 @@
 #include "core/mpi/communicator.hpp"
 
+#include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
 #include "core/runtime/idle.hpp"
 
 namespace eventloom {
+
+namespace {
+
+/// MPI counts in int.
+int count_of(std::size_t bytes) {
+  constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  if (bytes > kMost) throw std::runtime_error("ranks have " + std::to_string(bytes) + " bytes to tell at once");
+  return static_cast<int>(bytes);
+}
+
+class MpiBarrier final : public PendingBarrier {
+ public:
+  explicit MpiBarrier(MPI_Comm communicator) { mpi_check(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier"); }
+
+  // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all come, or the program ends.
+  ~MpiBarrier() override {
+    Idle idle;
+    int all_here = 0;
+    while (!leaves_alone() && MPI_Test(&request_, &all_here, MPI_STATUS_IGNORE) == MPI_SUCCESS && all_here == 0) {
+      idle.wait();
+    }
+  }
+
+  bool done() override {
+    int flag = 0;
+    mpi_check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    return flag != 0;
+  }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace
 
 Communicator::Communicator() {
   mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &handle_), "MPI_Comm_dup");
@@ -19,49 +55,21 @@ Communicator::~Communicator() {
   if (!leaves_alone()) MPI_Comm_free(&handle_);
 }
 
-std::vector<std::string> Communicator::all_gather(const std::string& text) const {
-  const auto n = static_cast<std::size_t>(size_);
-  const int mine = static_cast<int>(text.size());
-  std::vector<int> sizes(n);
-  mpi_check(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, handle_), "MPI_Allgather");
-  std::vector<int> at(n);
-  std::exclusive_scan(sizes.begin(), sizes.end(), at.begin(), 0);
-  std::string all(static_cast<std::size_t>(at.back() + sizes.back()), '\0');
-  mpi_check(MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), sizes.data(), at.data(), MPI_CHAR, handle_),
+std::unique_ptr<PendingBarrier> Communicator::barrier() const { return std::make_unique<MpiBarrier>(handle_); }
+
+void Communicator::gather_bytes(std::span<const std::byte> mine, const std::vector<std::size_t>& bytes,
+                                std::span<std::byte> all) const {
+  count_of(all.size());
+  const std::vector<int> counts(bytes.begin(), bytes.end());
+  std::vector<int> at(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), at.begin(), 0);
+  mpi_check(MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(), at.data(),
+                           MPI_BYTE, handle_),
             "MPI_Allgatherv");
-  std::vector<std::string> texts(n);
-  for (std::size_t r = 0; r < n; ++r) {
-    texts[r] = all.substr(static_cast<std::size_t>(at[r]), static_cast<std::size_t>(sizes[r]));
-  }
-  return texts;
 }
 
-std::string Communicator::broadcast(const std::string& text) const {
-  int size = static_cast<int>(text.size());
-  mpi_check(MPI_Bcast(&size, 1, MPI_INT, 0, handle_), "MPI_Bcast");
-  std::string out = text;
-  out.resize(static_cast<std::size_t>(size));
-  mpi_check(MPI_Bcast(out.data(), size, MPI_CHAR, 0, handle_), "MPI_Bcast");
-  return out;
-}
-
-PendingBarrier::PendingBarrier(const Communicator& communicator) {
-  mpi_check(MPI_Ibarrier(communicator.handle(), &request_), "MPI_Ibarrier");
-}
-
-// The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all come, or the program ends.
-PendingBarrier::~PendingBarrier() {
-  Idle idle;
-  int all_here = 0;
-  while (!leaves_alone() && MPI_Test(&request_, &all_here, MPI_STATUS_IGNORE) == MPI_SUCCESS && all_here == 0) {
-    idle.wait();
-  }
-}
-
-bool PendingBarrier::done() {
-  int flag = 0;
-  mpi_check(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-  return flag != 0;
+void Communicator::broadcast_bytes(std::span<std::byte> data) const {
+  mpi_check(MPI_Bcast(data.data(), count_of(data.size()), MPI_BYTE, 0, handle_), "MPI_Bcast");
 }
 
 }  // namespace eventloom

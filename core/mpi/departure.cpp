@@ -8,9 +8,9 @@ namespace eventloom {
 
 namespace {
 
-// Of the main thread, the only one that calls MPI.
-bool together = false;
-bool something_left = false;
+// Of the thread that is the rank: only it calls MPI.
+thread_local bool together = false;
+thread_local bool something_left = false;
 
 }  // namespace
 

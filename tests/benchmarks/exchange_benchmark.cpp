@@ -88,8 +88,8 @@ class Pair {
   }
 
   void wait_for_all() {
-    PendingBarrier barrier(communicator_);
-    while (!barrier.done()) {
+    const auto barrier = communicator_.barrier();
+    while (!barrier->done()) {
     }
   }
 

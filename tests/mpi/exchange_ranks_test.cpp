@@ -59,8 +59,8 @@ class AllToAll {
       }
     }
     settle();
-    PendingBarrier barrier(communicator_);
-    while (!barrier.done()) idle.wait();
+    const auto barrier = communicator_.barrier();
+    while (!barrier->done()) idle.wait();
     return good_;
   }
 

@@ -112,14 +112,8 @@ class Test {
 
   /// All that was sent has been received, over all ranks.
   void check_messages(const Messages& before) {
-    const auto mine = fmt::format("{} {}", messages.sent - before.sent, messages.received - before.received);
-    long sent = 0;
-    long received = 0;
-    for (const auto& text : communicator_.all_gather(mine)) {
-      char* rest = nullptr;
-      sent += std::strtol(text.c_str(), &rest, 10);
-      received += std::strtol(rest, nullptr, 10);
-    }
+    const auto sent = communicator_.sum(messages.sent - before.sent);
+    const auto received = communicator_.sum(messages.received - before.received);
     check(sent == received, fmt::format("{} messages sent, {} received", sent, received));
     check(size_ == 1 || sent > 0, "ranks that say nothing to each other");
   }

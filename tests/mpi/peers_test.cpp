@@ -41,16 +41,10 @@ PeerTraffic traffic_of(const Communicator& communicator, const Pattern& pattern,
   return traffic;
 }
 
-std::uint64_t sum_over_ranks(const Communicator& communicator, std::uint64_t value) {
-  std::uint64_t sum = 0;
-  for (const auto& text : communicator.all_gather(std::to_string(value))) sum += std::stoull(text);
-  return sum;
-}
-
 /// What is wrong with the counts of this rank and of all; empty when nothing is.
 std::string fault(const Communicator& communicator, const PeerTraffic& traffic, const PeerResult& result) {
-  const auto sent = sum_over_ranks(communicator, result.messages_sent);
-  const auto received = sum_over_ranks(communicator, result.messages_received);
+  const auto sent = communicator.sum(result.messages_sent);
+  const auto received = communicator.sum(result.messages_received);
   std::ostringstream text;
   if (sent != received) text << sent << " messages sent but " << received << " received; ";
   if (result.bytes_received != result.messages_received * traffic.message_bytes) {

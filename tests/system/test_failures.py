@@ -37,8 +37,8 @@ def lines_of(text):
 # phase: what fails in it, how the run ends and what it says. A part that cannot be put on disk stops the run in good order.
 PHASES = {
     "open": (dict(call="open", path="source_00{rank}", error=13), 2, "source_00{rank}.epochs': Permission denied"),
-    "set up": (dict(call="MPI_Allgather", at=8), 1, "MPI_Allgather: MPI_ERR_OTHER"),
-    "agree": (dict(call="new", after="MPI_Allgather", at=30), 1, "no memory is left"),
+    "set up": (dict(call="MPI_Allgatherv", at=11), 1, "MPI_Allgatherv: MPI_ERR_OTHER"),
+    "agree": (dict(call="new", after="MPI_Allgatherv", at=30), 1, "no memory is left"),
     "wire": (dict(call="MPI_Win_allocate"), 1, "MPI_Win_allocate did not get"),
     "first slice": (dict(call="MPI_Put"), 1, "MPI_Put: MPI_ERR_OTHER"),
     "build": (dict(call="new", after="MPI_Put", at=40, do="runtime_error"), 1, "an injected failure"),

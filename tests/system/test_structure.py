@@ -38,7 +38,11 @@ ARROWS = {
     "io/registry": [*IO, "io"],
     "app": ["io", "core", "schedulers", "formats"],
 }
-DOORS = {"mpi.h": ["core/mpi", "core/transport"], "hdf5.h": ["io/hdf5"], "ucp/api/ucp.h": ["core/mpi", "core/transport"]}
+DOORS = {
+    "mpi.h": ["core/mpi", "core/transport", "app/bench"],
+    "hdf5.h": ["io/hdf5"],
+    "ucp/api/ucp.h": ["core/mpi", "core/transport"],
+}
 
 
 def sources(folder):
@@ -85,6 +89,12 @@ def test_folders_do_not_include_each_other(folder):
             seen |= ahead
             ahead = set().union(*(onward.get(other, set()) - {other} for other in ahead)) - seen
         assert home not in seen, f"{home} includes {sorted(onward[home])}, and something leads back"
+
+
+def test_nothing_of_a_run_includes_the_benchmarks():
+    users = {path.relative_to(ROOT) for path in sources("app") if any(inside(i, ["app/bench"]) for i in includes(path))}
+    outside = {str(path) for path in users if not inside(path, ["app/bench"])}
+    assert outside == {"app/main.cpp"}
 
 
 @pytest.mark.parametrize("header", DOORS)

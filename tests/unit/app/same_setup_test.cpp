@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+
+#include "core/runtime/error.hpp"
+#include "tests/support/rank_threads.hpp"
+
 namespace eventloom {
 
 TEST(SameSetup, NamesWhatDiffersAndHow) {
@@ -16,6 +22,42 @@ TEST(SameSetup, NamesWhatDiffersAndHow) {
   EXPECT_EQ(setup_difference(first, first + "tick = 1ps\n", 2), "--tick is not given on rank 0 and '1ps' on rank 2");
   EXPECT_EQ(setup_difference("the program = x, build 1\n", "the program = x, build 2\n", 1),
             "the program is 'x, build 1' on rank 0 and 'x, build 2' on rank 1");
+}
+
+namespace {
+
+/// What two ranks are refused with; "" where they are not.
+std::string refusal(const std::function<void(const Collective& ranks)>& compare) {
+  std::string why;
+  run_as_ranks(2, [&](const Collective& ranks) {
+    std::string mine;
+    try {
+      compare(ranks);
+    } catch (const UserError& e) {
+      mine = e.what();
+    }
+    const auto all = ranks.all_gather(mine);
+    EXPECT_EQ(all[0], all[1]);
+    if (ranks.rank() == 0) why = mine;
+  });
+  return why;
+}
+
+}  // namespace
+
+TEST(SameSetup, AllRanksAreRefusedAlike) {
+  const auto setups = [](const std::string& first, const std::string& second) {
+    return refusal([&](const Collective& ranks) { require_same_setup(ranks, ranks.rank() == 0 ? first : second); });
+  };
+  EXPECT_EQ(setups("define = a\n", "define = a\n"), "");
+  EXPECT_EQ(setups("define = a\n", "define = b\n"),
+            "--define is 'a' on rank 0 and 'b' on rank 1: all ranks must be given the same");
+  const auto refusals = [](const std::string& first, const std::string& second) {
+    return refusal([&](const Collective& ranks) { share_refusal(ranks, ranks.rank() == 0 ? first : second); });
+  };
+  EXPECT_EQ(refusals("", ""), "");
+  EXPECT_EQ(refusals("bad usage", "bad usage"), "bad usage");
+  EXPECT_EQ(refusals("", "bad usage"), "rank 1: bad usage");
 }
 
 }  // namespace eventloom

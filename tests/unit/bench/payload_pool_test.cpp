@@ -10,7 +10,7 @@
 #include "app/bench/sink_role.hpp"
 #include "app/bench/synthetic_source.hpp"
 #include "core/exchange/outbox.hpp"
-#include "core/transport/loopback_transport.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
 namespace {

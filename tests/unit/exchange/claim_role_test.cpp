@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/roles.hpp"
-#include "core/transport/loopback_transport.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
 namespace {

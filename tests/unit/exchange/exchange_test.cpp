@@ -10,7 +10,7 @@
 
 #include "core/exchange/inbox.hpp"
 #include "core/exchange/outbox.hpp"
-#include "core/transport/loopback_transport.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
 namespace {

@@ -7,7 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "core/transport/loopback_transport.hpp"
+#include "formats/control_wire.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/transport/loopback_transport.hpp"
+#include "tests/support/loopback_transport.hpp"
 
 #include <algorithm>
 #include <cstring>

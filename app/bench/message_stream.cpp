@@ -1,4 +1,4 @@
-#include "core/mpi/message_stream.hpp"
+#include "app/bench/message_stream.hpp"
 
 #include <algorithm>
 #include <numeric>
