@@ -1,6 +1,7 @@
 """Arrows between folders point down, as the README prints them; C APIs enter by one door."""
 
 import re
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
@@ -12,7 +13,8 @@ ARROWS = {
     "schedulers": ["schedulers", "formats"],
     "core": ["core", "formats"],
     "core/runtime": ["core/runtime", "formats"],
-    "core/dataflow": ["core/dataflow", "core/runtime", "formats"],
+    "core/definitions": ["core/definitions", "core/runtime", "formats"],
+    "core/dataflow": ["core/dataflow", "core/definitions", "core/runtime", "formats"],
     "io": ["io", "core", "formats"],
     "app": ["app", "io", "core", "schedulers", "formats"],
 }
@@ -42,6 +44,20 @@ def test_arrows(folder):
             if included.partition("/")[0] in tops:
                 assert inside(included, ARROWS[rule]), f"{name} includes {included}; {rule} may include {ARROWS[rule]}"
                 assert (ROOT / included).is_file(), f"{name} includes {included}, which is not there"
+
+
+@pytest.mark.parametrize("folder", ["formats", "core"])
+def test_no_file_includes_its_user(folder):
+    """A header and what implements it count as one."""
+    uses = {}
+    for path in sources(folder):
+        unit = str(path.relative_to(ROOT).with_suffix(""))
+        uses.setdefault(unit, set()).update(name.removesuffix(".hpp") for name in includes(path))
+        uses[unit].discard(unit)
+    try:
+        tuple(TopologicalSorter(uses).static_order())
+    except CycleError as error:
+        pytest.fail("includes in a circle: " + " <- ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("header", DOORS)
