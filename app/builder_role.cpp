@@ -33,7 +33,7 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
   tell_claims();
 }
 
-// The data path of a builder: receive, build (decode, time sort, define), pass on.
+// The data path of a builder: receive, build (decode, time sort, event definition), pass on.
 std::size_t BuilderRole::do_work(SteadyTime) {
   std::size_t work = inbox_.drain(assembler_);
   work += pass_on();

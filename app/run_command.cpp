@@ -87,7 +87,7 @@ void conclude(RunRecord& record, const RunResult& result) {
 void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
   manifest.base = setup.meaning.geometry.base;
-  manifest.definition = to_text(setup.meaning.definition);
+  manifest.definition = setup.meaning.definition->text();
   manifest.overlap = setup.meaning.geometry.overlap;
   manifest.bin_ticks = histogram_ticks(setup.meaning);
   manifest.anomalies = result.totals.anomalies;

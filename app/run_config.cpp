@@ -6,6 +6,7 @@
 
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/sorted_hit.hpp"
@@ -57,9 +58,8 @@ void add_live_options(po::options_description& options) {
 }
 
 void add_event_options(po::options_description& options) {
-  options.add_options()(
-      "define", po::value<std::string>()->value_name("DEF"),
-      "what an event is: gap:G,M or multiplicity:W,T[,pre,post] or tag; times in ticks or with a unit")(
+  const auto define = "what an event is, lengths of time in ticks or with a unit:\n" + definition_help();
+  options.add_options()("define", po::value<std::string>()->value_name("DEF"), define.c_str())(
       "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
       "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
       "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
@@ -152,7 +152,7 @@ RunConfig to_config(const po::variables_map& values) {
   RunConfig config;
   if (values.count("source") == 0) throw UserError("no source given; say --source URI, see 'eventloom run --help'");
   if (values.count("define") == 0) {
-    throw UserError("no event definition given; say --define gap:G,M or multiplicity:W,T[,pre,post] or tag");
+    throw UserError("no event definition given; say --define " + definition_usage());
   }
   config.sources = values["source"].as<std::vector<std::string>>();
   config.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
@@ -227,27 +227,14 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
 }
 
 Tick histogram_ticks(const RunMeaning& meaning) {
-  Tick width = 1;
-  if (const auto* gap = std::get_if<GapDefinition>(&meaning.definition)) width = gap->gap;
-  if (const auto* m = std::get_if<MultiplicityDefinition>(&meaning.definition)) width = m->width;
-  return histogram_bin_ticks(width, meaning.geometry.base.epoch_ticks);
+  return histogram_bin_ticks(meaning.definition->traits().bin_ticks, meaning.geometry.base.epoch_ticks);
 }
 
 namespace {
 
-/// Of those that the definition names, in ticks.
-Tick longest_length(const EventDefinition& definition) {
-  if (const auto* gap = std::get_if<GapDefinition>(&definition)) return gap->gap;
-  const auto* m = std::get_if<MultiplicityDefinition>(&definition);
-  if (m == nullptr) return 0;
-  const std::uint64_t bins = std::max({m->pre, m->post, std::uint64_t{1}});
-  const Tick most = std::numeric_limits<Tick>::max();
-  return m->width > most / bins ? most : bins * m->width;
-}
-
 Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
   constexpr Tick kLengths = 20;
-  const Tick longest = longest_length(definition);
+  const Tick longest = definition.traits().longest_length;
   const Tick most = std::numeric_limits<Tick>::max();
   return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
 }
@@ -266,21 +253,21 @@ RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
     const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
     geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
   }
-  geometry.reach = reach_of(meaning.definition);
+  geometry.reach = meaning.definition->traits().reach;
   geometry.overlap = config.overlap.empty()
-                         ? default_overlap(meaning.definition, base)
+                         ? default_overlap(*meaning.definition, base)
                          : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
   return meaning;
 }
 
 void require_whole_events(const RunConfig& config, const RunMeaning& meaning) {
   const auto& geometry = meaning.geometry;
-  const Tick longest = longest_length(meaning.definition);
+  const Tick longest = meaning.definition->traits().longest_length;
   if (longest <= geometry.overlap) return;
   const auto text = [&](Tick ticks) { return duration_text(ticks, geometry.base.tick_ps); };
   throw UserError("--define '" + config.define + "' reaches over " + text(longest) + ", longer than --overlap " +
                   text(geometry.overlap) + ": every such event would be cut; use --overlap " +
-                  text(default_overlap(meaning.definition, geometry.base)) + ", or leave it out");
+                  text(default_overlap(*meaning.definition, geometry.base)) + ", or leave it out");
 }
 
 std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/dataflow/event_definition.hpp"
 #include "core/dataflow/event_filter.hpp"
+#include "core/definitions/event_definition.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ring_layout.hpp"
 #include "io/registry/open_sources.hpp"
@@ -55,11 +55,10 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv);
 /// What depends on the clock of the run.
 struct RunMeaning {
   SliceGeometry geometry;
-  EventDefinition definition;
+  EventDefinitionPtr definition;
   EventFilter filter;
 };
-/// Width of the bins of the histograms that are kept with time-sorted hits: that of the multiplicity
-/// definition, or the gap, or one number.
+/// Width of the bins of the histograms that are kept with time-sorted hits.
 Tick histogram_ticks(const RunMeaning& meaning);
 
 /// Throws UserError.

@@ -136,9 +136,10 @@ void settle_sources(RunSetup& setup, const std::optional<SortedFacts>& sorted) {
   if (!whole || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
     throw UserError("time-sorted streams are taken back as a whole and alone: give '--source sorted:DIR' and no other");
   }
+  const auto& definition = *setup.meaning.definition;
+  const auto traits = definition.traits();
   // Events by number are matched anew: their tags stand for all hits of a number.
-  const bool same_events = !std::holds_alternative<TagDefinition>(setup.meaning.definition) &&
-                           sorted->definition == to_text(setup.meaning.definition) &&
+  const bool same_events = traits.finds_runs && !traits.needs_numbers && sorted->definition == definition.text() &&
                            sorted->overlap == setup.meaning.geometry.overlap;
   setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
 }

@@ -9,7 +9,7 @@
 #include "app/roles.hpp"
 #include "app/run_config.hpp"
 #include "app/source_role.hpp"
-#include "core/dataflow/slice_builder.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
 #include "core/mpi/communicator.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
@@ -39,7 +39,7 @@ struct SourceFacts {
 struct SortedFacts {
   std::vector<SourceFacts> sources;  ///< that the hits came from, by number
   std::size_t streams = 0;           ///< in the folder
-  std::string definition;            ///< of the tagged events, see to_text()
+  std::string definition;            ///< of the tagged events, see EventDefinition::text()
   Tick overlap = 0;
 };
 

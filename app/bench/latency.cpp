@@ -10,6 +10,7 @@
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/exchange/slice_assembler.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"

@@ -6,7 +6,7 @@
 #include "app/bench/live_source.hpp"
 #include "app/latency_histogram.hpp"
 #include "app/wiring.hpp"
-#include "core/dataflow/event_definition.hpp"
+#include "core/definitions/event_definition.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {
@@ -15,7 +15,7 @@ namespace eventloom {
 struct LiveRunSettings {
   WiringSettings wiring;
   LiveSettings live;  ///< of every source; `id` and `since_start` are filled in
-  EventDefinition definition;
+  EventDefinitionPtr definition;
   std::string output;  ///< the part files get their names from it; empty: nothing is written
 };
 

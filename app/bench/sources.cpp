@@ -9,6 +9,7 @@
 #include "app/bench/live_run.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "io/files/output_lock.hpp"
@@ -111,7 +112,7 @@ SourcesConfig to_config(const po::variables_map& values, int ranks) {
   read_live(values, run.live);
   read_wiring(values, run.wiring);
   run.definition = parse_event_definition(word("define"), kTickPs);
-  run.live.geometry.reach = reach_of(run.definition);
+  run.live.geometry.reach = run.definition->traits().reach;
   auto& roles = run.wiring.roles;
   roles.ranks = ranks;
   roles.sources = static_cast<std::uint32_t>(count_option(values, "sources", 0, 65535));

@@ -6,16 +6,22 @@ namespace eventloom {
 
 namespace {
 
-/// Position of the first hit not before `tick`, a tick relative to the window.
+/// Position of the first hit not before `tick`, a tick as in the keys.
 std::uint32_t position_of(std::span<const HitKey> keys, std::uint64_t tick) {
   const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
   return static_cast<std::uint32_t>(at - keys.begin());
 }
 
-void fill_events(std::span<const HitKey> keys, std::span<const EventRange> events, const DefineWindow& window,
-                 BuiltSlice& out) {
-  const std::uint32_t slice_begin = position_of(keys, window.slice_begin);
-  const std::uint32_t slice_end = position_of(keys, window.slice_end);
+/// How many hits of an event lie in the slice.
+std::uint32_t count_inside(std::span<const HitKey> event, const SliceBounds& bounds) {
+  const bool whole = tick_of(event.front()) >= bounds.slice_begin && tick_of(event.back()) < bounds.slice_end;
+  if (whole) return static_cast<std::uint32_t>(event.size());
+  return position_of(event, bounds.slice_end) - position_of(event, bounds.slice_begin);
+}
+
+void fill_events(const EventList& list, const SliceBounds& bounds, BuiltSlice& out) {
+  const auto events = list.events();
+  const auto all = list.hits();
   auto& columns = out.events;
   columns.time.resize(events.size());
   columns.duration.resize(events.size());
@@ -24,23 +30,19 @@ void fill_events(std::span<const HitKey> keys, std::span<const EventRange> event
   columns.sources_missing.assign(events.size(), 0);
   columns.hits_in_slice.resize(events.size());
   columns.owned.resize(events.size());
-  std::uint32_t next = slice_begin;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto [begin, end, truncated] = events[i];
-    const std::uint32_t first = tick_of(keys[begin]);
-    const std::uint32_t inside_begin = std::max(begin, slice_begin);
-    const std::uint32_t inside_end = std::min(end, slice_end);
-    columns.time[i] = window.start + first;
-    columns.duration[i] = tick_of(keys[end - 1]) - first;
+    const auto hits = all.subspan(begin, end - begin);
+    const std::uint32_t first = tick_of(hits.front());
+    const std::uint32_t inside = count_inside(hits, bounds);
+    columns.time[i] = bounds.start + first;
+    columns.duration[i] = tick_of(hits.back()) - first;
     columns.n_hits[i] = end - begin;
     columns.flags[i] = truncated ? kTruncated : 0U;
-    columns.hits_in_slice[i] = inside_end - inside_begin;
-    columns.owned[i] = begin >= slice_begin ? 1 : 0;
-    out.ledger.hits_in_events += inside_end - inside_begin;
-    out.ledger.hits_outside += inside_begin - next;
-    next = inside_end;
+    columns.hits_in_slice[i] = inside;
+    columns.owned[i] = first >= bounds.slice_begin ? 1 : 0;
+    out.ledger.hits_in_events += inside;
   }
-  out.ledger.hits_outside += slice_end - next;
 }
 
 }  // namespace
@@ -56,10 +58,12 @@ void EventCollector::join_events(std::span<const EventRange> events) {
   }
 }
 
-void EventCollector::collect(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
-                             const DefineWindow& window, bool with_payload, BuiltSlice& out) {
-  fill_events(keys, events, window, out);
-  join_events(events);
+void EventCollector::collect(const DecodedHits& hits, std::span<const HitKey> keys, const EventList& events,
+                             const SliceBounds& bounds, bool with_payload, BuiltSlice& out) {
+  fill_events(events, bounds, out);
+  out.ledger.hits_outside =
+      position_of(keys, bounds.slice_end) - position_of(keys, bounds.slice_begin) - out.ledger.hits_in_events;
+  join_events(events.events());
   std::size_t n = 0;
   for (const auto& block : blocks_) n += block.end - block.begin;
   out.hits.time.resize(n);
@@ -73,15 +77,15 @@ void EventCollector::collect(const DecodedHits& hits, std::span<const HitKey> ke
   std::uint32_t* channel = out.hits.channel.data();
   std::uint16_t* source = out.hits.source.data();
   for (const auto& block : blocks_) {
-    for (const HitKey key : keys.subspan(block.begin, block.end - block.begin)) {
-      *time++ = window.start + tick_of(key);
+    for (const HitKey key : events.hits().subspan(block.begin, block.end - block.begin)) {
+      *time++ = bounds.start + tick_of(key);
       *channel++ = channels[number_of(key)];
       *source++ = sources[number_of(key)];
     }
   }
   if (!with_payload) return;
   for (const auto& block : blocks_) {
-    for (const HitKey key : keys.subspan(block.begin, block.end - block.begin)) {
+    for (const HitKey key : events.hits().subspan(block.begin, block.end - block.begin)) {
       const std::uint32_t words = hits.payload_words.data()[number_of(key)];
       const std::uint32_t* payload = hits.payload.data()[number_of(key)];
       out.hits.payload_words.push_back(words);

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/define.hpp"
-#include "core/dataflow/time_sort.hpp"
+#include "core/definitions/event_list.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -15,12 +14,13 @@ namespace eventloom {
 /// the slice's hits inside and outside of them.
 class EventCollector {
  public:
-  /// Replaces `out.events` and `out.hits`; sets `hits_in_events` and `hits_outside` of its ledger row.
-  void collect(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
-               const DefineWindow& window, bool with_payload, BuiltSlice& out);
+  /// Replaces `out.events` and `out.hits`; sets `hits_in_events` and `hits_outside` of its ledger row. `keys`: all
+  /// hits in time order.
+  void collect(const DecodedHits& hits, std::span<const HitKey> keys, const EventList& events,
+               const SliceBounds& bounds, bool with_payload, BuiltSlice& out);
 
  private:
-  /// Sorted hits [begin, end), of one event or of several that lie side by side.
+  /// Hits [begin, end) of the list, of one event or of several that lie side by side.
   struct Block {
     std::uint32_t begin;
     std::uint32_t end;
@@ -29,9 +29,5 @@ class EventCollector {
 
   std::vector<Block> blocks_;
 };
-
-/// Enters what is lost into the ledger row and the list of missing sources, and flags the events that
-/// may lack hits. The events must be in `out`.
-void account_for_damage(std::span<const SourceDamage> damage, const SliceGeometry& geometry, BuiltSlice& out);
 
 }  // namespace eventloom

@@ -1,8 +1,8 @@
+#include "core/dataflow/damage_account.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
-
-#include "core/dataflow/collect_events.hpp"
 
 namespace eventloom {
 

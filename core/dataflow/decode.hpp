@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/dataflow/scratch.hpp"
-#include "core/dataflow/slice_builder.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
+#include "core/dataflow/source_slice.hpp"
+#include "core/runtime/scratch.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
@@ -19,7 +20,7 @@ namespace eventloom {
 /// The hits of one source in DecodedHits. Epochs rise; inside an epoch times may not.
 struct DecodedSource {
   struct EpochMark {
-    std::uint32_t tick;  ///< first tick of the epoch, relative to the window
+    std::uint32_t tick;  ///< first tick of the epoch, relative to the first that is sent
     std::uint32_t hit;   ///< number of its first hit
   };
   std::uint32_t begin = 0;
@@ -34,10 +35,10 @@ struct TaggedEvent {
   SortedTag tag;
 };
 
-/// All hits of a slice's window in columns: source after source, each in the order of its stream,
+/// All hits that are sent for a slice, in columns: source after source, each in the order of its stream,
 /// so that the number of a hit orders hits of equal time.
 struct DecodedHits {
-  Scratch<std::uint32_t> tick;  ///< relative to the start of the window
+  Scratch<std::uint32_t> tick;  ///< relative to the first that is sent
   Scratch<std::uint32_t> channel;
   Scratch<std::uint16_t> source;
   Scratch<const std::uint32_t*> payload;  ///< into the epoch buffers; unset without payload

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "core/dataflow/expression.hpp"
+#include "core/definitions/expression.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/hash.hpp"
 #include "formats/markers.hpp"

@@ -52,7 +52,7 @@ std::uint32_t NumberMatch::common_trigger() const {
 }
 
 std::span<const HitKey> NumberMatch::same_trigger(const DecodedHits& hits, std::span<const HitKey> keys,
-                                                  const DefineWindow& window, BuiltSlice& out,
+                                                  const SliceBounds& bounds, BuiltSlice& out,
                                                   std::vector<BuildProblem>& problems) {
   if (!triggers_) return keys;
   kept_.clear();
@@ -65,7 +65,7 @@ std::span<const HitKey> NumberMatch::same_trigger(const DecodedHits& hits, std::
       all_kept = false;
     }
     if (mixed) {
-      keep_or_drop(keys, common_trigger(), window, out, problems);
+      keep_or_drop(keys, common_trigger(), bounds, out, problems);
     } else if (!all_kept) {
       kept_.insert(kept_.end(), keys.begin() + begin, keys.begin() + end);
     }
@@ -74,10 +74,10 @@ std::span<const HitKey> NumberMatch::same_trigger(const DecodedHits& hits, std::
   return all_kept ? keys : std::span<const HitKey>(kept_);
 }
 
-void NumberMatch::keep_or_drop(std::span<const HitKey> keys, std::uint32_t common, const DefineWindow& window,
+void NumberMatch::keep_or_drop(std::span<const HitKey> keys, std::uint32_t common, const SliceBounds& bounds,
                                BuiltSlice& out, std::vector<BuildProblem>& problems) {
   const std::uint32_t tick = tick_of(keys[parts_.front().begin]);
-  const bool owned = tick >= window.slice_begin && tick < window.slice_end;
+  const bool owned = tick >= bounds.slice_begin && tick < bounds.slice_end;
   for (const Part& part : parts_) {
     if (part.trigger == common || part.trigger == kUntold) {
       kept_.insert(kept_.end(), keys.begin() + part.begin, keys.begin() + part.end);
@@ -90,18 +90,17 @@ void NumberMatch::keep_or_drop(std::span<const HitKey> keys, std::uint32_t commo
     damage.cause = DropCause::out_of_step;
     problems.push_back({{part.source},
                         damage,
-                        "event " + std::to_string(window.start + tick) + " has trigger type " +
+                        "event " + std::to_string(bounds.start + tick) + " has trigger type " +
                             std::to_string(part.trigger) + " where other sources have " + std::to_string(common)});
   }
 }
 
-void NumberMatch::flag_missing(const DecodedHits& hits, std::span<const HitKey> keys,
-                               std::span<const EventRange> events, BuiltSlice& out) {
+void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events, BuiltSlice& out) {
   if (numbered_.size() < 2) return;
   lacking_.assign(numbered_.size(), 0);
-  for (std::size_t i = 0; i < events.size(); ++i) {
+  for (std::size_t i = 0; i < events.events().size(); ++i) {
     if (out.events.owned[i] == 0) continue;
-    find_parts(hits, keys, events[i].begin);
+    find_parts(hits, events.hits(), events.events()[i].begin);
     auto part = parts_.begin();
     for (std::size_t n = 0; n < numbered_.size(); ++n) {
       while (part != parts_.end() && part->source < numbered_[n]) ++part;

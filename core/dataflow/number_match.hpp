@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/define.hpp"
-#include "core/dataflow/slice_builder.hpp"
-#include "core/dataflow/time_sort.hpp"
+#include "core/dataflow/source_slice.hpp"
+#include "core/definitions/event_list.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -25,14 +24,12 @@ class NumberMatch {
   /// those that the slice owns into its account and into `problems`. Sources that do not tell a trigger
   /// type have no vote and stay. The result lives as long as
   /// `keys` and until the next call.
-  std::span<const HitKey> same_trigger(const DecodedHits& hits, std::span<const HitKey> keys,
-                                       const DefineWindow& window, BuiltSlice& out,
-                                       std::vector<BuildProblem>& problems);
+  std::span<const HitKey> same_trigger(const DecodedHits& hits, std::span<const HitKey> keys, const SliceBounds& bounds,
+                                       BuiltSlice& out, std::vector<BuildProblem>& problems);
 
   /// Flags the events in `out`, which are `events`, that lack a numbered source, and adds these
   /// sources to those that the slice lacks.
-  void flag_missing(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
-                    BuiltSlice& out);
+  void flag_missing(const DecodedHits& hits, const EventList& events, BuiltSlice& out);
 
  private:
   /// The part of a source in an event.
@@ -49,7 +46,7 @@ class NumberMatch {
   std::uint32_t find_parts(const DecodedHits& hits, std::span<const HitKey> keys, std::uint32_t begin);
   [[nodiscard]] bool same_everywhere() const;
   [[nodiscard]] std::uint32_t common_trigger() const;
-  void keep_or_drop(std::span<const HitKey> keys, std::uint32_t common, const DefineWindow& window, BuiltSlice& out,
+  void keep_or_drop(std::span<const HitKey> keys, std::uint32_t common, const SliceBounds& bounds, BuiltSlice& out,
                     std::vector<BuildProblem>& problems);
 
   std::vector<std::uint32_t> flags_;

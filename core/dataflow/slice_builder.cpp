@@ -5,13 +5,12 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "core/dataflow/collect_events.hpp"
+#include "core/dataflow/damage_account.hpp"
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/define.hpp"
 #include "core/dataflow/number_match.hpp"
-#include "core/dataflow/sorted_slice.hpp"
+#include "core/dataflow/tagged_events.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/runtime/error.hpp"
 
@@ -19,8 +18,8 @@ namespace eventloom {
 
 namespace {
 
-/// Ticks in a window are counted in 32 bits.
-void require_short_window(const SliceGeometry& geometry) {
+/// Ticks of what a builder sees are counted in 32 bits.
+void require_short_stretch(const SliceGeometry& geometry) {
   constexpr std::uint64_t kLimit = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t epoch = geometry.base.epoch_ticks;
   const std::uint64_t epochs = kLimit / epoch;
@@ -45,32 +44,44 @@ void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std:
 }  // namespace
 
 struct SliceBuilder::Work {
-  explicit Work(const SliceBuilderSettings& given)
-      : settings(given),
+  explicit Work(SliceBuilderSettings given)
+      : settings(std::move(given)),
+        traits(settings.definition->traits()),
         decoder(settings),
-        finder(settings.definition),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
-    if (std::holds_alternative<TagDefinition>(settings.definition))
-      match.emplace(settings.stream_flags, settings.with_payload);
+    if (traits.needs_numbers) match.emplace(settings.stream_flags, settings.with_payload);
   }
 
-  void keep(std::span<const HitKey> keys, std::span<const EventRange> events, const DefineWindow& window,
-            SortedSlice& out) {
-    encoder.encode(decoder.hits(), keys, events, window, settings.with_payload, out.buffers);
+  void find_events(std::span<const HitKey> keys, const SliceBounds& bounds) {
+    const bool use_tags = settings.sorted && settings.sorted->use_tags;
+    if (use_tags && take_tagged_events(decoder.hits(), keys, bounds, events)) return;
+    SortedHits sorted{bounds.start, keys};
+    if (traits.needs_channels) {
+      sorted.channel = {decoder.hits().channel.data(), decoder.hits().size};
+      sorted.source = {decoder.hits().source.data(), decoder.hits().size};
+    }
+    events.restart(keys, bounds);
+    settings.definition->find(sorted, events);
+  }
+
+  void keep(std::span<const HitKey> keys, const SliceBounds& bounds, SortedSlice& out) {
+    const auto tagged = traits.finds_runs ? events.events() : std::span<const EventRange>();
+    encoder.encode(decoder.hits(), keys, tagged, bounds, settings.with_payload, out.buffers);
   }
 
   const SliceBuilderSettings settings;
+  const DefinitionTraits traits;
   SliceDecoder decoder;
   TimeSort time_sort;
-  EventFinder finder;
+  EventList events;
   EventCollector collector;
   std::optional<NumberMatch> match;  ///< for events built by number
   SortedSliceEncoder encoder;
 };
 
 SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
-  settings.geometry.reach = reach_of(settings.definition);
-  require_short_window(settings.geometry);
+  settings.geometry.reach = settings.definition->traits().reach;
+  require_short_stretch(settings.geometry);
   work_ = std::make_unique<Work>(std::move(settings));
 }
 SliceBuilder::~SliceBuilder() = default;
@@ -82,7 +93,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   const auto sent = geometry.sent_epochs(slice);
   const auto owned = geometry.owned_ticks(slice);
   const Tick start = sent.begin * geometry.base.epoch_ticks;
-  const DefineWindow window{start, owned.begin - start, owned.end - start, geometry.overlap};
+  const SliceBounds bounds{start, owned.begin - start, owned.end - start, geometry.overlap};
 
   work_->decoder.decode(slice, sources, problems);
   const DecodedHits& hits = work_->decoder.hits();
@@ -90,21 +101,22 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   out.ledger = {.slice = slice.value};
   if (work_->match) {
     // What is kept is as it came: another definition may have a use for what matching takes out.
-    if (sorted != nullptr) work_->keep(keys, work_->finder.find(keys, window), window, *sorted);
-    keys = work_->match->same_trigger(hits, keys, window, out, problems);
+    if (sorted != nullptr) {
+      work_->find_events(keys, bounds);
+      work_->keep(keys, bounds, *sorted);
+    }
+    keys = work_->match->same_trigger(hits, keys, bounds, out, problems);
   }
-  const auto& input = work_->settings.sorted;
-  const auto events =
-      input && input->use_tags ? work_->finder.find_tagged(keys, window, hits) : work_->finder.find(keys, window);
-  work_->collector.collect(hits, keys, events, window, work_->settings.with_payload, out);
+  work_->find_events(keys, bounds);
+  work_->collector.collect(hits, keys, work_->events, bounds, work_->settings.with_payload, out);
   const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and so counted there
   account_for_damage(work_->decoder.damage(), geometry, out);
-  if (work_->match) work_->match->flag_missing(hits, keys, events, out);
+  if (work_->match) work_->match->flag_missing(hits, work_->events, out);
   out.ledger.hits_in =
-      hits.count(static_cast<std::uint32_t>(window.slice_begin), static_cast<std::uint32_t>(window.slice_end)) +
+      hits.count(static_cast<std::uint32_t>(bounds.slice_begin), static_cast<std::uint32_t>(bounds.slice_end)) +
       out.ledger.dropped() - out_of_step;
   if (sorted == nullptr) return;
-  if (!work_->match) work_->keep(keys, events, window, *sorted);
+  if (!work_->match) work_->keep(keys, bounds, *sorted);
   collect_damage(work_->decoder.damage(), geometry.owned_epochs(slice), sorted->damage);
 }
 

@@ -16,18 +16,18 @@ constexpr std::size_t kBinsPerMarker = (1U << 13) - 1;
 }  // namespace
 
 void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey> keys,
-                                std::span<const EventRange> events, const DefineWindow& window, bool with_payload,
+                                std::span<const EventRange> events, const SliceBounds& bounds, bool with_payload,
                                 std::vector<std::byte>& out) {
   out.clear();
   hits_ = &hits;
-  window_start_ = window.start;
+  start_ = bounds.start;
   with_payload_ = with_payload;
   const auto at_tick = [&](std::uint64_t tick) {
     const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
     return static_cast<std::uint32_t>(at - keys.begin());
   };
-  const std::uint32_t begin = at_tick(window.slice_begin);
-  const std::uint32_t end = at_tick(window.slice_end);
+  const std::uint32_t begin = at_tick(bounds.slice_begin);
+  const std::uint32_t end = at_tick(bounds.slice_end);
   const auto foreign = std::ranges::find_if(events, [begin](const EventRange& e) { return e.begin >= begin; });
   events_ = events.subspan(static_cast<std::size_t>(foreign - events.begin()));
   for (std::uint32_t first = begin; first < end;) {
@@ -42,7 +42,7 @@ void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey>
 
 /// The hits [first, end) of one epoch.
 void SortedSliceEncoder::add_epoch(std::span<const HitKey> keys, std::uint32_t first, std::uint32_t end) {
-  const Epoch epoch = (window_start_ + tick_of(keys[first])) / epoch_ticks_;
+  const Epoch epoch = (start_ + tick_of(keys[first])) / epoch_ticks_;
   if (open_.n_hits == 0) open_.first_epoch = epoch;
   open_.n_epochs = static_cast<std::uint32_t>(epoch - open_.first_epoch + 1);
   open_.n_hits += end - first;
@@ -64,7 +64,7 @@ void SortedSliceEncoder::add_histogram(std::span<const HitKey> keys, Epoch epoch
   const std::uint64_t bin_of_epoch = epoch * epoch_ticks_ / bin_ticks_;
   std::uint64_t first_bin = 0;
   for (const HitKey key : keys) {
-    const std::uint64_t bin = (window_start_ + tick_of(key)) / bin_ticks_ - bin_of_epoch;
+    const std::uint64_t bin = (start_ + tick_of(key)) / bin_ticks_ - bin_of_epoch;
     const bool next = !bins_.empty() && bin == first_bin + bins_.size() && bins_.size() < kBinsPerMarker;
     const bool same = !bins_.empty() && bin + 1 == first_bin + bins_.size();
     if (!next && !same) {

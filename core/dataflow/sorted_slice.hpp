@@ -6,11 +6,17 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/define.hpp"
-#include "core/dataflow/time_sort.hpp"
+#include "core/dataflow/source_slice.hpp"
+#include "core/definitions/event_list.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
+
+/// The slice as `--save-sorted` keeps it.
+struct SortedSlice {
+  std::vector<std::byte> buffers;    ///< stored epoch buffers, see formats/sorted_hit.hpp
+  std::vector<SourceDamage> damage;  ///< what the slice accounts for of what was lost
+};
 
 /// Encodes the hits of a slice, sorted and with their events tagged, as formats/sorted_hit.hpp says.
 class SortedSliceEncoder {
@@ -18,10 +24,10 @@ class SortedSliceEncoder {
   /// `bin_ticks`: width of the histograms' bins.
   SortedSliceEncoder(std::uint32_t epoch_ticks, Tick bin_ticks) : epoch_ticks_(epoch_ticks), bin_ticks_(bin_ticks) {}
 
-  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: as found in
-  /// the slice; those that begin before it are tagged by their own slice.
+  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: runs of
+  /// the keys; those that begin before the slice are tagged by their own slice.
   void encode(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
-              const DefineWindow& window, bool with_payload, std::vector<std::byte>& out);
+              const SliceBounds& bounds, bool with_payload, std::vector<std::byte>& out);
 
  private:
   void add_epoch(std::span<const HitKey> keys, std::uint32_t first, std::uint32_t end);
@@ -33,7 +39,7 @@ class SortedSliceEncoder {
   std::uint32_t epoch_ticks_;
   Tick bin_ticks_;
   const DecodedHits* hits_ = nullptr;
-  Tick window_start_ = 0;
+  Tick start_ = 0;
   bool with_payload_ = false;
   std::span<const EventRange> events_;  ///< yet to be tagged
   EpochBufferHeader open_;

@@ -6,16 +6,10 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/scratch.hpp"
+#include "core/definitions/hit_key.hpp"
+#include "core/runtime/scratch.hpp"
 
 namespace eventloom {
-
-/// A hit in time order: tick relative to the window in the high half, its number in DecodedHits in
-/// the low half. Keys are unique and their order is (time, source, position in the stream).
-using HitKey = std::uint64_t;
-constexpr std::uint32_t tick_of(HitKey key) { return static_cast<std::uint32_t>(key >> 32); }
-constexpr std::uint32_t number_of(HitKey key) { return static_cast<std::uint32_t>(key); }
-constexpr HitKey make_key(std::uint32_t tick, std::uint32_t number) { return HitKey{tick} << 32 | number; }
 
 /// Sorts hits by time with a radix sort, lowest digit first: it keeps the order of equal times, and
 /// its cost does not depend on how the hits are spread.
@@ -24,7 +18,7 @@ constexpr HitKey make_key(std::uint32_t tick, std::uint32_t number) { return Hit
 /// small enough to stay in the caches next to the core, and their ticks have few digits.
 class TimeSort {
  public:
-  /// The keys stay valid until the next call. The window is `n_epochs` of `epoch_ticks`, below 2^32 ticks.
+  /// The keys stay valid until the next call. The hits lie in `n_epochs` of `epoch_ticks`, below 2^32 ticks.
   std::span<const HitKey> sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks);
 
  private:

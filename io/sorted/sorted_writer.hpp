@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/dataflow/slice_builder.hpp"
+#include "core/dataflow/sorted_slice.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 

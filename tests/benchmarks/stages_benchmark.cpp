@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/dataflow/decode.hpp"
-#include "core/dataflow/define.hpp"
 #include "core/dataflow/slice_builder.hpp"
 #include "core/dataflow/time_sort.hpp"
+#include "core/definitions/definitions.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/epoch_buffer.hpp"
 
@@ -88,17 +88,17 @@ std::vector<std::uint64_t> encode(const std::vector<Tick>& times, EpochRange epo
   return out;
 }
 
-SliceBuilderSettings settings_for(Pattern pattern, std::size_t sources, const EventDefinition& definition) {
+SliceBuilderSettings settings_for(Pattern pattern, std::size_t sources, const EventDefinitionPtr& definition) {
   SliceBuilderSettings settings;
   settings.definition = definition;
   settings.payload.resize(sources);
   settings.geometry = {
-      {1000, kEpochTicks}, pattern == Pattern::dense ? 1 : 100 * sources, kEpochTicks, reach_of(definition)};
+      {1000, kEpochTicks}, pattern == Pattern::dense ? 1 : 100 * sources, kEpochTicks, definition->traits().reach};
   return settings;
 }
 
 /// One buffer of each source for each slice.
-Workload make_workload(Pattern pattern, std::size_t sources, const EventDefinition& definition) {
+Workload make_workload(Pattern pattern, std::size_t sources, const EventDefinitionPtr& definition) {
   Workload out;
   out.settings = settings_for(pattern, sources, definition);
   out.hits_per_slice = kHitsPerBuffer * sources;
@@ -116,11 +116,11 @@ Workload make_workload(Pattern pattern, std::size_t sources, const EventDefiniti
 }
 
 /// Mostly outside: 5 hits within 100 ns are rare at one hit in 100 ns. `events` takes 2 within 25 ns.
-EventDefinition gap_for(Pattern pattern) {
-  return pattern == Pattern::events ? GapDefinition{25, 2} : GapDefinition{25, 5};
+EventDefinitionPtr gap_for(Pattern pattern) {
+  return parse_event_definition(pattern == Pattern::events ? "gap:25,2" : "gap:25,5", 1000);
 }
-EventDefinition multiplicity_for(Pattern pattern) {
-  return pattern == Pattern::events ? MultiplicityDefinition{50, 2, 1, 1} : MultiplicityDefinition{50, 5, 0, 0};
+EventDefinitionPtr multiplicity_for(Pattern pattern) {
+  return parse_event_definition(pattern == Pattern::events ? "multiplicity:50,2,1,1" : "multiplicity:50,5", 1000);
 }
 
 void name_columns(benchmark::internal::Benchmark* b) {
@@ -130,7 +130,7 @@ void name_columns(benchmark::internal::Benchmark* b) {
   }
 }
 
-Workload workload_of(const benchmark::State& state, EventDefinition (*definition)(Pattern)) {
+Workload workload_of(const benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) {
   const auto pattern = static_cast<Pattern>(state.range(1));
   return make_workload(pattern, static_cast<std::size_t>(state.range(0)), definition(pattern));
 }
@@ -140,7 +140,7 @@ void set_rate(benchmark::State& state, const Workload& work) {
       benchmark::Counter(static_cast<double>(work.hits_per_slice), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void build(benchmark::State& state, EventDefinition (*definition)(Pattern)) {
+void build(benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) {
   const auto work = workload_of(state, definition);
   SliceBuilder builder(work.settings);
   BuiltSlice slice;
@@ -201,7 +201,7 @@ void time_sort(benchmark::State& state) {
 }
 BENCHMARK(time_sort)->Apply(name_columns);
 
-void define(benchmark::State& state, EventDefinition (*definition)(Pattern)) {
+void define(benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) {
   const auto work = workload_of(state, definition);
   const auto decoders = decoded(work);
   const auto& geometry = work.settings.geometry;
@@ -211,13 +211,14 @@ void define(benchmark::State& state, EventDefinition (*definition)(Pattern)) {
     const auto sent = geometry.sent_epochs({i});
     keys.push_back(sorts[i].sort(decoders[i]->hits(), sent.end - sent.begin, kEpochTicks));
   }
-  EventFinder finder(work.settings.definition);
+  EventList events;
   std::uint64_t i = 0;
   for (auto _ : state) {
     const Tick start = geometry.sent_epochs({i}).begin * kEpochTicks;
     const auto owned = geometry.owned_ticks({i});
-    const auto events = finder.find(keys[i], {start, owned.begin - start, owned.end - start, geometry.overlap});
-    benchmark::DoNotOptimize(events.data());
+    events.restart(keys[i], {start, owned.begin - start, owned.end - start, geometry.overlap});
+    work.settings.definition->find({start, keys[i]}, events);
+    benchmark::DoNotOptimize(events.events().data());
     i = (i + 1) % work.slices.size();
   }
   set_rate(state, work);

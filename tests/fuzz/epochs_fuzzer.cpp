@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/epoch_buffer.hpp"
@@ -69,7 +70,7 @@ class Run {
     geometry_.overlap = 20;
     geometry_.reach = 5;
     return {.geometry = geometry_,
-            .definition = GapDefinition{5, 2},
+            .definition = parse_event_definition("gap:5,2", 1000),
             .payload = {source.header().payload},
             .with_payload = source.header().payload.any()};
   }

@@ -3,10 +3,12 @@
 #include <initializer_list>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "formats/built_slice_wire.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/marker_reader.hpp"
@@ -163,12 +165,15 @@ Stored store(Words words, const Setup& setup) {
   return out;
 }
 
-EventDefinition definition(const Setup& setup) {
-  const std::uint64_t length = setup.definition / 4;
+std::string definition(const Setup& setup) {
+  const unsigned length = setup.definition / 4;
+  const auto text = [](unsigned n) { return std::to_string(n); };
   switch (setup.definition % 4) {
-    case 0: return TagDefinition{};
-    case 1: return GapDefinition{length, 1 + length % 3};
-    default: return MultiplicityDefinition{1 + length, 1 + length % 3, length % 2, length % 4};
+    case 0: return "tag";
+    case 1: return "gap:" + text(length) + "," + text(1 + length % 3);
+    default:
+      return "multiplicity:" + text(1 + length) + "," + text(1 + length % 3) + "," + text(length % 2) + "," +
+             text(length % 4);
   }
 }
 
@@ -177,7 +182,7 @@ SliceBuilderSettings builder_settings(const Setup& setup, std::size_t n_sources)
   settings.geometry.base.epoch_ticks = epoch_ticks(setup);
   settings.geometry.epochs_per_slice = 4;
   settings.geometry.overlap = 30;
-  settings.definition = definition(setup);
+  settings.definition = parse_event_definition(definition(setup), 1000);
   settings.payload.assign(n_sources, payload_table(setup));
   settings.with_payload = settings.payload[0].any();
   return settings;

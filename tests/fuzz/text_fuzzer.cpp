@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/dataflow/event_definition.hpp"
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "fuzz_input.hpp"

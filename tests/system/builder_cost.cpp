@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "stream_maker.hpp"
 
@@ -76,11 +77,11 @@ std::vector<std::byte> sent_bytes(const Stream& stream, EpochRange sent) {
   return out;
 }
 
-Workload make_workload(std::size_t sources, const EventDefinition& definition, bool ordered, std::uint64_t times) {
+Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition, bool ordered, std::uint64_t times) {
   auto all = make_hits(times);
   if (!ordered) shuffle_epochs(all);
   Workload out;
-  out.settings = {{kBase, kSliceEpochs * times, kOverlap, reach_of(definition)}, definition, {}, false};
+  out.settings = {{kBase, kSliceEpochs * times, kOverlap, definition->traits().reach}, definition, {}, false};
   out.settings.payload.resize(sources);
   for (const auto& hits : deal(all, sources)) {
     const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);

@@ -1,6 +1,7 @@
 """Arrows between folders point down, as the README prints them; C APIs enter by one door."""
 
 import re
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
@@ -8,7 +9,7 @@ from program import ROOT
 
 # What all folders of core and of io may include from.
 CORE = ["core/runtime", "formats"]
-IO = ["core/dataflow", "core/runtime", "formats", "io/files", "io/uri"]
+IO = ["core/dataflow", "core/definitions", "core/runtime", "formats", "io/files", "io/uri"]
 # folder: what its files may include from, besides their own.
 ARROWS = {
     "formats": [],
@@ -19,7 +20,8 @@ ARROWS = {
     "core/ring": [*CORE, "core/transport"],
     "core/exchange": [*CORE, "core/ring"],
     "core/control": [*CORE, "core/mpi"],
-    "core/dataflow": CORE,
+    "core/definitions": CORE,
+    "core/dataflow": [*CORE, "core/definitions"],
     "io/uri": CORE,
     "io/files": ["core/dataflow", *CORE],
     "io/epochs": IO,
@@ -95,6 +97,20 @@ def test_nothing_of_a_run_includes_the_benchmarks():
     users = {path.relative_to(ROOT) for path in sources("app") if any(inside(i, ["app/bench"]) for i in includes(path))}
     outside = {str(path) for path in users if not inside(path, ["app/bench"])}
     assert outside == {"app/main.cpp"}
+
+
+@pytest.mark.parametrize("folder", ["formats", "core"])
+def test_no_file_includes_its_user(folder):
+    """A header and what implements it count as one."""
+    uses = {}
+    for path in sources(folder):
+        unit = str(path.relative_to(ROOT).with_suffix(""))
+        uses.setdefault(unit, set()).update(name.removesuffix(".hpp") for name in includes(path))
+        uses[unit].discard(unit)
+    try:
+        tuple(TopologicalSorter(uses).static_order())
+    except CycleError as error:
+        pytest.fail("includes in a circle: " + " <- ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("header", DOORS)

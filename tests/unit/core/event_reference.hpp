@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "core/dataflow/event_definition.hpp"
 #include "formats/ids.hpp"
 
 namespace eventloom::test {
@@ -25,8 +25,8 @@ struct RefEvent {
   [[nodiscard]] Tick last() const { return hits.back().time; }
 };
 
-/// `streams`: the hits of each source in the order of its stream.
-std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams,
-                                       const EventDefinition& definition, Tick overlap);
+/// `streams`: the hits of each source in the order of its stream. `definition`: as in `--define`, in ticks.
+std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
+                                       Tick overlap);
 
 }  // namespace eventloom::test

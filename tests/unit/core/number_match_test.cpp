@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "event_reference.hpp"
 #include "formats/stream_file.hpp"
 #include "stream_maker.hpp"
@@ -46,7 +47,7 @@ struct NumberedRun {
   }
 
   [[nodiscard]] SliceBuilderSettings settings(std::uint64_t epochs_per_slice) const {
-    SliceBuilderSettings out{geometry(epochs_per_slice), TagDefinition{}, {}, with_payload, flags};
+    SliceBuilderSettings out{geometry(epochs_per_slice), parse_event_definition("tag", 1000), {}, with_payload, flags};
     out.payload.assign(hits.size(), PayloadTable::uniform(with_payload ? PayloadTable::kLengthInFirstWord : 0));
     return out;
   }
@@ -375,7 +376,7 @@ TEST(NumberMatch, OtherDefinitionsMatchNoNumbers) {
   run.add(1, 5, 2);
   run.add(0, 7, 1);
   auto settings = run.settings(4);
-  settings.definition = GapDefinition{0, 1};
+  settings.definition = parse_event_definition("gap:0,1", 1000);
   SliceBuilder builder(settings);
   std::vector<Stream> streams;
   std::vector<SourceSlice> sources;

@@ -5,8 +5,10 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string_view>
 
 #include "core/dataflow/slice_builder.hpp"
+#include "core/definitions/definitions.hpp"
 #include "event_reference.hpp"
 #include "stream_maker.hpp"
 
@@ -17,10 +19,10 @@ namespace {
 constexpr std::uint32_t kEpochTicks = 100;
 constexpr std::uint64_t kSliceLengths[] = {1, 3, 10, 1000};
 
-TestRun random_run(std::uint64_t seed, const EventDefinition& definition) {
+TestRun random_run(std::uint64_t seed, std::string_view definition) {
   std::mt19937_64 random(seed);
   TestRun run;
-  run.definition = definition;
+  run.definition = parse_event_definition(definition, 1000);
   run.overlap = 150;
   for (std::uint16_t s = 0; s < 3; ++s) {
     std::vector<RefHit> hits;
@@ -87,7 +89,7 @@ std::vector<std::uint32_t> missing_of(const Expected& expected, EpochRange owned
 }
 
 void expect_damage(const TestRun& run, const Expected& expected, std::size_t n_problems) {
-  const auto events = reference_events(expected.hits, run.definition, run.overlap);
+  const auto events = reference_events(expected.hits, run.definition->text(), run.overlap);
   for (const auto length : kSliceLengths) {
     SCOPED_TRACE("epochs per slice " + std::to_string(length));
     std::vector<BuildProblem> problems;
@@ -100,7 +102,7 @@ void expect_damage(const TestRun& run, const Expected& expected, std::size_t n_p
       EXPECT_EQ(slice.sources_missing, missing_of(expected, run.geometry(length).owned_epochs(slice.slice())));
       for (std::size_t i = 0; i < slice.events.size(); ++i) {
         const Tick first = slice.events.time[i];
-        const auto mask = mask_of(expected, first, first + slice.events.duration[i], reach_of(run.definition));
+        const auto mask = mask_of(expected, first, first + slice.events.duration[i], run.definition->traits().reach);
         EXPECT_EQ(slice.events.sources_missing[i], mask) << "event at " << first;
         EXPECT_EQ((slice.events.flags[i] & kIncomplete) != 0, mask != 0);
       }
@@ -122,12 +124,12 @@ void replace_words(StoredBuffer& buffer, const std::vector<std::uint32_t>& words
   buffer = changed;
 }
 
-const EventDefinition kDefinitions[] = {GapDefinition{12, 3}, MultiplicityDefinition{20, 3, 1, 1}, TagDefinition{}};
+constexpr const char* kDefinitions[] = {"gap:12,3", "multiplicity:20,3,1,1", "tag"};
 
 }  // namespace
 
 TEST(SliceBuilderDamage, FlippedBitsDropTheWholeBuffer) {
-  for (const auto& definition : kDefinitions) {
+  for (const char* definition : kDefinitions) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       auto run = random_run(seed, definition);
       std::mt19937_64 random(seed);
@@ -145,7 +147,7 @@ TEST(SliceBuilderDamage, FlippedBitsDropTheWholeBuffer) {
 }
 
 TEST(SliceBuilderDamage, AFormatErrorDropsWhatWasDecodedBeforeItAndNamesTheWord) {
-  for (const auto& definition : kDefinitions) {
+  for (const char* definition : kDefinitions) {
     auto run = random_run(5, definition);
     auto& buffer = run.streams[1][3];
     auto words = words_in(buffer);
@@ -164,7 +166,7 @@ TEST(SliceBuilderDamage, AFormatErrorDropsWhatWasDecodedBeforeItAndNamesTheWord)
 }
 
 TEST(SliceBuilderDamage, AWrongNumberOfHitsDropsTheBuffer) {
-  auto run = random_run(6, GapDefinition{12, 3});
+  auto run = random_run(6, "gap:12,3");
   auto& buffer = run.streams[0][2];
   auto words = words_in(buffer);
   words.insert(words.end(), {encode_time(99, 1), encode_marker(MarkerType::channel, 5)});
@@ -173,7 +175,7 @@ TEST(SliceBuilderDamage, AWrongNumberOfHitsDropsTheBuffer) {
 }
 
 TEST(SliceBuilderDamage, StretchesLeftOutByTheSourceFlagWhatTheyTouch) {
-  for (const auto& definition : kDefinitions) {
+  for (const char* definition : kDefinitions) {
     auto run = random_run(7, definition);
     run.damage[2].push_back({.first_epoch = 11, .n_epochs = 3, .n_hits = 17, .cause = DropCause::duplicate});
     run.damage[0].push_back({.first_epoch = 12, .n_epochs = 1, .n_hits = 2, .cause = DropCause::out_of_order});
@@ -186,7 +188,7 @@ TEST(SliceBuilderDamage, StretchesLeftOutByTheSourceFlagWhatTheyTouch) {
 }
 
 TEST(SliceBuilderDamage, ABufferThatStartsBeforeTheLastOneEndsIsDropped) {
-  auto run = random_run(8, GapDefinition{12, 3});
+  auto run = random_run(8, "gap:12,3");
   auto& stream = run.streams[1];
   stream.insert(stream.begin() + 4, stream[3]);
   std::vector<BuildProblem> problems;
@@ -198,7 +200,7 @@ TEST(SliceBuilderDamage, ABufferThatStartsBeforeTheLastOneEndsIsDropped) {
 }
 
 TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
-  auto run = random_run(9, GapDefinition{12, 3});
+  auto run = random_run(9, "gap:12,3");
   auto& stream = run.streams[1];
   stream[4].bytes[20] ^= std::byte{1};
   std::vector<std::vector<RefHit>> hits;
@@ -210,7 +212,7 @@ TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
   }
   std::vector<BuildProblem> problems;
   const auto slices = run.build(1000, problems);
-  expect_events(slices, reference_events(hits, run.definition, run.overlap), hits, run.geometry(1000), false);
+  expect_events(slices, reference_events(hits, run.definition->text(), run.overlap), hits, run.geometry(1000), false);
   ASSERT_GE(problems.size(), 1U);
   EXPECT_EQ(problems[0].damage.first_epoch, stream[3].header.epochs().end);
   EXPECT_EQ(slices[0].sources_missing, std::vector<std::uint32_t>{1});
@@ -218,7 +220,7 @@ TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
 
 // A network that is late may leave an older buffer, whole, where a new one should be.
 TEST(SliceBuilderDamage, ABufferOfAnotherSliceIsALossAndNoSilentGap) {
-  auto run = random_run(11, GapDefinition{12, 3});
+  auto run = random_run(11, "gap:12,3");
   std::vector<SourceSlice> sources(3);
   std::vector<std::vector<std::byte>> bytes(3);
   for (std::size_t s = 0; s < 3; ++s) {
@@ -242,28 +244,28 @@ TEST(SliceBuilderDamage, ABufferOfAnotherSliceIsALossAndNoSilentGap) {
 }
 
 TEST(SliceBuilderDamage, ALossOfUnknownCauseIsRefused) {
-  auto run = random_run(12, GapDefinition{12, 3});
+  auto run = random_run(12, "gap:12,3");
   run.damage[1].push_back({.first_epoch = 11, .n_epochs = 3, .n_hits = 17, .cause = static_cast<DropCause>(9)});
   std::vector<BuildProblem> problems;
   EXPECT_THROW(run.build(1000, problems), std::runtime_error);
 }
 
 TEST(SliceBuilderDamage, ACutOffBufferIsNotReadBeyondItsEnd) {
-  auto run = random_run(10, GapDefinition{12, 3});
+  auto run = random_run(10, "gap:12,3");
   auto& last = run.streams[2].back();
   last.bytes.resize(last.bytes.size() - 8);
   auto expected = expected_of(run, {{{2, run.streams[2].size() - 1}, DropCause::corrupt}});
   std::vector<BuildProblem> problems;
   const auto slices = run.build(1000, problems);
-  expect_events(slices, reference_events(expected.hits, run.definition, run.overlap), expected.hits, run.geometry(1000),
-                false);
+  expect_events(slices, reference_events(expected.hits, run.definition->text(), run.overlap), expected.hits,
+                run.geometry(1000), false);
   EXPECT_EQ(slices[0].ledger.dropped(), last.hits.size());
 }
 
 TEST(SliceBuilderDamage, MissingEpochsEndBeforeTheTickAfterThem) {
   // One hit at 500 and nothing looked at around it: epochs 4 and 6, of 100 ticks, do not touch it.
   TestRun run;
-  run.definition = TagDefinition{};
+  run.definition = parse_event_definition("tag", 1000);
   run.payload.resize(4);
   run.streams.resize(4);
   run.damage.resize(4);
@@ -279,7 +281,7 @@ TEST(SliceBuilderDamage, MissingEpochsEndBeforeTheTickAfterThem) {
 
 TEST(SliceBuilderDamage, SourcesFrom63OnShareABit) {
   TestRun run;
-  run.definition = TagDefinition{};
+  run.definition = parse_event_definition("tag", 1000);
   run.streams.resize(70);
   run.payload.resize(70);
   run.damage.resize(70);

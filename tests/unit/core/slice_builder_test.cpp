@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <ostream>
 #include <random>
+#include <string_view>
 
+#include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "event_reference.hpp"
 #include "stream_maker.hpp"
@@ -17,9 +19,9 @@ namespace {
 constexpr std::uint64_t kSliceLengths[] = {1, 3, 10, 1000};
 
 /// Hits by hand: a list of times for each source; channels number the hits.
-TestRun hand_made(const EventDefinition& definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
+TestRun hand_made(std::string_view definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
   TestRun run;
-  run.definition = definition;
+  run.definition = parse_event_definition(definition, 1000);
   run.overlap = overlap;
   for (std::size_t s = 0; s < times.size(); ++s) {
     std::vector<RefHit> hits;
@@ -43,7 +45,7 @@ std::vector<std::vector<RefHit>> all_hits(const TestRun& run) {
 
 void expect_reference(const TestRun& run) {
   const auto hits = all_hits(run);
-  const auto expected = reference_events(hits, run.definition, run.overlap);
+  const auto expected = reference_events(hits, run.definition->text(), run.overlap);
   for (const auto length : kSliceLengths) {
     SCOPED_TRACE("epochs per slice " + std::to_string(length));
     std::vector<BuildProblem> problems;
@@ -69,33 +71,33 @@ std::vector<Tick> event_times(const TestRun& run, std::uint64_t epochs_per_slice
 
 TEST(SliceBuilder, GapEventsByHand) {
   // Gap 5, at least 3: 10 14 19 | 30 31 | 40 45 50 55.
-  const auto run = hand_made(GapDefinition{5, 3}, {{10, 19, 31, 45, 55}, {14, 30, 40, 50}});
+  const auto run = hand_made("gap:5,3", {{10, 19, 31, 45, 55}, {14, 30, 40, 50}});
   EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{10, 40}));
   expect_reference(run);
 }
 
 TEST(SliceBuilder, MultiplicityEventsByHand) {
   // Bins of 10 from tick 0. Bins 2 (20 21 29) and 3 (30 31 39) are hot; 19 and 40 lie in their neighbours.
-  const auto run = hand_made(MultiplicityDefinition{10, 3, 0, 0}, {{19, 20, 29, 31, 40}, {21, 30, 39}});
+  const auto run = hand_made("multiplicity:10,3,0,0", {{19, 20, 29, 31, 40}, {21, 30, 39}});
   EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{20}));
   expect_reference(run);
-  const auto widened = hand_made(MultiplicityDefinition{10, 3, 1, 1}, {{19, 20, 29, 31, 40}, {21, 30, 39}});
+  const auto widened = hand_made("multiplicity:10,3,1,1", {{19, 20, 29, 31, 40}, {21, 30, 39}});
   EXPECT_EQ(event_times(widened, 1), (std::vector<Tick>{19}));
   expect_reference(widened);
 }
 
 TEST(SliceBuilder, WidenedIntervalsThatTouchAreOneEvent) {
   // Hot bins 1 and 4 with pre = post = 1: [0, 2] and [3, 5] touch. With hot bins 1 and 5 they do not.
-  EXPECT_EQ(event_times(hand_made(MultiplicityDefinition{10, 2, 1, 1}, {{10, 11, 40, 41}}), 1).size(), 1U);
-  EXPECT_EQ(event_times(hand_made(MultiplicityDefinition{10, 2, 1, 1}, {{10, 11, 50, 51}}), 1).size(), 2U);
+  EXPECT_EQ(event_times(hand_made("multiplicity:10,2,1,1", {{10, 11, 40, 41}}), 1).size(), 1U);
+  EXPECT_EQ(event_times(hand_made("multiplicity:10,2,1,1", {{10, 11, 50, 51}}), 1).size(), 2U);
 }
 
 TEST(SliceBuilder, WideningStopsAtTickZero) {
-  expect_reference(hand_made(MultiplicityDefinition{10, 2, 5, 0}, {{0, 3, 15, 16, 400}}));
+  expect_reference(hand_made("multiplicity:10,2,5,0", {{0, 3, 15, 16, 400}}));
 }
 
 TEST(SliceBuilder, EqualTimesAreOneTagAndSortBySource) {
-  const auto run = hand_made(TagDefinition{}, {{7, 7, 99, 100, 100}, {7, 100}, {99, 5000}});
+  const auto run = hand_made("tag", {{7, 7, 99, 100, 100}, {7, 100}, {99, 5000}});
   EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{7, 99, 100, 5000}));
   expect_reference(run);
 }
@@ -103,15 +105,13 @@ TEST(SliceBuilder, EqualTimesAreOneTagAndSortBySource) {
 TEST(SliceBuilder, HitsOnSliceEdges) {
   const std::vector<std::vector<Tick>> times = {{0, 99, 100, 199, 200, 299, 300, 999, 1000},
                                                 {99, 100, 300, 1000, 1001}};
-  expect_reference(hand_made(GapDefinition{1, 2}, times));
-  expect_reference(hand_made(MultiplicityDefinition{3, 2, 1, 0}, times));
-  expect_reference(hand_made(TagDefinition{}, times));
+  expect_reference(hand_made("gap:1,2", times));
+  expect_reference(hand_made("multiplicity:3,2,1,0", times));
+  expect_reference(hand_made("tag", times));
 }
 
 TEST(SliceBuilder, NoHitsAndOneHit) {
-  for (const EventDefinition& definition :
-       {EventDefinition{GapDefinition{5, 1}}, EventDefinition{MultiplicityDefinition{7, 1, 1, 1}},
-        EventDefinition{TagDefinition{}}}) {
+  for (std::string_view definition : {"gap:5,1", "multiplicity:7,1,1,1", "tag"}) {
     expect_reference(hand_made(definition, {{}, {}}));
     expect_reference(hand_made(definition, {{}, {1234}}));
   }
@@ -121,16 +121,16 @@ TEST(SliceBuilder, LongEventIsCutAndItsRestStartsNoOther) {
   // One run of 60 hits, 10 apart, over six epochs; the overlap keeps the first 101 ticks: 11 hits.
   std::vector<Tick> times;
   for (Tick t = 250; t < 850; t += 10) times.push_back(t);
-  const auto run = hand_made(GapDefinition{10, 3}, {times}, 100);
+  const auto run = hand_made("gap:10,3", {times}, 100);
   EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{250}));
   EXPECT_EQ(event_times(run, 3), (std::vector<Tick>{250}));
   expect_reference(run);
-  expect_reference(hand_made(MultiplicityDefinition{10, 1, 2, 2}, {times}, 100));
+  expect_reference(hand_made("multiplicity:10,1,2,2", {times}, 100));
 }
 
 TEST(SliceBuilder, AnEventMayReachOverASliceWithoutAHitInIt) {
   // Hot bins 1 and 5, of 50, joined by pre = 3; no hit lies in epoch 1, ticks 100 to 199.
-  const auto run = hand_made(MultiplicityDefinition{50, 2, 3, 0}, {{60, 70, 260, 270}}, 250);
+  const auto run = hand_made("multiplicity:50,2,3,0", {{60, 70, 260, 270}}, 250);
   std::vector<BuildProblem> problems;
   const auto slices = run.build(1, {0}, {2}, problems);
   EXPECT_EQ(slices[0].events.size(), 1U);
@@ -141,24 +141,25 @@ TEST(SliceBuilder, AnEventMayReachOverASliceWithoutAHitInIt) {
 
 TEST(SliceBuilder, HitsAfterTheCutDecideAboutTheMinimum) {
   // A run of 4 hits of which the cut leaves 2.
-  EXPECT_TRUE(event_times(hand_made(GapDefinition{30, 3}, {{100, 120, 150, 180}}, 40), 1).empty());
-  EXPECT_EQ(event_times(hand_made(GapDefinition{30, 2}, {{100, 120, 150, 180}}, 40), 1).size(), 1U);
+  EXPECT_TRUE(event_times(hand_made("gap:30,3", {{100, 120, 150, 180}}, 40), 1).empty());
+  EXPECT_EQ(event_times(hand_made("gap:30,2", {{100, 120, 150, 180}}, 40), 1).size(), 1U);
 }
 
 TEST(SliceBuilder, TimesInsideAnEpochNeedNotRise) {
-  expect_reference(hand_made(GapDefinition{4, 2}, {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
-  expect_reference(hand_made(TagDefinition{}, {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
+  expect_reference(hand_made("gap:4,2", {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
+  expect_reference(hand_made("tag", {{90, 10, 14, 10, 99, 150, 101, 101}, {50, 12, 90, 199, 100}}));
 }
 
 TEST(SliceBuilder, EpochNumbersWrapAt28Bits) {
   const Tick wrap = (Tick{1} << 28) * 100;
-  const auto run = hand_made(GapDefinition{5, 2}, {{wrap - 102, wrap - 3, wrap, wrap + 4, wrap + 250, wrap + 251}});
+  const auto run = hand_made("gap:5,2", {{wrap - 102, wrap - 3, wrap, wrap + 4, wrap + 250, wrap + 251}});
   EXPECT_EQ(event_times(run, 3), (std::vector<Tick>{wrap - 3, wrap + 250}));
   expect_reference(run);
 }
 
 TEST(SliceBuilder, RefusesAWindowOf32BitsAndMore) {
   SliceBuilderSettings settings;
+  settings.definition = parse_event_definition("gap:0,1", 1000);
   settings.payload.resize(1);
   settings.geometry.epochs_per_slice = (std::uint64_t{1} << 32) / settings.geometry.base.epoch_ticks;
   EXPECT_THROW(SliceBuilder{settings}, UserError);
@@ -205,10 +206,10 @@ std::vector<RefHit> random_hits(const Shape& shape, std::uint16_t source, std::u
   return hits;
 }
 
-TestRun random_run(const Shape& shape, const EventDefinition& definition, std::uint64_t seed) {
+TestRun random_run(const Shape& shape, std::string_view definition, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   TestRun run;
-  run.definition = definition;
+  run.definition = parse_event_definition(definition, 1000);
   run.overlap = 50 + random() % 200;
   run.with_payload = shape.payload != 0;
   const auto words = static_cast<std::uint8_t>(shape.payload < 0 ? PayloadTable::kLengthInFirstWord : shape.payload);
@@ -227,14 +228,14 @@ constexpr Shape kShapes[] = {{"sparse", 3, 60, 1, 1, false, 0},       {"single_s
                              {"payload", 3, 10, 3, 5, false, 3},      {"length_in_first_word", 3, 10, 3, 5, true, -1},
                              {"many_sources", 40, 120, 2, 9, true, 0}};
 
-const EventDefinition kDefinitions[] = {GapDefinition{3, 2},
-                                        GapDefinition{0, 1},
-                                        GapDefinition{40, 5},
-                                        MultiplicityDefinition{10, 3, 0, 0},
-                                        MultiplicityDefinition{7, 2, 1, 3},
-                                        MultiplicityDefinition{1, 1, 0, 2},
-                                        MultiplicityDefinition{64, 4, 2, 0},
-                                        TagDefinition{}};
+constexpr const char* kDefinitions[] = {"gap:3,2",
+                                        "gap:0,1",
+                                        "gap:40,5",
+                                        "multiplicity:10,3,0,0",
+                                        "multiplicity:7,2,1,3",
+                                        "multiplicity:1,1,0,2",
+                                        "multiplicity:64,4,2,0",
+                                        "tag"};
 
 class RandomStreams : public ::testing::TestWithParam<std::tuple<Shape, std::size_t>> {};
 
@@ -264,7 +265,7 @@ TEST(SliceBuilder, ManyHitsInOneSliceSortRight) {
     TestRun run;
     run.base.epoch_ticks = 1000;
     run.overlap = 500;
-    run.definition = GapDefinition{10, 4};
+    run.definition = parse_event_definition("gap:10,4", 1000);
     for (std::size_t s = 0; s < shape.sources; ++s) {
       auto hits = random_hits(shape, static_cast<std::uint16_t>(s), run.base.epoch_ticks, 60'000, random);
       std::erase_if(hits, [](const RefHit& h) { return h.time > 20'000 && h.time < 40'000; });
@@ -273,7 +274,7 @@ TEST(SliceBuilder, ManyHitsInOneSliceSortRight) {
     }
     const auto hits = all_hits(run);
     std::vector<BuildProblem> problems;
-    expect_events(run.build(100, problems), reference_events(hits, run.definition, run.overlap), hits,
+    expect_events(run.build(100, problems), reference_events(hits, run.definition->text(), run.overlap), hits,
                   run.geometry(100), false);
   }
 }

@@ -32,7 +32,7 @@ Stream make_stream(const std::vector<RefHit>& hits, std::uint32_t epoch_ticks, s
 /// A run of several streams, cut in slices and built one after the other.
 struct TestRun {
   TimeBase base{1000, 100};
-  EventDefinition definition = GapDefinition{};
+  EventDefinitionPtr definition;
   Tick overlap = 100;
   std::vector<PayloadTable> payload;
   bool with_payload = false;

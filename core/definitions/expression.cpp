@@ -1,4 +1,4 @@
-#include "core/dataflow/expression.hpp"
+#include "core/definitions/expression.hpp"
 
 namespace eventloom {
 

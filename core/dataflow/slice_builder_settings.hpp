@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/definitions/event_definition.hpp"
+#include "formats/geometry.hpp"
+#include "formats/markers.hpp"
+
+namespace eventloom {
+
+/// How streams of time-sorted hits (formats/sorted_hit.hpp) are read back.
+struct SortedInput {
+  std::uint32_t n_sources = 0;  ///< of the run that sorted them
+  bool use_tags = false;        ///< the events are those that are tagged
+};
+
+struct SliceBuilderSettings {
+  SliceGeometry geometry;
+  EventDefinitionPtr definition;      ///< never null
+  std::vector<PayloadTable> payload;  ///< by number of the stream
+  bool with_payload = false;          ///< whether hits of any source have payload of their own
+  /// StreamFlag bits by source number, or empty: none. For NumberMatch, where the definition needs it.
+  std::vector<std::uint32_t> stream_flags = {};
+  std::optional<SortedInput> sorted = std::nullopt;  ///< set: all sources are streams of time-sorted hits
+  Tick save_bin_ticks = 0;                           ///< width of the histograms' bins in what is saved
+};
+
+}  // namespace eventloom

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "formats/event.hpp"
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// What arrived of one source for one slice: stored epoch buffers one behind the other, aligned to
+/// 8 bytes, and the stretches that the source left out.
+struct SourceSlice {
+  std::span<const std::byte> buffers;
+  std::span<const Damage> damage;
+};
+
+/// A defect found while building; the caller reports it once.
+struct BuildProblem {
+  SourceId source;
+  Damage damage;  ///< file_offset points to the word that is wrong
+  std::string reason;
+};
+
+struct SourceDamage {
+  SourceId source;
+  Damage damage;
+};
+
+}  // namespace eventloom

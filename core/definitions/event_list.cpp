@@ -1,0 +1,33 @@
+#include "core/definitions/event_list.hpp"
+
+#include "core/definitions/hit_search.hpp"
+
+namespace eventloom {
+
+void EventList::restart(std::span<const HitKey> sorted, const SliceBounds& bounds) {
+  sorted_ = sorted;
+  bounds_ = bounds;
+  events_.clear();
+  copies_.clear();
+}
+
+bool EventList::add_list(std::span<const HitKey> hits, std::uint64_t min_hits) {
+  const auto begin = static_cast<std::uint32_t>(copies_.size());
+  copies_.insert(copies_.end(), hits.begin(), hits.end());
+  const bool more = add(copies_, {begin, static_cast<std::uint32_t>(copies_.size())}, min_hits);
+  copies_.resize(events_.empty() ? 0 : events_.back().end);
+  return more;
+}
+
+void EventList::cut(std::span<const HitKey> hits, EventRange& event) const {
+  event.truncated = true;
+  event.end = seek_forward(hits.first(event.end), event.begin, tick_of(hits[event.begin]) + bounds_.overlap + 1);
+}
+
+/// What starts so early that its true start may lie before what the builder sees ends before the slice.
+bool EventList::reaches_slice(std::span<const HitKey> hits, const EventRange& event) const {
+  const std::uint32_t inside = seek_forward(hits.first(event.end), event.begin, bounds_.slice_begin);
+  return inside < event.end && tick_of(hits[inside]) < bounds_.slice_end;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/definitions/hit_key.hpp"
+#include "core/runtime/scratch.hpp"
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// Where a slice lies in the stretch of time that its builder sees; in ticks from the begin of that stretch.
+struct SliceBounds {
+  Tick start = 0;  ///< the begin of the stretch: an absolute tick
+  std::uint64_t slice_begin = 0;
+  std::uint64_t slice_end = 0;
+  Tick overlap = 0;  ///< how long an event may be
+};
+
+/// An event as a range of EventList::hits().
+struct EventRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool truncated = false;
+};
+
+/// The events that have a hit in a slice, each a list of hits in rising order; no hit is in two of them. Events
+/// that are runs of the sorted hits refer to these, others to copies of their hits. Keeps its memory from slice
+/// to slice.
+class EventList {
+ public:
+  /// Empties the list. `sorted`: all hits that the builder sees, rising; they outlive the list's use.
+  void restart(std::span<const HitKey> sorted, const SliceBounds& bounds);
+
+  /// Events come in rising order of their first hits, either all as runs or all as lists. An event is cut at the
+  /// overlap and taken if it has a hit in the slice and at least `min_hits` hits are left of it. False when no
+  /// later event can have a hit in the slice.
+  bool add_run(EventRange run, std::uint64_t min_hits = 1) { return add(sorted_, run, min_hits); }
+  bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
+
+  [[nodiscard]] std::span<const EventRange> events() const { return events_; }
+  [[nodiscard]] std::span<const HitKey> hits() const { return copies_.empty() ? sorted_ : copies_; }
+
+  /// Room for `n` numbers, for whoever looks for events; not initialised.
+  std::uint32_t* scratch(std::size_t n) { return scratch_.require(n); }
+
+ private:
+  /// In the header because it is called for every event.
+  bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
+    const std::uint64_t first = tick_of(hits[event.begin]);
+    if (first >= bounds_.slice_end) return false;
+    if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);
+    if (first < bounds_.slice_begin && !reaches_slice(hits, event)) return true;
+    if (event.end - event.begin >= min_hits) events_.push_back(event);
+    return true;
+  }
+  void cut(std::span<const HitKey> hits, EventRange& event) const;
+  [[nodiscard]] bool reaches_slice(std::span<const HitKey> hits, const EventRange& event) const;
+
+  std::span<const HitKey> sorted_;
+  SliceBounds bounds_;
+  std::vector<EventRange> events_;
+  std::vector<HitKey> copies_;
+  Scratch<std::uint32_t> scratch_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/definitions/event_definition.hpp"
+#include "core/definitions/hit_search.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+/// multiplicity:W,T[,pre,post] - bins [kW, (k+1)W) from tick 0; maximal runs of consecutive bins with at least T
+/// hits, widened by `pre` and `post` bins; widened runs that touch are one event.
+class Multiplicity final : public EventDefinition {
+ public:
+  static constexpr std::string_view kUsage = "multiplicity:W,T[,pre,post]";
+  static constexpr std::string_view kEvent =
+      "consecutive bins of width W >= 1 with at least T >= 1 hits each, widened by pre and post bins";
+
+  Multiplicity(std::span<const std::string_view> values, std::uint64_t tick_ps) {
+    if (values.size() < 2 || values.size() > 4) throw std::invalid_argument("multiplicity takes two to four values");
+    width_ = parse_duration(values[0], tick_ps);
+    threshold_ = parse_count(values[1]);
+    if (values.size() > 2) pre_ = parse_count(values[2]);
+    if (values.size() > 3) post_ = parse_count(values[3]);
+    if (width_ < 1) throw std::invalid_argument("W is 0");
+    if (threshold_ < 1) throw std::invalid_argument("T is 0");
+  }
+
+  [[nodiscard]] std::string text() const override {
+    return "multiplicity:" + std::to_string(width_) + "," + std::to_string(threshold_) + "," + std::to_string(pre_) +
+           "," + std::to_string(post_);
+  }
+
+  [[nodiscard]] DefinitionTraits traits() const override {
+    const bool fits = pre_ <= kMax - 2 && post_ <= kMax - 2 - pre_;
+    return {.reach = fits ? ticks_of(pre_ + post_ + 2) : kMax,
+            .longest_length = ticks_of(std::max({pre_, post_, std::uint64_t{1}})),
+            .bin_ticks = width_};
+  }
+
+  void find(const SortedHits& hits, EventList& events) const override {
+    const auto keys = hits.keys;
+    if (threshold_ > keys.size()) return;
+    const auto others = static_cast<std::uint32_t>(threshold_ - 1);
+    const Tick width = width_;
+    const std::uint64_t bridge = pre_ + post_ + 1;
+    Group group;
+    for (std::uint32_t i = 0; i + std::uint64_t{others} < keys.size();) {
+      const std::uint32_t tick = tick_of(keys[i]);
+      if (tick_of(keys[i + others]) - tick >= width) {
+        ++i;
+        continue;
+      }
+      const std::uint64_t bin = (hits.start + tick) / width;
+      const std::uint64_t bin_end = (bin + 1) * width - hits.start;
+      const bool hot = tick_of(keys[i + others]) < bin_end;
+      const std::uint32_t next = seek_forward(keys, hot ? i + others + 1 : i + 1, bin_end);
+      if (hot) {
+        if (group.hits.end != 0 && bin - group.last_bin > bridge) add(hits, std::exchange(group, {}), events);
+        if (group.hits.end == 0) group = {bin, bin, {i}};
+        group.last_bin = bin;
+        group.hits.end = next;
+      }
+      i = next;
+    }
+    if (group.hits.end != 0) add(hits, group, events);
+  }
+
+ private:
+  static constexpr Tick kMax = std::numeric_limits<Tick>::max();
+
+  /// Bins with enough hits that are one event.
+  struct Group {
+    std::uint64_t first_bin = 0;
+    std::uint64_t last_bin = 0;
+    EventRange hits = {};  ///< no hits: there is no group
+  };
+
+  /// So many bins, or the largest value when that does not fit.
+  [[nodiscard]] Tick ticks_of(std::uint64_t bins) const { return width_ > kMax / bins ? kMax : bins * width_; }
+
+  /// The event around the group.
+  void add(const SortedHits& hits, const Group& group, EventList& events) const {
+    const Tick low = (group.first_bin - std::min(group.first_bin, pre_)) * width_;
+    const Tick high = (group.last_bin + post_ + 1) * width_;
+    events.add_run({seek_backward(hits.keys, group.hits.begin, low - std::min(low, hits.start)),
+                    seek_forward(hits.keys, group.hits.end, high - hits.start)});
+  }
+
+  Tick width_ = 1;
+  std::uint64_t threshold_ = 1;
+  std::uint64_t pre_ = 0;
+  std::uint64_t post_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "core/definitions/gap.hpp"
+
+namespace eventloom {
+
+/// tag - hits of equal time are one event: for data whose time is the number of the event.
+class Tag final : public EventDefinition {
+ public:
+  static constexpr std::string_view kUsage = "tag";
+  static constexpr std::string_view kEvent = "hits of equal time: for data whose time is the event number";
+
+  Tag(std::span<const std::string_view> values, std::uint64_t /*tick_ps*/) {
+    if (!values.empty()) throw std::invalid_argument("tag takes no values");
+  }
+
+  [[nodiscard]] std::string text() const override { return "tag"; }
+  [[nodiscard]] DefinitionTraits traits() const override { return {.needs_numbers = true}; }
+  void find(const SortedHits& hits, EventList& events) const override { Gap(0, 1).find(hits, events); }
+};
+
+}  // namespace eventloom
