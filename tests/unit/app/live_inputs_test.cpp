@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/control/live_votes.hpp"
+
 namespace eventloom {
 namespace {
 
@@ -472,7 +474,7 @@ TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
   EXPECT_FALSE(ready_second(21)) << "nobody is there";
   EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
   EXPECT_EQ(inputs().votes().in_step, 1U);
-  EXPECT_EQ(inputs().votes().majority(), 0U);
+  EXPECT_EQ(majority(inputs().votes()), 0U);
   second.jumped.reset();
   second.come(25);
   receive(milliseconds(2));
@@ -501,9 +503,9 @@ TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
   receive({});
   second.jumped = 1'000'000;
   receive(milliseconds(1));
-  EXPECT_EQ(inputs().votes().majority(), 0U);
+  EXPECT_EQ(majority(inputs().votes()), 0U);
   first.ended = true;
-  const auto jump = inputs().votes().majority();
+  const auto jump = majority(inputs().votes());
   EXPECT_EQ(jump, 1'000'000U);
   inputs().set_others({.frontier = 10, .jump = jump});
   EXPECT_EQ(second.expected, 1'000'000U);
@@ -517,7 +519,7 @@ TEST_F(LiveInputsTest, OneThatHasJumpedBackHasAVote) {
   first.jumped = 10;
   second.jumped = 1'000'000;
   receive(milliseconds(1));
-  EXPECT_EQ(inputs().votes().majority(), 0U) << "one of two is not more than half";
+  EXPECT_EQ(majority(inputs().votes()), 0U) << "one of two is not more than half";
 }
 
 /// All but one jump: that one is behind, and not waited for though it moves.

@@ -303,11 +303,13 @@ TEST(MbsReader, CutAnywhere) {
 }
 
 TEST(MbsReader, ResetIsALoss) {
-  const auto result = read_server({[](const Peer& peer) {
+  constexpr std::size_t kRequestBytes = 12;
+  const auto serve = [](const Peer& peer) {
     peer.send(variable_handshake());
+    peer.receive(kRequestBytes);  // it is connected
     peer.reset_at_the_end();
-  }});
-  EXPECT_TRUE(result.breaks_off());
+  };
+  EXPECT_TRUE(read_server({serve}, "", 0, "/stream").breaks_off());
 }
 
 TEST(MbsReader, DamageIsLeftWithItsBuffer) {
