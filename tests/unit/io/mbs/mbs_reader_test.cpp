@@ -303,13 +303,16 @@ TEST(MbsReader, CutAnywhere) {
 }
 
 TEST(MbsReader, ResetIsALoss) {
-  constexpr std::size_t kRequestBytes = 12;
-  const auto serve = [](const Peer& peer) {
+  std::promise<void> connected;
+  Server server({[&connected](const Peer& peer) {
     peer.send(variable_handshake());
-    EXPECT_FALSE(peer.receive(kRequestBytes).empty()) << "it is connected";
+    connected.get_future().wait();
     peer.reset_at_the_end();
-  };
-  EXPECT_TRUE(read_server({serve}, "", 0, "/stream").breaks_off());
+  }});
+  const MbsStop stop;
+  const auto reader = connect(server.place() + "/transport", stop);
+  connected.set_value();
+  EXPECT_TRUE(read(*reader).breaks_off());
 }
 
 TEST(MbsReader, DamageIsLeftWithItsBuffer) {
