@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
@@ -21,6 +22,10 @@ std::string memory_trouble() {
   return text;
 }
 
+Failure program_error(const std::exception& error) {
+  return {kExitProgram, std::string("error of the program: ") + error.what()};
+}
+
 }  // namespace
 
 Failure Failure::of(const std::exception_ptr& error) {
@@ -30,12 +35,15 @@ Failure Failure::of(const std::exception_ptr& error) {
     return {kExitUsage, e.what()};
   } catch (const std::filesystem::filesystem_error& e) {
     return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::resource_unavailable_try_again) return program_error(e);
+    return {kExitProgram, "a thread cannot be started: ulimit -u allows no more, or " + memory_trouble(), true};
   } catch (const std::bad_alloc&) {
     return {kExitProgram, memory_trouble(), true};
   } catch (const MemoryError& e) {
     return {kExitProgram, e.what(), true};
   } catch (const std::exception& e) {
-    return {kExitProgram, std::string("error of the program: ") + e.what()};
+    return program_error(e);
   } catch (...) {
     return {kExitProgram, "error of the program: an exception of no known type"};
   }

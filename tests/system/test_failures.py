@@ -169,7 +169,7 @@ def test_memory_that_runs_out_on_the_way(tmp_path):
     words = ["run", *[word for uri in uris for word in ("--source", uri)], *DEFINE, "--epochs-per-slice", "30000",
              "--output", tmp_path / "run.h5"]
     ends = {}
-    for mib in range(400, 1200, 100):
+    for mib in range(200, 1200, 50):
         text = " ".join(f"'{word}'" for word in [BINARY, *words])
         done = subprocess.run(["timeout", "30", "bash", "-c", f"ulimit -v {mib << 10}; exec {text}"], env=environment(),
                               capture_output=True, text=True, check=False)

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
@@ -43,6 +44,13 @@ TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
     EXPECT_NE(failure.text.find("no memory is left (reading an index): the process has had "), std::string::npos)
         << failure.text;
   }
+}
+
+TEST(FailureTest, AThreadThatCannotBeStartedIsAShortage) {
+  const auto failure = failure_of(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)));
+  EXPECT_TRUE(failure.no_memory);
+  EXPECT_NE(failure.text.find("a thread cannot be started"), std::string::npos) << failure.text;
+  EXPECT_FALSE(failure_of(std::system_error(std::make_error_code(std::errc::io_error))).no_memory);
 }
 
 }  // namespace eventloom
