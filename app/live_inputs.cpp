@@ -87,8 +87,8 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       input.moved = now;
     }
     if (std::exchange(input.late_passed, progress.late_passed) != progress.late_passed) wait_longer(input);
-    look_for_jump(input);
-    if (input.absent) look_for_return(input);
+    look_for_jump(input, progress);
+    if (input.absent) look_for_return(input, progress.heard_of);
   }
   frontier_.advance(now, reached(), patience_.epoch_timeout);
   return heard;
@@ -102,8 +102,7 @@ void LiveInputs::expect(Input& input) const {
   input.stream->expect(std::max(frontier_.now(), input.was_at + epochs));
 }
 
-void LiveInputs::look_for_jump(Input& input) {
-  const auto progress = input.stream->progress();
+void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   if (progress.aside.has_value() == input.aside) return;
   input.aside = progress.aside.has_value();
   if (!input.aside) return;
@@ -268,8 +267,7 @@ void LiveInputs::give_up(Input& input, Epoch end) {
   input.stream->give_up(end, missing);
 }
 
-void LiveInputs::look_for_return(Input& input) {
-  const auto heard_of = input.stream->progress().heard_of;
+void LiveInputs::look_for_return(Input& input, Epoch heard_of) {
   if (input.aside || heard_of < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   if (input.told_absent > kTold) return;

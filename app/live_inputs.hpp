@@ -122,10 +122,10 @@ class LiveInputs {
 
   [[nodiscard]] Epoch near() const;
   void expect(Input& input) const;
-  void look_for_jump(Input& input);
+  void look_for_jump(Input& input, const LiveProgress& progress);
   static void tell_absent(Input& input, const std::string& how);
   void tell_silence(Input& input);
-  void look_for_return(Input& input);
+  void look_for_return(Input& input, Epoch heard_of);
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(EpochRange epochs) const;
   [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;

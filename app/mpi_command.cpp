@@ -89,6 +89,14 @@ std::thread::id main_thread;
   std::_Exit(kExitProgram);
 }
 
+/// For std::atexit: HDF5 calls exit() without a word where malloc fails (1.10.8, seen in H5I_register).
+void tell_unexpected_exit() {
+  if (!MpiEnvironment::is_open()) return;
+  const Failure failure{kExitProgram, "a library has ended the process, most likely because no memory is left", true};
+  say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
+  std::_Exit(failure.code);
+}
+
 }  // namespace
 
 void agree(const Collective& ranks, const std::function<void()>& work) {
@@ -121,6 +129,7 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
   const MpiEnvironment environment;
   this_rank = text_of_this_rank();
   std::set_terminate(terminate);
+  std::atexit(tell_unexpected_exit);
   if (const auto mismatch = launcher_mismatch(ProcessPlace::of_this(), MpiEnvironment::size());
       !mismatch.what.empty()) {
     if (mismatch.speaks) say(command, mismatch.what);

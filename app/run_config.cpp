@@ -195,9 +195,9 @@ std::string in_force_remark(const po::variables_map& values) {
       return "# in force: " + in_force(config, interpret(config, header.base).geometry, numbered) + "\n";
     }
   } catch (const std::exception& e) {
-    return "# in force: known when this is mended: " + std::string(e.what()) + "\n";
+    return "# in force: not known until this is fixed: " + std::string(e.what()) + "\n";
   }
-  return "# in force: known when the live sources tell their clock\n";
+  return "# in force: not known until the live sources connect\n";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kModulus = 65535;
 /// Words side by side, which the compiler puts into vectors.
-constexpr std::size_t kLanes = 32;
+constexpr std::size_t kLanes = 8;
 /// So many rows of them until the sums of a lane might overflow 32 bits.
 constexpr std::size_t kRows = 256;
 
@@ -23,7 +23,8 @@ struct Sums {
   std::uint64_t of_sums = 0;
 };
 
-Sums sums_of_rows(const std::byte* bytes, std::size_t rows) {
+/// A loop that the compiler turns into vector instructions.
+[[gnu::always_inline]] inline Sums sums_of_rows(const std::byte* bytes, std::size_t rows) {
   std::array<std::uint32_t, kLanes> plain{};
   std::array<std::uint32_t, kLanes> of_sums{};
   for (std::size_t row = 0; row < rows; ++row, bytes += 2 * kLanes) {
@@ -46,6 +47,20 @@ Sums sums_of_rows(const std::byte* bytes, std::size_t rows) {
   return sums;
 }
 
+using SumRows = Sums(const std::byte* bytes, std::size_t rows);
+
+Sums sums_of_rows_everywhere(const std::byte* bytes, std::size_t rows) { return sums_of_rows(bytes, rows); }
+
+#if defined(__x86_64__)
+// One register for all lanes: four times as fast as with what every x86-64 has.
+[[gnu::target("avx2")]] Sums sums_of_rows_avx2(const std::byte* bytes, std::size_t rows) {
+  return sums_of_rows(bytes, rows);
+}
+SumRows* const best_sums_of_rows = __builtin_cpu_supports("avx2") != 0 ? sums_of_rows_avx2 : sums_of_rows_everywhere;
+#else
+constexpr SumRows* best_sums_of_rows = sums_of_rows_everywhere;
+#endif
+
 Sums sums_of_words(const std::byte* bytes, std::size_t words) {
   Sums sums;
   for (std::size_t i = 0; i < words; ++i, bytes += 2) {
@@ -66,7 +81,7 @@ void Fletcher32::add(std::span<const std::byte> bytes) {
   while (bytes.size() >= 2) {
     const auto rows = std::min(bytes.size() / (2 * kLanes), kRows);
     const auto words = rows != 0 ? rows * kLanes : bytes.size() / 2;
-    const auto sums = rows != 0 ? sums_of_rows(bytes.data(), rows) : sums_of_words(bytes.data(), words);
+    const auto sums = rows != 0 ? best_sums_of_rows(bytes.data(), rows) : sums_of_words(bytes.data(), words);
     sum_of_sums_ = reduced(sum_of_sums_ + words * sum_ + sums.of_sums);
     sum_ = reduced(sum_ + sums.plain);
     bytes = bytes.subspan(2 * words);

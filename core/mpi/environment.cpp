@@ -1,8 +1,6 @@
 #include "core/mpi/environment.hpp"
 
-#include <fmt/format.h>
 #include <mpi.h>
-#include <spdlog/spdlog.h>
 #include <ucp/api/ucp.h>
 #include <uct/api/uct.h>
 #include <unistd.h>
@@ -18,7 +16,6 @@
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
-#include "core/runtime/failure.hpp"
 
 namespace eventloom {
 
@@ -76,18 +73,7 @@ std::set<std::string> usable_transports() {
 /// For ranks that leave: nothing else may be under way on it, or they would take that for an answer.
 MPI_Comm of_departure = MPI_COMM_NULL;
 
-/// Where this process is between MPI_Init and its end: "rank 1 on n1".
-std::string place_at_work;
-
-/// For std::atexit: HDF5 calls exit() without a word where malloc fails (1.10.8, seen in H5I_register).
-void tell_unexpected_exit() {
-  if (place_at_work.empty()) return;
-  spdlog::error(
-      "{}: a library has ended the process, most likely because no memory is left; lower --slices-in-flight, "
-      "--epochs-per-slice, --ring-depth or --cell-size, or use more hosts",
-      place_at_work);
-  std::_Exit(kExitProgram);
-}
+bool open = false;
 
 }  // namespace
 
@@ -95,21 +81,22 @@ MpiEnvironment::MpiEnvironment() {
   choose_ucx();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const auto place = fmt::format("rank {} on {}", rank(), host_name());
-  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &of_departure), ("MPI_Comm_dup at " + place).c_str());
+  const auto what = "MPI_Comm_dup at rank " + std::to_string(rank()) + " on " + host_name();
+  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &of_departure), what.c_str());
   int of_tools = 0;
   mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
-  place_at_work = place;
-  std::atexit(tell_unexpected_exit);
+  open = true;
 }
 
 MpiEnvironment::~MpiEnvironment() {
-  place_at_work.clear();
+  open = false;
   if (leaves_alone()) return;
   MPI_Comm_free(&of_departure);
   MPI_T_finalize();
   MPI_Finalize();
 }
+
+bool MpiEnvironment::is_open() { return open; }
 
 std::string MpiEnvironment::trouble() const {
   if (thread_level_ >= MPI_THREAD_FUNNELED) return "";
@@ -158,7 +145,7 @@ void MpiEnvironment::abort(int code) {
   constexpr unsigned kSecondsToAbort = 4;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kSecondsToAbort);
-  place_at_work.clear();
+  open = false;
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

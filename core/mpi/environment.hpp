@@ -18,6 +18,9 @@ class MpiEnvironment {
   MpiEnvironment(const MpiEnvironment&) = delete;
   MpiEnvironment& operator=(const MpiEnvironment&) = delete;
 
+  /// Between construction and destruction, or abort().
+  [[nodiscard]] static bool is_open();
+
   /// What is wrong with this MPI, in one line; empty: nothing.
   [[nodiscard]] std::string trouble() const;
 

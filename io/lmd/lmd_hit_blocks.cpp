@@ -15,20 +15,6 @@ namespace {
 /// The longest pause in time stamps that one event alone can claim: an hour.
 constexpr std::uint64_t kLongestPausePs = 3600 * std::uint64_t{1'000'000'000'000};
 
-/// Appends the hits of `from`, from number `first` on, to `to`.
-void append_hits(const HitBlock& from, std::size_t first, HitBlock& to) {
-  if (first == from.size()) return;
-  const auto place = static_cast<std::ptrdiff_t>(first);
-  const std::size_t word = from.payload_begin[first];
-  const std::size_t moved = to.payload.size();
-  to.time.insert(to.time.end(), from.time.begin() + place, from.time.end());
-  to.channel.insert(to.channel.end(), from.channel.begin() + place, from.channel.end());
-  to.payload.insert(to.payload.end(), from.payload.begin() + static_cast<std::ptrdiff_t>(word), from.payload.end());
-  for (std::size_t i = first; i < from.size(); ++i) {
-    to.payload_begin.push_back(static_cast<std::uint32_t>(from.payload_begin[i] - word + moved));
-  }
-}
-
 }  // namespace
 
 StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase& base, const LmdTime& time) {
@@ -191,15 +177,7 @@ bool LmdHitBlocks::has_settled(const HitBlock& block) const {
 
 void LmdHitBlocks::hold_back(HitBlock& block) {
   if (may_go()) {
-    append_hits(block, kept_->first_hit, waiting_);
-    auto& losses = block.losses;
-    const auto behind = losses.begin() + static_cast<std::ptrdiff_t>(std::min(kept_->losses, losses.size()));
-    for (auto loss = behind; loss != losses.end(); ++loss) {
-      waiting_.losses.push_back(*loss);
-      waiting_.losses.back().before -= std::min(loss->before, kept_->first_hit);
-    }
-    losses.erase(behind, losses.end());
-    block.truncate(kept_->first_hit);
+    waiting_ = block.cut(kept_->first_hit, kept_->losses);
     kept_->first_hit = kept_->losses = 0;
   } else {
     kept_.reset();

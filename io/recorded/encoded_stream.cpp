@@ -133,7 +133,10 @@ void EncodedStream::read_block() {
   auto block = ordered_.spare();
   if (!reader_->read(block)) return finish_reading();
   const auto jump = live_ ? jump_back(block) : block.size();
-  if (jump < block.size()) behind_the_jump_ = block.cut(jump);
+  if (jump < block.size()) {
+    const auto loss = std::ranges::find_if(block.losses, [jump](const Loss& l) { return l.before >= jump; });
+    behind_the_jump_ = block.cut(jump, static_cast<std::size_t>(loss - block.losses.begin()));
+  }
   take(std::move(block));
   if (behind_the_jump_.size() != 0) finish_reading();
 }

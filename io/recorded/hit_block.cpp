@@ -23,27 +23,32 @@ std::span<const std::uint32_t> HitBlock::payload_of(std::size_t i) const {
   return all.subspan(payload_begin[i], end - payload_begin[i]);
 }
 
+std::size_t HitBlock::words_before(std::size_t hit) const {
+  if (hit >= size()) return payload.size();
+  return payload_begin.empty() ? payload.size() / size() * hit : payload_begin[hit];
+}
+
 void HitBlock::truncate(std::size_t hits) {
   if (hits >= size()) return;
-  payload.resize(payload_begin.empty() ? payload.size() / size() * hits : payload_begin[hits]);
+  payload.resize(words_before(hits));
   if (!payload_begin.empty()) payload_begin.resize(hits);
   time.resize(hits);
   channel.resize(hits);
   for (auto& loss : losses) loss.before = std::min(loss.before, hits);
 }
 
-HitBlock HitBlock::cut(std::size_t hits) {
-  const std::size_t words = payload_begin.empty() ? payload.size() / size() * hits : payload_begin[hits];
+HitBlock HitBlock::cut(std::size_t hits, std::size_t n_losses) {
+  const std::size_t words = words_before(hits);
   HitBlock rest;
   rest.time = behind(time, hits);
   rest.channel = behind(channel, hits);
   rest.payload = behind(payload, words);
   if (!payload_begin.empty()) rest.payload_begin = behind(payload_begin, hits);
   for (auto& word : rest.payload_begin) word -= static_cast<std::uint32_t>(words);
-  const auto of_rest = std::ranges::find_if(losses, [hits](const Loss& loss) { return loss.before >= hits; });
-  rest.losses.assign(of_rest, losses.end());
-  losses.erase(of_rest, losses.end());
-  for (auto& loss : rest.losses) loss.before -= hits;
+  n_losses = std::min(n_losses, losses.size());
+  rest.losses = behind(losses, n_losses);
+  for (auto& loss : rest.losses) loss.before -= std::min(loss.before, hits);
+  losses.resize(n_losses);
   truncate(hits);
   return rest;
 }

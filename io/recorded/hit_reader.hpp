@@ -37,9 +37,12 @@ struct HitBlock {
   [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
   /// Keeps the first `hits` hits; losses stay, those behind at the end.
   void truncate(std::size_t hits);
-  /// Keeps the first `hits` hits, not all, and the losses among them; returns the rest.
-  HitBlock cut(std::size_t hits);
+  /// Keeps the first `hits` hits and the first `n_losses` losses; returns the rest.
+  HitBlock cut(std::size_t hits, std::size_t n_losses);
   void clear();
+
+ private:
+  [[nodiscard]] std::size_t words_before(std::size_t hit) const;
 };
 
 /// Reads the hits of one source from a foreign format, in the order in which they were recorded,

@@ -61,7 +61,7 @@ def until_silence_is_told(run, number, port, before=()):
 
 def until_back(run, number):
     """It has caught up with the others."""
-    run.until_told(f"source {number} (", "is back")
+    run.until_told(f"source {number} (", "is back at")
 
 
 def together(boards, begin, end):

@@ -46,7 +46,7 @@ def test_a_jump_and_back(tmp_path, recording, np, timeout):
         run.until_parts(18)
         drained(ports[1])
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back")
+        run.until_told("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         for port in ports:
             drained(port)
@@ -77,7 +77,7 @@ def test_a_server_jumps_and_is_back(tmp_path, recording, np):
         together(steady, other, 1_000, 2_000, FAR)
         run.until_told("source 1 (", "set aside")
         together(steady, other, 2_000, 3_000)
-        run.until_told("source 1 (", "is back")
+        run.until_told("source 1 (", "is back at")
         together(steady, other, 3_000, 4_000)
         until(lambda: other.flush() or not other.waiting, "all is sent", so_far=run.text)
         drained(port)

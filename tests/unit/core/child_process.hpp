@@ -28,10 +28,10 @@ inline bool eventually(const std::function<bool()>& condition) {
 /// object, or with the test.
 class ChildProcess {
  public:
-  explicit ChildProcess(const std::function<void()>& work = wait_for_ever) : pid_(fork()) {
+  explicit ChildProcess(const std::function<void()>& work = wait_for_ever) : parent_(getpid()), pid_(fork()) {
     if (pid_ < 0) throw std::runtime_error("no child process");
     if (pid_ > 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    die_with(parent_);
     work();
     _exit(0);
   }
@@ -56,8 +56,14 @@ class ChildProcess {
   static void wait_for_ever() {
     for (;;) pause();
   }
+  /// Called by a child of `parent`, which may be dead already.
+  static void die_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+  }
 
  private:
+  pid_t parent_;
   int pid_;
   int status_ = 0;
   bool reaped_ = false;
@@ -67,12 +73,13 @@ class ChildProcess {
 /// a vfork() sleeps so until its child executes a program or ends.
 inline void sleep_uninterruptibly() {
   alignas(16) static char stack[64 * 1024];
-  const auto child = [](void*) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto child = [](void* parent) {
+    ChildProcess::die_with(*static_cast<const pid_t*>(parent));
     ChildProcess::wait_for_ever();
     return 0;
   };
-  clone(child, stack + sizeof stack, CLONE_VFORK | SIGCHLD, nullptr);
+  pid_t parent = getpid();
+  clone(child, stack + sizeof stack, CLONE_VFORK | SIGCHLD, &parent);
 }
 
 }  // namespace eventloom
