@@ -1,6 +1,6 @@
 #include "app/file_options.hpp"
 
-#include <string_view>
+#include "schedulers/table.hpp"
 
 namespace eventloom {
 
@@ -15,8 +15,7 @@ void plan_config(FilePlan& plan, const po::variables_map& values) {
 }
 
 void plan_schedule(FilePlan& plan, const std::string& schedule) {
-  constexpr std::string_view kTable = "table:";
-  if (schedule.starts_with(kTable)) plan.read(schedule.substr(kTable.size()), "--schedule");
+  if (const auto table = schedule_file(schedule)) plan.read(*table, "--schedule");
 }
 
 }  // namespace eventloom

@@ -3,6 +3,7 @@
 #include "formats/geometry.hpp"
 #include "formats/units.hpp"
 #include "schedulers/scheduler.hpp"
+#include "schedulers/table.hpp"
 
 namespace eventloom {
 
@@ -64,7 +65,7 @@ std::uint64_t slot_option(const boost::program_options::variables_map& values) {
 
 void check_schedule(const std::string& name, std::uint64_t slot_ns) {
   // A table's file is read when the numbers of sources and builders are known.
-  if (name.starts_with("table:") && name != "table:") {
+  if (schedule_file(name)) {
     if (slot_ns != 0) throw UserError("--slot: a schedule table has times of its own; leave it out");
     return;
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -127,7 +128,12 @@ void check_files(const po::variables_map& values, const PlanNames& names) {
   FilePlan files;
   plan_config(files, values);
   for (const auto& spec : expand_sources(names.sources)) {
-    for (const auto& file : files_of(spec)) files.read(file, "the source");
+    for (const auto& file : files_of(spec)) {
+      if (!std::filesystem::exists(file)) {
+        throw UserError("source '" + file + "' does not exist; --sources N plans without files");
+      }
+      files.read(file, "the source");
+    }
   }
   if (!names.rankfile.empty()) {
     files.write(names.rankfile, "--rankfile", is_rankfile, FilePlan::Existing::replace);

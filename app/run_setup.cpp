@@ -246,10 +246,10 @@ std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
 std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
-  constexpr std::string_view kTable = "table:";
-  if (!config.schedule.starts_with(kTable)) return text;
+  const auto file = schedule_file(config.schedule);
+  if (!file) return text;
   try {
-    std::istringstream table(schedule_file_text(config.schedule.substr(kTable.size())));
+    std::istringstream table(schedule_file_text(*file));
     for (std::string line; std::getline(table, line);) text += "the schedule table = " + line + "\n";
   } catch (const std::invalid_argument& e) {
     throw UserError("--schedule: " + std::string(e.what()));

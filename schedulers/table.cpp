@@ -56,9 +56,13 @@ ScheduleTable read_file(const std::string& file) {
   return read_schedule_table(in, file);
 }
 
-std::string argument_of(const std::string& name) { return name.substr(name.find(':') + 1); }
-
 }  // namespace
+
+std::optional<std::string> schedule_file(std::string_view schedule) {
+  constexpr std::string_view kBegin = "table:";
+  if (!schedule.starts_with(kBegin) || schedule == kBegin) return std::nullopt;
+  return std::string(schedule.substr(kBegin.size()));
+}
 
 std::string schedule_file_text(const std::string& file) {
   constexpr std::uint64_t kMostBytes = 64U << 20;
@@ -89,7 +93,7 @@ ScheduleTable read_schedule_table(std::istream& in, const std::string& name) {
 }
 
 Table::Table(const ScheduleSettings& settings)
-    : Table(settings, read_file(argument_of(settings.name)), argument_of(settings.name)) {}
+    : Table(settings, read_file(schedule_file(settings.name).value()), schedule_file(settings.name).value()) {}
 
 Table::Table(const ScheduleSettings& settings, const ScheduleTable& table, const std::string& name)
     : period_ns_(table.period_ns) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedulers/ordered.hpp"
@@ -24,6 +26,8 @@ struct ScheduleTable {
 
 /// All of a table's file. Throws std::invalid_argument when it is no regular file of at most 64 MiB that can be read.
 std::string schedule_file_text(const std::string& file);
+/// The file in "table:FILE"; nothing in other names of schedules.
+std::optional<std::string> schedule_file(std::string_view schedule);
 /// Reads lines "time,size,source,destination" (time in ns or with a unit, size in bytes or with a
 /// unit, source and builder by number), "period,TIME" and comments from '#' on. `name` is for
 /// messages. Throws std::invalid_argument with file, line and what was expected. A file that has

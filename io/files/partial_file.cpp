@@ -37,7 +37,7 @@ std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, 
 }  // namespace
 
 PartialFile::PartialFile(std::filesystem::path place, Recognise ours)
-    : place_(std::move(place)), path_(place_.string() + ".partial") {
+    : place_(std::move(place)), path_(place_.string() + kPartial) {
   refuse_foreign(place_, ours);
   before_ = identity_of(place_);
   create(ours);

@@ -12,6 +12,9 @@
 
 namespace eventloom {
 
+/// Behind the name of a file in the making.
+inline constexpr const char* kPartial = ".partial";
+
 /// A file in the making: `<place>.partial`, locked as long as this lives, until publish() gives it its name. It is
 /// always made anew: what a writer that died has left there is removed, anything else is refused, and so is one that
 /// another process is writing. Destroyed before publish() is called, it removes the file. All errors throw UserError

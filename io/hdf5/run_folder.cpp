@@ -17,6 +17,7 @@
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/verify_columns.hpp"
@@ -26,8 +27,6 @@ namespace eventloom {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPartial = ".partial";
 
 /// Takes `start` and `end` off `text` if it has both.
 bool strip(std::string_view& text, std::string_view start, std::string_view end) {
@@ -75,7 +74,7 @@ void remove_if_own(const fs::path& file) {
 fs::path file_of(const fs::path& folder, const PartInfo& part) {
   std::error_code error;
   const auto place = folder / part.name;
-  return fs::exists(fs::symlink_status(place, error)) ? place : fs::path(place.string() + std::string(kPartial));
+  return fs::exists(fs::symlink_status(place, error)) ? place : fs::path(place.string() + kPartial);
 }
 
 /// Keeps what is no part any more under a name that nothing uses; there may be nothing.
@@ -112,7 +111,7 @@ void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts
 bool is_name_of_run(const fs::path& run_file, const std::string& name) {
   const auto main = run_file.filename().string();
   const auto stem = run_file.stem().string();
-  return name == main || name == main + std::string(kPartial) || is_part_of(stem, name) || is_list_of(stem, name) ||
+  return name == main || name == main + kPartial || is_part_of(stem, name) || is_list_of(stem, name) ||
          is_unfinished_list_of(stem, name);
 }
 
@@ -174,8 +173,7 @@ void remove_leftovers(const fs::path& run_file, const std::set<std::string>& par
   const auto stem = run_file.stem().string();
   const auto left = [&](const std::string& name) {
     return is_list_of(stem, name) || is_unfinished_list_of(stem, name) ||
-           (is_part_of(stem, name) && !parts.contains(name)) ||
-           name == run_file.filename().string() + std::string(kPartial);
+           (is_part_of(stem, name) && !parts.contains(name)) || name == run_file.filename().string() + kPartial;
   };
   for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);
 }

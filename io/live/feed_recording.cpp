@@ -10,6 +10,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/files/durable.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/live/damage_records.hpp"
 
 namespace eventloom {
@@ -34,7 +35,7 @@ std::string new_recording(const std::filesystem::path& folder, SourceId id, bool
       std::snprintf(name, sizeof name, "source-%04u-%02d.epochs", static_cast<unsigned>(id.value), attempt);
     }
     const auto path = folder / name;
-    if (!is_there(path) && !is_there(path.string() + ".partial")) return path.string();
+    if (!is_there(path) && !is_there(path.string() + kPartial)) return path.string();
     if (!go_on) {
       throw UserError("--record: '" + path.string() + "' exists; choose another folder, or move it away");
     }
@@ -42,7 +43,8 @@ std::string new_recording(const std::filesystem::path& folder, SourceId id, bool
 }
 
 bool is_recording_name(const std::string& name) {
-  return name.starts_with("source-") && (name.ends_with(".epochs") || name.ends_with(".epochs.partial"));
+  return name.starts_with("source-") &&
+         (name.ends_with(".epochs") || name.ends_with(std::string(".epochs") + kPartial));
 }
 
 FeedRecording::FeedRecording(const std::string& path, const StreamHeader& header, std::string name)

@@ -26,7 +26,6 @@ constexpr const char* kFormat = "eventloom-sorted";
 constexpr int kVersion = 1;
 constexpr std::string_view kPrefix = "builder_";
 constexpr std::string_view kEnding = ".epochs";
-constexpr std::string_view kPartial = ".partial";
 
 Json to_json(const SortedOrigin& origin) {
   return {{"name", origin.name},
@@ -157,7 +156,7 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
 
 bool is_sorted_name(const std::string& name) {
   std::string_view whole(name);
-  if (whole.ends_with(kPartial)) whole.remove_suffix(kPartial.size());
+  if (whole.ends_with(kPartial)) whole.remove_suffix(std::strlen(kPartial));
   return whole == kManifest || (whole.starts_with(kPrefix) && whole.ends_with(kEnding));
 }
 

@@ -52,6 +52,7 @@ BAD = [
     (["--sources", "4", "--l2-cache", "large"], "--l2-cache"),
     (["--sources", "4", "--rankfile", "none/rankfile"], "none/rankfile"),
     (["--source", "none*.epochs"], "none*.epochs"),
+    (["--source", "none.epochs"], "none.epochs"),
     (["--source", "none.epochs", "--sources", "4"], "--sources"),
     (["--sources", "4", "--colour"], "--colour"),
 ]
