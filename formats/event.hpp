@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 
 namespace eventloom {
@@ -52,6 +55,12 @@ struct Damage {
   std::uint16_t origin = 0;  ///< in streams of time-sorted hits: the source of the hits, or kAllOrigins
 };
 static_assert(sizeof(Damage) == 32);
+/// Damage of no epochs has its place in one all the same; that to the end of time ends with it.
+inline EpochRange epochs_of(const Damage& damage) {
+  constexpr Epoch kLast = std::numeric_limits<Epoch>::max();
+  const std::uint64_t n = std::max<std::uint64_t>(damage.n_epochs, 1);
+  return {damage.first_epoch, damage.first_epoch > kLast - n ? kLast : damage.first_epoch + n};
+}
 
 /// The account of one slice. hits_in = in_events + outside + rejected + the sum of dropped.
 struct LedgerRow {

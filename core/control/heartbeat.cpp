@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr auto kShortestInterval = milliseconds(2);
 constexpr auto kIntervalPerRank = microseconds(50);
 /// Between two looks for messages while nothing presses.
-constexpr auto kLook = microseconds(250);
+constexpr auto kLookEvery = microseconds(250);
 
 bool same_state(const RankStatus& a, const RankStatus& b) {
   return a.stop == b.stop && a.done == b.done && a.failed == b.failed && a.frozen == b.frozen;
@@ -49,7 +49,7 @@ Heartbeat::Heartbeat(const Communicator& communicator, Duration notice, Duration
 std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
   const bool pressing = mine.done != 0 || mine.failed != 0 || !same_state(mine, reported_);
   if (now < next_look_ && !pressing) return std::nullopt;
-  next_look_ = now + kLook;
+  next_look_ = now + kLookEvery;
   if (!greeted_) round_ended_ = heard_ = now;
   if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || !same_state(mine, reported_))) report(now, mine);
   receive(now);

@@ -18,10 +18,6 @@ struct MissingTicks {
   std::uint64_t source_bit;
 };
 
-EpochRange epochs_of(const Damage& damage) {
-  return {damage.first_epoch, saturating_add(damage.first_epoch, damage.n_epochs)};
-}
-
 void enter_into_ledger(std::span<const SourceDamage> damage, EpochRange owned, BuiltSlice& out) {
   out.sources_missing.clear();
   for (const auto& [source, what] : damage) {

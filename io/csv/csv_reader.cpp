@@ -18,7 +18,6 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBlockHits = 16384;
 constexpr std::uint64_t kMaxColumn = 10000;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -116,8 +115,7 @@ CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
   for (const auto& text : payload_columns(uri)) {
     const auto column = parse_integer(text, 1, kMaxColumn);
     if (!column) {
-      throw UserError("source '" + uri.text() + "': payload=" + text + " is not the number of a column, from 1 to " +
-                      std::to_string(kMaxColumn));
+      uri.refuse("payload=" + text + " is not the number of a column, from 1 to " + std::to_string(kMaxColumn));
     }
     payload_columns_.push_back(static_cast<std::size_t>(*column));
     last_column_ = std::max(last_column_, payload_columns_.back());

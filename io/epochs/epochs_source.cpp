@@ -34,11 +34,6 @@ bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   return begin == index.trailer.index_offset && hits == index.trailer.n_hits;
 }
 
-/// Damage of no epochs has its place in one all the same.
-EpochRange epochs_of(const Damage& damage) {
-  return {damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
-}
-
 DecodedStreamHeader read_header(const std::string& path, std::span<const std::byte> bytes) {
   try {
     return decode_stream_header(bytes);

@@ -26,20 +26,20 @@ using std::chrono::steady_clock;
 constexpr auto kLongestWait = std::chrono::seconds(10);
 constexpr auto kSilentWait = std::chrono::seconds(1);
 constexpr auto kLook = std::chrono::milliseconds(20);
-constexpr std::string_view kHeader = "eventloom-lock: ";
+constexpr std::string_view kLockHeader = "eventloom-lock: ";
 
 /// Who holds a lock, as the file says.
 std::string holder_of(const std::filesystem::path& file) {
   constexpr std::size_t kMost = 400;
   auto text = head_of(file, kMost);
-  text.erase(0, std::min(text.size(), kHeader.size()));
+  text.erase(0, std::min(text.size(), kLockHeader.size()));
   return text.substr(0, text.find('\n'));
 }
 
 std::string text_of_this_process() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}process {} on {}\n", kHeader, ::getpid(), host.data());
+  return fmt::format("{}process {} on {}\n", kLockHeader, ::getpid(), host.data());
 }
 
 /// Says who holds the lock. At no time is the file without the beginning by which it is known.
@@ -57,7 +57,7 @@ bool may_become_lock(const std::filesystem::path& file) {
 
 std::filesystem::path OutputLock::place_for(const std::filesystem::path& output) { return output.string() + ".lock"; }
 
-bool OutputLock::is_lock(const std::filesystem::path& file) { return head_of(file, kHeader.size()) == kHeader; }
+bool OutputLock::is_lock(const std::filesystem::path& file) { return head_of(file, kLockHeader.size()) == kLockHeader; }
 
 OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(output)) {
   const auto begun = steady_clock::now();

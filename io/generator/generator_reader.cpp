@@ -15,7 +15,6 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBlockHits = 16384;
 constexpr std::uint64_t kMaxChannels = 65536;  ///< the channel field of an ID marker
 constexpr double kPicosecondsPerSecond = 1e12;
 constexpr double kMaxHitsPerTick = 1000;
@@ -27,11 +26,11 @@ double spacing_of(const SourceUri& uri, std::uint64_t tick_ps) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
   const double spacing = kPicosecondsPerSecond / static_cast<double>(tick_ps) / rate;
   if (error != std::errc() || end != text.data() + text.size() || !std::isnormal(spacing) || spacing < 0) {
-    throw UserError("source '" + uri.text() + "': rate=" + text + " is not a number of hits a second above 0");
+    uri.refuse("rate=" + text + " is not a number of hits a second above 0");
   }
   if (spacing < 1 / kMaxHitsPerTick) {
-    throw UserError("source '" + uri.text() + "': rate=" + text + " is more than 1000 hits in a tick of " +
-                    std::to_string(tick_ps) + " ps; use a lower rate or a finer --tick");
+    uri.refuse("rate=" + text + " is more than 1000 hits in a tick of " + std::to_string(tick_ps) +
+               " ps; use a lower rate or a finer --tick");
   }
   return spacing;
 }
@@ -40,7 +39,7 @@ Tick duration_of(const SourceUri& uri, std::uint64_t tick_ps) {
   try {
     return parse_duration(uri.get("duration", "1s"), tick_ps);
   } catch (const std::invalid_argument& e) {
-    throw UserError("source '" + uri.text() + "': duration: " + e.what());
+    uri.refuse("duration: " + std::string(e.what()));
   }
 }
 

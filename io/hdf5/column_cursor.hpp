@@ -15,6 +15,9 @@
 
 namespace eventloom {
 
+/// Bytes that are read of a column at a time where many columns are read side by side.
+inline constexpr std::size_t kColumnBuffer = std::size_t{256} << 10;
+
 /// Opens an HDF5 file for reading. Throws UserError when it is not there or not HDF5.
 H5Id open_for_reading(const std::filesystem::path& path);
 

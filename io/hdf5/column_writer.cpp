@@ -44,7 +44,7 @@ H5Id access_list() {
   return list;
 }
 
-void write_texts(hid_t dataset, const ColumnSpec& spec, std::uint64_t tick_ps) {
+void write_meaning(hid_t dataset, const ColumnSpec& spec, std::uint64_t tick_ps) {
   write_attribute(dataset, "meaning", spec.meaning);
   if (!spec.bits.empty()) write_attribute(dataset, "bits", spec.bits);
   if (spec.ticks) {
@@ -88,7 +88,7 @@ void ColumnWriter::create(std::size_t chunk_bytes) {
                                    access_list().get()),
                         path),
                   H5Dclose);
-  write_texts(dataset_.get(), *spec_, settings_.tick_ps);
+  write_meaning(dataset_.get(), *spec_, settings_.tick_ps);
 }
 
 void ColumnWriter::write_chunk() {

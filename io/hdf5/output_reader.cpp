@@ -17,14 +17,13 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{256} << 10;
 /// For files of which only the start is read.
 constexpr std::size_t kSmallBuffer = std::size_t{4} << 10;
 
 struct OpenFile {
   explicit OpenFile(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
 
-  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kBuffer) const {
+  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kColumnBuffer) const {
     return {file.get(), name, spec, buffer};
   }
 
@@ -53,7 +52,7 @@ AttributeValue read_attribute(hid_t object, const char* name) {
 }
 
 LedgerSummary read_ledger(const OpenFile& open) {
-  LedgerReader reader(open.file.get(), open.name, kBuffer);
+  LedgerReader reader(open.file.get(), open.name, kColumnBuffer);
   LedgerSummary summary;
   summary.rows = reader.rows();
   LedgerEntry entry;

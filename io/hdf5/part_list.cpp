@@ -32,13 +32,13 @@ namespace eventloom {
 namespace {
 
 /// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
-constexpr auto kLongestWait = std::chrono::seconds(20);
-constexpr auto kSilentWait = std::chrono::seconds(1);
-constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kLongestListWait = std::chrono::seconds(20);
+constexpr auto kSilentListWait = std::chrono::seconds(1);
+constexpr auto kListLook = std::chrono::milliseconds(20);
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kHeader = "eventloom-part-list 1\n";
+constexpr std::string_view kListHeader = "eventloom-part-list 1\n";
 constexpr std::size_t kChecksumDigits = 8;
 
 std::string hex(std::uint32_t value) { return fmt::format("{:08x}", value); }
@@ -139,12 +139,13 @@ class ListReader {
 
  private:
   bool read_header() {
-    if (text_.starts_with(kHeader)) {
-      list_.good_bytes = kHeader.size();
+    if (text_.starts_with(kListHeader)) {
+      list_.good_bytes = kListHeader.size();
       return true;
     }
-    const bool not_written = text_.size() <= kHeader.size() && text_.find_first_not_of('\0') == std::string_view::npos;
-    if (!kHeader.starts_with(text_) && !not_written) refuse("'eventloom-part-list 1' was expected here");
+    const bool not_written =
+        text_.size() <= kListHeader.size() && text_.find_first_not_of('\0') == std::string_view::npos;
+    if (!kListHeader.starts_with(text_) && !not_written) refuse("'eventloom-part-list 1' was expected here");
     list_.torn_bytes = text_.size();
     return false;
   }
@@ -232,9 +233,9 @@ std::string part_list_name(const std::filesystem::path& run_file, std::uint32_t 
 }
 
 bool is_part_list(const std::filesystem::path& file) {
-  const auto head = head_of(file, kHeader.size() + 1);
-  if (head.size() > kHeader.size()) return head.starts_with(kHeader);
-  return kHeader.starts_with(head) || head.find_first_not_of('\0') == std::string::npos;
+  const auto head = head_of(file, kListHeader.size() + 1);
+  if (head.size() > kListHeader.size()) return head.starts_with(kListHeader);
+  return kListHeader.starts_with(head) || head.find_first_not_of('\0') == std::string::npos;
 }
 
 PartList::File::~File() {
@@ -253,7 +254,7 @@ PartList::PartList(std::filesystem::path path, std::uint64_t good_bytes, std::ui
                                 path_.string(), status.st_size, good_bytes));
   }
   cut();
-  if (end_ == 0) put(kHeader);
+  if (end_ == 0) put(kListHeader);
   if (::fsync(file_.descriptor) != 0) fail("write", errno);
   sync_folder(path_.parent_path());
 }
@@ -289,17 +290,17 @@ void PartList::wait_for_writer(const std::filesystem::path& path) {
   const auto begun = steady_clock::now();
   for (bool told = false; file.descriptor >= 0 && is_held(file.descriptor, LOCK_SH);) {
     const auto waited = steady_clock::now() - begun;
-    if (waited > kLongestWait) refuse_held(path);
-    if (!told && waited > kSilentWait) {
+    if (waited > kLongestListWait) refuse_held(path);
+    if (!told && waited > kSilentListWait) {
       spdlog::info("{}: waiting for its writer, of an earlier run, to end", path.string());
       told = true;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kListLook);
   }
 }
 
 PartListPlace rewrite_part_list(const std::filesystem::path& path, std::span<const FinishedPart> parts) {
-  std::string text(kHeader);
+  std::string text(kListHeader);
   std::uint32_t chain = 0;
   for (const auto& part : parts) text += line_of(part, chain);
   write_text_file(path, text, is_part_list);

@@ -32,23 +32,23 @@ const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"}
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
 
 /// Names of the totals and where they stand in the record; drop causes apart.
-struct TotalField {
+struct TotalAttribute {
   const char* name;
   std::uint64_t RunTotals::*field;
 };
 constexpr std::array kTotals = {
-    TotalField{"slices", &RunTotals::slices},
-    TotalField{"events", &RunTotals::events},
-    TotalField{"events_truncated", &RunTotals::events_truncated},
-    TotalField{"events_incomplete", &RunTotals::events_incomplete},
-    TotalField{"hits_in", &RunTotals::hits_in},
-    TotalField{"hits_in_events", &RunTotals::hits_in_events},
-    TotalField{"hits_outside", &RunTotals::hits_outside},
-    TotalField{"hits_rejected", &RunTotals::hits_rejected},
-    TotalField{"hits_written", &RunTotals::hits_written},
-    TotalField{"slices_incomplete", &RunTotals::incomplete_slices},
-    TotalField{"slices_unbalanced", &RunTotals::unbalanced_slices},
-    TotalField{"anomalies", &RunTotals::anomalies},
+    TotalAttribute{"slices", &RunTotals::slices},
+    TotalAttribute{"events", &RunTotals::events},
+    TotalAttribute{"events_truncated", &RunTotals::events_truncated},
+    TotalAttribute{"events_incomplete", &RunTotals::events_incomplete},
+    TotalAttribute{"hits_in", &RunTotals::hits_in},
+    TotalAttribute{"hits_in_events", &RunTotals::hits_in_events},
+    TotalAttribute{"hits_outside", &RunTotals::hits_outside},
+    TotalAttribute{"hits_rejected", &RunTotals::hits_rejected},
+    TotalAttribute{"hits_written", &RunTotals::hits_written},
+    TotalAttribute{"slices_incomplete", &RunTotals::incomplete_slices},
+    TotalAttribute{"slices_unbalanced", &RunTotals::unbalanced_slices},
+    TotalAttribute{"anomalies", &RunTotals::anomalies},
 };
 
 std::string dropped_name(std::size_t cause) { return "hits_dropped_" + std::string(kDropCauseNames[cause]); }

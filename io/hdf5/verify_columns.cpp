@@ -16,11 +16,9 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBuffer = std::size_t{256} << 10;
-
 /// Returns the number of rows.
 std::uint64_t read_through(hid_t file, const std::string& name, const ColumnSpec& spec) {
-  ColumnCursor column(file, name, spec, kBuffer);
+  ColumnCursor column(file, name, spec, kColumnBuffer);
   while (column.rows_left() > 0) column.skip(column.peek_bytes().size() / bytes_of(spec.type));
   return column.rows();
 }
@@ -51,7 +49,7 @@ struct Rows {
   std::uint64_t slices = 0;
 };
 
-Rows read_all(const std::filesystem::path& path) {
+Rows read_rows(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   const auto name = path.string();
   const Rows rows{read_table(file.get(), name, event_columns()), read_table(file.get(), name, hit_columns()),
@@ -66,7 +64,7 @@ Rows read_all(const std::filesystem::path& path) {
 }
 
 void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
-  LedgerReader ledger(file, name, kBuffer);
+  LedgerReader ledger(file, name, kColumnBuffer);
   SliceRuns slices;
   auto& totals = part.totals;
   for (LedgerEntry entry; ledger.read(entry);) {
@@ -85,8 +83,8 @@ void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
 }
 
 void add_events(hid_t file, const std::string& name, RunTotals& totals) {
-  ColumnCursor flags(file, name, event_columns()[kEventFlags], kBuffer);
-  ColumnCursor missing(file, name, event_columns()[kEventMissing], kBuffer);
+  ColumnCursor flags(file, name, event_columns()[kEventFlags], kColumnBuffer);
+  ColumnCursor missing(file, name, event_columns()[kEventMissing], kColumnBuffer);
   while (flags.rows_left() > 0) {
     const auto bits = flags.next<std::uint32_t>();
     totals.events_truncated += (bits & kTruncated) != 0 ? 1 : 0;
@@ -112,13 +110,13 @@ FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo&
 }
 
 void verify_columns(const std::filesystem::path& file) {
-  reading(file, [&] { return read_all(file); });
+  reading(file, [&] { return read_rows(file); });
 }
 
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part) {
   try {
     if (!is_part_file(file)) return "is not a part of a run any more";
-    const auto rows = reading(file, [&] { return read_all(file); });
+    const auto rows = reading(file, [&] { return read_rows(file); });
     if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;
     return fmt::format("has {} events, {} hits and {} slices, not {}, {} and {}", rows.events, rows.hits, rows.slices,
                        part.events, part.hits, part.slices);

@@ -7,29 +7,21 @@
 
 namespace eventloom {
 
-namespace {
-
-[[noreturn]] void reject(const SourceUri& uri, const std::string& reason) {
-  throw UserError("source '" + uri.text() + "': " + reason);
-}
-
-}  // namespace
-
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   uri.accept_only({"time", "tdc", "unit", "reorder", "concat"});
   const auto time = uri.get("time", "tag");
   const auto tdc = uri.get("tdc", "no");
-  if (time != "tag" && time != "tdc") reject(uri, "time=" + time + " is not known; there are time=tag and time=tdc");
-  if (time == "tdc" && tdc == "no") reject(uri, "time=tdc takes the times of TDCs: add the key tdc");
+  if (time != "tag" && time != "tdc") uri.refuse("time=" + time + " is not known; there are time=tag and time=tdc");
+  if (time == "tdc" && tdc == "no") uri.refuse("time=tdc takes the times of TDCs: add the key tdc");
   if (uri.get("unit", "tick") != "tick") {
-    reject(uri, "leave unit= out: event numbers are ticks, and the times of TDCs have a unit of their own");
+    uri.refuse("leave unit= out: event numbers are ticks, and the times of TDCs have a unit of their own");
   }
   HldOptions options;
   try {
     if (tdc != "no") options.tdcs.emplace(tdc);
     if (time == "tdc") options.clock.emplace(tick_ps);
   } catch (const std::invalid_argument& e) {
-    reject(uri, e.what());
+    uri.refuse(e.what());
   }
   return options;
 }

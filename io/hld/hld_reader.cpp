@@ -170,7 +170,7 @@ std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_
 std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                     const TimeBase& base) {
   auto options = parse_hld_options(uri, base.tick_ps);
-  if (paths.empty()) throw UserError("source '" + uri.text() + "': no file");
+  if (paths.empty()) uri.refuse("no file");
   const bool by_clock = options.clock.has_value();
   const std::uint32_t flags = (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload);
   auto maker = options.tdcs ? make_tdc_hits(std::move(*options.tdcs), options.clock) : make_subevent_hits();

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint32_t kMaxAddress = 0xffff;
+constexpr std::uint32_t kMaxTrbAddress = 0xffff;
 /// Defects of one subevent that are told apart; further ones are added to the first of their kind.
 constexpr std::size_t kMaxFaults = 100;
 
@@ -19,7 +19,7 @@ std::uint32_t parse_address(std::string_view text) {
   const auto digits = text.starts_with("0x") || text.starts_with("0X") ? text.substr(2) : std::string_view{};
   std::uint32_t address = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || address > kMaxAddress) {
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || address > kMaxTrbAddress) {
     throw std::invalid_argument(fmt::format(
         "'{}' is not the address of a TDC, which looks like 0xe000; lists like 0xe000-0xe00f,0xe100", text));
   }

@@ -23,12 +23,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Further ones are left out: a damaged file may have any number.
-constexpr std::size_t kMaxIds = 65536;
+constexpr std::size_t kMaxSubeventIds = 65536;
 
 /// What the events of a file have in common.
-class Tally {
+class FileTally {
  public:
-  explicit Tally(const LmdTime& time) : time_(time) {}
+  explicit FileTally(const LmdTime& time) : time_(time) {}
 
   void add(const LmdEvent& event) {
     if (!first_) first_ = event.number;
@@ -37,7 +37,7 @@ class Tally {
     for (const auto& sub : event.subevents) {
       min_dlen_ = std::min(min_dlen_, sub.dlen);
       max_dlen_ = std::max(max_dlen_, sub.dlen);
-      if (ids_.size() < kMaxIds || ids_.contains(sub.id())) ++ids_[sub.id()];
+      if (ids_.size() < kMaxSubeventIds || ids_.contains(sub.id())) ++ids_[sub.id()];
     }
     judge(event);
     if (!time_.numbered()) add_time(time_.of(event));
@@ -158,7 +158,7 @@ std::string_view name_of(LmdIndexState state) {
   }
 }
 
-Json describe(const LmdFile& file, const Tally& tally, const ProblemList& problems) {
+Json describe(const LmdFile& file, const FileTally& tally, const ProblemList& problems) {
   const auto& header = file.header();
   const auto& counts = file.counts();
   Json json = {{"file", file.path()},
@@ -192,7 +192,7 @@ nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events)
   uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "concat"});
   const LmdTime time(uri, TimeBase{}.tick_ps);
   LmdFile file(uri.path());
-  Tally tally(time);
+  FileTally tally(time);
   ProblemList problems;
   Json first_events = Json::array();
   LmdEvent event;

@@ -24,15 +24,11 @@ std::optional<Number> parse(std::string_view text, int base) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-[[noreturn]] void reject(const SourceUri& uri, const std::string& why) {
-  throw UserError("source '" + uri.text() + "': " + why);
-}
-
 std::optional<std::uint32_t> read_id(const SourceUri& uri, const char* key, bool hex, const std::string& expected) {
   const auto text = uri.get(key, "");
   if (text.empty()) return std::nullopt;
   const auto id = parse<std::uint32_t>(text, hex || text.starts_with("0x") || text.starts_with("0X") ? 16 : 10);
-  if (!id) reject(uri, std::string(key) + "=" + text + " is not " + expected);
+  if (!id) uri.refuse(std::string(key) + "=" + text + " is not " + expected);
   return id;
 }
 
@@ -48,16 +44,16 @@ LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick
     read_words(uri, time);
     id_ = read_id(uri, "from", true, "the hexadecimal digits of control, crate and procid, CCRRPPPP");
   } else if (time != "tag") {
-    reject(uri, "time=" + time + " is not known; there are tag, wr and word:OFFSET,COUNT");
+    uri.refuse("time=" + time + " is not known; there are tag, wr and word:OFFSET,COUNT");
   }
   const auto demand = [&](const char* key, Kind kind, const char* what) {
-    if (!uri.get(key, "").empty() && kind_ != kind) reject(uri, std::string(key) + "= has a meaning only with " + what);
+    if (!uri.get(key, "").empty() && kind_ != kind) uri.refuse(std::string(key) + "= has a meaning only with " + what);
   };
   demand("wr", Kind::white_rabbit, "time=wr");
   demand("from", Kind::words, "time=word:OFFSET,COUNT");
   if (!numbered()) return;
   for (const char* key : {"unit", "round"}) {
-    if (!uri.get(key, "").empty()) reject(uri, std::string(key) + "= has no meaning where times are event numbers");
+    if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= has no meaning where times are event numbers");
   }
 }
 
@@ -67,7 +63,7 @@ void LmdTime::read_words(const SourceUri& uri, const std::string& text) {
   const auto offset = parse<std::uint64_t>(numbers.substr(0, comma), 10);
   const auto count = parse<std::uint64_t>(comma == numbers.npos ? "1" : numbers.substr(comma + 1), 10);
   if (!offset || *offset > kMaxOffset || !count || *count < 1 || *count > 2) {
-    reject(uri, "time=" + text + " is not word:OFFSET,COUNT with 1 or 2 words of data at word OFFSET, from 0");
+    uri.refuse("time=" + text + " is not word:OFFSET,COUNT with 1 or 2 words of data at word OFFSET, from 0");
   }
   offset_ = static_cast<std::size_t>(*offset);
   count_ = static_cast<std::size_t>(*count);

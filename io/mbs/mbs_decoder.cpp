@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kStepBytes = std::size_t{256} << 10;
+constexpr std::size_t kGrowBytes = std::size_t{256} << 10;
 constexpr std::size_t kLeastRoom = std::size_t{64} << 10;
 constexpr std::uint32_t kMinMaxBytes = 64;
 constexpr std::uint32_t kMaxMaxBytes = 64U << 20;
@@ -26,8 +26,8 @@ std::span<std::byte> MbsDecoder::room() {
     end_ -= std::exchange(begin_, 0);
   }
   if (memory_.size() - end_ < kLeastRoom) {
-    const std::size_t enough = std::size_t{handshake_.max_bytes} + kStepBytes;
-    memory_.resize(std::max(std::min(2 * memory_.size(), enough), memory_.size() + kStepBytes));
+    const std::size_t enough = std::size_t{handshake_.max_bytes} + kGrowBytes;
+    memory_.resize(std::max(std::min(2 * memory_.size(), enough), memory_.size() + kGrowBytes));
   }
   return std::span(memory_).subspan(end_);
 }

@@ -71,12 +71,12 @@ class MbsFeed final : public LiveFeed {
 EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
   const auto text = uri.get("era", "");
   if (!text.empty() && !time.numbered()) {
-    throw UserError("source '" + uri.text() + "': era= has a meaning only where times are event numbers");
+    uri.refuse("era= has a meaning only where times are event numbers");
   }
   if (text.empty() || text == "auto") return EraRule::automatic;
   if (text == "repeat") return EraRule::repeats;
   if (text == "new") return EraRule::anew;
-  throw UserError("source '" + uri.text() + "': era=" + text + " is not known; there are auto, repeat and new");
+  uri.refuse("era=" + text + " is not known; there are auto, repeat and new");
 }
 
 std::unique_ptr<MbsReader> make_reader(const SourceUri& uri, const LmdTime& time, const StreamHeader& header,

@@ -7,8 +7,8 @@ namespace eventloom {
 
 namespace {
 
-constexpr double kSecond = 1e9;
-constexpr Tick kLongestPause = Tick{3600} * 1'000'000'000;
+constexpr double kNsPerSecond = 1e9;
+constexpr Tick kLongestGap = Tick{3600} * 1'000'000'000;
 
 }  // namespace
 
@@ -21,11 +21,11 @@ void MbsPacer::start(std::int64_t now) {
 
 /// Nanoseconds from the event before.
 double MbsPacer::step(std::optional<Tick> time) {
-  if (pace_.rate > 0) return started_ ? kSecond / pace_.rate : 0;
+  if (pace_.rate > 0) return started_ ? kNsPerSecond / pace_.rate : 0;
   if (pace_.speed <= 0 || !time) return 0;
   const auto before = std::exchange(last_time_, time);
   if (!before) return 0;
-  if (*time < *before || *time - *before > kLongestPause) {
+  if (*time < *before || *time - *before > kLongestGap) {
     ++jumps_;
     return 0;
   }

@@ -21,7 +21,7 @@ constexpr std::uint64_t kShownClients = 100;  ///< of more, coming and going is 
 constexpr std::uint64_t kShownEvents = 10;
 constexpr int kGroupsPerTurn = 8;  ///< then clients have theirs
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kLongestWait = kSecond / 4;  ///< signals are looked for as often
+constexpr std::int64_t kLongestPoll = kSecond / 4;  ///< signals are looked for as often
 constexpr std::int64_t kStopNs = 2 * kSecond;       ///< for clients to take the rest of what has been begun
 
 MbsGroupPtr make_handshake(const MbsLayout& layout) {
@@ -248,11 +248,11 @@ void MbsServer::remove(const MbsServerClient& client) {
 std::int64_t MbsServer::wait_ns() const {
   if (phase_ == Phase::waiting && clients_.size() >= settings_.clients) return 0;
   if (phase_ == Phase::ending && clients_.empty()) return 0;
-  if (phase_ != Phase::sending || !may_produce()) return kLongestWait;
+  if (phase_ != Phase::sending || !may_produce()) return kLongestPoll;
   if (!due_) return 0;
   auto until = *due_;
   if (packer_.has_begun()) until = std::min(until, begun_at_ + settings_.flush_after.count());
-  return std::clamp(until - now_, std::int64_t{0}, kLongestWait);
+  return std::clamp(until - now_, std::int64_t{0}, kLongestPoll);
 }
 
 void MbsServer::wait() {

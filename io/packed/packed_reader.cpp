@@ -21,7 +21,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::size_t kBlockHits = 16384;
 constexpr std::size_t kBlockWords = std::size_t{32} << 10;
 constexpr std::uint64_t kMaxRecordBytes = 65536;
 constexpr unsigned kSystemBits = 6;
@@ -34,10 +33,10 @@ constexpr std::uint64_t kMessages = 10;
 bool is_numbered(const SourceUri& uri) {
   const auto text = uri.get("numbered", "no");
   if (text != "yes" && text != "no") {
-    throw UserError("source '" + uri.text() + "': numbered=" + text + " is not known; there are yes and no");
+    uri.refuse("numbered=" + text + " is not known; there are yes and no");
   }
   if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
-    throw UserError("source '" + uri.text() + "': event numbers have no unit; leave out unit= and round=");
+    uri.refuse("event numbers have no unit; leave out unit= and round=");
   }
   return text == "yes";
 }
@@ -117,8 +116,7 @@ RecordFormat::RecordFormat(const SourceUri& uri)
     payload_words += payload.back().bits() > 32 ? 2 : 1;
   }
   if (payload_words <= kMaxPayloadWords) return;
-  throw UserError("source '" + uri.text() + "': payload= makes more than " + std::to_string(kMaxPayloadWords) +
-                  " words of 32 bits");
+  uri.refuse("payload= makes more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
 }
 
 /// Gives the values of more than `bits` all bits, which stay too many wherever they are shifted;
@@ -182,8 +180,7 @@ PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& ba
              .flags = numbered_ ? std::uint32_t{kNumbered} : 0};
   const auto skip = uri.get_count("skip", 0, 0, std::numeric_limits<std::uint64_t>::max());
   if (skip > file_.size()) {
-    throw UserError("source '" + uri.text() + "': skip= is more than the " + std::to_string(file_.size()) +
-                    " bytes of the file");
+    uri.refuse("skip= is more than the " + std::to_string(file_.size()) + " bytes of the file");
   }
   file_.skip(skip);
 }

@@ -13,6 +13,9 @@
 
 namespace eventloom {
 
+/// So many hits at a time are read, about.
+inline constexpr std::size_t kBlockHits = 16384;
+
 /// A place of the input that gave no hits. The reader has said so; here it is counted.
 struct Loss {
   std::size_t before = 0;    ///< number in the block of the hit that follows; its size where none does

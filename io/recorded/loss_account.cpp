@@ -91,9 +91,7 @@ void LossAccount::add_counts(SourceCounts& counts) const {
 }
 
 void LossAccount::forget(Epoch epoch) {
-  const auto over = [epoch](const Damage& d) {
-    return d.first_epoch + std::max<std::uint64_t>(d.n_epochs, 1) <= epoch;
-  };
+  const auto over = [epoch](const Damage& d) { return epochs_of(d).end <= epoch; };
   while (!damage_.empty() && over(damage_.front())) damage_.pop_front();
 }
 
@@ -105,7 +103,7 @@ std::optional<Epoch> LossAccount::next_beginning(Epoch from) const {
 void LossAccount::collect(EpochRange epochs, std::vector<Damage>& out) const {
   for (const Damage& damage : damage_) {
     if (damage.first_epoch >= epochs.end) break;
-    if (damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1) > epochs.begin) out.push_back(damage);
+    if (epochs_of(damage).end > epochs.begin) out.push_back(damage);
   }
 }
 

@@ -30,7 +30,7 @@ TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps)
   if (round == "down") rounding_ = Rounding::down;
   if (round == "nearest") rounding_ = Rounding::nearest;
   if (!round.empty() && rounding_ == Rounding::none) {
-    throw UserError("source '" + uri.text() + "': round=" + round + " is not known; there are down and nearest");
+    uri.refuse("round=" + round + " is not known; there are down and nearest");
   }
 }
 

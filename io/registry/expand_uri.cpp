@@ -66,8 +66,7 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
     return spec.uri.scheme() == uri.scheme() && spec.uri.path() == uri.path();
   };
   if (std::ranges::any_of(out, same_port)) {
-    throw UserError("source '" + uri.text() +
-                    "': there is another source at this port; name all its boards in one: " + "?sources=3,5,9");
+    uri.refuse("there is another source at this port; name all its boards in one: ?sources=3,5,9");
   }
   const auto boards = uri.get("sources", "");
   const auto n = static_cast<std::uint32_t>(1 + std::ranges::count(boards, ','));

@@ -149,8 +149,8 @@ const SourceScheme* find_scheme(std::string_view name) {
 const SourceScheme& scheme_of(const SourceUri& uri) {
   const auto* scheme = find_scheme(uri.scheme());
   if (scheme != nullptr) return *scheme;
-  throw UserError("source '" + uri.text() + "': unknown kind; this build reads " +
-                  list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; }));
+  uri.refuse("unknown kind; this build reads " +
+             list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; }));
 }
 
 SourceUri parse_source_uri(const std::string& text) {

@@ -27,7 +27,7 @@ constexpr int kVersion = 1;
 constexpr std::string_view kPrefix = "builder_";
 constexpr std::string_view kEnding = ".epochs";
 
-Json to_json(const SortedOrigin& origin) {
+Json manifest_json(const SortedOrigin& origin) {
   return {{"name", origin.name},
           {"uri", origin.uri},
           {"path", origin.input.path},
@@ -45,7 +45,7 @@ SortedOrigin origin_from(const Json& json) {
           json.at("flags"), json.at("has_payload"), json.at("text")};
 }
 
-Json to_json(const SortedFile& file) {
+Json manifest_json(const SortedFile& file) {
   return {{"builder", file.builder}, {"name", file.name},     {"bytes", file.bytes},
           {"hits", file.hits},       {"crc32c", file.crc32c}, {"end_epoch", file.end_epoch}};
 }
@@ -55,7 +55,7 @@ SortedFile file_from(const Json& json) {
           json.at("hits"),    json.at("crc32c"), json.at("end_epoch")};
 }
 
-Json to_json(const Damage& damage) {
+Json manifest_json(const Damage& damage) {
   return {{"source", damage.origin},     {"first_epoch", damage.first_epoch},
           {"n_epochs", damage.n_epochs}, {"file_offset", damage.file_offset},
           {"hits", damage.n_hits},       {"cause", kDropCauseNames[static_cast<std::size_t>(damage.cause)]}};
@@ -75,9 +75,9 @@ Damage damage_from(const Json& json) {
 }
 
 template <class Items>
-Json list_to_json(const Items& items) {
+Json manifest_list(const Items& items) {
   Json list = Json::array();
-  for (const auto& item : items) list.push_back(to_json(item));
+  for (const auto& item : items) list.push_back(manifest_json(item));
   return list;
 }
 
@@ -102,7 +102,7 @@ std::string sorted_file_name(std::uint32_t builder) {
 }
 
 std::string to_text(const std::vector<SortedFile>& files, const std::vector<Damage>& damage) {
-  return Json{{"files", list_to_json(files)}, {"damage", list_to_json(damage)}}.dump();
+  return Json{{"files", manifest_list(files)}, {"damage", manifest_list(damage)}}.dump();
 }
 
 void add_from_text(const std::string& text, std::vector<SortedFile>& files, std::vector<Damage>& damage) {
@@ -118,9 +118,9 @@ void write_sorted_manifest(const std::filesystem::path& folder, const SortedMani
                   {"overlap_ticks", manifest.overlap},
                   {"histogram_bin_ticks", manifest.bin_ticks},
                   {"anomalies", manifest.anomalies},
-                  {"sources", list_to_json(manifest.sources)},
-                  {"files", list_to_json(manifest.files)},
-                  {"damage", list_to_json(manifest.damage)}};
+                  {"sources", manifest_list(manifest.sources)},
+                  {"files", manifest_list(manifest.files)},
+                  {"damage", manifest_list(manifest.damage)}};
   write_text_file(folder / kManifest, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", is_sorted_file);
 }
 

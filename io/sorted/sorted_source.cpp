@@ -9,10 +9,6 @@ namespace eventloom {
 
 namespace {
 
-EpochRange epochs_of(const Damage& damage) {
-  return {damage.first_epoch, damage.first_epoch + std::max<std::uint64_t>(damage.n_epochs, 1)};
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
   throw UserError("'" + path + "' is not the stream that was written with its folder (" + reason +
                   "): write the folder again with --save-sorted");

@@ -20,15 +20,14 @@ namespace eventloom {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr auto kMaxTick = std::numeric_limits<Tick>::max();
+constexpr auto kLastTick = std::numeric_limits<Tick>::max();
 
-constexpr std::size_t kBlockHits = 16384;
 /// Bounds a block that has losses only.
 constexpr std::size_t kBlockLosses = 1024;
 /// All that stands in a spike file is as long as several of these.
-constexpr std::size_t kStep = 4;
+constexpr std::size_t kSearchStep = 4;
 /// Messages of a kind about one file; what comes after is only counted.
-constexpr std::uint64_t kMessages = 10;
+constexpr std::uint64_t kToldOfKind = 10;
 
 /// Turns times from one tick into another.
 class TickRatio {
@@ -43,7 +42,7 @@ class TickRatio {
     nearest_ = round == "nearest";
     down_ = round == "down";
     if (round.empty() || nearest_ || down_) return;
-    throw UserError("source '" + uri.text() + "': round=" + round + " is not known; there are down and nearest");
+    uri.refuse("round=" + round + " is not known; there are down and nearest");
   }
 
   /// Converts times that do not fall; false, and nothing done, when the last one does not fit.
@@ -51,10 +50,10 @@ class TickRatio {
   [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
     if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
     const Wide last = Wide{times.back()} * multiply_;
-    if (last / divide_ >= kMaxTick) return false;
+    if (last / divide_ >= kLastTick) return false;
     if (divide_ == 1) {
       for (Tick& time : times) time *= multiply_;
-    } else if (last <= kMaxTick) {
+    } else if (last <= kLastTick) {
       divide<std::uint64_t>(times, path);
     } else {
       divide<Wide>(times, path);
@@ -155,7 +154,7 @@ class SpikesReader final : public HitReader {
   bool follow(const SpikePacketHeader& packet, HitBlock& block);
   void find_packet(HitBlock& block);
   void end(HitBlock& block);
-  bool tell(Kind kind) { return ++seen_[kind] <= kMessages; }
+  bool tell(Kind kind) { return ++seen_[kind] <= kToldOfKind; }
   void tell_totals() const;
 
   std::string name_;
@@ -275,11 +274,11 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
 void SpikesReader::find_packet(HitBlock& block) {
   const auto begin = file_.offset();
   bool found = false;
-  file_.skip(kStep);
+  file_.skip(kSearchStep);
   while (!found && file_.left() >= sizeof(SpikePacketHeader)) {
     const auto bytes = file_.front(sizeof(SpikePacketHeader));
     std::size_t at = 0;
-    for (; !found && at + sizeof(SpikePacketHeader) <= bytes.size(); at += found ? 0 : kStep) {
+    for (; !found && at + sizeof(SpikePacketHeader) <= bytes.size(); at += found ? 0 : kSearchStep) {
       std::uint32_t word;
       std::memcpy(&word, bytes.data() + at, sizeof word);
       found = word == SpikePacketHeader::kMagic && read_packet_header(bytes.subspan(at)).has_value();
@@ -313,7 +312,7 @@ void SpikesReader::end(HitBlock& block) {
 
 void SpikesReader::tell_totals() const {
   for (std::size_t kind = 0; kind < seen_.size(); ++kind) {
-    if (seen_[kind] > kMessages) spdlog::error("{}: {} {} in all", name_, seen_[kind], kKindNames[kind]);
+    if (seen_[kind] > kToldOfKind) spdlog::error("{}: {} {} in all", name_, seen_[kind], kKindNames[kind]);
   }
 }
 

@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
+constexpr std::size_t kPendingBytes = std::size_t{1} << 20;
 
 SpikeFileHeader header_of(const std::string& path, std::uint64_t tick_ps, std::uint32_t channel_base) {
   try {
@@ -46,7 +46,7 @@ struct SpikesWriter::File {
     if (encoder.empty()) return;
     encoder.close(pending);
     ++summary.packets;
-    if (pending.size() >= kWriteBytes) write_pending();
+    if (pending.size() >= kPendingBytes) write_pending();
   }
   void write_pending() {
     partial.write(pending);

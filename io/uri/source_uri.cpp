@@ -8,6 +8,12 @@
 
 namespace eventloom {
 
+namespace {
+
+std::string quoted(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
+
+}  // namespace
+
 SourceUri SourceUri::parse(const std::string& text) {
   SourceUri uri;
   const auto question = text.find('?');
@@ -55,7 +61,7 @@ std::vector<std::string> SourceUri::flags() const {
 
 std::string SourceUri::require(std::string_view key) const {
   const auto found = values_.find(key);
-  if (found == values_.end()) throw UserError("source '" + text_ + "': '" + std::string(key) + "=' is missing");
+  if (found == values_.end()) refuse(quoted(std::string(key) + '=') + " is missing");
   return found->second.value_or("");
 }
 
@@ -68,8 +74,7 @@ std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise
     if (value >= low && value <= high) return value;
   } catch (const std::invalid_argument&) {
   }
-  throw UserError("source '" + text_ + "': '" + std::string(key) + "' must be a whole number from " +
-                  std::to_string(low) + " to " + std::to_string(high));
+  refuse(quoted(key) + " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps) const {
@@ -77,18 +82,19 @@ std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps
   if (unit == "tick") return tick_ps;
   const auto ps = picoseconds_of(unit);
   if (!ps) {
-    throw UserError("source '" + text_ + "': '" + unit + "' is not a unit of time; there are ps, ns, us, ms, s, tick");
+    refuse(quoted(unit) + " is not a unit of time; there are ps, ns, us, ms, s, tick");
   }
   return *ps;
 }
+
+void SourceUri::refuse(const std::string& reason) const { throw UserError("source '" + text_ + "': " + reason); }
 
 void SourceUri::accept_only(std::initializer_list<std::string_view> keys) const {
   std::string known;
   for (const auto key : keys) known += (known.empty() ? "" : ", ") + std::string(key);
   for (const auto& [key, value] : values_) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    throw UserError("source '" + text_ + "': unknown key '" + key + "'; " + scheme_ + ": takes " +
-                    (known.empty() ? "none" : known));
+    refuse("unknown key '" + key + "'; " + scheme_ + ": takes " + (known.empty() ? "none" : known));
   }
 }
 

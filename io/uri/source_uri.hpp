@@ -38,6 +38,8 @@ class SourceUri {
   /// Picoseconds of the unit in `key` ("ns" by default); `tick` gives `tick_ps`.
   [[nodiscard]] std::uint64_t get_unit_ps(std::string_view key, std::uint64_t tick_ps) const;
 
+  /// Throws UserError that says of this source what is wrong.
+  [[noreturn]] void refuse(const std::string& reason) const;
   /// Throws UserError that names the first key not among `keys` and lists them.
   void accept_only(std::initializer_list<std::string_view> keys) const;
 

@@ -16,7 +16,7 @@ namespace eventloom::test {
 
 namespace {
 
-constexpr std::uint32_t kEpochTicks = 100;
+constexpr std::uint32_t kTicksOfEpoch = 100;
 constexpr std::uint64_t kSliceLengths[] = {1, 3, 10, 1000};
 
 TestRun random_run(std::uint64_t seed, std::string_view definition) {
@@ -30,7 +30,8 @@ TestRun random_run(std::uint64_t seed, std::string_view definition) {
       hits.push_back({t, static_cast<std::uint32_t>(random() & kValueMask), {}, s});
     }
     run.payload.push_back({});
-    run.streams.push_back(make_stream(hits, kEpochTicks, [&] { return static_cast<std::uint32_t>(1 + random() % 7); }));
+    run.streams.push_back(
+        make_stream(hits, kTicksOfEpoch, [&] { return static_cast<std::uint32_t>(1 + random() % 7); }));
   }
   run.damage.resize(3);
   return run;
@@ -70,8 +71,8 @@ std::uint64_t mask_of(const Expected& expected, Tick first, Tick last, Tick reac
   std::uint64_t mask = 0;
   for (const auto& [source, d] : expected.damage) {
     for (Epoch e = d.first_epoch; e < d.first_epoch + d.n_epochs; ++e) {
-      const Tick begin = e * kEpochTicks;
-      const Tick end = begin + kEpochTicks - 1;
+      const Tick begin = e * kTicksOfEpoch;
+      const Tick end = begin + kTicksOfEpoch - 1;
       if (begin <= last + reach && first <= end + reach) mask |= std::uint64_t{1} << source;
     }
   }
@@ -269,7 +270,7 @@ TEST(SliceBuilderDamage, MissingEpochsEndBeforeTheTickAfterThem) {
   run.payload.resize(4);
   run.streams.resize(4);
   run.damage.resize(4);
-  run.streams[0] = make_stream({{500, 1, {}, 0}}, kEpochTicks, 1);
+  run.streams[0] = make_stream({{500, 1, {}, 0}}, kTicksOfEpoch, 1);
   run.damage[1].push_back({.first_epoch = 3, .n_epochs = 7});
   run.damage[2].push_back({.first_epoch = 4, .n_epochs = 1});
   run.damage[3].push_back({.first_epoch = 6, .n_epochs = 1});
@@ -285,7 +286,7 @@ TEST(SliceBuilderDamage, SourcesFrom63OnShareABit) {
   run.streams.resize(70);
   run.payload.resize(70);
   run.damage.resize(70);
-  run.streams[0] = make_stream({{450, 1, {}, 0}}, kEpochTicks, 1);
+  run.streams[0] = make_stream({{450, 1, {}, 0}}, kTicksOfEpoch, 1);
   run.damage[62].push_back({.first_epoch = 4, .n_epochs = 1});
   run.damage[63].push_back({.first_epoch = 4, .n_epochs = 1});
   run.damage[69].push_back({.first_epoch = 4, .n_epochs = 1});

@@ -16,7 +16,7 @@ namespace eventloom::test {
 
 namespace {
 
-constexpr std::uint64_t kSliceLengths[] = {1, 3, 10, 1000};
+constexpr std::uint64_t kManySliceLengths[] = {1, 3, 10, 1000};
 
 /// Hits by hand: a list of times for each source; channels number the hits.
 TestRun hand_made(std::string_view definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
@@ -46,7 +46,7 @@ std::vector<std::vector<RefHit>> all_hits(const TestRun& run) {
 void expect_reference(const TestRun& run) {
   const auto hits = all_hits(run);
   const auto expected = reference_events(hits, run.definition->text(), run.overlap);
-  for (const auto length : kSliceLengths) {
+  for (const auto length : kManySliceLengths) {
     SCOPED_TRACE("epochs per slice " + std::to_string(length));
     std::vector<BuildProblem> problems;
     const auto slices = run.build(length, problems);
@@ -228,14 +228,14 @@ constexpr Shape kShapes[] = {{"sparse", 3, 60, 1, 1, false, 0},       {"single_s
                              {"payload", 3, 10, 3, 5, false, 3},      {"length_in_first_word", 3, 10, 3, 5, true, -1},
                              {"many_sources", 40, 120, 2, 9, true, 0}};
 
-constexpr const char* kDefinitions[] = {"gap:3,2",
-                                        "gap:0,1",
-                                        "gap:40,5",
-                                        "multiplicity:10,3,0,0",
-                                        "multiplicity:7,2,1,3",
-                                        "multiplicity:1,1,0,2",
-                                        "multiplicity:64,4,2,0",
-                                        "tag"};
+constexpr const char* kManyDefinitions[] = {"gap:3,2",
+                                            "gap:0,1",
+                                            "gap:40,5",
+                                            "multiplicity:10,3,0,0",
+                                            "multiplicity:7,2,1,3",
+                                            "multiplicity:1,1,0,2",
+                                            "multiplicity:64,4,2,0",
+                                            "tag"};
 
 class RandomStreams : public ::testing::TestWithParam<std::tuple<Shape, std::size_t>> {};
 
@@ -245,14 +245,14 @@ TEST_P(RandomStreams, AgreeWithTheReferenceForAllSliceLengths) {
   const auto& [shape, definition] = GetParam();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expect_reference(random_run(shape, kDefinitions[definition], seed));
+    expect_reference(random_run(shape, kManyDefinitions[definition], seed));
     if (HasFailure()) return;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(SliceBuilder, RandomStreams,
                          ::testing::Combine(::testing::ValuesIn(kShapes),
-                                            ::testing::Range<std::size_t>(0, std::size(kDefinitions))),
+                                            ::testing::Range<std::size_t>(0, std::size(kManyDefinitions))),
                          [](const auto& shape_and_definition) {
                            return std::string(std::get<0>(shape_and_definition.param).name) + "_" +
                                   std::to_string(std::get<1>(shape_and_definition.param));

@@ -37,13 +37,13 @@ struct Pair {
   Inbox inbox;
 };
 
-struct Case {
+struct TransferCase {
   std::uint32_t depth;
   std::uint32_t cell;
   std::size_t largest;
 };
 
-class EveryRing : public testing::TestWithParam<Case> {};
+class EveryRing : public testing::TestWithParam<TransferCase> {};
 
 // Bodies from nothing to several times the ring, through every ring, whatever the order of delivery.
 TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
@@ -89,8 +89,9 @@ TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryRing,
-                         testing::Values(Case{1, 256, 3000}, Case{2, 256, 100}, Case{3, 4096, 20000},
-                                         Case{8, 16384, 200000}, Case{64, 1024, 500}));
+                         testing::Values(TransferCase{1, 256, 3000}, TransferCase{2, 256, 100},
+                                         TransferCase{3, 4096, 20000}, TransferCase{8, 16384, 200000},
+                                         TransferCase{64, 1024, 500}));
 
 TEST(Outbox, RespectsTheWindowOfSlices) {
   Pair pair({8, 1024}, 1);

@@ -24,8 +24,8 @@ Note random_note(std::size_t bytes, std::mt19937_64& random) {
 }
 
 /// Two ranks and a ring of notes from the first to the second.
-struct Pair {
-  Pair(std::uint32_t depth, std::uint64_t seed)
+struct NotePair {
+  NotePair(std::uint32_t depth, std::uint64_t seed)
       : geometry{depth, note_cell_bytes(kMost)},
         fabric({sizeof(CreditBlock), geometry.ring_bytes()}, seed),
         sender(RingProducer(fabric.rank(0), 1, 0, 0, geometry)),
@@ -46,7 +46,7 @@ TEST(NoteRing, ACellHoldsTheNoteAndItsChecksum) {
 TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
   for (const std::uint32_t depth : {1U, 2U, 5U, 16U}) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
-      Pair pair(depth, seed);
+      NotePair pair(depth, seed);
       std::mt19937_64 random(seed);
       std::vector<Note> sent;
       for (int i = 0; i < 50; ++i) sent.push_back(random_note(random() % (kMost + 1), random));
@@ -79,7 +79,7 @@ TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
 }
 
 TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
-  Pair pair(3, 1);
+  NotePair pair(3, 1);
   std::mt19937_64 random(1);
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(pair.sender.ready());
@@ -97,7 +97,7 @@ TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
 TEST(NoteRing, ADamagedNoteWaits) {
   std::mt19937_64 random(1);
   for (std::size_t place = 0; place < 40 + sizeof(std::uint32_t); ++place) {
-    Pair pair(4, place);
+    NotePair pair(4, place);
     const auto first = random_note(40, random);
     const auto second = random_note(30, random);
     pair.sender.send(first);
@@ -119,7 +119,7 @@ TEST(NoteRing, ADamagedNoteWaits) {
 
 TEST(NoteRing, ANoteThatStaysDamagedIsAnError) {
   std::mt19937_64 random(1);
-  Pair pair(4, 1);
+  NotePair pair(4, 1);
   pair.sender.send(random_note(40, random));
   pair.sender.settle();
   pair.fabric.rank(1).window()[pair.geometry.cell_offset(0)] ^= std::byte{1};

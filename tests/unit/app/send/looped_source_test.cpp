@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kPasses = 4;
 constexpr Epoch kPeriod = 700;
-constexpr std::uint32_t kEpochTicks = 1000;
+constexpr std::uint32_t kTicksOfEpoch = 1000;
 
 using Looped = EpochFiles;
 
@@ -37,7 +37,7 @@ struct HitVisitor {
   Epoch open = 0;
   void epoch(Epoch epoch) { open = epoch; }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
-    hits.push_back({open * kEpochTicks + tick, channel, {payload.begin(), payload.end()}});
+    hits.push_back({open * kTicksOfEpoch + tick, channel, {payload.begin(), payload.end()}});
   }
   void tag(std::uint32_t) {}
   void peak(Peak) {}
@@ -144,7 +144,7 @@ TEST_F(Looped, HitsAreThoseOfTheRecordingLater) {
   std::vector<SeenHit> expected;
   for (std::uint64_t pass = 0; pass < kPasses; ++pass) {
     for (auto hit : once.hits) {
-      hit.time += pass * kPeriod * kEpochTicks;
+      hit.time += pass * kPeriod * kTicksOfEpoch;
       expected.push_back(hit);
     }
   }

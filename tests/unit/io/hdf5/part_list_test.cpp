@@ -2,18 +2,17 @@
 
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <fstream>
 #include <limits>
 #include <numeric>
 
 #include "core/runtime/error.hpp"
+#include "file_size_limit.hpp"
 #include "run_maker.hpp"
 
 namespace {
@@ -320,26 +319,6 @@ TEST_F(PartListTest, NamesTheListThatCannotBeOpened) {
   EXPECT_NE(message_of(folder / "none.list").find("none.list': No such file"), std::string::npos);
   EXPECT_THROW(PartList(folder / "none" / "a.list", 0, 0), UserError);
 }
-
-/// While it lives files cannot grow beyond `bytes`.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);
-};
 
 TEST_F(PartListTest, AFullDiskLeavesTheEntriesBefore) {
   PartList list(path, 0, 0);

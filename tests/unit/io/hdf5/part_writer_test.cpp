@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "file_size_limit.hpp"
 #include "io/hdf5/output_file.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
@@ -40,25 +39,6 @@ struct SmallDisk {
 
   std::filesystem::path folder;
   bool mounted;
-};
-
-/// Lets no file of this process grow beyond `bytes`.
-struct FileSizeLimit {
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    const rlimit limit{bytes, before.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    handler = std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, handler);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
-  rlimit before{};
-  void (*handler)(int) = nullptr;
 };
 
 /// Two events: hits (100, 0x41, 0), (103, 0x42, 2) with payload {7, 8}; then (250, 0x43, 1).

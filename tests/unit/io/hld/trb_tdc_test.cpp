@@ -8,9 +8,9 @@
 namespace eventloom {
 namespace {
 
-constexpr std::uint32_t kHeader = 0x20000000;
-constexpr std::uint32_t kEpoch = 0x60000000;
-constexpr std::uint32_t kTime = 0x80000000;
+constexpr std::uint32_t kHeaderWord = 0x20000000;
+constexpr std::uint32_t kEpochWord = 0x60000000;
+constexpr std::uint32_t kTimeWord = 0x80000000;
 constexpr std::uint32_t kDebug = 0x40000000;
 
 std::uint32_t head(std::uint32_t words, std::uint32_t address) { return words << 16 | address; }
@@ -28,12 +28,13 @@ using Words = std::vector<std::uint32_t>;
 
 TEST(TrbTdc, TimesBelongToTheEpochBeforeThem) {
   TrbTdcDecoder decoder{TdcAddresses()};
-  decoder.decode(Words{head(6, 0xe000), kHeader, kEpoch | 5, kTime | 1, kEpoch | 0x0ffffff, kTime | 2, kTime | 3,
-                       head(3, 0xe001), kHeader, kEpoch | 9, kTime | 4, head(1, 0x5555), 1});
+  decoder.decode(Words{head(6, 0xe000), kHeaderWord, kEpochWord | 5, kTimeWord | 1, kEpochWord | 0x0ffffff,
+                       kTimeWord | 2, kTimeWord | 3, head(3, 0xe001), kHeaderWord, kEpochWord | 9, kTimeWord | 4,
+                       head(1, 0x5555), 1});
   const auto hits = decoder.hits();
   ASSERT_EQ(hits.size(), 4U);
   EXPECT_EQ(hits[0].epoch, 5U);
-  EXPECT_EQ(hits[0].word, kTime | 1);
+  EXPECT_EQ(hits[0].word, kTimeWord | 1);
   EXPECT_EQ(hits[0].place, 3U);
   EXPECT_EQ(hits[1].epoch, 0x0ffffffU);
   EXPECT_EQ(hits[2].epoch, 0x0ffffffU);
@@ -43,18 +44,18 @@ TEST(TrbTdc, TimesBelongToTheEpochBeforeThem) {
 }
 
 TEST(TrbTdc, TdcsAreToldByTheirWords) {
-  EXPECT_EQ(addresses_of({head(3, 0x0123), kHeader, kEpoch, kTime}), Words{0x0123});
-  EXPECT_EQ(addresses_of({head(5, 0xe000), kHeader, kDebug, kEpoch, kTime, 0}), Words{0xe000});
+  EXPECT_EQ(addresses_of({head(3, 0x0123), kHeaderWord, kEpochWord, kTimeWord}), Words{0x0123});
+  EXPECT_EQ(addresses_of({head(5, 0xe000), kHeaderWord, kDebug, kEpochWord, kTimeWord, 0}), Words{0xe000});
   // A trigger system: begins alike, with counters behind it.
   EXPECT_TRUE(addresses_of({head(4, 0x8000), 0x2006f0b7, 0x600001c4, 0x8dc8467a, 0x00000007, head(0, 1)}).size() <= 1);
   EXPECT_EQ(addresses_of({head(5, 0x8000), 0x2006f0b7, 0x600001c4, 0, 0x8dc8467a, 0}), Words{});
-  EXPECT_EQ(addresses_of({head(3, 0xe000), 0x00000001, kEpoch, kTime}), Words{});
-  EXPECT_EQ(addresses_of({head(0, 0xe000), head(1, 0xe000), kHeader}), Words{});
+  EXPECT_EQ(addresses_of({head(3, 0xe000), 0x00000001, kEpochWord, kTimeWord}), Words{});
+  EXPECT_EQ(addresses_of({head(0, 0xe000), head(1, 0xe000), kHeaderWord}), Words{});
 }
 
 TEST(TrbTdc, AListOfAddressesDecides) {
-  const Words words = {head(3, 0xe000), kHeader, kEpoch,          kTime,  head(2, 0x8001),
-                       kEpoch,          kTime,   head(2, 0xe010), kEpoch, kTime};
+  const Words words = {head(3, 0xe000), kHeaderWord, kEpochWord,      kTimeWord,  head(2, 0x8001),
+                       kEpochWord,      kTimeWord,   head(2, 0xe010), kEpochWord, kTimeWord};
   EXPECT_EQ(addresses_of(words), (Words{0xe000}));
   EXPECT_EQ(addresses_of(words, "yes"), (Words{0xe000}));
   EXPECT_EQ(addresses_of(words, "0x8001"), (Words{0x8001}));
@@ -71,7 +72,8 @@ TEST(TrbTdc, ListsThatMakeNoSense) {
 
 TEST(TrbTdc, ATimeWithoutAnEpochIsLost) {
   TrbTdcDecoder decoder{TdcAddresses()};
-  decoder.decode(Words{head(3, 0xe000), kHeader, kEpoch, kTime, head(4, 0xe001), kHeader, kTime, kEpoch, kTime});
+  decoder.decode(Words{head(3, 0xe000), kHeaderWord, kEpochWord, kTimeWord, head(4, 0xe001), kHeaderWord, kTimeWord,
+                       kEpochWord, kTimeWord});
   EXPECT_EQ(decoder.hits().size(), 2U);
   ASSERT_EQ(decoder.faults().size(), 1U);
   const auto& fault = decoder.faults()[0];
@@ -84,7 +86,8 @@ TEST(TrbTdc, ATimeWithoutAnEpochIsLost) {
 
 TEST(TrbTdc, AnAnnouncementOfTooManyWordsLosesTheRest) {
   TrbTdcDecoder decoder{TdcAddresses()};
-  decoder.decode(Words{head(3, 0xe000), kHeader, kEpoch, kTime, head(9, 0xe000), kHeader, kEpoch, kTime, kTime});
+  decoder.decode(Words{head(3, 0xe000), kHeaderWord, kEpochWord, kTimeWord, head(9, 0xe000), kHeaderWord, kEpochWord,
+                       kTimeWord, kTimeWord});
   EXPECT_EQ(decoder.hits().size(), 1U);
   ASSERT_EQ(decoder.faults().size(), 1U);
   EXPECT_EQ(decoder.faults()[0].kind, TdcFault::Kind::cut);
@@ -96,8 +99,8 @@ TEST(TrbTdc, AnAnnouncementOfTooManyWordsLosesTheRest) {
 
 TEST(TrbTdc, ATdcThatIsKnownRemainsOneWhenAWordIsDamaged) {
   TrbTdcDecoder decoder{TdcAddresses()};
-  decoder.decode(Words{head(3, 0xe000), kHeader, kEpoch, kTime});
-  decoder.decode(Words{head(5, 0xe000), kHeader, kEpoch, kTime, 0x00000001, kTime});
+  decoder.decode(Words{head(3, 0xe000), kHeaderWord, kEpochWord, kTimeWord});
+  decoder.decode(Words{head(5, 0xe000), kHeaderWord, kEpochWord, kTimeWord, 0x00000001, kTimeWord});
   EXPECT_EQ(decoder.hits().size(), 2U);
   ASSERT_EQ(decoder.faults().size(), 1U);
   EXPECT_EQ(decoder.faults()[0].kind, TdcFault::Kind::unknown_word);
@@ -105,7 +108,7 @@ TEST(TrbTdc, ATdcThatIsKnownRemainsOneWhenAWordIsDamaged) {
 
 TEST(TrbTdc, FaultsDoNotGrowWithTheDamage) {
   Words words = {head(60000, 0xe000)};
-  for (int i = 0; i < 30000; ++i) words.insert(words.end(), {0x00000001, kTime});
+  for (int i = 0; i < 30000; ++i) words.insert(words.end(), {0x00000001, kTimeWord});
   TrbTdcDecoder decoder{TdcAddresses("0xe000")};
   decoder.decode(words);
   EXPECT_LE(decoder.faults().size(), 102U);
@@ -121,12 +124,12 @@ TEST(TrbTdc, FaultsDoNotGrowWithTheDamage) {
 
 TEST(TdcClock, CountsInStepsOfFiveNanoseconds) {
   TdcClock clock(1000);
-  EXPECT_EQ(clock.ticks({.word = kTime | 0xfff803ff, .epoch = 0}), (0x3ffU) * 5U);
-  EXPECT_EQ(clock.ticks({.word = kTime | 7, .epoch = 2}), (2U * 2048U + 7U) * 5U);
+  EXPECT_EQ(clock.ticks({.word = kTimeWord | 0xfff803ff, .epoch = 0}), (0x3ffU) * 5U);
+  EXPECT_EQ(clock.ticks({.word = kTimeWord | 7, .epoch = 2}), (2U * 2048U + 7U) * 5U);
   TdcClock fine(250);
-  EXPECT_EQ(fine.ticks({.word = kTime | 1, .epoch = 1}), 2049U * 20U);
+  EXPECT_EQ(fine.ticks({.word = kTimeWord | 1, .epoch = 1}), 2049U * 20U);
   TdcClock coarse(5000);
-  EXPECT_EQ(coarse.ticks({.word = kTime | 1, .epoch = 1}), 2049U);
+  EXPECT_EQ(coarse.ticks({.word = kTimeWord | 1, .epoch = 1}), 2049U);
 }
 
 TEST(TdcClock, RefusesTicksThatDoNotDivideItsStep) {
@@ -137,7 +140,9 @@ TEST(TdcClock, RefusesTicksThatDoNotDivideItsStep) {
 TEST(TdcClock, TheEpochCounterGoesOnWhereItIsNearest) {
   constexpr std::uint64_t kPeriod = 1U << 28;
   TdcClock clock(5000);
-  const auto epoch = [&clock](std::uint32_t counter) { return *clock.ticks({.word = kTime, .epoch = counter}) >> 11; };
+  const auto epoch = [&clock](std::uint32_t counter) {
+    return *clock.ticks({.word = kTimeWord, .epoch = counter}) >> 11;
+  };
   EXPECT_EQ(epoch(kPeriod - 2), kPeriod - 2);
   EXPECT_EQ(epoch(1), kPeriod + 1);
   EXPECT_EQ(epoch(kPeriod - 1), kPeriod - 1);
@@ -148,12 +153,12 @@ TEST(TdcClock, TheEpochCounterGoesOnWhereItIsNearest) {
 
 TEST(TdcClock, NeverGoesBeforeZeroNorBeyondSixtyFourBits) {
   TdcClock clock(1);
-  EXPECT_EQ(clock.ticks({.word = kTime, .epoch = 0}), 0U);
-  EXPECT_TRUE(clock.ticks({.word = kTime, .epoch = 0x0fffffff}).has_value());
+  EXPECT_EQ(clock.ticks({.word = kTimeWord, .epoch = 0}), 0U);
+  EXPECT_TRUE(clock.ticks({.word = kTimeWord, .epoch = 0x0fffffff}).has_value());
   bool ended = false;
   Tick last = 0;
   for (std::uint32_t i = 0; i < 1U << 16 && !ended; ++i) {
-    const auto time = clock.ticks({.word = kTime, .epoch = (i * 0x07ffffffU) & 0x0fffffffU});
+    const auto time = clock.ticks({.word = kTimeWord, .epoch = (i * 0x07ffffffU) & 0x0fffffffU});
     ended = !time;
     if (time && *time < last) {
       EXPECT_LT(last - *time, Tick{1} << 60) << "it has wrapped";

@@ -17,7 +17,7 @@ namespace eventloom::test {
 namespace {
 
 constexpr Epoch kNoEnd = std::numeric_limits<Epoch>::max();
-constexpr std::size_t kPlenty = std::size_t{1} << 30;
+constexpr std::size_t kBufferBytes = std::size_t{1} << 30;
 
 struct OfEpoch {
   std::vector<Hit> hits;
@@ -325,7 +325,7 @@ TEST_F(FeedStreamAccount, OfARunThatKeepsUp) {
   std::uint64_t beyond = 0;
   for (unsigned seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Play play(seed, {.buffer_bytes = kPlenty, .drop_when_full = false, .record = {}});
+    Play play(seed, {.buffer_bytes = kBufferBytes, .drop_when_full = false, .record = {}});
     play.run();
     expect_account(play);
     expect_decided_once(play);
@@ -370,7 +370,7 @@ TEST_F(FeedStreamAccount, ARecordingHasAllThatCame) {
   for (unsigned seed = 0; seed < kSeeds / 10 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::filesystem::remove(path_);
-    Play play(seed, {.buffer_bytes = seed % 2 == 0 ? kPlenty : 500, .drop_when_full = false, .record = path_});
+    Play play(seed, {.buffer_bytes = seed % 2 == 0 ? kBufferBytes : 500, .drop_when_full = false, .record = path_});
     play.run();
     EpochsSource recorded(path_);
     SliceData data;

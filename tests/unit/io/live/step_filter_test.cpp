@@ -8,7 +8,7 @@ namespace eventloom::test {
 namespace {
 
 constexpr Epoch kReach = 100;
-constexpr Epoch kFar = 1'000'000'000'000;
+constexpr Epoch kFarAway = 1'000'000'000'000;
 
 /// Batches of buffers of one epoch and three hits.
 struct Filtered {
@@ -56,7 +56,7 @@ TEST(StepFilter, TheEndOfAStreamIsNotBelievedFurtherThanTheStream) {
   stream.take({5});
   stream.batch.clear();
   stream.batch.ended = true;
-  stream.batch.complete = stream.batch.seen_end = kFar;
+  stream.batch.complete = stream.batch.seen_end = kFarAway;
   stream.filter.take_out(stream.batch, 0);
   EXPECT_EQ(stream.batch.complete, 6U);
   EXPECT_EQ(stream.batch.seen_end, 6U);
@@ -66,7 +66,7 @@ TEST(StepFilter, TheEndOfAStreamIsNotBelievedFurtherThanTheStream) {
 TEST(StepFilter, AJumpIsLeftOutAndCountedWhereTheStreamWas) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);
-  stream.take({5, 6, kFar, kFar + 1});
+  stream.take({5, 6, kFarAway, kFarAway + 1});
   EXPECT_EQ(stream.kept(), (Epochs{5, 6}));
   ASSERT_EQ(stream.batch.damage.size(), 1U);
   EXPECT_EQ(stream.batch.damage[0].first_epoch, 7U);
@@ -74,7 +74,7 @@ TEST(StepFilter, AJumpIsLeftOutAndCountedWhereTheStreamWas) {
   EXPECT_EQ(stream.batch.damage[0].n_hits, 6U);
   EXPECT_EQ(stream.batch.damage[0].cause, DropCause::out_of_step);
   EXPECT_LE(stream.batch.complete, 7U);
-  EXPECT_EQ(stream.filter.aside(), kFar + 2);
+  EXPECT_EQ(stream.filter.aside(), kFarAway + 2);
   stream.take({8});
   EXPECT_EQ(stream.kept(), Epochs{8});
   EXPECT_EQ(stream.filter.aside(), std::nullopt);
@@ -84,7 +84,7 @@ TEST(StepFilter, AJumpIsLeftOutAndCountedWhereTheStreamWas) {
 TEST(StepFilter, WhatItMissedWhileItWasAwayIsMissing) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);
-  stream.take({5, kFar});
+  stream.take({5, kFarAway});
   stream.take({20});
   ASSERT_EQ(stream.batch.damage.size(), 1U);
   EXPECT_EQ(stream.batch.damage[0].first_epoch, 6U);
@@ -104,15 +104,15 @@ TEST(StepFilter, AStepBackIsAJump) {
 TEST(StepFilter, WhatIsExpectedIsNoJump) {
   Filtered stream;
   stream.filter.begin_at(0, kReach);
-  stream.take({5, kFar});
-  stream.filter.expect(kFar);
-  stream.take({kFar + 1});
-  EXPECT_EQ(stream.kept(), Epochs{kFar + 1});
+  stream.take({5, kFarAway});
+  stream.filter.expect(kFarAway);
+  stream.take({kFarAway + 1});
+  EXPECT_EQ(stream.kept(), Epochs{kFarAway + 1});
   EXPECT_EQ(stream.filter.aside(), std::nullopt);
 }
 
 TEST(StepFilter, TheFirstOfAllIsNothingWhenTheSecondIsFar) {
-  for (const auto& [wrong, right] : {std::pair{kFar, Epoch{100}}, std::pair{Epoch{0}, kFar}}) {
+  for (const auto& [wrong, right] : {std::pair{kFarAway, Epoch{100}}, std::pair{Epoch{0}, kFarAway}}) {
     Filtered stream;
     EXPECT_FALSE(stream.take({wrong}));
     EXPECT_FALSE(stream.filter.is_placed());
@@ -127,11 +127,11 @@ TEST(StepFilter, TheFirstOfAllIsNothingWhenTheSecondIsFar) {
 
 TEST(StepFilter, ARunThatBeginsElsewhereLeavesOutAll) {
   Filtered stream;
-  stream.take({kFar, kFar + 1});
+  stream.take({kFarAway, kFarAway + 1});
   stream.filter.begin_at(7, kReach);
-  stream.take({kFar, kFar + 1});
+  stream.take({kFarAway, kFarAway + 1});
   EXPECT_TRUE(stream.kept().empty());
-  EXPECT_EQ(stream.filter.aside(), kFar + 2);
+  EXPECT_EQ(stream.filter.aside(), kFarAway + 2);
   EXPECT_EQ(stream.batch.complete, 0U);
 }
 
@@ -155,8 +155,8 @@ TEST(StepFilter, NothingThatIsMissingReachesFar) {
   stream.filter.begin_at(0, kReach);
   stream.take({5});
   stream.batch.clear();
-  stream.batch.damage.push_back({.first_epoch = 6, .n_epochs = kFar, .n_hits = 4, .cause = DropCause::lost});
-  stream.batch.damage.push_back({.first_epoch = kFar, .n_epochs = 9, .n_hits = 5, .cause = DropCause::lost});
+  stream.batch.damage.push_back({.first_epoch = 6, .n_epochs = kFarAway, .n_hits = 4, .cause = DropCause::lost});
+  stream.batch.damage.push_back({.first_epoch = kFarAway, .n_epochs = 9, .n_hits = 5, .cause = DropCause::lost});
   stream.filter.take_out(stream.batch, 0);
   ASSERT_EQ(stream.batch.damage.size(), 2U);
   for (const auto& damage : stream.batch.damage) {
@@ -170,8 +170,8 @@ TEST(StepFilter, TheOnlyOneMayBeAnywhereAhead) {
   Filtered stream;
   stream.filter.expect(std::numeric_limits<Epoch>::max());
   stream.filter.begin_at(0, kReach);
-  stream.take({5, kFar, kFar + 1, 9});
-  EXPECT_EQ(stream.kept(), (Epochs{5, kFar, kFar + 1}));
+  stream.take({5, kFarAway, kFarAway + 1, 9});
+  EXPECT_EQ(stream.kept(), (Epochs{5, kFarAway, kFarAway + 1}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Found {
   LmdFileHeader header;
 };
 
-Found read(const std::string& path) {
+Found found_in(const std::string& path) {
   LmdFile file(path);
   Found found;
   LmdEvent event;
@@ -82,8 +82,8 @@ TEST_F(LmdFlat, EventFieldsAndSubevents) {
 
 TEST_F(LmdFlat, BothByteOrders) {
   const auto bytes = flat_header() + three_events();
-  const auto little = read(write(bytes, "little.lmd"));
-  const auto big = read(write(swapped(bytes), "big.lmd"));
+  const auto little = found_in(write(bytes, "little.lmd"));
+  const auto big = found_in(write(swapped(bytes), "big.lmd"));
   EXPECT_EQ(little.numbers, (Numbers{1, 2, 3}));
   EXPECT_EQ(big.numbers, little.numbers);
   EXPECT_EQ(big.offsets, little.offsets);
@@ -98,7 +98,7 @@ TEST_F(LmdFlat, OddWordCounts) {
   const auto odd = Bytes().u32(3).u16(10).u16(1).u16(9).u8(0).u8(0).u16(0xbeef).text();
   const auto bytes = flat_header() + event(1, odd + subevent(4, {0x01020304})) + event(2, odd) + plain_event(3);
   for (const auto& made : {bytes, swapped(bytes)}) {
-    const auto found = read(write(made));
+    const auto found = found_in(write(made));
     EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
     EXPECT_EQ(found.data, (std::vector<Words>{{0xbeef}, {0x01020304}, {0xbeef}, {3, 5}, {3}}));
   }
@@ -107,15 +107,15 @@ TEST_F(LmdFlat, OddWordCounts) {
 TEST_F(LmdFlat, LongHeaderIsSkippedUnswapped) {
   const std::string more = "abcdef";
   const auto body = three_events();
-  EXPECT_EQ(read(write(flat_header(0, 8, 3) + more + body)).numbers, (Numbers{1, 2, 3}));
-  EXPECT_EQ(read(write(swapped(flat_header(0, 8, 3)) + more + swapped(body))).numbers, (Numbers{1, 2, 3}));
+  EXPECT_EQ(found_in(write(flat_header(0, 8, 3) + more + body)).numbers, (Numbers{1, 2, 3}));
+  EXPECT_EQ(found_in(write(swapped(flat_header(0, 8, 3)) + more + swapped(body))).numbers, (Numbers{1, 2, 3}));
 }
 
 TEST_F(LmdFlat, OtherElementsAreSkippedAndCounted) {
   const auto bytes = flat_header() + element(11, 1, "12345678") + plain_event(1) + element(4, 1, "") +
                      element(6, 2, "ab") + element(123, 4, "ab") + element(321, 4, "abcd") + plain_event(2) +
                      element(99, 9, "x.");
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
   EXPECT_EQ(found.counts.skipped_elements, 6U);
   EXPECT_TRUE(found.problems.empty());
@@ -124,7 +124,7 @@ TEST_F(LmdFlat, OtherElementsAreSkippedAndCounted) {
 TEST_F(LmdFlat, BuffersOfDabcInside) {
   const auto events = three_events();
   const auto head = buffer_header({.size = 48 + events.size(), .used = events.size(), .type = 100});
-  const auto found = read(write(flat_header() + head + events + head + events));
+  const auto found = found_in(write(flat_header() + head + events + head + events));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3, 1, 2, 3}));
   EXPECT_EQ(found.counts.buffers, 2U);
   EXPECT_EQ(found.counts.skipped_elements, 0U);
@@ -132,7 +132,7 @@ TEST_F(LmdFlat, BuffersOfDabcInside) {
 
 TEST_F(LmdFlat, DataThatLookLikeEvents) {
   Words inner{8, 0x0001000a, 0x00010000, 2, 0, 0};
-  const auto found = read(write(flat_header() + event(1, subevent(3, inner)) + plain_event(2)));
+  const auto found = found_in(write(flat_header() + event(1, subevent(3, inner)) + plain_event(2)));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
 }
 
@@ -160,18 +160,18 @@ TEST_F(LmdFlat, Index) {
   const std::vector<std::uint64_t> offsets{48, 48 + size, 48 + 2 * size, 48 + 3 * size};
   for (const unsigned width : {4U, 8U}) {
     const auto whole = flat_header(offsets.back() / 4, width) + three_events() + index_of(offsets, width);
-    EXPECT_EQ(read(write(whole)).index, LmdIndexState::whole);
-    EXPECT_EQ(read(write(whole)).counts.skipped_elements, 0U);
+    EXPECT_EQ(found_in(write(whole)).index, LmdIndexState::whole);
+    EXPECT_EQ(found_in(write(whole)).counts.skipped_elements, 0U);
     auto damaged = whole;
     damaged[damaged.size() - std::size_t{2} * width] ^= 1;
-    const auto found = read(write(damaged));
+    const auto found = found_in(write(damaged));
     EXPECT_EQ(found.index, LmdIndexState::damaged);
     EXPECT_EQ(found.numbers.size(), 3U);
     ASSERT_EQ(found.problems.size(), 1U);
     EXPECT_EQ(found.problems[0].effect, LmdEffect::none);
     EXPECT_EQ(found.problems[0].offset, offsets.back());
-    EXPECT_EQ(read(write(whole.substr(0, whole.size() - 3))).index, LmdIndexState::damaged);
-    EXPECT_EQ(read(write(whole.substr(0, offsets.back()))).index, LmdIndexState::damaged) << "it is missing";
+    EXPECT_EQ(found_in(write(whole.substr(0, whole.size() - 3))).index, LmdIndexState::damaged);
+    EXPECT_EQ(found_in(write(whole.substr(0, offsets.back()))).index, LmdIndexState::damaged) << "it is missing";
   }
 }
 
@@ -180,7 +180,7 @@ TEST_F(LmdFlat, IndexOfTheOtherByteOrder) {
   const std::vector<std::uint64_t> offsets{48, 48 + size};
   auto bytes = swapped(flat_header(offsets.back() / 4) + plain_event(1) + index_of(offsets, 8));
   bytes = swap_halves(swap_halves(bytes, 8, 1), offsets.back() + 16, 2);
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.index, LmdIndexState::whole);
   EXPECT_EQ(found.header.flat.table, offsets.back() / 4);
 }
@@ -188,13 +188,13 @@ TEST_F(LmdFlat, IndexOfTheOtherByteOrder) {
 TEST_F(LmdFlat, IndexAtAnotherPlaceThanTheHeaderSays) {
   const auto size = plain_event(1).size();
   const auto bytes = flat_header(99) + plain_event(1) + index_of({48, 48 + size}, 8);
-  EXPECT_EQ(read(write(bytes)).index, LmdIndexState::damaged);
+  EXPECT_EQ(found_in(write(bytes)).index, LmdIndexState::damaged);
 }
 
 TEST_F(LmdFlat, LengthsThatOverflow) {
   for (const std::int64_t dlen : {0x7ffffffaLL, 0x7ffffffcLL, 0x7fffffffLL, 0xfffffffcLL, 0xffffffffLL, 0LL, 3LL}) {
     const auto bad = event(2, subevent(1, {2, 7}), 1, 0, dlen);
-    const auto found = read(write(flat_header() + plain_event(1) + bad + plain_event(3) + plain_event(4)));
+    const auto found = found_in(write(flat_header() + plain_event(1) + bad + plain_event(3) + plain_event(4)));
     EXPECT_EQ(found.numbers, (Numbers{1, 3, 4})) << dlen;
     ASSERT_EQ(found.problems.size(), 1U);
     EXPECT_EQ(found.problems[0].offset, 48 + plain_event(1).size());
@@ -207,14 +207,14 @@ TEST_F(LmdFlat, SubeventsAreNotTakenForEvents) {
   // for what follows them.
   const auto decoy = subevent(0x00010000, {3, 0, 0, 0, 0});
   const auto bad = event(2, decoy + decoy, 1, 0, 0x100000);
-  const auto found = read(write(flat_header() + plain_event(1) + bad + plain_event(3)));
+  const auto found = found_in(write(flat_header() + plain_event(1) + bad + plain_event(3)));
   EXPECT_EQ(found.numbers, (Numbers{1, 3}));
 }
 
 TEST_F(LmdFlat, SubeventsThatDoNotFillTheirEvent) {
   auto bad = plain_event(2);
   bad[16] = 9;  // the first subevent's length
-  const auto found = read(write(flat_header() + plain_event(1) + bad + plain_event(3)));
+  const auto found = found_in(write(flat_header() + plain_event(1) + bad + plain_event(3)));
   EXPECT_EQ(found.numbers, (Numbers{1, 3}));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::loss);
@@ -226,7 +226,7 @@ TEST_F(LmdFlat, CutAnywhere) {
   const auto size = plain_event(1).size();
   for (std::size_t end = 48; end < bytes.size(); ++end) {
     for (const bool swap : {false, true}) {
-      const auto found = read(write(swap ? swapped(bytes).substr(0, end) : bytes.substr(0, end)));
+      const auto found = found_in(write(swap ? swapped(bytes).substr(0, end) : bytes.substr(0, end)));
       EXPECT_EQ(found.numbers.size(), (end - 48) / size) << end;
       EXPECT_EQ(found.problems.empty(), (end - 48) % size == 0) << end;
       if (found.problems.empty()) continue;
@@ -237,13 +237,13 @@ TEST_F(LmdFlat, CutAnywhere) {
 }
 
 TEST_F(LmdFlat, CutEventTellsItsSubevents) {
-  const auto found = read(write(flat_header() + plain_event(1) + plain_event(2).substr(0, 40)));
+  const auto found = found_in(write(flat_header() + plain_event(1) + plain_event(2).substr(0, 40)));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].hits, 2U);
 }
 
 TEST_F(LmdFlat, HeaderLongerThanTheFile) {
-  const auto found = read(write(flat_header(0, 8, 1000) + three_events()));
+  const auto found = found_in(write(flat_header(0, 8, 1000) + three_events()));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
 }
@@ -251,7 +251,7 @@ TEST_F(LmdFlat, HeaderLongerThanTheFile) {
 TEST_F(LmdFlat, GarbageIsNotSearchedForEver) {
   std::string garbage;
   for (int i = 0; i < 100000; ++i) garbage += element(10, 1, "\x07\x07");  // events that are too short
-  const auto found = read(write(flat_header() + garbage));
+  const auto found = found_in(write(flat_header() + garbage));
   EXPECT_TRUE(found.numbers.empty());
   EXPECT_EQ(found.problems.size(), 1U);
 }
@@ -285,15 +285,15 @@ TEST_F(LmdFlat, FileThatShrinksWhileItIsRead) {
 
 TEST_F(LmdFlat, NoLmdFile) {
   for (const auto& bytes : {std::string(), std::string("short"), std::string(500, 'x')}) {
-    EXPECT_THROW((void)read(write(bytes)), UserError);
+    EXPECT_THROW((void)found_in(write(bytes)), UserError);
   }
-  EXPECT_THROW((void)read(path("none.lmd")), UserError);
+  EXPECT_THROW((void)found_in(path("none.lmd")), UserError);
 }
 
 // ---------------------------------------------------------------- 2000/1
 
 TEST_F(LmdClassic, HeaderTexts) {
-  const auto found = read(write(classic_header(1024) + buffer({.size = 1024}, three_events())));
+  const auto found = found_in(write(classic_header(1024) + buffer({.size = 1024}, three_events())));
   EXPECT_TRUE(found.header.classic);
   EXPECT_EQ(found.header.buffer_bytes, 1024U);
   EXPECT_EQ(found.header.label, "tape");
@@ -331,7 +331,7 @@ TEST_F(LmdClassic, EventsSpanBuffers) {
                      buffer({.number = 4, .continues = true}, parts[3] + plain_event(3));
   auto big = swapped(bytes.substr(0, 48)) + bytes.substr(48, 464) + swapped(bytes.substr(512));
   for (const auto& made : {bytes, big}) {
-    const auto found = read(write(made));
+    const auto found = found_in(write(made));
     EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
     EXPECT_EQ(found.data, (std::vector<Words>{{1, 5}, {1}, {2, 5}, {2}, {3, 5}, {3}}));
     EXPECT_EQ(found.counts.buffers, 4U);
@@ -349,7 +349,7 @@ TEST_F(LmdClassic, BufferSizes) {
     if (size >= 32768) head = head.substr(0, 48 + 100);
     if (size >= 32768) head.replace(40, 4, Bytes().u32(50).text());
     if (size % 512 != 0) head.replace(0, 4, Bytes().u32((size - 48) / 2).text());
-    const auto found = read(write(head + buffer({.size = size}, three_events())));
+    const auto found = found_in(write(head + buffer({.size = size}, three_events())));
     EXPECT_EQ(found.numbers, (Numbers{1, 2, 3})) << size;
     EXPECT_EQ(found.header.buffer_bytes, size);
     EXPECT_TRUE(found.problems.empty());
@@ -358,16 +358,16 @@ TEST_F(LmdClassic, BufferSizes) {
 
 TEST_F(LmdClassic, LongBuffersHaveTheirUsedWordsElsewhere) {
   const auto head = classic_header(65536).substr(0, 48);
-  const auto found = read(write(head + buffer({.size = 65536}, three_events())));
+  const auto found = found_in(write(head + buffer({.size = 65536}, three_events())));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
-  const auto dabc = read(write(classic_header() + buffer({.type = 100}, three_events())));
+  const auto dabc = found_in(write(classic_header() + buffer({.type = 100}, three_events())));
   EXPECT_EQ(dabc.numbers, (Numbers{1, 2, 3}));
 }
 
 TEST_F(LmdClassic, BuffersOfDabcAreAsLongAsTheirContents) {
   const auto one = three_events();
   const auto head = buffer_header({.size = 48 + one.size(), .used = one.size(), .type = 100});
-  const auto found = read(write(classic_header() + head + one + head + one));
+  const auto found = found_in(write(classic_header() + head + one + head + one));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3, 1, 2, 3}));
 }
 
@@ -375,7 +375,7 @@ TEST_F(LmdClassic, EmptyBuffersAndOtherElements) {
   const auto bytes = classic_header() + buffer({.number = 1}, "") +
                      buffer({.number = 2}, element(11, 1, "1234") + plain_event(1) + element(6, 1, "")) +
                      buffer({.number = 3, .type = 11}, "") + buffer({.number = 4}, plain_event(2));
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
   EXPECT_EQ(found.counts.skipped_elements, 3U);
 }
@@ -383,13 +383,13 @@ TEST_F(LmdClassic, EmptyBuffersAndOtherElements) {
 TEST_F(LmdClassic, ByteOrderOfEachBuffer) {
   const auto bytes = classic_header() + buffer({.number = 1}, plain_event(1)) +
                      swapped(buffer({.number = 2, .mark = 0}, plain_event(2))) + buffer({.number = 3}, plain_event(3));
-  EXPECT_EQ(read(write(bytes)).numbers, (Numbers{1, 2, 3}));
+  EXPECT_EQ(found_in(write(bytes)).numbers, (Numbers{1, 2, 3}));
 }
 
 TEST_F(LmdClassic, FragmentAtTheStart) {
   const auto parts = fragments(plain_event(1), {20});
   const auto bytes = classic_header() + buffer({.number = 7, .continues = true}, parts[1] + plain_event(2));
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{2}));
   EXPECT_EQ(found.counts.skipped_fragments, 1U);
   ASSERT_EQ(found.problems.size(), 1U);
@@ -399,7 +399,7 @@ TEST_F(LmdClassic, FragmentAtTheStart) {
 TEST_F(LmdClassic, FragmentAtTheEnd) {
   const auto parts = fragments(plain_event(2), {32});
   const auto bytes = classic_header() + buffer({.goes_on = true}, plain_event(1) + parts[0]);
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1}));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::breaks_off);
@@ -412,7 +412,7 @@ TEST_F(LmdClassic, MissingBuffers) {
   const auto four = fragments(plain_event(4), {20});
   const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + two[0]) +
                      buffer({.number = 5, .continues = true}, four[1] + plain_event(5));
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 5}));
   EXPECT_EQ(found.counts.missing_buffers, 3U);
   EXPECT_EQ(found.counts.skipped_fragments, 1U);
@@ -425,7 +425,7 @@ TEST_F(LmdClassic, BuffersWithoutNumbers) {
   const auto parts = fragments(plain_event(2), {20});
   const auto bytes = classic_header() + buffer({.number = 0, .goes_on = true}, plain_event(1) + parts[0]) +
                      buffer({.number = 0, .continues = true}, parts[1]);
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
   EXPECT_TRUE(found.problems.empty());
 }
@@ -434,7 +434,7 @@ TEST_F(LmdClassic, FlagsThatDisagree) {
   const auto parts = fragments(plain_event(2), {20});
   const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + parts[0]) +
                      buffer({.number = 2}, plain_event(3)) + buffer({.number = 3, .continues = true}, parts[1]);
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 3}));
   EXPECT_EQ(found.problems.size(), 2U);
 }
@@ -444,7 +444,7 @@ TEST_F(LmdClassic, DamageIsLeftWithItsBuffer) {
   bad[1] = '\x7f';
   const auto bytes = classic_header() + buffer({.number = 1}, plain_event(1) + bad + plain_event(3)) +
                      buffer({.number = 2}, plain_event(4));
-  const auto found = read(write(bytes));
+  const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 4}));
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::hole);
@@ -456,7 +456,7 @@ TEST_F(LmdClassic, DamagedBufferHeader) {
     bad[at] = '\x7f';
     const auto bytes =
         classic_header() + buffer({.number = 1}, plain_event(1)) + bad + buffer({.number = 3}, plain_event(3));
-    const auto found = read(write(bytes));
+    const auto found = found_in(write(bytes));
     EXPECT_EQ(found.numbers, (Numbers{1, 3}));
     ASSERT_EQ(found.problems.size(), 1U) << "the hole is told once";
     EXPECT_EQ(found.problems[0].offset, 1024U);
@@ -470,7 +470,7 @@ TEST_F(LmdClassic, CutAnywhere) {
   const auto one = 512 + 48 + plain_event(1).size();
   const auto two = 1024 + 48 + parts[1].size();
   for (std::size_t end = 512; end < bytes.size(); ++end) {
-    const auto found = read(write(bytes.substr(0, end)));
+    const auto found = found_in(write(bytes.substr(0, end)));
     const auto three = two + plain_event(3).size();
     const auto expected = (end >= one ? 1U : 0U) + (end >= two ? 1U : 0U) + (end >= three ? 1U : 0U);
     EXPECT_EQ(found.numbers.size(), expected) << end;
@@ -485,7 +485,7 @@ TEST_F(LmdClassic, SizesThatMakeNoSense) {
   for (const std::uint32_t dlen : {0U, 3U, 0x08000100U, 0x7fffffe8U, 0xffffffffU}) {
     auto bytes = classic_header() + std::string(512, '\0');
     bytes.replace(0, 4, Bytes().u32(dlen).text());
-    EXPECT_THROW((void)read(write(bytes)), UserError) << dlen;
+    EXPECT_THROW((void)found_in(write(bytes)), UserError) << dlen;
   }
 }
 

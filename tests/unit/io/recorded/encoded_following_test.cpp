@@ -17,7 +17,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint32_t kEpochTicks = 100;
-constexpr Epoch kAll = std::numeric_limits<Epoch>::max();
+constexpr Epoch kNoEnd = std::numeric_limits<Epoch>::max();
 constexpr std::chrono::milliseconds kAtOnce{0};
 constexpr std::chrono::hours kNever{1};
 
@@ -92,7 +92,7 @@ TEST(FollowingAStream, GivesTheSameBuffersStepByStep) {
     Epoch from = 0;
     std::size_t steps = 0;
     for (auto end = live.read_on();; end = live.read_on()) {
-      const auto more = bytes_of(live, {from, end.value_or(kAll)});
+      const auto more = bytes_of(live, {from, end.value_or(kNoEnd)});
       bytes.insert(bytes.end(), more.begin(), more.end());
       if (!end) break;
       EXPECT_GE(*end, from) << "epochs rise";
@@ -101,7 +101,7 @@ TEST(FollowingAStream, GivesTheSameBuffersStepByStep) {
       ++steps;
     }
     EXPECT_EQ(steps, 50U) << "one step for each block";
-    EXPECT_EQ(bytes, bytes_of(whole, {0, kAll}));
+    EXPECT_EQ(bytes, bytes_of(whole, {0, kNoEnd}));
   }
 }
 
@@ -124,7 +124,7 @@ TEST(FollowingAStream, HitsWaitForEarlierOnesAsLongAsTold) {
   patient.read_on();
   EXPECT_FALSE(patient.read_on());
   EXPECT_EQ(patient.hits_read(), 4U);
-  EXPECT_TRUE(damage_of(patient, {0, kAll}).empty());
+  EXPECT_TRUE(damage_of(patient, {0, kNoEnd}).empty());
   auto hasty = stream_of(blocks, 100, LiveReading{kAtOnce});
   hasty.read_on();
   EXPECT_EQ(hasty.hits_read(), 2U);
@@ -138,14 +138,14 @@ TEST(FollowingAStream, LateHitsAreLostAndCounted) {
   EXPECT_EQ(live.counts().at("hits_dropped_late"), 4U);
   EXPECT_EQ(live.hits_read(), 8U) << "lost ones are accounted for";
   std::uint64_t lost = 0;
-  for (const auto& damage : damage_of(live, {0, kAll})) {
+  for (const auto& damage : damage_of(live, {0, kNoEnd})) {
     EXPECT_EQ(damage.cause, DropCause::late);
     EXPECT_EQ(damage.n_epochs, 0U) << "nothing else is missing";
     lost += damage.n_hits;
   }
   EXPECT_EQ(lost, 4U);
   auto file = stream_of(blocks, 1, std::nullopt);
-  EXPECT_THROW(bytes_of(file, {0, kAll}), UserError) << "in a file it is an error";
+  EXPECT_THROW(bytes_of(file, {0, kNoEnd}), UserError) << "in a file it is an error";
 }
 
 TEST(FollowingAStream, DamageBelongsToAStepThatIsToCome) {
@@ -153,7 +153,7 @@ TEST(FollowingAStream, DamageBelongsToAStepThatIsToCome) {
   Epoch from = 0;
   std::uint64_t lost = 0;
   for (auto end = live.read_on();; end = live.read_on()) {
-    for (const auto& damage : damage_of(live, {from, end.value_or(kAll)})) lost += damage.n_hits;
+    for (const auto& damage : damage_of(live, {from, end.value_or(kNoEnd)})) lost += damage.n_hits;
     if (!end) break;
     from = *end;
     live.forget(from);
@@ -182,7 +182,7 @@ std::uint64_t follow(EncodedStream& stream) {
   }
   std::uint64_t hits = 0;
   SliceData data;
-  stream.collect({0, kAll}, data);
+  stream.collect({0, kNoEnd}, data);
   for (const auto piece : data.pieces) {
     for (std::size_t at = 0; at < piece.size();) {
       const auto header = read_epoch_buffer_header(piece.subspan(at));
@@ -222,9 +222,9 @@ TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
                         LiveReading{.longest_wait = kAtOnce, .longest_quiet = kAtOnce});
   Epoch from = 0;
   std::uint64_t lost = 0;
-  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kAll))) {
+  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kNoEnd))) {
     end = live.read_on();
-    for (const auto& damage : damage_of(live, {from, end.value_or(kAll)})) lost += damage.n_hits;
+    for (const auto& damage : damage_of(live, {from, end.value_or(kNoEnd)})) lost += damage.n_hits;
     if (end) live.forget(*end);
   }
   EXPECT_EQ(lost, 3U);
@@ -241,9 +241,9 @@ TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
                            LiveReading{.longest_wait = kNever, .longest_quiet = kAtOnce, .most_bytes = 0});
   std::uint64_t hits = 0;
   Epoch from = 0;
-  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kAll))) {
+  for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kNoEnd))) {
     end = patient.read_on();
-    for (auto bytes = bytes_of(patient, {from, end.value_or(kAll)}); !bytes.empty();) {
+    for (auto bytes = bytes_of(patient, {from, end.value_or(kNoEnd)}); !bytes.empty();) {
       const auto header = read_epoch_buffer_header(bytes);
       if (header->first_epoch >= from) hits += header->n_hits;
       bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header->stored_bytes()));
@@ -267,7 +267,7 @@ TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {
   EXPECT_EQ(live.counts().at("hits_dropped_untimed"), 1U);
   EXPECT_EQ(live.end_epoch(), 21U);
   auto file = stream_of(blocks, 1, std::nullopt);
-  EXPECT_THROW(bytes_of(file, {0, kAll}), UserError);
+  EXPECT_THROW(bytes_of(file, {0, kNoEnd}), UserError);
 }
 
 TEST(BlockLosses, HitsAreTakenOutOfABlock) {

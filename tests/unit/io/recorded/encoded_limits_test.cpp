@@ -12,14 +12,14 @@
 namespace eventloom {
 namespace {
 
-constexpr std::uint32_t kEpochTicks = 100;
+constexpr std::uint32_t kTicksOfEpoch = 100;
 constexpr Epoch kFar = Epoch{1} << 40;
 
 /// Gives its blocks.
-class BlockReader final : public HitReader {
+class GivenBlocks final : public HitReader {
  public:
-  explicit BlockReader(std::vector<HitBlock> blocks) : blocks_(std::move(blocks)) {
-    header_.base = {1000, kEpochTicks};
+  explicit GivenBlocks(std::vector<HitBlock> blocks) : blocks_(std::move(blocks)) {
+    header_.base = {1000, kTicksOfEpoch};
   }
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -39,10 +39,10 @@ class BlockReader final : public HitReader {
 };
 
 std::unique_ptr<EncodedStream> stream_of(std::vector<HitBlock> blocks) {
-  return std::make_unique<EncodedStream>(std::make_unique<BlockReader>(std::move(blocks)), 1);
+  return std::make_unique<EncodedStream>(std::make_unique<GivenBlocks>(std::move(blocks)), 1);
 }
 
-HitBlock block_of(const std::vector<Tick>& times) {
+HitBlock block_at(const std::vector<Tick>& times) {
   HitBlock block;
   block.time = times;
   block.channel.assign(times.size(), 1);
@@ -52,7 +52,7 @@ HitBlock block_of(const std::vector<Tick>& times) {
 /// Hits in each of these epochs, a block for each.
 std::unique_ptr<EncodedStream> stream_in(const std::vector<Epoch>& epochs) {
   std::vector<HitBlock> blocks;
-  for (const Epoch epoch : epochs) blocks.push_back(block_of({epoch * kEpochTicks, epoch * kEpochTicks + 5}));
+  for (const Epoch epoch : epochs) blocks.push_back(block_at({epoch * kTicksOfEpoch, epoch * kTicksOfEpoch + 5}));
   return stream_of(std::move(blocks));
 }
 
@@ -67,17 +67,17 @@ std::string complaint_of_reading(Source& source) {
 }
 
 TEST(EncodedLimits, TakesTheLastTimeThatHasAnEpoch) {
-  const Tick last = (max_epoch(kEpochTicks) + 1) * kEpochTicks - 1;
-  const auto stream = stream_of({block_of({3, last})});
+  const Tick last = (max_epoch(kTicksOfEpoch) + 1) * kTicksOfEpoch - 1;
+  const auto stream = stream_of({block_at({3, last})});
   EXPECT_EQ(complaint_of_reading(*stream), "");
   EXPECT_EQ(stream->hits_read(), 2U);
-  EXPECT_EQ(stream->end_epoch(), max_epoch(kEpochTicks) + 1);
+  EXPECT_EQ(stream->end_epoch(), max_epoch(kTicksOfEpoch) + 1);
 }
 
 TEST(EncodedLimits, RefusesLaterTimes) {
-  const Tick last = (max_epoch(kEpochTicks) + 1) * kEpochTicks - 1;
+  const Tick last = (max_epoch(kTicksOfEpoch) + 1) * kTicksOfEpoch - 1;
   for (const Tick time : {last + 1, std::numeric_limits<Tick>::max()}) {
-    const auto text = complaint_of_reading(*stream_of({block_of({3, time})}));
+    const auto text = complaint_of_reading(*stream_of({block_at({3, time})}));
     EXPECT_NE(text.find("blocks"), std::string::npos) << text;
     EXPECT_NE(text.find("time " + std::to_string(time)), std::string::npos) << text;
     EXPECT_NE(text.find("is " + std::to_string(last)), std::string::npos) << text;
@@ -97,9 +97,9 @@ TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
 
 /// A buffer of epochs 64 to 79 is behind `from`, the damage in epoch 70 is not.
 TEST(EncodedLimits, NamesWhereTheNextDamageBegins) {
-  HitBlock lossy = block_of({70 * kEpochTicks, kFar * kEpochTicks});
+  HitBlock lossy = block_at({70 * kTicksOfEpoch, kFar * kTicksOfEpoch});
   lossy.losses.push_back({.before = 1, .offset = 9, .hits = 2});
-  const auto stream = stream_of({block_of({64 * kEpochTicks}), lossy});
+  const auto stream = stream_of({block_at({64 * kTicksOfEpoch}), lossy});
   EXPECT_EQ(stream->next_beginning(64), 64U);
   EXPECT_EQ(stream->next_beginning(65), 70U);
   EXPECT_EQ(stream->next_beginning(71), kFar);

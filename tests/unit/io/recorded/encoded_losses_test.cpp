@@ -16,7 +16,7 @@
 namespace eventloom {
 namespace {
 
-constexpr std::uint32_t kEpochTicks = 100;
+constexpr std::uint32_t kTicksPerEpoch = 100;
 
 struct Hit {
   Tick time = 0;
@@ -38,7 +38,7 @@ class ScriptReader final : public HitReader {
  public:
   explicit ScriptReader(const Script& script) : script_(script) {
     header_.source = 3;
-    header_.base = {1000, kEpochTicks};
+    header_.base = {1000, kTicksPerEpoch};
     header_.payload = script.payload;
     header_.flags = script.flags;
   }
@@ -103,7 +103,7 @@ struct Part {
 
   void epoch(Epoch e) { open = e; }
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
-    hits.push_back({open * kEpochTicks + tick, channel, {payload.begin(), payload.end()}});
+    hits.push_back({open * kTicksPerEpoch + tick, channel, {payload.begin(), payload.end()}});
   }
   void tag(std::uint32_t) {}
   void peak(Peak) {}
@@ -124,7 +124,7 @@ Part decoded(const SliceData& data, const StreamHeader& header) {
       if (!buffer || buffer->stored_bytes() > piece.size()) return part;
       const auto words = words_of(*buffer, piece);
       EXPECT_TRUE(words_intact(*buffer, words));
-      EXPECT_FALSE(MarkerReader(words, {buffer->epochs(), kEpochTicks, header.payload}, part).read());
+      EXPECT_FALSE(MarkerReader(words, {buffer->epochs(), kTicksPerEpoch, header.payload}, part).read());
       piece = piece.subspan(buffer->stored_bytes());
     }
   }
@@ -138,7 +138,7 @@ Part collected(EncodedStream& stream, EpochRange epochs) {
   return decoded(data, stream.header());
 }
 
-constexpr EpochRange kAll{0, Epoch{1} << 40};
+constexpr EpochRange kWhole{0, Epoch{1} << 40};
 
 /// Hits that are nearly in order, with losses of all kinds between them, in blocks of all sizes.
 Script random_script(std::uint64_t seed, std::size_t disorder) {
@@ -193,13 +193,13 @@ struct Sent {
 Sent send_all(EncodedStream& stream, const SliceGeometry& geometry, bool look_first, bool forget) {
   Sent sent;
   if (look_first) {
-    EXPECT_LE(stream.first_epoch().value_or(0), stream.end_epoch().value_or(kAll.end));
+    EXPECT_LE(stream.first_epoch().value_or(0), stream.end_epoch().value_or(kWhole.end));
   }
   for (SliceId slice{0};; ++slice.value) {
     const auto part = collected(stream, geometry.sent_epochs(slice));
     const auto owned = geometry.owned_epochs(slice);
     if (stream.end_epoch() && owned.begin >= *stream.end_epoch()) return sent;
-    for (const auto& hit : part.hits) sent.hits += owned.contains(hit.time / kEpochTicks) ? 1 : 0;
+    for (const auto& hit : part.hits) sent.hits += owned.contains(hit.time / kTicksPerEpoch) ? 1 : 0;
     for (const auto& [first, n, offset, hits, cause] : part.damage) {
       if (!owned.contains(first)) continue;
       sent.lost += hits;
@@ -218,7 +218,7 @@ TEST(EncodedLosses, EveryHitReadAndEveryHitLostIsOwnedByOneSlice) {
       for (const Tick overlap : {0, 250}) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(length) + " epochs a slice");
         const auto stream = stream_of(script, disorder);
-        const auto sent = send_all(*stream, {{1000, kEpochTicks}, length, overlap, 0}, seed % 2 == 0, seed % 7 != 0);
+        const auto sent = send_all(*stream, {{1000, kTicksPerEpoch}, length, overlap, 0}, seed % 2 == 0, seed % 7 != 0);
         ASSERT_EQ(sent.hits, hits_of(script).size());
         ASSERT_EQ(sent.lost, lost_in(script));
         ASSERT_EQ(stream->hits_read(), sent.hits + sent.lost);
@@ -238,11 +238,11 @@ TEST(EncodedLosses, WhatASliceIsSentDoesNotDependOnTheSteps) {
     const auto script = random_script(seed, disorder);
     for (const std::uint64_t length : {1, 5, 40}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(length) + " epochs a slice");
-      const SliceGeometry geometry{{1000, kEpochTicks}, length, 150, 0};
+      const SliceGeometry geometry{{1000, kTicksPerEpoch}, length, 150, 0};
       const auto slice_by_slice = stream_of(script, disorder);
       const auto sent = send_all(*slice_by_slice, geometry, false, true);
       const auto at_once = stream_of(script, disorder);
-      const auto all = collected(*at_once, kAll);
+      const auto all = collected(*at_once, kWhole);
       ASSERT_EQ(all.hits, hits_of(script));
       ASSERT_EQ(at_once->end_epoch(), slice_by_slice->end_epoch());
       ASSERT_EQ(at_once->first_epoch(), slice_by_slice->first_epoch());
@@ -262,7 +262,7 @@ TEST(EncodedLosses, TheNextBeginningIsThatOfABufferOrOfDamage) {
     const auto script = random_script(seed, disorder);
     const auto whole = stream_of(script, disorder);
     SliceData data;
-    whole->collect(kAll, data);
+    whole->collect(kWhole, data);
     std::set<Epoch> begins;
     for (const auto& d : data.damage) begins.insert(d.first_epoch);
     for (auto piece : data.pieces) {
@@ -324,7 +324,7 @@ TEST(EncodedLosses, AStreamOfNothingButLossesHasAnEpochForThem) {
     const auto stream = stream_of(script);
     EXPECT_EQ(stream->first_epoch(), 0U);
     EXPECT_EQ(stream->end_epoch(), 1U);
-    const auto sent = send_all(*stream, {{1000, kEpochTicks}, 10, 100, 0}, false, true);
+    const auto sent = send_all(*stream, {{1000, kTicksPerEpoch}, 10, 100, 0}, false, true);
     EXPECT_EQ(sent.lost, 4U);
     EXPECT_EQ(stream->hits_read(), 4U);
     EXPECT_EQ(stream->anomalies(), 1U);
@@ -340,7 +340,7 @@ TEST(EncodedLosses, AnEmptyStreamHasNoEpochs) {
     EXPECT_FALSE(stream->end_epoch());
     EXPECT_FALSE(stream->first_epoch());
     EXPECT_EQ(stream->end_epoch(), 0U);
-    EXPECT_EQ(collected(*stream, kAll), Part{});
+    EXPECT_EQ(collected(*stream, kWhole), Part{});
     EXPECT_EQ(stream->hits_read(), 0U);
     EXPECT_FALSE(stream->tail_damage());
   }
@@ -375,7 +375,7 @@ TEST(EncodedLosses, AnomaliesAndCountsAreThoseOfTheReaderAndTheLosses) {
                              {.before = 1, .hits = 0},
                              {.before = 1, .hits = 5, .cause = DropCause::untimed}};
   const auto stream = stream_of(script);
-  collected(*stream, kAll);
+  collected(*stream, kWhole);
   EXPECT_EQ(stream->anomalies(), 9U);
   EXPECT_EQ(stream->counts(), (SourceCounts{{"events", 12}, {"missing_numbers", 3}, {"hits_dropped_untimed", 5}}));
 }
@@ -402,11 +402,11 @@ TEST(EncodedLosses, LargePayloadStaysWhereItIsGiven) {
   for (Epoch e = 0; e < given.size(); ++e) {
     const auto part = decoded(given[e], stream->header());
     for (const auto& hit : expected) {
-      if (hit.time / kEpochTicks != e) continue;
+      if (hit.time / kTicksPerEpoch != e) continue;
       EXPECT_EQ(std::ranges::count(part.hits, hit), 1) << "the hit at " << hit.time;
     }
   }
-  EXPECT_EQ(collected(*stream, kAll).hits, expected);
+  EXPECT_EQ(collected(*stream, kWhole).hits, expected);
 }
 
 /// A forgotten chunk of memory is used again: what is still wanted must not be.
@@ -437,7 +437,7 @@ TEST(EncodedLosses, ForgettingTakesNothingThatIsStillWanted) {
     const auto part = decoded(held[oldest.begin / kStep], stream->header());
     ASSERT_EQ(collected(*stream, oldest), part) << "epoch " << oldest.begin;
     for (const auto& hit : part.hits) {
-      if (!oldest.contains(hit.time / kEpochTicks)) continue;
+      if (!oldest.contains(hit.time / kTicksPerEpoch)) continue;
       ASSERT_EQ(hit, expected[seen++]);
     }
   }

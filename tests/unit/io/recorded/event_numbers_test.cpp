@@ -75,8 +75,8 @@ std::vector<Arrival> arrivals_of(const std::vector<std::uint32_t>& numbers) {
 
 std::vector<Fate> fates_of(const std::vector<std::uint32_t>& numbers) { return judged(arrivals_of(numbers)).fates; }
 
-Fate kept(Tick tick) { return {std::nullopt, tick}; }
-Fate dropped(DropCause cause) { return {cause, 0}; }
+Fate kept_at(Tick tick) { return {std::nullopt, tick}; }
+Fate dropped_for(DropCause cause) { return {cause, 0}; }
 
 using Fates = std::vector<Fate>;
 
@@ -268,7 +268,7 @@ TEST(EventNumbers, NoNumberIsKeptTwiceAndAllRise) {
 
 TEST(EventNumbers, RisingNumbersStayAndGapsAreCounted) {
   const auto found = judged(arrivals_of({7, 8, 11, 12}));
-  EXPECT_EQ(found.fates, (Fates{kept(7), kept(8), kept(11), kept(12)}));
+  EXPECT_EQ(found.fates, (Fates{kept_at(7), kept_at(8), kept_at(11), kept_at(12)}));
   EXPECT_EQ(found.counts, (SourceCounts{{"first_number", 7},
                                         {"last_number", 12},
                                         {"missing_numbers", 2},
@@ -287,33 +287,36 @@ TEST(EventNumbers, AnEmptyStreamHasNoFirstNumber) {
 TEST(EventNumbers, NumbersGoOnBeyondThe32Bits) {
   const Tick wrap = Tick{1} << 32;
   EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, 1}),
-            (Fates{kept(wrap - 2), kept(wrap - 1), kept(wrap), kept(wrap + 1)}));
+            (Fates{kept_at(wrap - 2), kept_at(wrap - 1), kept_at(wrap), kept_at(wrap + 1)}));
   const auto gap = judged(arrivals_of({kLast32 - 1, kLast32, 3, 4}));
-  EXPECT_EQ(gap.fates.back(), kept(wrap + 4));
+  EXPECT_EQ(gap.fates.back(), kept_at(wrap + 4));
   EXPECT_EQ(gap.counts.at("missing_numbers"), 3U);
   EXPECT_EQ(gap.counts.at("last_number"), wrap + 4);
-  EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, kLast32, 1}).at(3), dropped(kDuplicate));
+  EXPECT_EQ(fates_of({kLast32 - 1, kLast32, 0, kLast32, 1}).at(3), dropped_for(kDuplicate));
 }
 
 TEST(EventNumbers, ASecondEventOfANumberIsADuplicate) {
-  EXPECT_EQ(fates_of({1, 2, 2, 2, 3}), (Fates{kept(1), kept(2), dropped(kDuplicate), dropped(kDuplicate), kept(3)}));
-  EXPECT_EQ(fates_of({1, 2, 3, 4, 2, 5}).at(4), dropped(kDuplicate));
+  EXPECT_EQ(fates_of({1, 2, 2, 2, 3}),
+            (Fates{kept_at(1), kept_at(2), dropped_for(kDuplicate), dropped_for(kDuplicate), kept_at(3)}));
+  EXPECT_EQ(fates_of({1, 2, 3, 4, 2, 5}).at(4), dropped_for(kDuplicate));
 }
 
 TEST(EventNumbers, AnUnfinishedCopyGivesWayToTheEvent) {
   const auto found = judged({{1}, {2}, {2, true}, {3}});
-  EXPECT_EQ(found.fates, (Fates{kept(1), dropped(kRepeated), kept(2), kept(3)}));
+  EXPECT_EQ(found.fates, (Fates{kept_at(1), dropped_for(kRepeated), kept_at(2), kept_at(3)}));
   EXPECT_EQ(found.counts.at("repeated_incomplete"), 1U);
   EXPECT_EQ(found.counts.at("duplicate_numbers"), 0U);
-  EXPECT_EQ(judged({{1}, {1, true}, {2}}).fates, (Fates{dropped(kRepeated), kept(1), kept(2)})) << "the first event";
-  EXPECT_EQ(judged({{1}, {9}, {9, true}, {10}}).fates, (Fates{kept(1), dropped(kRepeated), kept(9), kept(10)}))
+  EXPECT_EQ(judged({{1}, {1, true}, {2}}).fates, (Fates{dropped_for(kRepeated), kept_at(1), kept_at(2)}))
+      << "the first event";
+  EXPECT_EQ(judged({{1}, {9}, {9, true}, {10}}).fates,
+            (Fates{kept_at(1), dropped_for(kRepeated), kept_at(9), kept_at(10)}))
       << "behind a gap";
 }
 
 TEST(EventNumbers, NothingIsCompletedThatIsNoLongerAtHand) {
   // 2 comes directly behind 50, not behind the 2 that it might complete.
   const auto found = judged({{1}, {2}, {50}, {2, true}, {3}});
-  EXPECT_EQ(found.fates, (Fates{kept(1), kept(2), dropped(kOutOfStep), dropped(kDuplicate), kept(3)}));
+  EXPECT_EQ(found.fates, (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep), dropped_for(kDuplicate), kept_at(3)}));
   EventNumbers numbers;
   for (const std::uint32_t number : {1, 2, 50}) numbers.judge(number, false);
   const auto judgement = numbers.judge(2, true);
@@ -338,45 +341,47 @@ TEST(EventNumbers, WhatLiesBeforeAnEventTakenBackIsNotTakenBackToo) {
 }
 
 TEST(EventNumbers, ANumberThatWasNeverUsedAndGoesBackIsOutOfStep) {
-  EXPECT_EQ(fates_of({10, 11, 9, 12}).at(2), dropped(kOutOfStep));
-  EXPECT_EQ(fates_of({10, 11, 15, 16, 13, 17}).at(4), dropped(kOutOfStep)) << "of a gap";
-  EXPECT_EQ(fates_of({2, 3, kLast32, 4}).at(2), dropped(kOutOfStep)) << "before the number 0";
-  EXPECT_EQ(fates_of({99, 100, 101, kLast32 - 0x1ffff + 100, 102}).at(3), dropped(kOutOfStep)) << "and far before it";
+  EXPECT_EQ(fates_of({10, 11, 9, 12}).at(2), dropped_for(kOutOfStep));
+  EXPECT_EQ(fates_of({10, 11, 15, 16, 13, 17}).at(4), dropped_for(kOutOfStep)) << "of a gap";
+  EXPECT_EQ(fates_of({2, 3, kLast32, 4}).at(2), dropped_for(kOutOfStep)) << "before the number 0";
+  EXPECT_EQ(fates_of({99, 100, 101, kLast32 - 0x1ffff + 100, 102}).at(3), dropped_for(kOutOfStep))
+      << "and far before it";
 }
 
 TEST(EventNumbers, ALoneJumpGoesAndCostsNoOther) {
   const auto found = judged(arrivals_of({1, 2, 900'000, 3, 4}));
-  EXPECT_EQ(found.fates, (Fates{kept(1), kept(2), dropped(kOutOfStep), kept(3), kept(4)}));
+  EXPECT_EQ(found.fates, (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep), kept_at(3), kept_at(4)}));
   EXPECT_EQ(found.counts.at("missing_numbers"), 0U);
   EXPECT_EQ(found.counts.at("last_number"), 4U);
-  EXPECT_EQ(fates_of({1, 2, 500, 400, 300, 3}),
-            (Fates{kept(1), kept(2), dropped(kOutOfStep), dropped(kOutOfStep), dropped(kOutOfStep), kept(3)}));
+  EXPECT_EQ(fates_of({1, 2, 500, 400, 300, 3}), (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep),
+                                                       dropped_for(kOutOfStep), dropped_for(kOutOfStep), kept_at(3)}));
 }
 
 TEST(EventNumbers, AJumpThatIsFollowedIsAGap) {
   const auto found = judged(arrivals_of({1, 2, 900'000, 900'500, 900'501}));
-  EXPECT_EQ(found.fates, (Fates{kept(1), kept(2), kept(900'000), kept(900'500), kept(900'501)}));
+  EXPECT_EQ(found.fates, (Fates{kept_at(1), kept_at(2), kept_at(900'000), kept_at(900'500), kept_at(900'501)}));
   EXPECT_EQ(found.counts.at("missing_numbers"), 900'496U);
 }
 
 TEST(EventNumbers, AWrongFirstNumberGoes) {
   const auto found = judged(arrivals_of({500'000, 1, 2, 3}));
-  EXPECT_EQ(found.fates, (Fates{dropped(kOutOfStep), kept(1), kept(2), kept(3)}));
+  EXPECT_EQ(found.fates, (Fates{dropped_for(kOutOfStep), kept_at(1), kept_at(2), kept_at(3)}));
   EXPECT_EQ(found.counts.at("first_number"), 1U);
   EXPECT_EQ(found.counts.at("missing_numbers"), 0U);
   EXPECT_EQ(fates_of({0x40000000, 0x7f000000, 5, 6}),
-            (Fates{dropped(kOutOfStep), dropped(kOutOfStep), kept(5), kept(6)}));
-  EXPECT_EQ(fates_of({5, 0x40000005, 0x40000006}), (Fates{dropped(kOutOfStep), kept(0x40000005), kept(0x40000006)}))
+            (Fates{dropped_for(kOutOfStep), dropped_for(kOutOfStep), kept_at(5), kept_at(6)}));
+  EXPECT_EQ(fates_of({5, 0x40000005, 0x40000006}),
+            (Fates{dropped_for(kOutOfStep), kept_at(0x40000005), kept_at(0x40000006)}))
       << "a first step that long is no gap";
 }
 
 TEST(EventNumbers, ALastNumberThatJumpsFarGoes) {
   const auto far = judged(arrivals_of({1, 2, 5000}));
-  EXPECT_EQ(far.fates, (Fates{kept(1), kept(2), dropped(kOutOfStep)}));
+  EXPECT_EQ(far.fates, (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep)}));
   EXPECT_EQ(far.counts.at("last_number"), 2U);
   EXPECT_EQ(far.counts.at("missing_numbers"), 0U);
   const auto near = judged(arrivals_of({1, 2, 900}));
-  EXPECT_EQ(near.fates.back(), kept(900));
+  EXPECT_EQ(near.fates.back(), kept_at(900));
   EXPECT_EQ(near.counts.at("missing_numbers"), 897U);
 }
 
@@ -398,7 +403,7 @@ TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
     const auto fates = fates_of(numbers);
     for (std::size_t i = 0; i < rising; ++i) ASSERT_FALSE(fates[i].dropped) << i;
     for (std::size_t i = rising; i < fates.size(); ++i) {
-      ASSERT_EQ(fates[i], dropped(used.contains(numbers[i]) ? kDuplicate : kOutOfStep)) << i;
+      ASSERT_EQ(fates[i], dropped_for(used.contains(numbers[i]) ? kDuplicate : kOutOfStep)) << i;
     }
   }
 }

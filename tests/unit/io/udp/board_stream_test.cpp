@@ -11,7 +11,7 @@ namespace eventloom::test {
 
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMillisecond = 1'000'000;
 /// Of the default time base of 10 us an epoch.
 constexpr Epoch kEpochsPerSecond = 100'000;
 
@@ -38,7 +38,7 @@ struct Receiver {
   BoardHeader header{TimeBase{}, {}};
   BoardStream stream{"board", header};
   FeedBatch out;
-  std::int64_t now = 100'000 * kMs;
+  std::int64_t now = 100'000 * kMillisecond;
 };
 
 using Numbers = std::vector<std::uint64_t>;
@@ -262,7 +262,7 @@ TEST(BoardStream, APauseOfTheBoardIsNoJump) {
   Receiver to;
   BoardMaker board(3);
   to.take(board.one(board.buffer(0, 1, 5), 0));
-  to.now += 1'000'000 * kMs;
+  to.now += 1'000'000 * kMillisecond;
   to.take(board.one(board.buffer(1'000 * kEpochsPerSecond, 1, 6), 1));
   EXPECT_EQ(to.sequences(), (Numbers{0, 1}));
 }
