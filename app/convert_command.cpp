@@ -175,7 +175,7 @@ ConvertFormat format_of(const po::variables_map& values) {
   return {name == "spikes", static_cast<std::uint32_t>(count_option(values, "channel-base", 0, kMaxBase))};
 }
 
-void add_options(po::options_description& options) {
+void add_convert_options(po::options_description& options) {
   options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "what to convert, repeatable; see 'eventloom run --help'")(
       "output", po::value<std::string>()->value_name("PATH"),
@@ -197,7 +197,7 @@ int convert_command(int argc, const char* const* argv) {
   CommandLine line("convert",
                    "convert URI... --output PATH\nReads any source and writes it as recorded streams (.epochs) or "
                    "spike packets (.spikes).");
-  add_options(line.options());
+  add_convert_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

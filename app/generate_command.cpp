@@ -30,7 +30,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-void add_options(po::options_description& options) {
+void add_generate_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("DIR"), "folder for the streams and the truth")(
       "sources", text_value("N", "4"), "number of streams")("rate", text_value("N", "1e5"), "events per second")(
       "timing", text_value("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
@@ -173,7 +173,7 @@ int generate_command(int argc, const char* const* argv) {
       "generate",
       "generate --output DIR [options]\nWrites recorded streams with known events, and the truth beside them "
       "(truth.csv, truth.json); with --live --to udp://HOST:PORT sends them.");
-  add_options(line.options());
+  add_generate_options(line.options());
   line.positional("output", 1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

@@ -36,7 +36,7 @@ std::string shown_by_uri() {
   });
 }
 
-CommandLine make_command_line() {
+CommandLine inspect_command_line() {
   CommandLine line("inspect", "inspect FILE... [options]\nShows what is in recordings (" + recognised_files() + ", " +
                                   shown_by_uri() +
                                   " with its URI) and in output files\n"
@@ -207,7 +207,7 @@ void print(std::ostream& out, const Json& json) {
 }  // namespace
 
 int inspect_command(int argc, const char* const* argv) {
-  auto line = make_command_line();
+  auto line = inspect_command_line();
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   if (values->count("file") == 0) throw UserError("no file given; see 'eventloom inspect --help'");

@@ -15,7 +15,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-CommandLine make_command_line() {
+CommandLine merge_command_line() {
   CommandLine line("merge",
                    "merge RUN_FILE [options]\n"
                    "Merges the part files of a run into one plain HDF5 file, events in the order of time.");
@@ -31,7 +31,7 @@ CommandLine make_command_line() {
 }  // namespace
 
 int merge_command(int argc, const char* const* argv) {
-  auto line = make_command_line();
+  auto line = merge_command_line();
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   if (values->count("run") == 0) throw UserError("no run file given; see 'eventloom merge --help'");

@@ -19,6 +19,11 @@ std::uint64_t count_option(const boost::program_options::variables_map& values, 
   return in_range(option, parsed(option, [&] { return parse_count(values[option].as<std::string>()); }), low, high);
 }
 
+std::uint64_t bytes_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
+                           std::uint64_t high) {
+  return in_range(option, parsed(option, [&] { return parse_bytes(values[option].as<std::string>()); }), low, high);
+}
+
 std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option) {
   constexpr std::uint64_t kPicosecondsPerNanosecond = 1000;
   const auto& text = values[option].as<std::string>();

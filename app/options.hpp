@@ -40,6 +40,10 @@ boost::program_options::typed_value<std::string>* text_value(const char* name, c
 std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
                            std::uint64_t high);
 
+/// A number of bytes such as "64KiB".
+std::uint64_t bytes_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
+                           std::uint64_t high);
+
 /// A length of time with a unit; 0 where the option's text is empty.
 std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMostRanks = 100'000;
 
-void add_options(po::options_description& options) {
+void add_plan_options(po::options_description& options) {
   options.add_options()("nodes", po::value<std::string>()->value_name("N"), "nodes (default 1, or as many as --hosts)")(
       "hosts", text_value("LIST", "", "those of the allocation"), "names of the nodes, with commas between")(
       "cores-per-node", text_value("N", "0", "those of this machine"), "cores of a node, hardware threads not counted")(
@@ -76,10 +76,6 @@ std::uint32_t source_count(const po::variables_map& values, const std::vector<st
   if (values.count("sources") != 0) throw UserError("give --sources N or --source URI, not both");
   const auto found = in_range<std::size_t>("source", expand_sources(uris).size(), 1, 65535);
   return static_cast<std::uint32_t>(found);
-}
-
-std::uint64_t bytes_option(const po::variables_map& values, const char* option, std::uint64_t low, std::uint64_t high) {
-  return in_range(option, parsed(option, [&] { return parse_bytes(values[option].as<std::string>()); }), low, high);
 }
 
 void read_data_options(const po::variables_map& values, PlanRequest& request) {
@@ -147,7 +143,7 @@ int plan_command(int argc, const char* const* argv) {
   CommandLine line("plan",
                    "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
                    "memory for a run on a cluster, and says why. Starts nothing.");
-  add_options(line.options());
+  add_plan_options(line.options());
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   PlanNames names;

@@ -23,7 +23,7 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(2);
-constexpr auto kLongestDrain = std::chrono::seconds(1);
+constexpr auto kDrainAtSetup = std::chrono::seconds(1);
 
 /// How far the live sources of a rank, or of all, are.
 struct Readiness {
@@ -75,7 +75,7 @@ void drain(const std::vector<SourceRole::LocalSource>& local) {
   for (const auto& source : local) {
     if (source.live != nullptr) source.live->finish();
   }
-  const auto longest = steady_clock::now() + kLongestDrain;
+  const auto longest = steady_clock::now() + kDrainAtSetup;
   do {
     open = 0;
     for (const auto& source : local) {

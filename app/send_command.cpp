@@ -27,7 +27,7 @@ namespace {
 /// Keeps the last hits of a pass and the first of the next apart.
 constexpr Epoch kLoopGap = 100;
 
-void add_options(po::options_description& options) {
+void add_send_options(po::options_description& options) {
   options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "what to send, repeatable; see 'eventloom run --help'")(
       "speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out")(
@@ -113,7 +113,7 @@ int send_command(int argc, const char* const* argv) {
       "send",
       "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
       "them, all by one clock.");
-  add_options(line.options());
+  add_send_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint16_t kTransportPort = 6000;
 constexpr std::uint16_t kStreamPort = 6002;
 
-void add_options(po::options_description& options) {
+void add_serve_options(po::options_description& options) {
   options.add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
                         "recording (.lmd) to send, repeatable: one after the other; for --speed with the place of the "
                         "times: 'lmd:FILE?time=wr', see 'eventloom run --help'")(
@@ -58,10 +58,6 @@ bool is_second(const po::variables_map& values, const char* option, const std::s
   const auto& value = values[option].as<std::string>();
   if (value != first && value != second) refuse(option, value, first + " and " + second);
   return value == second;
-}
-
-std::uint64_t bytes_option(const po::variables_map& values, const char* option, std::uint64_t low, std::uint64_t high) {
-  return in_range(option, parsed(option, [&] { return parse_bytes(values[option].as<std::string>()); }), low, high);
 }
 
 std::chrono::nanoseconds time_option(const po::variables_map& values, const char* option) {
@@ -155,7 +151,7 @@ int serve_command(int argc, const char* const* argv) {
       "serve",
       "serve FILE.lmd... [options]\nSends recorded LMD files to MBS clients, as an MBS transport or stream "
       "server.\nExit code 3 when files are damaged, or clients could not be sent all.");
-  add_options(line.options());
+  add_serve_options(line.options());
   line.positional("file", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
