@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/role.hpp"
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/idle.hpp"
 #include "core/transport/transport.hpp"

@@ -16,8 +16,8 @@
 #include "app/run_setup.hpp"
 #include "app/source_role.hpp"
 #include "app/wiring.hpp"
+#include "core/control/collective.hpp"
 #include "core/dataflow/selector.hpp"
-#include "core/mpi/collective.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {

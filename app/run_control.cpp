@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "core/mpi/environment.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 
@@ -36,7 +37,8 @@ bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
 RunControl::RunControl(RunWatch& watch, nanoseconds duration, const Communicator& communicator)
     : watch_(watch),
       rank_(communicator.rank()),
-      heartbeat_(communicator, kNotice, kLongestNotice),
+      heartbeat_(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(), communicator.size(), kNotice,
+                 kLongestNotice),
       duration_(duration) {}
 
 void RunControl::stop_writing(const std::string& why) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/roles.hpp"
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 #include "core/runtime/watchdog.hpp"
 
 namespace eventloom {

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/mpi/departure.hpp"
+#include "core/control/agreement.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -21,7 +22,9 @@ std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns
 }  // namespace
 
 SlotClock::SlotClock(const Communicator& communicator, std::uint64_t slot_ns)
-    : communicator_(communicator), sync_(communicator, ClockSync::Settings{}) {
+    : communicator_(communicator),
+      sync_(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(), communicator.size(),
+            ClockSync::Settings{}) {
   const std::int64_t begin = steady_ns();
   double precision = 0;
   bool goes_on = true;

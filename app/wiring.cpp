@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "app/json_message.hpp"
-#include "app/mpi_command.hpp"
 #include "app/ring_sizes.hpp"
+#include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -45,7 +46,7 @@ std::string what_to_lower(const Roles& roles) {
 void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
-  nlohmann::json json{MpiEnvironment::host_name(), mine};
+  nlohmann::json json{host_name(), mine};
   for (const auto& bound : memory_there_is()) json.push_back({bound.what, bound.bytes, bound.of_process});
   std::vector<MemoryNeed> needs;
   for (const auto& told : all_gather_json(ranks, json)) {

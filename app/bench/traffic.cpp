@@ -10,7 +10,7 @@
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
 #include "app/source_role.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -111,7 +111,7 @@ class RankTraffic {
   }
 
   [[nodiscard]] Json mine(std::uint64_t retransmits) const {
-    Json json{{"host", MpiEnvironment::host_name()},
+    Json json{{"host", host_name()},
               {"retransmits", retransmits},
               {"slices", sink_->slices()},
               {"notes", wiring_.assignment_notes()},

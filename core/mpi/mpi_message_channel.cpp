@@ -1,4 +1,4 @@
-#include "core/mpi/message_channel.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 
 #include <utility>
 
@@ -13,17 +13,17 @@ constexpr int kTag = 1;
 
 }  // namespace
 
-MessageChannel::MessageChannel(const Communicator& communicator) {
+MpiMessageChannel::MpiMessageChannel(const Communicator& communicator) {
   mpi_check(MPI_Comm_dup(communicator.handle(), &handle_), "MPI_Comm_dup");
 }
 
-MessageChannel::~MessageChannel() {
+MpiMessageChannel::~MpiMessageChannel() {
   if (leaves_alone()) return;
   MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
   MPI_Comm_free(&handle_);
 }
 
-void MessageChannel::send(int to, std::span<const std::byte> data) {
+void MpiMessageChannel::send(int to, std::span<const std::byte> data) {
   progress();
   const std::size_t slot = free_slot();
   auto& buffer = buffers_[slot];
@@ -34,7 +34,7 @@ void MessageChannel::send(int to, std::span<const std::byte> data) {
 }
 
 // More slots move the buffers but not the bytes that MPI reads.
-std::size_t MessageChannel::free_slot() {
+std::size_t MpiMessageChannel::free_slot() {
   if (free_.empty()) {
     free_.push_back(sends_.size());
     sends_.push_back(MPI_REQUEST_NULL);
@@ -44,7 +44,7 @@ std::size_t MessageChannel::free_slot() {
   return free_.back();
 }
 
-void MessageChannel::progress() {
+void MpiMessageChannel::progress() {
   if (free_.size() == sends_.size()) return;
   int count = 0;
   mpi_check(
@@ -56,7 +56,7 @@ void MessageChannel::progress() {
 }
 
 // The match and the receive are one step apart: with MPI_Recv a large message could wait for its sender.
-bool MessageChannel::match() {
+bool MpiMessageChannel::match() {
   int flag = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
@@ -70,7 +70,7 @@ bool MessageChannel::match() {
   return true;
 }
 
-std::optional<int> MessageChannel::receive(std::vector<std::byte>& out) {
+std::optional<int> MpiMessageChannel::receive(std::vector<std::byte>& out) {
   if (sender_ == MPI_ANY_SOURCE && !match()) return std::nullopt;
   int flag = 0;
   mpi_check(MPI_Test(&incoming_, &flag, MPI_STATUS_IGNORE), "MPI_Test");

@@ -1,3 +1,5 @@
+#include "core/control/agreement.hpp"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -5,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/json_message.hpp"
-#include "app/mpi_command.hpp"
+#include "core/runtime/error.hpp"
 #include "tests/support/rank_threads.hpp"
 
 namespace eventloom {
@@ -54,16 +55,6 @@ TEST(Agree, MissingMemoryIsKnownAsSuch) {
   });
   EXPECT_EQ(met, all(met[0]));
   EXPECT_TRUE(met[0].starts_with("memory: ")) << met[0];
-}
-
-/// Strings that are not UTF-8, as file names may be.
-TEST(JsonMessage, KeepsAllBytes) {
-  const std::string odd = "\xff\xfe";
-  run_as_ranks(2, [&](const Collective& ranks) {
-    const auto told = all_gather_json(ranks, {odd, ranks.rank()});
-    EXPECT_EQ(told[1], (nlohmann::json{odd, 1}));
-    EXPECT_EQ(broadcast_json(ranks, ranks.rank() == 0 ? nlohmann::json(odd) : nlohmann::json()), odd);
-  });
 }
 
 }  // namespace
