@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "app/role.hpp"
+#include "core/engine/role.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/mpi_message_channel.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -48,6 +49,23 @@ class Collective {
     std::vector<T> all(static_cast<std::size_t>(size()));
     gather_bytes(std::as_bytes(std::span(&mine, 1)), std::vector(all.size(), sizeof(T)),
                  std::as_writable_bytes(std::span(all)));
+    return all;
+  }
+  /// Lists may be of any length.
+  template <Plain T>
+  [[nodiscard]] std::vector<std::vector<T>> all_gather(const std::vector<T>& mine) const {
+    std::vector<std::vector<T>> all;
+    std::vector<std::size_t> bytes;
+    for (const auto size : all_gather(mine.size())) {
+      all.emplace_back(size);
+      bytes.push_back(size * sizeof(T));
+    }
+    std::vector<std::byte> told(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}));
+    gather_bytes(std::as_bytes(std::span(mine)), bytes, told);
+    std::size_t at = 0;
+    for (std::size_t r = 0; r < all.size(); at += bytes[r++]) {
+      if (bytes[r] != 0) std::memcpy(all[r].data(), told.data() + at, bytes[r]);
+    }
     return all;
   }
   /// Texts may be of any length.
