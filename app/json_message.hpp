@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 
 /// What ranks tell each other as JSON: strings keep their bytes, whatever these are. File names need not be UTF-8, and
 /// JSON's text would refuse them.

@@ -1,8 +1,5 @@
 #include "app/mpi_command.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -13,8 +10,8 @@
 
 #include "app/launcher.hpp"
 #include "core/mpi/departure.hpp"
-#include "core/runtime/activity.hpp"
 #include "core/runtime/failure.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -28,7 +25,7 @@ std::string this_rank;
 
 std::string text_of_this_rank() {
   if (MpiEnvironment::size() == 1) return "";
-  return "rank " + std::to_string(MpiEnvironment::rank()) + " on " + MpiEnvironment::host_name() + ": ";
+  return "rank " + std::to_string(MpiEnvironment::rank()) + " on " + host_name() + ": ";
 }
 
 /// In one piece, so that lines of several ranks do not mix.
@@ -67,15 +64,6 @@ int end_of_work(const std::string& command, const Failure& failure) {
   return failure.code;
 }
 
-/// Of the work of one rank, for the others.
-enum class Outcome : std::uint8_t { good, usage, program, no_memory };
-
-Outcome outcome_of(const Failure& failure) {
-  if (failure.code == kExitOk) return Outcome::good;
-  if (failure.no_memory) return Outcome::no_memory;
-  return failure.code == kExitUsage ? Outcome::usage : Outcome::program;
-}
-
 /// What std::terminate() says and does where an exception cannot be caught: in a thread, or in a destructor.
 std::string name_of_command;
 std::thread::id main_thread;
@@ -98,30 +86,6 @@ void tell_unexpected_exit() {
 }
 
 }  // namespace
-
-void agree(const Collective& ranks, const std::function<void()>& work) {
-  stay();
-  Failure mine;
-  try {
-    work();
-  } catch (...) {
-    mine = Failure::of(std::current_exception());
-    if (mine.code != kExitUsage) mine.text = this_rank + mine.text;
-  }
-  const Activity activity(kWaitingForRanks);
-  const auto all = ranks.all_gather(outcome_of(mine));
-  const auto failed = std::ranges::find_if(all, [](Outcome outcome) { return outcome != Outcome::good; });
-  if (failed == all.end()) return;
-  const auto text = ranks.all_gather(mine.text)[static_cast<std::size_t>(failed - all.begin())];
-  leave_together();
-  if (*failed == Outcome::usage) throw UserError(text);
-  throw SharedError(text, *failed == Outcome::no_memory);
-}
-
-void meet(const Collective& ranks) {
-  const auto barrier = ranks.barrier();
-  while (!barrier->done()) sched_yield();
-}
 
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work) {
   name_of_command = command;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "app/role.hpp"
+#include "core/engine/role.hpp"
 
 namespace eventloom {
 

@@ -6,18 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "app/builder_role.hpp"
 #include "app/event_latency.hpp"
 #include "app/resumable_writer.hpp"
 #include "app/run_config.hpp"
-#include "app/run_control.hpp"
 #include "app/run_report.hpp"
 #include "app/run_resume.hpp"
 #include "app/run_setup.hpp"
-#include "app/source_role.hpp"
-#include "app/wiring.hpp"
-#include "core/dataflow/selector.hpp"
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
+#include "core/engine/run_control.hpp"
+#include "core/engine/session.hpp"
+#include "core/engine/wiring.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
@@ -25,8 +23,8 @@ namespace eventloom {
 /// How the exchange of a run is wired.
 WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
 
-/// All that one rank does in a run: its roles, connected by rings. Construction, work() and
-/// destruction are collective; the arguments must outlive it.
+/// What one rank does in a run: a session of the engine, what it writes, and what it says of both. Construction,
+/// work() and destruction are collective; the arguments must outlive it.
 class RankRun {
  public:
   /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
@@ -41,13 +39,8 @@ class RankRun {
   RunResult close();
 
  private:
-  /// The filter of the run, and behind it a writer of this rank.
-  Selector add_writer(std::uint32_t number);
-  void add_filter(FilterId id);
-  void add_builder(BuilderId id);
-  void keep_sorted(BuilderId id, BuilderRoleSettings& settings, SliceBuilderSettings& building);
-  std::unique_ptr<SliceOutput> output_of(BuilderId id);
-  void add_sources(std::function<std::int64_t()> since_start);
+  EventSink& add_writer(std::uint32_t number);
+  std::function<void(const SortedSlice&)> keep_sorted(BuilderId id);
   [[nodiscard]] bool unfinished() const;
   void leave_scratch();
   void finish_sorted(RunResult& result);
@@ -62,10 +55,10 @@ class RankRun {
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< where the sources tell when they began
-  std::vector<std::unique_ptr<Role>> roles_;     ///< what drains comes before what pushes
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
-  SourceRole* sources_ = nullptr;                ///< the one among roles_, if this rank has sources
+  SessionEnds ends_;
+  std::optional<Session> session_;  ///< last: it uses the rest
 };
 
 }  // namespace eventloom

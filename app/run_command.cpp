@@ -10,12 +10,12 @@
 #include "app/mpi_command.hpp"
 #include "app/rank_run.hpp"
 #include "app/run_config.hpp"
-#include "app/run_control.hpp"
 #include "app/run_files.hpp"
 #include "app/run_report.hpp"
 #include "app/run_resume.hpp"
 #include "app/run_setup.hpp"
 #include "app/run_watch.hpp"
+#include "core/engine/run_control.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
@@ -23,6 +23,7 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/memory.hpp"
 #include "core/runtime/stop_signal.hpp"
+#include "core/transport/mpi_network.hpp"
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
@@ -253,9 +254,10 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   }
   if (first) tell_setup(config, setup, backend);
   if (resumption.goes_on) go_on(resumption, setup, record);
-  RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, communicator);
+  MpiNetwork network(communicator);
+  RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, network);
   if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.meaning.geometry);
-  Wiring wiring(wiring_settings(config, setup), communicator);
+  Wiring wiring(wiring_settings(config, setup), network);
   agree(communicator, [&] {
     if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
   });

@@ -7,9 +7,9 @@
 #include <optional>
 #include <ostream>
 
+#include "app/clock_json.hpp"
 #include "app/json_message.hpp"
 #include "app/report_file.hpp"
-#include "app/slot_clock.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"

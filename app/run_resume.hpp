@@ -7,8 +7,8 @@
 
 #include "app/run_config.hpp"
 #include "app/run_setup.hpp"
+#include "core/control/collective.hpp"
 #include "core/dataflow/run_totals.hpp"
-#include "core/mpi/collective.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
 

@@ -11,8 +11,8 @@
 #include "app/run_sources.hpp"
 #include "app/same_setup.hpp"
 #include "core/dataflow/live_stream.hpp"
-#include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "schedulers/table.hpp"
@@ -309,7 +309,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   agree(communicator, [&] { settle_setup(setup, config, take_facts(setup, told)); });
   const Epoch first = first_epoch_of(setup.streams);
   setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);
-  setup.hosts = communicator.all_gather(MpiEnvironment::host_name());
+  setup.hosts = communicator.all_gather(host_name());
   return setup;
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/roles.hpp"
 #include "app/run_config.hpp"
-#include "app/source_role.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
+#include "core/engine/roles.hpp"
+#include "core/engine/source_role.hpp"
 #include "core/mpi/communicator.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"

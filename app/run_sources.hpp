@@ -3,9 +3,9 @@
 #include <functional>
 #include <vector>
 
-#include "app/roles.hpp"
 #include "app/run_config.hpp"
-#include "app/source_role.hpp"
+#include "core/engine/roles.hpp"
+#include "core/engine/source_role.hpp"
 #include "core/mpi/communicator.hpp"
 #include "io/registry/open_sources.hpp"
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "app/mpi_command.hpp"
-#include "core/mpi/environment.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 
 namespace eventloom {
@@ -50,7 +50,7 @@ std::string plays(const Roles& roles, int rank) {
 
 RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
     : rank_(ranks.rank()),
-      hosts_(ranks.all_gather(MpiEnvironment::host_name())),
+      hosts_(ranks.all_gather(host_name())),
       stalls_(stalls),
       peers_(find_peers(ranks)),
       watchdog_(watchdog_settings()) {}

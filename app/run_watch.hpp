@@ -7,47 +7,37 @@
 #include <string>
 #include <vector>
 
-#include "app/roles.hpp"
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
+#include "core/engine/rank_watch.hpp"
+#include "core/engine/roles.hpp"
+#include "core/mpi/environment.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/stop_signal.hpp"
 #include "core/runtime/watchdog.hpp"
 
 namespace eventloom {
 
-/// What is told to people when a run does not get on.
-inline constexpr const char* kHowToGoOn = "what is finished is safe; the same command with --resume goes on from there";
-
-struct StallSettings {
-  std::chrono::nanoseconds warning{};  ///< 0: never
-  std::chrono::nanoseconds timeout{};  ///< 0: waits for ever
-};
-
 /// Looks after the processes of a run, from its beginning to its end: says by name which rank of this
 /// host is stopped or was lost, and what this rank has been doing for too long. No rank hangs without
 /// a word, whatever its main thread is stuck in.
-class RunWatch {
+class RunWatch final : public RankWatch {
  public:
   /// Collective.
   RunWatch(StallSettings stalls, const Collective& ranks);
 
   /// From here on ranks are named with what they play.
   void set_roles(const Roles& roles);
-  /// "rank 2 (source 2; builder 0) on n1". Any thread.
-  [[nodiscard]] std::string name(int rank) const;
-  [[nodiscard]] const StallSettings& stalls() const { return stalls_; }
-
-  /// The event loop: every turn is noted, and a turn that takes longer than the timeout ends the program. Outside of
-  /// it one step may take long: only a process that does not run is held against the timeout.
-  void enter_loop() { in_loop_ = true; }
-  void leave_loop() { in_loop_ = false; }
-  void turn() { watchdog_.turn(); }
-
-  [[nodiscard]] bool is_here(int rank) const;
-  /// Of this host, and stopped, waiting for its disk, or dead: this is told here.
-  [[nodiscard]] bool is_told_of(int rank) const;
-  /// A rank of this host has died.
-  [[nodiscard]] bool peer_lost() const { return peer_lost_; }
-  /// This rank is about to end the run: what it sees of others from now on follows from that.
-  void be_quiet() { quiet_ = true; }
+  [[nodiscard]] std::string name(int rank) const override;
+  [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }
+  void enter_loop() override { in_loop_ = true; }
+  void leave_loop() override { in_loop_ = false; }
+  void turn() override { watchdog_.turn(); }
+  [[nodiscard]] bool is_here(int rank) const override;
+  [[nodiscard]] bool is_told_of(int rank) const override;
+  [[nodiscard]] bool peer_lost() const override { return peer_lost_; }
+  void be_quiet() override { quiet_ = true; }
+  [[nodiscard]] int asked_to_stop() const override { return stop_signal(); }
+  [[noreturn]] void end_program() override { MpiEnvironment::abort(kExitStopped); }
 
  private:
   [[nodiscard]] std::vector<Watchdog::Peer> find_peers(const Collective& ranks) const;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/mpi/departure.hpp"
+#include "core/control/agreement.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 

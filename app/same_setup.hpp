@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 
 /// All ranks were given the same to do: what mpirun, srun or a script of the user's hands to each may differ.
 namespace eventloom {

@@ -14,6 +14,7 @@
 
 #include "app/json_message.hpp"
 #include "app/report_file.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -221,7 +222,7 @@ Json bench_setup(const Communicator& communicator, const ExchangeBackend& backen
                  const std::string& effective_config) {
   Json hosts = Json::array();
   Json bindings = Json::array();
-  const Json mine = {{"host", MpiEnvironment::host_name()}, {"binding", binding()}};
+  const Json mine = {{"host", host_name()}, {"binding", binding()}};
   for (const auto& rank : all_gather_json(communicator, mine)) {
     hosts.push_back(rank.at("host"));
     bindings.push_back(rank.at("binding"));

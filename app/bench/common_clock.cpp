@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include "core/mpi/mpi_message_channel.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -21,7 +23,8 @@ std::string boot_id() {
 CommonClock::CommonClock(const Communicator& communicator) {
   const auto ids = communicator.all_gather(boot_id());
   if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
-  sync_ = std::make_unique<ClockSync>(communicator, ClockSync::Settings{});
+  sync_ = std::make_unique<ClockSync>(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(),
+                                      communicator.size(), ClockSync::Settings{});
   sync_->synchronise();
 }
 

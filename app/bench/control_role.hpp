@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "app/role.hpp"
+#include "core/engine/role.hpp"
 #include "core/mpi/communicator.hpp"
-#include "core/mpi/message_channel.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 
 namespace eventloom {
 
@@ -47,7 +47,7 @@ class ControlRole final : public Role {
   void send(int to, const Note& note);
 
   Settings settings_;
-  MessageChannel channel_;
+  MpiMessageChannel channel_;
   std::uint32_t rank_;
   std::uint64_t reported_ = 0;
   std::uint64_t acknowledged_ = 0;

@@ -12,8 +12,8 @@
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/exchange/slice_assembler.hpp"
-#include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 #include "formats/epoch_buffer.hpp"
 
 namespace eventloom {
@@ -80,7 +80,7 @@ struct Place {
 /// Rank 0 with itself, with the first other rank of its host, with the first of another host; of these
 /// the `wanted` ones, all when none are named. UserError when one that is wanted does not exist.
 std::vector<Place> places_of(const Communicator& communicator, const std::vector<std::string>& wanted) {
-  const auto hosts = communicator.all_gather(MpiEnvironment::host_name());
+  const auto hosts = communicator.all_gather(host_name());
   std::vector<Place> places = {{"local-loop", 0}};
   const auto add_first = [&](const char* name, bool same_host) {
     for (int r = 1; r < communicator.size(); ++r) {

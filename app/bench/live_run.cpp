@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "app/bench/common_clock.hpp"
-#include "app/builder_role.hpp"
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
-#include "app/source_role.hpp"
+#include "core/engine/builder_role.hpp"
+#include "core/engine/source_role.hpp"
 #include "core/runtime/threads.hpp"
+#include "core/transport/mpi_network.hpp"
 #include "io/hdf5/part_writer.hpp"
 
 namespace eventloom {
@@ -155,7 +156,8 @@ class RankLive {
   RankLive(const LiveRunSettings& settings, const Communicator& communicator)
       : settings_(settings),
         communicator_(communicator),
-        wiring_(settings.wiring, communicator),
+        network_(communicator),
+        wiring_(settings.wiring, network_),
         clock_(communicator),
         made_first_(wiring_.scheduler(), by_number_) {}
 
@@ -170,7 +172,8 @@ class RankLive {
     for (auto& builder : builders_) roles.push_back(builder->role.get());
     start_ = communicator_.broadcast(clock_.now() + kStartAfterNs);
     EndTogether ending(communicator_);
-    wiring_.run(roles, ending, Idle(), [&](SteadyTime) { clock_.do_work(); });
+    Idle idle;
+    wiring_.run(roles, ending, idle, [&](SteadyTime) { clock_.do_work(); });
     return gather();
   }
 
@@ -302,6 +305,7 @@ class RankLive {
 
   const LiveRunSettings& settings_;
   const Communicator& communicator_;
+  MpiNetwork network_;
   Wiring wiring_;
   CommonClock clock_;
   std::int64_t start_ = 0;              ///< common to all ranks

@@ -5,8 +5,8 @@
 
 #include "app/bench/live_source.hpp"
 #include "app/latency_histogram.hpp"
-#include "app/wiring.hpp"
 #include "core/definitions/event_definition.hpp"
+#include "core/engine/wiring.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {

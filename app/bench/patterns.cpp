@@ -4,6 +4,7 @@
 #include "app/bench/bench_command.hpp"
 #include "app/bench/peer_traffic.hpp"
 #include "app/bench/traffic.hpp"
+#include "app/clock_json.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"

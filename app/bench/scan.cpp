@@ -6,6 +6,7 @@
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
+#include "core/transport/mpi_rma_transport.hpp"
 #include "formats/crc32c.hpp"
 
 namespace eventloom {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/bench/payload_pool.hpp"
-#include "app/claim_role.hpp"
-#include "app/role.hpp"
+#include "core/engine/claim_role.hpp"
+#include "core/engine/role.hpp"
 #include "core/ring/ring_consumer.hpp"
 #include "formats/ids.hpp"
 #include "formats/ring_layout.hpp"

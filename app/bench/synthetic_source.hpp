@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "app/bench/payload_pool.hpp"
-#include "app/role.hpp"
 #include "core/dataflow/source.hpp"
+#include "core/engine/role.hpp"
 
 namespace eventloom {
 

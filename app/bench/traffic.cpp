@@ -9,8 +9,10 @@
 #include "app/bench/tcp_counters.hpp"
 #include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
-#include "app/source_role.hpp"
-#include "core/mpi/environment.hpp"
+#include "core/engine/source_role.hpp"
+#include "core/runtime/host_name.hpp"
+#include "core/transport/mpi_network.hpp"
+#include "core/transport/mpi_rma_transport.hpp"
 
 namespace eventloom {
 
@@ -53,7 +55,8 @@ class RankTraffic {
       : settings_(settings),
         communicator_(communicator),
         rank_(static_cast<std::size_t>(communicator.rank())),
-        wiring_(wiring_settings(settings), communicator) {}
+        network_(communicator),
+        wiring_(wiring_settings(settings), network_) {}
 
   TrafficResult run() {
     const auto retransmits = tcp_retransmits();
@@ -62,7 +65,8 @@ class RankTraffic {
     if (source_) roles.push_back(source_.get());
     if (control_) roles.push_back(control_.get());
     EndTogether ending(communicator_);
-    wiring_.run(roles, ending, Idle(), [](SteadyTime) {});
+    Idle idle;
+    wiring_.run(roles, ending, idle, [](SteadyTime) {});
     return gather(tcp_retransmits() - retransmits);
   }
 
@@ -111,7 +115,7 @@ class RankTraffic {
   }
 
   [[nodiscard]] Json mine(std::uint64_t retransmits) const {
-    Json json{{"host", MpiEnvironment::host_name()},
+    Json json{{"host", host_name()},
               {"retransmits", retransmits},
               {"slices", sink_->slices()},
               {"notes", wiring_.assignment_notes()},
@@ -159,6 +163,7 @@ class RankTraffic {
   const TrafficSettings& settings_;
   const Communicator& communicator_;
   std::size_t rank_;
+  MpiNetwork network_;
   Wiring wiring_;
   SteadyTime start_;
   std::unique_ptr<SinkRole> sink_;

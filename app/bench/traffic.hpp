@@ -7,7 +7,7 @@
 
 #include "app/bench/sink_role.hpp"
 #include "app/bench/synthetic_source.hpp"
-#include "app/wiring.hpp"
+#include "core/engine/wiring.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "app/bench/peer_link.hpp"
-#include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -147,8 +147,7 @@ std::string reachable_address(bool one_host) {
   if (one_host) return "127.0.0.1";
   auto address = interface_address("");
   if (address.empty()) {
-    throw UserError("zmq-tcp: host " + MpiEnvironment::host_name() +
-                    " has no IPv4 interface but loopback: choose the peer mpi");
+    throw UserError("zmq-tcp: host " + host_name() + " has no IPv4 interface but loopback: choose the peer mpi");
   }
   return address;
 }
@@ -244,7 +243,7 @@ class ZmqLink final : public PeerLink {
 class ZmqPeer final : public Peer {
  public:
   ZmqPeer(bool over_tcp, const Communicator& communicator) : communicator_(communicator), over_tcp_(over_tcp) {
-    const auto hosts = communicator.all_gather(MpiEnvironment::host_name());
+    const auto hosts = communicator.all_gather(host_name());
     one_host_ = std::ranges::all_of(hosts, [&](const std::string& host) { return host == hosts.front(); });
     if (!over_tcp && !one_host_) {
       throw UserError("the peer zmq-ipc needs all ranks on one host: choose zmq-tcp or mpi");

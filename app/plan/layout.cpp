@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/ring_sizes.hpp"
-#include "app/wiring.hpp"
+#include "core/engine/ring_sizes.hpp"
+#include "core/engine/wiring.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/layout.hpp"
 

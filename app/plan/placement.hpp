@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/roles.hpp"
+#include "core/engine/roles.hpp"
 
 /// Which rank stands on which node and core, and which roles it gets. Plain arithmetic; nothing is
 /// asked of this machine.

@@ -20,12 +20,8 @@ constexpr std::int64_t kLook = 100'000;
 
 }  // namespace
 
-ClockSync::ClockSync(const Communicator& communicator, Settings settings, Clock clock)
-    : channel_(communicator),
-      rank_(communicator.rank()),
-      ranks_(communicator.size()),
-      settings_(settings),
-      clock_(std::move(clock)) {
+ClockSync::ClockSync(std::unique_ptr<MessageChannel> channel, int rank, int size, Settings settings, Clock clock)
+    : channel_(std::move(channel)), rank_(rank), ranks_(size), settings_(settings), clock_(std::move(clock)) {
   if (leads()) {
     peers_.resize(static_cast<std::size_t>(ranks_));
     peers_[0].quality = {};
@@ -54,7 +50,7 @@ void ClockSync::synchronise() {
 std::size_t ClockSync::do_work(std::int64_t now) {
   if (stopped_ || ranks_ == 1) return 0;
   if (leads()) start_due_batches(now);
-  channel_.progress();
+  channel_->progress();
   return handle_messages();
 }
 
@@ -83,11 +79,11 @@ std::vector<ClockQuality> ClockSync::qualities() const {
   return all;
 }
 
-void ClockSync::send(int to, const ClockMessage& message) { channel_.send(to, std::as_bytes(std::span(&message, 1))); }
+void ClockSync::send(int to, const ClockMessage& message) { channel_->send(to, std::as_bytes(std::span(&message, 1))); }
 
 std::size_t ClockSync::handle_messages() {
   std::size_t handled = 0;
-  while (const auto from = channel_.receive(buffer_)) {
+  while (const auto from = channel_->receive(buffer_)) {
     const std::int64_t received = clock_();
     if (buffer_.size() != sizeof(ClockMessage)) throw std::runtime_error("clock message of the wrong size");
     ClockMessage message;
@@ -119,7 +115,7 @@ void ClockSync::work_until(Condition condition) {
     if (handle_messages() != 0) {
       idle.reset();
     } else {
-      channel_.progress();
+      channel_->progress();
       idle.wait();
     }
   }

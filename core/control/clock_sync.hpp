@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/control/clock_fit.hpp"
-#include "core/mpi/communicator.hpp"
-#include "core/mpi/message_channel.hpp"
+#include "core/control/message_channel.hpp"
 #include "core/runtime/clock.hpp"
 
 namespace eventloom {
 
 /// One time for all ranks: that of rank 0's clock. Rank 0 asks the other ranks for their time, fits
 /// their clocks to its own, and tells them how to convert. All times are ns. One thread at a time.
-/// Throws std::runtime_error when MPI fails.
+/// Throws std::runtime_error when the ranks cannot reach each other.
 class ClockSync {
  public:
   using Clock = std::function<std::int64_t()>;
@@ -28,9 +28,11 @@ class ClockSync {
     std::int64_t longest_batch_ns = 100'000'000;
   };
 
-  /// Collective. `clock` is this rank's, never falls, and is read for every message.
-  ClockSync(const Communicator& communicator, Settings settings, Clock clock = steady_ns);
-  /// Collective; after stop(). (Without it a message may be left, as when an error is on its way out.)
+  /// `channel`: of this rank, one of `size`, and for the clocks alone. `clock` is this rank's, never falls, and is read
+  /// for every message.
+  ClockSync(std::unique_ptr<MessageChannel> channel, int rank, int size, Settings settings, Clock clock = steady_ns);
+  /// Collective, as that of the channel; after stop(). (Without it a message may be left, as when an error is on its
+  /// way out.)
   ~ClockSync() = default;
   ClockSync(const ClockSync&) = delete;
   ClockSync& operator=(const ClockSync&) = delete;
@@ -94,7 +96,7 @@ class ClockSync {
   // The others.
   void follow();
 
-  MessageChannel channel_;
+  std::unique_ptr<MessageChannel> channel_;
   int rank_;
   int ranks_;
   Settings settings_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "core/control/live_votes.hpp"
 
@@ -34,13 +35,14 @@ Message message_in(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-Heartbeat::Heartbeat(const Communicator& communicator, Duration notice, Duration longest_notice)
-    : channel_(communicator),
-      rank_(communicator.rank()),
-      size_(communicator.size()),
+Heartbeat::Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size, Duration notice,
+                     Duration longest_notice)
+    : channel_(std::move(channel)),
+      rank_(rank),
+      size_(size),
       notice_(notice),
       longest_notice_(longest_notice),
-      interval_(std::max<Duration>(kShortestInterval, kIntervalPerRank * communicator.size())) {
+      interval_(std::max<Duration>(kShortestInterval, kIntervalPerRank * size)) {
   if (rank_ != 0) return;
   reports_.resize(static_cast<std::size_t>(size_));
   is_here_.resize(static_cast<std::size_t>(size_));
@@ -69,11 +71,11 @@ void Heartbeat::report(Time now, const RankStatus& mine) {
   waited_for_ = -1;
   next_notice_ = notice_;
   if (rank_ == 0) return take_report(0, mine);
-  channel_.send(0, std::as_bytes(std::span(&mine, 1)));
+  channel_->send(0, std::as_bytes(std::span(&mine, 1)));
 }
 
 void Heartbeat::receive(Time now) {
-  while (const auto from = channel_.receive(buffer_)) {
+  while (const auto from = channel_->receive(buffer_)) {
     if (rank_ == 0) {
       take_report(*from, message_in<RankStatus>(buffer_));
     } else {
@@ -159,7 +161,7 @@ void Heartbeat::tell_waiting_ones(const HeartbeatNote& note) {
   }
 }
 
-void Heartbeat::send(int to, const HeartbeatNote& note) { channel_.send(to, std::as_bytes(std::span(&note, 1))); }
+void Heartbeat::send(int to, const HeartbeatNote& note) { channel_->send(to, std::as_bytes(std::span(&note, 1))); }
 
 int Heartbeat::first_missing() const {
   return static_cast<int>(std::ranges::find(is_here_, std::uint8_t{0}) - is_here_.begin());

@@ -3,11 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "core/mpi/communicator.hpp"
-#include "core/mpi/message_channel.hpp"
+#include "core/control/message_channel.hpp"
 #include "formats/control_wire.hpp"
 
 namespace eventloom {
@@ -17,16 +17,16 @@ namespace eventloom {
 /// last, so that all ranks decide the same things in the same round, and who is silent is known by name.
 ///
 /// The last round is the one in which all are done or any has failed. One thread at a time; throws
-/// std::runtime_error when MPI fails.
+/// std::runtime_error when the ranks cannot reach each other.
 class Heartbeat {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  /// Collective. `notice`: after so long rank 0 tells the others whom it waits for, again each time
-  /// that time has doubled, and at least every `longest_notice`.
-  Heartbeat(const Communicator& communicator, Duration notice, Duration longest_notice);
-  /// Collective; after the last round, or when MPI ends with an error.
+  /// `channel`: of this rank, one of `size`, and for the heartbeat alone. `notice`: after so long rank 0 tells the
+  /// others whom it waits for, again each time that time has doubled, and at least every `longest_notice`.
+  Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size, Duration notice, Duration longest_notice);
+  /// Collective, as that of the channel; after the last round, or when the program ends with an error.
   ~Heartbeat() = default;
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
@@ -59,7 +59,7 @@ class Heartbeat {
   void send(int to, const HeartbeatNote& note);
   [[nodiscard]] int first_missing() const;
 
-  MessageChannel channel_;
+  std::unique_ptr<MessageChannel> channel_;
   int rank_;
   int size_;
   Duration notice_;

@@ -4,27 +4,25 @@
 
 #include <exception>
 
+#include "core/control/agreement.hpp"
+
 namespace eventloom {
 
 namespace {
 
 // Of the thread that is the rank: only it calls MPI.
-thread_local bool together = false;
 thread_local bool something_left = false;
 
 }  // namespace
 
 bool leaves_alone() {
-  if (std::uncaught_exceptions() == 0 || together) return false;
+  if (std::uncaught_exceptions() == 0 || left_together()) return false;
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   something_left = something_left || ranks > 1;
   return ranks > 1;
 }
 
-void leave_together() { together = true; }
-void stay() { together = false; }
-bool left_together() { return together; }
 bool left_something() { return something_left; }
 
 }  // namespace eventloom

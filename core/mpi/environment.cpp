@@ -16,6 +16,7 @@
 
 #include "core/mpi/check.hpp"
 #include "core/mpi/departure.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -159,13 +160,6 @@ std::string MpiEnvironment::mpi_version() {
 }
 
 std::string MpiEnvironment::ucx_version() { return ucp_get_version_string(); }
-
-std::string MpiEnvironment::host_name() {
-  char text[MPI_MAX_PROCESSOR_NAME];
-  int length = 0;
-  MPI_Get_processor_name(text, &length);
-  return {text, static_cast<std::size_t>(length)};
-}
 
 ExchangeBackend exchange_backend() {
   ExchangeBackend backend;

@@ -37,7 +37,6 @@ class MpiEnvironment {
 
   [[nodiscard]] static std::string mpi_version();
   [[nodiscard]] static std::string ucx_version();
-  [[nodiscard]] static std::string host_name();
 
  private:
   int thread_level_ = 0;

@@ -4,12 +4,22 @@
 
 namespace eventloom {
 
-/// How a rank waits when none of its roles finds work: at first it only looks again, then it yields
-/// its core to other ranks (of which there may be more than cores), after long it sleeps a little.
-class Idle {
+/// How a rank waits when none of its roles finds work.
+class IdlePolicy {
  public:
-  void wait();
-  void reset() { idle_ = 0; }
+  virtual ~IdlePolicy() = default;
+  /// A little; called again and again while there is nothing to do.
+  virtual void wait() = 0;
+  /// There was something to do.
+  virtual void reset() = 0;
+};
+
+/// At first it only looks again, then it yields its core to other ranks (of which there may be more than cores), after
+/// long it sleeps a little.
+class Idle final : public IdlePolicy {
+ public:
+  void wait() override;
+  void reset() override { idle_ = 0; }
 
  private:
   std::uint32_t idle_ = 0;

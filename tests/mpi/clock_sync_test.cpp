@@ -15,7 +15,7 @@
 
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
-#include "core/mpi/message_channel.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 #include "core/runtime/clock.hpp"
 
 namespace eventloom {
@@ -43,7 +43,8 @@ class Run {
  public:
   Run(const Communicator& communicator, const ClockSync::Settings& settings)
       : communicator_(communicator),
-        sync_(communicator, settings, [rank = communicator.rank()] { return own_clock(rank); }) {}
+        sync_(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(), communicator.size(), settings,
+              [rank = communicator.rank()] { return own_clock(rank); }) {}
 
   /// Batches that are longer than the work: each collective call comes into the middle of one, on
   /// rank 0 before the other ranks and after them in turn.
@@ -156,7 +157,7 @@ std::vector<std::byte> content(int from, int to, std::uint32_t n) {
 bool check_channel(const Communicator& communicator) {
   constexpr std::uint32_t kMessages = 30;
   const auto ranks = static_cast<std::uint32_t>(communicator.size());
-  MessageChannel channel(communicator);
+  MpiMessageChannel channel(communicator);
   for (std::uint32_t n = 0; n < kMessages; ++n) {
     for (int to = 0; to < communicator.size(); ++to) channel.send(to, content(communicator.rank(), to, n));
   }

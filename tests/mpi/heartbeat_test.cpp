@@ -18,7 +18,7 @@
 
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
-#include "core/mpi/message_channel.hpp"
+#include "core/mpi/mpi_message_channel.hpp"
 
 namespace {
 
@@ -86,7 +86,7 @@ class Test {
     const auto before = messages;
     std::vector<Verdict> verdicts;
     {
-      Heartbeat heartbeat(communicator_, kNever, kNever);
+      Heartbeat heartbeat(std::make_unique<MpiMessageChannel>(communicator_), rank_, size_, kNever, kNever);
       follow(heartbeat, status, seen, verdicts);
     }
     check_messages(before);
@@ -244,8 +244,9 @@ class Test {
     if (size_ == static_cast<int>(silent.size())) return;
     const auto before = messages;
     {
-      Heartbeat heartbeat(communicator_, milliseconds(40), milliseconds(60));
-      MessageChannel aside(communicator_);
+      Heartbeat heartbeat(std::make_unique<MpiMessageChannel>(communicator_), rank_, size_, milliseconds(40),
+                          milliseconds(60));
+      MpiMessageChannel aside(communicator_);
       const bool i_am = std::ranges::find(silent, rank_) != silent.end();
       one_round(heartbeat);
       if (i_am) {
@@ -267,7 +268,7 @@ class Test {
     }
   }
 
-  void wait_to_be_named(MessageChannel& aside, int times) {
+  void wait_to_be_named(MpiMessageChannel& aside, int times) {
     const auto end = Clock::now() + kDeadline;
     std::vector<std::byte> nothing;
     while (times > 0) {
@@ -324,8 +325,9 @@ class Test {
     case_ = "comes late";
     const auto before = messages;
     {
-      Heartbeat heartbeat(communicator_, milliseconds(20), milliseconds(40));
-      MessageChannel aside(communicator_);
+      Heartbeat heartbeat(std::make_unique<MpiMessageChannel>(communicator_), rank_, size_, milliseconds(20),
+                          milliseconds(40));
+      MpiMessageChannel aside(communicator_);
       if (rank_ + 1 < size_) wait_to_be_named(aside, size_ - 1 - rank_);
       for (int rank = 0; rank < rank_; ++rank) name_first(heartbeat, aside, rank);
       end_well(heartbeat);
@@ -334,7 +336,7 @@ class Test {
   }
 
   /// Takes turns until some rank is called silent, then lets `rank` know.
-  void name_first(Heartbeat& heartbeat, MessageChannel& aside, int rank) {
+  void name_first(Heartbeat& heartbeat, MpiMessageChannel& aside, int rank) {
     const auto end = Clock::now() + kDeadline;
     while (heartbeat.silence(Clock::now()).ranks != std::vector<int>{0}) {
       if (Clock::now() > end) return check(false, "rank 0 is not called silent");

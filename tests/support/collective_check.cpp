@@ -22,6 +22,9 @@ std::string text_of(int rank) {
   return std::string(static_cast<std::size_t>(1000 * rank), static_cast<char>(rank - 1));
 }
 
+/// As many as the rank's number: none of rank 0.
+std::vector<Place> places_of(int rank) { return std::vector(static_cast<std::size_t>(rank), place_of(rank)); }
+
 template <class T>
 bool by_rank(const std::vector<T>& all, int ranks, T (*expected)(int rank)) {
   bool good = all.size() == static_cast<std::size_t>(ranks);
@@ -45,6 +48,7 @@ std::string collective_fault(const Collective& ranks) {
     if (!good && fault.empty()) fault = what;
   };
   check(by_rank(ranks.all_gather(place_of(rank)), n, place_of), "all_gather of values");
+  check(by_rank(ranks.all_gather(places_of(rank)), n, places_of), "all_gather of lists");
   check(by_rank(ranks.all_gather(text_of(rank)), n, text_of), "all_gather of texts");
   check(by_rank(
             ranks.all_gather(std::string()), n, +[](int) { return std::string(); }),

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 
 namespace eventloom {
 

@@ -15,13 +15,23 @@ ARROWS = {
     "formats": [],
     "schedulers": ["formats"],
     "core/runtime": ["formats"],
-    "core/mpi": CORE,
-    "core/transport": [*CORE, "core/mpi"],
+    "core/mpi": [*CORE, "core/control"],
+    "core/transport": [*CORE, "core/control", "core/mpi"],
     "core/ring": [*CORE, "core/transport"],
     "core/exchange": [*CORE, "core/ring"],
-    "core/control": [*CORE, "core/mpi"],
+    "core/control": CORE,
     "core/definitions": CORE,
     "core/dataflow": [*CORE, "core/definitions"],
+    "core/engine": [
+        *CORE,
+        "core/control",
+        "core/dataflow",
+        "core/definitions",
+        "core/exchange",
+        "core/ring",
+        "core/transport",
+        "schedulers",
+    ],
     "io/uri": CORE,
     "io/files": ["core/dataflow", *CORE],
     "io/epochs": IO,
@@ -119,6 +129,23 @@ def test_doors(header):
         for path in sources(folder):
             if header in includes(path):
                 assert inside(path.relative_to(ROOT), DOORS[header]), f"{path.relative_to(ROOT)} includes {header}"
+
+
+def all_included(path):
+    """By the file, and by what it includes, and so on."""
+    found, ahead = set(), set(includes(path))
+    while ahead:
+        found |= ahead
+        ours = [ROOT / name for name in ahead if (ROOT / name).is_file()]
+        ahead = {name for file in ours for name in includes(file)} - found
+    return found
+
+
+def test_the_engine_knows_neither_mpi_nor_files():
+    for path in sources("core/engine"):
+        for included in all_included(path):
+            allowed = included not in DOORS and not inside(included, ["app", "core/mpi", "io"])
+            assert allowed, f"{path.relative_to(ROOT)} comes to include {included}"
 
 
 @pytest.mark.parametrize("folder", ["formats", "schedulers", "core", "io", "app"])

@@ -15,6 +15,7 @@
 #include "app/bench/bench_report.hpp"
 #include "app/bench/plot.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -194,7 +195,7 @@ TEST(BenchSetup, SaysWhatItRanOn) {
   const ExchangeBackend backend{"ucx", "ucx", "sysv,tcp", true};
   const Bound bound;
   const auto setup = bench_setup(communicator, backend, "ranks = 1");
-  EXPECT_EQ(setup.at("hosts"), Json::array({MpiEnvironment::host_name()}));
+  EXPECT_EQ(setup.at("hosts"), Json::array({host_name()}));
   const Json one_core = {{"cpus", std::to_string(bound.cpu())}, {"one_core", true}};
   EXPECT_EQ(setup.at("binding"), Json::array({one_core}));
   EXPECT_EQ(setup.at("exchange").at("ucx_transports"), "sysv,tcp");
@@ -203,7 +204,7 @@ TEST(BenchSetup, SaysWhatItRanOn) {
   EXPECT_GT(setup.at("cores"), 0);
   std::ostringstream out;
   print_setup(out, setup);
-  EXPECT_TRUE(holds(out.str(), MpiEnvironment::host_name() + ": rank 0\n")) << out.str();
+  EXPECT_TRUE(holds(out.str(), host_name() + ": rank 0\n")) << out.str();
 }
 
 TEST(BenchSetup, IsPrintedByHostAndBinding) {

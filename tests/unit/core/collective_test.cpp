@@ -1,4 +1,4 @@
-#include "core/mpi/collective.hpp"
+#include "core/control/collective.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,63 @@
+#include "core/control/agreement.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
+#include "core/runtime/host_name.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Of the thread that is the rank.
+thread_local bool shared = false;
+
+/// "rank 1 on n1: ", where there are several.
+std::string name_of(const Collective& ranks) {
+  return ranks.size() == 1 ? "" : "rank " + std::to_string(ranks.rank()) + " on " + host_name() + ": ";
+}
+
+/// Of the work of one rank, for the others.
+enum class Outcome : std::uint8_t { good, usage, program, no_memory };
+
+Outcome outcome_of(const Failure& failure) {
+  if (failure.code == kExitOk) return Outcome::good;
+  if (failure.no_memory) return Outcome::no_memory;
+  return failure.code == kExitUsage ? Outcome::usage : Outcome::program;
+}
+
+}  // namespace
+
+void agree(const Collective& ranks, const std::function<void()>& work) {
+  shared = false;
+  Failure mine;
+  try {
+    work();
+  } catch (...) {
+    mine = Failure::of(std::current_exception());
+    if (mine.code != kExitUsage) mine.text = name_of(ranks) + mine.text;
+  }
+  const Activity activity(kWaitingForRanks);
+  const auto all = ranks.all_gather(outcome_of(mine));
+  const auto failed = std::ranges::find_if(all, [](Outcome outcome) { return outcome != Outcome::good; });
+  if (failed == all.end()) return;
+  const auto text = ranks.all_gather(mine.text)[static_cast<std::size_t>(failed - all.begin())];
+  leave_together();
+  if (*failed == Outcome::usage) throw UserError(text);
+  throw SharedError(text, *failed == Outcome::no_memory);
+}
+
+void meet(const Collective& ranks) {
+  const auto barrier = ranks.barrier();
+  while (!barrier->done()) sched_yield();
+}
+
+void leave_together() { shared = true; }
+bool left_together() { return shared; }
+
+}  // namespace eventloom

@@ -1,0 +1,194 @@
+#include "core/engine/builder_role.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/activity.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Whether there is anything to be kept of the slice: hits, losses or sources that lack data.
+bool has_row(const BuiltSlice& slice) {
+  return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
+         slice.events.size() != 0;
+}
+
+}  // namespace
+
+BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
+                         Inbox inbox, std::unique_ptr<SliceOutput> output,
+                         std::function<void(const BuildProblem&)> report)
+    : settings_(std::move(settings)),
+      scheduler_(scheduler),
+      inbox_(std::move(inbox)),
+      assembler_(settings_.n_sources),
+      output_(std::move(output)),
+      report_(std::move(report)),
+      from_(settings_.first_slice),
+      next_(kNoSlice) {
+  for (std::size_t i = 0; i < settings_.threads; ++i) benches_.emplace_back(building);
+  find_next();
+  tell_claims();
+}
+
+// The data path of a builder: receive, build (decode, time sort, event definition), pass on.
+std::size_t BuilderRole::do_work(SteadyTime) {
+  std::size_t work = inbox_.drain(assembler_);
+  work += pass_on();
+  if (n_built_ == 0 && !finished_) {
+    const std::size_t n = take_complete_slices();
+    build(n);
+    work += n + pass_on();
+  }
+  grant(work == 0);
+  return work + output_->do_work();
+}
+
+/// Takes the next slices in order, as many as are whole and as there are benches.
+std::size_t BuilderRole::take_complete_slices() {
+  if (next_ == kNoSlice) find_next();
+  const std::uint64_t done_before = done_;
+  std::size_t n = 0;
+  while (n < benches_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
+    if (!assembler_.holds(next_)) {
+      pass_over();
+      continue;
+    }
+    auto assembly = assembler_.take(next_);
+    if (assembly->goes_on()) {
+      benches_[n].slice = next_;
+      benches_[n].input = std::move(assembly);
+      ++n;
+    } else {
+      assembler_.recycle(std::move(assembly));
+      output_->pass({next_, {next_.value + 1}});
+      ++done_;
+    }
+    from_ = {next_.value + 1};
+    find_next();
+  }
+  // Slices for which there is nothing are claimed too, and those behind the last data.
+  if (done_ != done_before) tell_claims();
+  if (n == 0 && nothing_left()) finish();
+  return n;
+}
+
+/// No source has anything for the next slice, nor for those that follow up to where the first of them goes on.
+void BuilderRole::pass_over() {
+  const SliceId behind{next_.value + 1};
+  gap_ = {next_, std::max(behind, assembler_.nothing_up_to(next_))};
+  output_->pass(gap_);
+  ++done_;
+  // Those that are claimed are done with one by one.
+  from_ = settings_.claims == nullptr ? gap_.end : behind;
+  assembler_.pass(from_);
+  find_next();
+}
+
+void BuilderRole::find_next() { next_ = next_unfinished(scheduler_, settings_.finished, settings_.id, from_); }
+
+/// All sources have ended, and no slice with data is or will be this builder's.
+bool BuilderRole::nothing_left() const {
+  if (!assembler_.all_ended()) return false;
+  if (next_ != kNoSlice) return next_ >= assembler_.data_end();
+  return settings_.claims == nullptr || settings_.claims->claimed_end() >= assembler_.data_end();
+}
+
+void BuilderRole::finish() {
+  finished_ = true;
+  output_->end(assembler_.data_end());
+  tell_claims();
+}
+
+/// Claims as many slices as there is room for.
+void BuilderRole::tell_claims() {
+  if (settings_.claims == nullptr) return;
+  Claim claim;
+  claim.builder = settings_.id.value;
+  claim.built = done_;
+  claim.claimed = done_ + settings_.slices_in_flight;
+  claim.finished = finished_ ? 1 : 0;
+  claim.gap_begin = gap_.begin.value;
+  claim.gap_end = gap_.end.value;
+  settings_.claims->claim(claim);
+}
+
+void BuilderRole::build(std::size_t n) {
+  const Activity activity("building slices");
+  if (n == 1) {
+    build_on(benches_.front());
+  } else if (n > 1) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(n))
+    for (std::size_t i = 0; i < n; ++i) try_to_build_on(benches_[i]);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (benches_[i].error) std::rethrow_exception(std::exchange(benches_[i].error, nullptr));
+    }
+  }
+  n_built_ = n;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const auto& problem : benches_[i].problems) report_(problem);
+    assembler_.recycle(std::move(benches_[i].input));
+  }
+}
+
+/// No exception may leave a parallel region.
+void BuilderRole::try_to_build_on(Bench& bench) {
+  try {
+    build_on(bench);
+  } catch (...) {
+    bench.error = std::current_exception();
+  }
+}
+
+void BuilderRole::build_on(Bench& bench) {
+  bench.sources.resize(settings_.n_sources);
+  for (std::size_t s = 0; s < settings_.n_sources; ++s) {
+    const auto& part = bench.input->part(s);
+    bench.sources[s] = {part.buffers(), part.damage()};
+  }
+  bench.problems.clear();
+  bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,
+                      settings_.keep_sorted ? &bench.sorted : nullptr);
+  bench.output.ledger.builder = settings_.id.value;
+  bench.output.losses.clear();
+  for (const auto& problem : bench.problems) {
+    bench.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
+  }
+}
+
+std::size_t BuilderRole::pass_on() {
+  std::size_t passed = 0;
+  while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
+    auto& bench = benches_[n_passed_];
+    if (settings_.keep_sorted) settings_.keep_sorted(bench.sorted);
+    if (settings_.watch_built) settings_.watch_built(bench.output);
+    if (has_row(bench.output)) {
+      output_->put(bench.output);
+    } else {
+      output_->pass({bench.slice, {bench.slice.value + 1}});
+    }
+    ++n_passed_;
+    ++passed;
+    ++built_;
+    ++done_;
+  }
+  if (n_passed_ == n_built_) n_passed_ = n_built_ = 0;
+  if (passed != 0) tell_claims();
+  return passed;
+}
+
+/// The window begins at the lowest slice not yet taken. Slices that were claimed have room already.
+void BuilderRole::grant(bool eager) {
+  if (settings_.claims != nullptr) return inbox_.grant(kNoSlice, eager);
+  const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;
+  inbox_.grant({next_.value + ahead}, eager);
+}
+
+void BuilderRole::settle() {
+  inbox_.settle();
+  output_->settle();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/dataflow/slice_builder.hpp"
+#include "core/engine/claim_role.hpp"
+#include "core/engine/role.hpp"
+#include "core/engine/slice_output.hpp"
+#include "core/exchange/inbox.hpp"
+#include "formats/slice_range.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct BuilderRoleSettings {
+  BuilderId id;
+  SliceId first_slice;
+  SliceSet finished = {};  ///< slices that nobody builds
+  std::uint32_t n_sources = 0;
+  std::uint32_t n_builders = 1;
+  std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time
+  std::size_t threads = 1;             ///< slices built at a time
+  ClaimRole* claims = nullptr;         ///< where builders claim their slices; outlives the builder
+  /// Where the time-sorted hits of each slice go, in rising slices; empty: they are not kept.
+  std::function<void(const SortedSlice&)> keep_sorted = {};
+  /// Sees each slice when it has been built, in rising slices; may be empty.
+  std::function<void(const BuiltSlice&)> watch_built = {};
+};
+
+/// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the
+/// slices on in rising order.
+class BuilderRole final : public Role {
+ public:
+  BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
+              Inbox inbox, std::unique_ptr<SliceOutput> output, std::function<void(const BuildProblem&)> report);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
+  void settle() override;
+
+  [[nodiscard]] std::uint64_t slices_built() const { return built_; }
+
+ private:
+  /// One slice being built, with the memory that building needs.
+  struct Bench {
+    explicit Bench(const SliceBuilderSettings& building) : builder(building) {}
+    SliceBuilder builder;
+    std::unique_ptr<SliceAssembly> input;
+    std::vector<SourceSlice> sources;
+    BuiltSlice output;
+    SortedSlice sorted;
+    std::vector<BuildProblem> problems;
+    SliceId slice;
+    std::exception_ptr error;  ///< of a thread that builds
+  };
+
+  std::size_t take_complete_slices();
+  void pass_over();
+  void finish();
+  void build(std::size_t n);
+  std::size_t pass_on();
+  void try_to_build_on(Bench& bench);
+  void build_on(Bench& bench);
+  void grant(bool eager);
+  void find_next();
+  [[nodiscard]] bool nothing_left() const;
+  void tell_claims();
+
+  BuilderRoleSettings settings_;
+  const Scheduler& scheduler_;
+  Inbox inbox_;
+  SliceAssembler assembler_;
+  std::unique_ptr<SliceOutput> output_;
+  std::function<void(const BuildProblem&)> report_;
+  std::vector<Bench> benches_;
+  std::size_t n_built_ = 0;   ///< benches, from the first on, whose output waits to be passed on
+  std::size_t n_passed_ = 0;  ///< of these, passed on already
+  SliceId from_;              ///< slices of this builder before it are taken
+  SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown
+  SliceRange gap_;            ///< in which no source has anything, the last that was found
+  std::uint64_t done_ = 0;    ///< slices taken and done with
+  bool finished_ = false;
+  std::uint64_t built_ = 0;
+};
+
+}  // namespace eventloom

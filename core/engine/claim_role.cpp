@@ -1,0 +1,186 @@
+#include "core/engine/claim_role.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace eventloom {
+
+ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner)
+    : book_(book), to_assigner_(std::move(to_assigner)), from_assigner_(from_assigner) {}
+
+std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
+
+std::size_t ClaimRole::tell() {
+  if (unsent_.empty() || !to_assigner_->ready()) return 0;
+  note_.clear();
+  while (!unsent_.empty() && note_.size() < kMostClaimsInNote) {
+    note_.push_back(unsent_.begin()->second);
+    unsent_.erase(unsent_.begin());
+  }
+  to_assigner_->send(std::as_bytes(std::span(note_)));
+  return 1;
+}
+
+std::size_t ClaimRole::learn() {
+  std::size_t notes = 0;
+  while (const auto note = from_assigner_.poll()) {
+    learn(*note);
+    from_assigner_.release();
+    ++notes;
+  }
+  return notes;
+}
+
+void ClaimRole::settle() {
+  if (to_assigner_) to_assigner_->settle();
+  from_assigner_.settle();
+}
+
+void ClaimRole::learn(std::span<const std::byte> note) {
+  Assignment head;
+  if (note.size() < sizeof head) throw std::runtime_error("exchange: an assignment of slices without its head");
+  std::memcpy(&head, note.data(), sizeof head);
+  const auto builders = note.subspan(sizeof head);
+  if (SliceId{head.first_slice} < book_.end() || builders.size() != head.n * sizeof(std::uint32_t)) {
+    throw std::runtime_error("exchange: " + std::to_string(head.n) + " slices are assigned from " +
+                             std::to_string(head.first_slice) + " on, behind " + std::to_string(book_.end().value));
+  }
+  book_.skip_to({head.first_slice});
+  for (std::size_t at = 0; at < builders.size(); at += sizeof(std::uint32_t)) {
+    BuilderId builder;
+    std::memcpy(&builder.value, &builders[at], sizeof builder.value);
+    book_.append(builder);
+  }
+}
+
+AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
+                           std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments)
+    : scheduler_(std::move(scheduler)),
+      finished_(finished),
+      ahead_(ahead),
+      claims_(std::move(claims)),
+      builders_(n_builders),
+      room_(n_builders) {
+  for (auto& ring : assignments) readers_.push_back({std::move(ring)});
+}
+
+std::size_t AssignerRole::do_work(SteadyTime) { return hear() + assign() + tell(); }
+
+bool AssignerRole::done() const {
+  return std::ranges::all_of(builders_, [](const Builder& b) { return b.claim.finished != 0; });
+}
+
+std::size_t AssignerRole::hear() {
+  std::size_t notes = 0;
+  for (auto& ring : claims_) {
+    while (const auto note = ring.poll()) {
+      Claim claim;
+      if (note->size() % sizeof claim != 0) {
+        throw std::runtime_error("exchange: a note of claims has " + std::to_string(note->size()) + " bytes");
+      }
+      for (std::size_t at = 0; at < note->size(); at += sizeof claim) {
+        std::memcpy(&claim, note->data() + at, sizeof claim);
+        take(claim);
+      }
+      ring.release();
+      ++notes;
+    }
+  }
+  return notes;
+}
+
+void AssignerRole::take(const Claim& claim) {
+  if (claim.builder >= builders_.size()) {
+    throw std::runtime_error("exchange: a claim of builder " + std::to_string(claim.builder) + ", of " +
+                             std::to_string(builders_.size()));
+  }
+  auto& builder = builders_[claim.builder];
+  if (claim.built < builder.claim.built || claim.gap_end < claim.gap_begin) {
+    throw std::runtime_error("exchange: builder " + std::to_string(claim.builder) + " takes back what it has claimed");
+  }
+  for (auto done = claim.built - builder.claim.built; done > 0 && !builder.open.empty(); --done) {
+    builder.open.pop_front();
+  }
+  builder.claim = claim;
+  auto& book = *scheduler_->claims();
+  if (claim.gap_begin <= book.end().value) book.skip_to({claim.gap_end});
+}
+
+SliceId AssignerRole::lowest_open() const {
+  SliceId lowest = scheduler_->claims()->end();
+  for (const auto& builder : builders_) {
+    if (!builder.open.empty()) lowest = std::min(lowest, builder.open.front());
+  }
+  return lowest;
+}
+
+std::size_t AssignerRole::assign() {
+  auto& book = *scheduler_->claims();
+  const SliceId limit{lowest_open().value + ahead_};
+  std::size_t n = 0;
+  for (;; ++n) {
+    book.skip_to(finished_.next_missing(book.end()));
+    if (book.end() >= limit) return n;
+    const auto chosen = choose();
+    if (!chosen) return n;
+    log_.push_back({book.end(), *chosen});
+    ++given_;
+    book.append(*chosen);
+  }
+}
+
+/// Who gets the next slice; nothing while no builder has room.
+std::optional<BuilderId> AssignerRole::choose() {
+  for (std::size_t b = 0; b < builders_.size(); ++b) {
+    const auto& claim = builders_[b].claim;
+    room_[b] = claim.finished != 0 ? 0 : static_cast<std::uint32_t>(claim.claimed - builders_[b].given);
+  }
+  const auto chosen = scheduler_->assign(room_);
+  if (!chosen) return std::nullopt;
+  auto& builder = builders_[chosen->value];
+  ++builder.given;
+  builder.open.push_back(scheduler_->claims()->end());
+  return chosen;
+}
+
+std::size_t AssignerRole::tell() {
+  std::uint64_t least = given_;
+  std::size_t told = 0;
+  for (auto& reader : readers_) {
+    if (reader.told < given_ && reader.ring.ready()) {
+      tell(reader);
+      ++told;
+    }
+    least = std::min(least, reader.told);
+  }
+  while (log_.size() > given_ - least) log_.pop_front();
+  notes_sent_ += told;
+  return told;
+}
+
+/// As many of the slices that the reader does not know of as follow each other and fit a note.
+void AssignerRole::tell(Reader& reader) {
+  const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
+  const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));
+  Assignment head;
+  head.first_slice = news->slice.value;
+  note_.resize(sizeof head);
+  for (auto claimed = news; claimed != news + most; ++claimed) {
+    if (claimed->slice.value != head.first_slice + head.n) break;
+    const auto builder = std::as_bytes(std::span(&claimed->builder.value, 1));
+    note_.insert(note_.end(), builder.begin(), builder.end());
+    ++head.n;
+  }
+  std::memcpy(note_.data(), &head, sizeof head);
+  reader.ring.send(note_);
+  reader.told += head.n;
+}
+
+void AssignerRole::settle() {
+  for (auto& ring : claims_) ring.settle();
+  for (auto& reader : readers_) reader.ring.settle();
+}
+
+}  // namespace eventloom

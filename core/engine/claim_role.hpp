@@ -1,0 +1,95 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/role.hpp"
+#include "core/exchange/note_ring.hpp"
+#include "formats/control_wire.hpp"
+#include "formats/ids.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+/// Where builders claim their slices, one on each rank that sends to builders or builds: passes the
+/// claims of its builders to the assigner, and the assignments into the scheduler's claims.
+class ClaimRole final : public Role {
+ public:
+  /// `to_assigner`: nothing on ranks without builders.
+  ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner);
+
+  /// What a builder of this rank says of itself from now on; goes out with the next do_work().
+  void claim(const Claim& claim) { unsent_[claim.builder] = claim; }
+  [[nodiscard]] SliceId claimed_end() const { return book_.end(); }
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return unsent_.empty(); }
+  void settle() override;
+
+ private:
+  std::size_t learn();
+  void learn(std::span<const std::byte> note);
+  std::size_t tell();
+
+  ClaimBook& book_;
+  std::optional<NoteSender> to_assigner_;
+  NoteReceiver from_assigner_;
+  std::map<std::uint32_t, Claim> unsent_;  ///< by builder
+  std::vector<Claim> note_;
+};
+
+/// On one rank of the run: gives the slices, in rising order, to the builders that have claimed them,
+/// as the scheduler decides, and tells every rank concerned. Leaves out stretches in which no source has anything. One
+/// short note per rank and batch of slices.
+class AssignerRole final : public Role {
+ public:
+  /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: slices given out
+  /// beyond the lowest that is not yet built, at most. `finished`: slices that nobody gets; must
+  /// outlive the role.
+  AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
+               std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override;
+  void settle() override;
+  [[nodiscard]] std::uint64_t notes_sent() const { return notes_sent_; }
+
+ private:
+  struct Builder {
+    Claim claim;
+    std::uint64_t given = 0;
+    std::deque<SliceId> open;  ///< given, and not known to be built
+  };
+  struct Given {
+    SliceId slice;
+    BuilderId builder;
+  };
+  struct Reader {
+    NoteSender ring;
+    std::uint64_t told = 0;  ///< slices that it has been told of
+  };
+
+  std::size_t hear();
+  void take(const Claim& claim);
+  [[nodiscard]] SliceId lowest_open() const;
+  std::size_t assign();
+  [[nodiscard]] std::optional<BuilderId> choose();
+  std::size_t tell();
+  void tell(Reader& reader);
+
+  std::unique_ptr<Scheduler> scheduler_;
+  const SliceSet& finished_;
+  std::uint64_t ahead_;
+  std::vector<NoteReceiver> claims_;
+  std::vector<Builder> builders_;
+  std::vector<Reader> readers_;
+  std::deque<Given> log_;    ///< the last slices given out
+  std::uint64_t given_ = 0;  ///< slices
+  std::vector<std::uint32_t> room_;
+  std::vector<std::byte> note_;
+  std::uint64_t notes_sent_ = 0;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,75 @@
+#include "core/engine/event_loop.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+namespace {
+
+/// Turns with work to do between two looks after the transport: what they put and flush lets it
+/// work already.
+constexpr std::uint32_t kTurnsBetweenProgress = 16;
+
+/// Roles that take turns until they are done or one of them has failed.
+class Turns {
+ public:
+  Turns(const std::vector<Role*>& roles, Ending& ending) : roles_(roles), ending_(ending) {}
+
+  [[nodiscard]] bool done() const {
+    return failed_ || std::ranges::all_of(roles_, [](const Role* role) { return role->done(); });
+  }
+  std::size_t take(SteadyTime now) {
+    std::size_t work = 0;
+    try {
+      for (auto* role : roles_) work += role->do_work(now);
+    } catch (const UserError& e) {
+      failed_ = true;
+      ending_.fail(e);
+    }
+    return work;
+  }
+  void settle() {
+    for (auto* role : roles_) role->settle();
+  }
+
+ private:
+  const std::vector<Role*>& roles_;
+  Ending& ending_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+bool EndTogether::over(SteadyTime, bool done, std::size_t) {
+  if (!done) return false;
+  if (!barrier_) barrier_ = ranks_.barrier();
+  return barrier_->done();
+}
+
+void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& ending, const SteadyClock& clock,
+               IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
+  Turns turns(roles, ending);
+  std::uint32_t n = 0;
+  bool settled = false;
+  for (;;) {
+    const auto now = clock();
+    const bool done = turns.done();
+    const std::size_t work = done ? 0 : turns.take(now);
+    if (done && !settled) {
+      turns.settle();
+      settled = true;
+    }
+    if (ending.over(now, done, work)) return;
+    // Others may still need this rank's progress when it is done.
+    if (work == 0 || ++n % kTurnsBetweenProgress == 0) transport.progress();
+    each_turn(now);
+    if (work != 0) {
+      idle.reset();
+      continue;
+    }
+    if (!done) turns.settle();
+    idle.wait();
+  }
+}
+
+}  // namespace eventloom

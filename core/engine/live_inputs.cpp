@@ -1,0 +1,288 @@
+#include "core/engine/live_inputs.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/control/live_votes.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kMarks = 64;  ///< in the time that is remembered
+/// How long the end of a run waits for what is under way: launchers that were told to end kill after two seconds.
+constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
+/// The same where nobody is ahead.
+constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
+/// How long it waits for what the feed of a source still holds.
+constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
+
+/// So often it is said of each source that it is absent.
+constexpr std::uint32_t kTold = 10;
+
+/// Places of sources that are no farther apart are the same.
+constexpr double kNear_s = 60;
+/// A source that has been silent for longer has no say in where the run is.
+constexpr auto kVote = std::chrono::seconds(60);
+
+double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+void Frontier::advance(SteadyTime now, Epoch epoch, nanoseconds memory) {
+  if (epoch > newest_) since_ = now;
+  newest_ = std::max(newest_, epoch);
+  if (!marks_.empty() && (newest_ == marks_.back().epoch || now - marks_.back().time < memory / kMarks)) return;
+  marks_.push_back({now, newest_});
+  // The oldest that is kept answers for the whole of the memory.
+  while (marks_.size() > 1 && now - marks_[1].time > memory) marks_.pop_front();
+}
+
+Epoch Frontier::at(SteadyTime time) const {
+  const auto later = std::ranges::upper_bound(marks_, time, {}, &Mark::time);
+  return later == marks_.begin() ? 0 : std::prev(later)->epoch;
+}
+
+std::size_t LiveInputs::add(SourceId id, LiveStream& stream) {
+  if (patience_.alone) stream.expect(std::numeric_limits<Epoch>::max());
+  inputs_.push_back({.id = id, .stream = &stream});
+  return inputs_.size() - 1;
+}
+
+void LiveInputs::end_at(Epoch end) {
+  for (auto& input : inputs_) input.stream->end_at(end);
+}
+
+void LiveInputs::close() {
+  for (auto& input : inputs_) input.stream->finish();
+  for (auto& input : inputs_) input.stream->close();
+}
+
+std::size_t LiveInputs::receive(SteadyTime now) {
+  now_ = now;
+  std::size_t heard = 0;
+  for (auto& input : inputs_) {
+    if (input.heard == SteadyTime{}) input.heard = now;
+    const auto before = input.stream->progress();
+    const bool listens = before.listens || before.drained;
+    if (!listens) input.listens_since = now;
+    expect(input);
+    const bool something = input.stream->receive() != 0;
+    if (something) ++heard;
+    if (something || !listens) {
+      input.heard = now;
+      input.told = {};
+    } else {
+      tell_silence(input);
+    }
+    const auto progress = input.stream->progress();
+    if (progress.heard_of > input.was_at) {
+      input.was_at = progress.heard_of;
+      input.moved = now;
+    }
+    if (std::exchange(input.late_passed, progress.late_passed) != progress.late_passed) wait_longer(input);
+    look_for_jump(input, progress);
+    if (input.absent) look_for_return(input, progress.heard_of);
+  }
+  frontier_.advance(now, reached(), patience_.epoch_timeout);
+  return heard;
+}
+
+/// Time passes for a board that says nothing, and one that has been away may come back to where the others are.
+void LiveInputs::expect(Input& input) const {
+  if (patience_.epochs_per_second == 0) return;
+  const auto passed = input.moved == SteadyTime{} ? nanoseconds{} : nanoseconds(now_ - input.moved);
+  const auto epochs = static_cast<Epoch>(in_seconds(passed) * patience_.epochs_per_second);
+  input.stream->expect(std::max(frontier_.now(), input.was_at + epochs));
+}
+
+void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
+  if (progress.aside.has_value() == input.aside) return;
+  input.aside = progress.aside.has_value();
+  if (!input.aside) return;
+  if (!input.absent) input.absent_from = progress.reached;
+  input.absent = true;
+  tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it "
+                                 "sends is dropped (out_of_step) until it is back",
+                                 progress.heard_of, *progress.aside, frontier_.now()));
+}
+
+/// A clock may jump again and again.
+void LiveInputs::tell_absent(Input& input, const std::string& how) {
+  if (++input.told_absent > kTold) return;
+  spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
+               input.told_absent == kTold ? "; further messages of this kind are suppressed" : "");
+}
+
+Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
+
+LiveVotes LiveInputs::votes() const {
+  LiveVotes votes;
+  votes.near = near();
+  for (const auto& input : inputs_) {
+    if (input.stream->end_epoch() || now_ - input.heard > kVote) continue;
+    const auto place = input.stream->progress().aside;
+    if (place && *place > frontier_.now()) {
+      add_jump(votes, *place);
+    } else if (place) {
+      ++votes.others;
+    } else if (input.was_at != 0) {
+      ++votes.in_step;
+    }
+  }
+  return votes;
+}
+
+Epoch LiveInputs::reached() const {
+  Epoch most = 0;
+  for (const auto& input : inputs_) {
+    const auto end = input.stream->end_epoch();
+    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().heard_of);
+  }
+  return most;
+}
+
+Epoch LiveInputs::seen_end() const {
+  Epoch most = reached();
+  for (const auto& input : inputs_) most = std::max(most, input.stream->progress().seen_end);
+  return most;
+}
+
+bool LiveInputs::any_full() const {
+  return std::ranges::any_of(inputs_,
+                             [](const Input& i) { return !i.stream->progress().listens && !i.stream->end_epoch(); });
+}
+
+void LiveInputs::set_others(const Others& others) {
+  frontier_.advance(now_, others.frontier, patience_.epoch_timeout);
+  others_full_ = others.any_full;
+  if (others.jump == 0) return;
+  jumped_to_ = std::max(jumped_to_, others.jump);
+  for (auto& input : inputs_) {
+    const auto place = input.stream->progress().aside;
+    if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
+    spdlog::warn("source {} ({}): its jump to epoch {} is believed, for nobody else is elsewhere, or few are",
+                 input.id.value, input.stream->name(), *place);
+    input.stream->expect(*place);
+  }
+}
+
+bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
+  auto& of = inputs_[input];
+  if (of.stream->ready(epochs)) return true;
+  if (has_nothing_more(of, epochs)) {
+    of.stream->pass(epochs.end);
+    return true;
+  }
+  const bool finished = of.finished != SteadyTime{};
+  if (!finished && !overdue(of, epochs)) return false;
+  if (hurry_ != SteadyTime{} && !drained(of)) return false;
+  give_up(of, epochs.end);
+  return true;
+}
+
+void LiveInputs::hurry() { hurry_ = now_; }
+
+/// What has come reaches into the slice that `epochs` are sent for, not only into its margin before it, and the
+/// foremost source of all ranks has made no progress for a while, and not because nobody listens.
+bool LiveInputs::all_quiet(EpochRange epochs) const {
+  const Epoch begin = epochs.begin == 0 ? 0 : epochs.begin + patience_.margin;
+  return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
+         now_ - frontier_.since() >= patience_.quiet;
+}
+
+/// Where all are quiet, a source that is little behind the others has said all that it had to say, if it was there
+/// when they fell silent.
+bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
+  if (!all_quiet(epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet) return false;
+  if (input.was_at >= frontier_.now()) return true;
+  const auto in_quiet = static_cast<Epoch>(in_seconds(patience_.quiet) * patience_.epochs_per_second);
+  const Epoch little = std::max(epochs.end - epochs.begin, in_quiet);
+  const bool heard = input.was_at != 0 && input.stream->peer().connected;
+  const bool lately =
+      patience_.epoch_timeout.count() == 0 || frontier_.since() - input.moved <= patience_.epoch_timeout;
+  return heard && lately && frontier_.now() - input.was_at <= little && now_ - input.moved >= patience_.quiet;
+}
+
+/// A sender that keeps hits back for longer than was thought.
+void LiveInputs::wait_longer(const Input& input) {
+  patience_.quiet *= 2;
+  spdlog::warn(
+      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had let go: "
+      "they are dropped (late); from now on {:.1f} s of silence end a slice",
+      input.id.value, input.stream->name(), in_seconds(patience_.quiet));
+}
+
+bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
+  const auto patience = patience_.epoch_timeout;
+  const Epoch end = epochs.end;
+  if (all_quiet(epochs)) {
+    if (input.aside || input.absent) return true;
+    if (patience.count() != 0 && now_ - std::max({frontier_.since(), input.moved, input.listens_since}) >= patience)
+      return true;
+  }
+  if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
+  if (hurry_ != SteadyTime{}) {
+    // Where nobody is ahead, silence says that there is no more.
+    const auto since = std::max({hurry_, input.listens_since, input.heard});
+    if (frontier_.now() <= input.stream->progress().reached && now_ - since >= kSilentAtEnd) return true;
+    const auto longest =
+        patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
+    if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
+  }
+  // What it lacks may have come while nobody listened to it.
+  if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
+  if (input.absent) return frontier_.now() >= end;
+  const bool left_behind = input.stream->progress().heard_of + near() < jumped_to_;
+  const bool moves = now_ - input.moved < patience && !left_behind;
+  return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
+}
+
+/// What a source holds back at the end of the run comes before it is given up.
+bool LiveInputs::drained(Input& input) {
+  if (input.finished == SteadyTime{}) {
+    input.finished = now_;
+    input.missing = frontier_.now() > input.stream->progress().reached;
+    input.stream->finish();
+  }
+  return input.stream->progress().drained || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
+}
+
+void LiveInputs::give_up(Input& input, Epoch end) {
+  // Only the end of a run ends a stream. Others that ended in the meantime are not ahead for that.
+  const bool ending = hurry_ != SteadyTime{};
+  const bool missing = !ending || input.missing;
+  if (!ending && !input.absent) {
+    input.absent = true;
+    input.absent_from = input.stream->progress().reached;
+    tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
+                                   input.absent_from, frontier_.now()));
+  }
+  input.stream->give_up(end, missing);
+}
+
+void LiveInputs::look_for_return(Input& input, Epoch heard_of) {
+  if (input.aside || heard_of < frontier_.at(now_ - patience_.epoch_timeout)) return;
+  input.absent = false;
+  if (input.told_absent > kTold) return;
+  spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
+               input.stream->name(), heard_of, input.absent_from);
+}
+
+void LiveInputs::tell_silence(Input& input) {
+  const nanoseconds silence = now_ - input.heard;
+  const auto first = patience_.stall_warning;
+  if (first.count() == 0 || silence < std::max(first, 2 * input.told) || input.stream->end_epoch()) return;
+  input.told = silence;
+  spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
+               in_seconds(silence),
+               input.stream->peer().connected ? "its sender is stopped, or the way to it is cut" : "nobody is there");
+}
+
+}  // namespace eventloom

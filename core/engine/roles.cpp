@@ -1,0 +1,69 @@
+#include "core/engine/roles.hpp"
+
+#include <set>
+
+namespace eventloom {
+
+namespace {
+
+/// Ranks that play any of `n` roles of a kind, numbered from 0, rising.
+template <class RoleId>
+void add_ranks(const Roles& roles, std::uint32_t n, std::set<int>& ranks) {
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const RoleId id{static_cast<decltype(RoleId{}.value)>(i)};
+    ranks.insert(roles.rank_of(id));
+  }
+}
+
+std::vector<int> listed(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
+
+}  // namespace
+
+std::vector<int> Roles::source_ranks() const {
+  std::set<int> distinct;
+  add_ranks<SourceId>(*this, sources, distinct);
+  return listed(distinct);
+}
+
+std::vector<int> Roles::builder_ranks() const {
+  std::set<int> distinct;
+  add_ranks<BuilderId>(*this, builders, distinct);
+  return listed(distinct);
+}
+
+std::vector<int> Roles::exchange_ranks() const {
+  std::set<int> distinct;
+  add_ranks<SourceId>(*this, sources, distinct);
+  add_ranks<BuilderId>(*this, builders, distinct);
+  return listed(distinct);
+}
+
+RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes)
+    : to_builder(roles.builders), to_filter(roles.filters), window_bytes(static_cast<std::size_t>(roles.ranks)) {
+  const auto reserve = [&](int rank, std::uint64_t bytes) {
+    auto& used = window_bytes[static_cast<std::size_t>(rank)];
+    const auto at = used;
+    used += (bytes + 63) / 64 * 64;
+    return at;
+  };
+  const auto link = [&](int sender, int receiver, const RingGeometry& of) {
+    RingLink out{sender, receiver, 0, 0};
+    out.ring_offset = reserve(receiver, of.ring_bytes());
+    out.credit_offset = reserve(sender, sizeof(CreditBlock));
+    return out;
+  };
+  const auto senders = roles.source_ranks();
+  for (std::uint32_t b = 0; b < roles.builders; ++b) {
+    for (const int sender : senders) to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry));
+  }
+  for (std::uint32_t f = 0; f < roles.filters; ++f) {
+    for (std::uint32_t b = 0; b < roles.builders; ++b) {
+      to_filter[f].push_back(link(roles.rank_of(BuilderId{b}), roles.rank_of(FilterId{f}), geometry));
+    }
+  }
+  if (!notes) return;
+  for (const int rank : roles.builder_ranks()) to_assigner.push_back(link(rank, roles.assigner_rank(), *notes));
+  for (const int rank : roles.exchange_ranks()) from_assigner.push_back(link(roles.assigner_rank(), rank, *notes));
+}
+
+}  // namespace eventloom

@@ -1,0 +1,218 @@
+#include "core/engine/run_control.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "core/runtime/log.hpp"
+#include "core/runtime/stop_signal.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// Healthy ranks answer in a few milliseconds.
+constexpr auto kNotice = milliseconds(200);
+constexpr auto kLongestNotice = milliseconds(2000);
+/// A rank that was asked to end looks after silent ones: those are what it is ended for.
+constexpr auto kSilentAtTermination = milliseconds(400);
+/// For all ranks to see the loss, or to hear the end, that this rank acts upon.
+constexpr auto kToBeSeen = milliseconds(500);
+/// Between two turns of a process that runs; longer ones it was stopped, or busy itself.
+constexpr auto kLongestTurn = milliseconds(200);
+
+double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// Whether something that has lasted `now`, and was told when it had lasted `told`, is due again.
+bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
+  return first.count() > 0 && now >= std::max(first, 2 * told);
+}
+
+}  // namespace
+
+RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
+    : watch_(watch),
+      rank_(network.ranks().rank()),
+      heartbeat_(network.open_channel(), rank_, network.ranks().size(), kNotice, kLongestNotice),
+      duration_(duration) {}
+
+void RunControl::stop_writing(const std::string& why) {
+  spdlog::error("{}: {}; the run stops in good order", watch_.name(rank_), why);
+  stop_asked_ = kStopWriter;
+}
+
+RankStatus RunControl::status(bool done) const {
+  RankStatus status;
+  status.begun_end = sources_ == nullptr ? 0 : sources_->begun_end().value;
+  status.progress = progress_;
+  status.live_epoch = sources_ == nullptr ? 0 : sources_->live().reached();
+  status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
+  if (sources_ != nullptr) status.live_votes = sources_->live().votes();
+  status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
+  status.stop = stop_asked_ != 0 ? stop_asked_ : watch_.asked_to_stop();
+  status.done = done ? 1 : 0;
+  status.failed = error_.empty() ? 0 : 1;
+  status.frozen = freezing_ ? 1 : 0;
+  status.keeps_a_pace = sources_ != nullptr && sources_->keeps_a_pace() ? 1 : 0;
+  return status;
+}
+
+bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
+  if (last_turn_ == SteadyTime{}) {
+    watch_.enter_loop();
+    begun_ = now;
+  }
+  if (duration_.count() > 0 && stop_asked_ == 0 && now - begun_ >= duration_) stop_asked_ = kStopTime;
+  watch_.turn();
+  progress_ += work;
+  leave_out_absence(now);
+  if (watch_.peer_lost()) end_after_loss(now);
+  if (const auto verdict = heartbeat_.do_work(now, status(done))) {
+    follow(*verdict);
+    look_for_progress(now, *verdict);
+  }
+  if (now >= next_silence_look_) {
+    next_silence_look_ = now + kNotice / 4;
+    look_for_silence(now);
+  }
+  return over_;
+}
+
+/// While this rank took no turn it could not hear the others.
+void RunControl::leave_out_absence(SteadyTime now) {
+  if (last_turn_ != SteadyTime{} && now - last_turn_ > kLongestTurn) heartbeat_.leave_out(now - last_turn_);
+  last_turn_ = now;
+}
+
+void RunControl::end_after_loss(SteadyTime now) {
+  if (loss_seen_ == SteadyTime{}) loss_seen_ = now;
+  if (now - loss_seen_ >= kToBeSeen) watch_.end_program();
+}
+
+/// Every rank gets the same verdicts, so that they all do this in the same round.
+void RunControl::follow(const Verdict& verdict) {
+  if (sources_ != nullptr) {
+    sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
+  }
+  over_ = verdict.all_done != 0 || verdict.any_failed != 0;
+  if (over_) watch_.leave_loop();
+  if (over_ || stopping_) return;
+  if (freezing_) {
+    if (verdict.all_frozen == 0) return;
+    stop_sources(verdict);
+    stopping_ = true;
+  } else if (verdict.stop != 0) {
+    begin_stop(verdict);
+  }
+}
+
+void RunControl::begin_stop(const Verdict& verdict) {
+  freezing_ = true;
+  const bool asks_for_end = verdict.stop == SIGINT || verdict.stop == SIGTERM || verdict.stop == kStopTime;
+  ends_ = live_geometry_ && asks_for_end;
+  if (sources_ != nullptr) sources_->freeze();
+  switch (verdict.stop) {
+    case kStopWriter: stopped_by_ = "a full or failing disk"; break;
+    case kStopTime: stopped_by_ = "the end of --duration"; break;
+    default: stopped_by_ = signal_name(verdict.stop);
+  }
+  if (rank_ == 0) {
+    spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.stop_rank),
+                 ends_ ? "ending" : "stopping");
+  }
+}
+
+void RunControl::stop_sources(const Verdict& verdict) {
+  // What live sources have for later slices will not come again: their data end here in any case.
+  const bool nothing_behind = ends_ || all_live_;
+  const SliceId end = nothing_behind ? live_end(verdict) : SliceId{verdict.begun_end};
+  if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
+  if (sources_ == nullptr) return;
+  if (nothing_behind) {
+    sources_->end_at(end);
+  } else {
+    sources_->stop_at(end);
+  }
+}
+
+/// Behind all that any source has received, and behind what was sent along with slices that have been begun.
+SliceId RunControl::live_end(const Verdict& verdict) const {
+  const auto& geometry = *live_geometry_;
+  SliceId end = first_slice_;
+  if (verdict.begun_end > end.value) {
+    end.value = verdict.begun_end + geometry.margin_epochs() / geometry.epochs_per_slice + 1;
+  }
+  if (verdict.live_end > 0) end.value = std::max(end.value, geometry.slice_of(verdict.live_end - 1).value + 1);
+  return end;
+}
+
+void RunControl::look_for_silence(SteadyTime now) {
+  if (heartbeat_.told_to_end()) watch_.be_quiet();  // rank 0 ends the run
+  const auto silence = heartbeat_.silence(now);
+  if (silence.ranks.empty()) {
+    told_silence_ = {};
+    ending_ = {};
+    return;
+  }
+  if (watch_.asked_to_stop() == SIGTERM && silence.lasts >= kSilentAtTermination) tell_on_termination(silence);
+  if (due(silence.lasts, told_silence_, watch_.stalls().warning)) {
+    told_silence_ = silence.lasts;
+    tell_of_silence(silence);
+  }
+  const auto limit = watch_.stalls().timeout;
+  if (limit.count() > 0 && silence.lasts >= limit) end_after_silence(now, silence);
+}
+
+/// Rank 0 lets the others know before it ends the run.
+void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& silence) {
+  if (ending_ == SteadyTime{}) {
+    ending_ = now;
+    watch_.be_quiet();
+    if (speaks_about(silence.ranks.front())) {
+      spdlog::error("{} has been silent for {:.1f} s, longer than --stall-timeout: the run ends; {}",
+                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), kHowToGoOn);
+    }
+    if (rank_ == 0) heartbeat_.tell_to_end();
+  }
+  if (now - ending_ >= kToBeSeen && (rank_ == 0 || silence.ranks.front() == 0)) watch_.end_program();
+}
+
+/// Launchers end all ranks with SIGTERM when they have lost one. Those of this host are the watchdog's affair.
+void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
+  if (told_termination_) return;
+  told_termination_ = true;
+  for (const int rank : silence.ranks) {
+    if (!speaks_about(rank) || watch_.is_here(rank)) continue;
+    spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
+                  in_seconds(silence.lasts), kHowToGoOn);
+  }
+}
+
+void RunControl::tell_of_silence(const Heartbeat::Silence& silence) {
+  for (const int rank : silence.ranks) {
+    if (!speaks_about(rank) || watch_.is_told_of(rank)) continue;
+    spdlog::warn(
+        "{} has not answered for {:.1f} s: it is busy, or its disk, its host or the network is stuck; the run waits "
+        "for it",
+        watch_.name(rank), in_seconds(silence.lasts));
+  }
+}
+
+/// All ranks answer and have work, but nothing moves: worth telling, whatever it is.
+void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
+  if (rank_ != 0) return;
+  if (verdict.progress != seen_progress_ || verdict.keeps_a_pace != 0 || moved_ == SteadyTime{}) {
+    seen_progress_ = verdict.progress;
+    moved_ = now;
+    told_standstill_ = {};
+  }
+  const nanoseconds standstill = now - moved_;
+  if (!due(standstill, told_standstill_, watch_.stalls().warning)) return;
+  told_standstill_ = standstill;
+  spdlog::warn("no rank has moved anything for {:.1f} s, though all of them answer; slices up to {} have been begun",
+               in_seconds(standstill), verdict.begun_end);
+}
+
+}  // namespace eventloom

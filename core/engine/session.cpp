@@ -1,0 +1,90 @@
+#include "core/engine/session.hpp"
+
+#include <utility>
+
+#include "core/control/agreement.hpp"
+#include "core/engine/builder_role.hpp"
+#include "core/engine/filter_role.hpp"
+
+namespace eventloom {
+
+Session::Session(const SessionSettings& settings, const SessionEnds& ends, std::vector<SourceRole::LocalSource> sources,
+                 Wiring& wiring, RunControl& control, const Collective& ranks)
+    : ends_(ends), wiring_(wiring), control_(control), ranks_(ranks) {
+  agree(ranks, [&] {
+    for (std::uint32_t f = 0; f < wiring_.roles().filters; ++f) add_filter(settings, {f});
+    for (std::uint32_t b = 0; b < wiring_.roles().builders; ++b) add_builder(settings, {b});
+  });
+  add_sources(settings, std::move(sources), wiring_.start_clock());
+  control_.set_sources(sources_);
+}
+
+void Session::run(IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
+  std::vector<Role*> roles;
+  for (const auto& role : roles_) roles.push_back(role.get());
+  wiring_.run(roles, control_, idle, each_turn);
+  agree(ranks_, [&] {
+    if (!control_.error().empty()) throw UserError(control_.error());
+  });
+}
+
+void Session::add_filter(const SessionSettings& settings, FilterId id) {
+  if (!wiring_.here(id)) return;
+  const auto& wired = wiring_.settings();
+  FilterRoleSettings filter{id,
+                            wired.schedule.first_slice,
+                            wired.finished,
+                            wired.roles.filters,
+                            wired.roles.builders,
+                            wired.slices_in_flight};
+  roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id),
+                                                Selector(settings.filter, ends_.sink_of(id.value))));
+}
+
+void Session::add_builder(const SessionSettings& settings, BuilderId id) {
+  if (!wiring_.here(id)) return;
+  const auto& wired = wiring_.settings();
+  BuilderRoleSettings builder;
+  builder.id = id;
+  builder.first_slice = wired.schedule.first_slice;
+  builder.finished = wired.finished;
+  builder.n_sources = wired.roles.sources;
+  builder.n_builders = wired.roles.builders;
+  builder.slices_in_flight = wired.slices_in_flight;
+  builder.threads = settings.builder_threads;
+  builder.claims = wiring_.claims();
+  if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
+  builder.watch_built = ends_.watch_built;
+  roles_.push_back(std::make_unique<BuilderRole>(std::move(builder), settings.building, wiring_.scheduler(),
+                                                 Inbox(wiring_.builder_rings(id)), output_of(settings, id),
+                                                 ends_.report));
+}
+
+std::unique_ptr<SliceOutput> Session::output_of(const SessionSettings& settings, BuilderId id) {
+  if (wiring_.roles().filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
+  return std::make_unique<LocalOutput>(Selector(settings.filter, ends_.sink_of(id.value)));
+}
+
+void Session::add_sources(const SessionSettings& settings, std::vector<SourceRole::LocalSource> sources,
+                          std::function<std::int64_t()> since_start) {
+  if (sources.empty()) return;
+  const auto& wired = wiring_.settings();
+  SourceRoleSettings sending;
+  sending.geometry = settings.building.geometry;
+  sending.first_slice = wired.schedule.first_slice;
+  sending.finished = wired.finished;
+  sending.n_builders = wired.roles.builders;
+  sending.max_lead = 2 * std::uint64_t{wired.slices_in_flight} * wired.roles.builders;
+  sending.speed = settings.speed;
+  sending.since_start = std::move(since_start);
+  sending.patience = settings.patience;
+  sending.patience.passed_at_end = sending.geometry.epochs_per_slice + 2 * sending.geometry.margin_epochs();
+  sending.patience.margin = sending.geometry.margin_epochs();
+  sending.patience.begin = sending.geometry.owned_epochs(sending.first_slice).begin;
+  auto role = std::make_unique<SourceRole>(std::move(sending), wiring_.scheduler(), std::move(sources),
+                                           wiring_.source_outboxes());
+  sources_ = role.get();
+  roles_.push_back(std::move(role));
+}
+
+}  // namespace eventloom

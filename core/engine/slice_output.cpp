@@ -1,0 +1,74 @@
+#include "core/engine/slice_output.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+FilterOutput::FilterOutput(std::vector<Outbox> outboxes) {
+  for (auto& outbox : outboxes) lanes_.push_back({std::move(outbox), {}, {}, {}, {}, false});
+}
+
+bool FilterOutput::accepts(SliceId slice) { return lane_of(slice).outbox.accepts(slice); }
+
+void FilterOutput::put(BuiltSlice& slice) {
+  auto& lane = lane_of(slice.slice());
+  std::swap(lane.slice, slice);
+  Message message;
+  message.slice = lane.slice.slice();
+  message.body = to_wire(lane.slice, lane.head);
+  lane.outbox.start(message);
+  lane.outbox.pump();
+  // The slice's memory is reused by the next put(), which may come before another publish.
+  lane.outbox.publish();
+}
+
+/// A filter is told of what concerns it.
+void FilterOutput::pass(SliceRange gap) {
+  const std::uint64_t filters = std::min<std::uint64_t>(gap.end.value - gap.begin.value, lanes_.size());
+  for (std::uint64_t i = 0; i < filters; ++i) {
+    auto& lane = lane_of({gap.begin.value + i});
+    const bool known = lane.last_gap.begin <= gap.begin && gap.end <= lane.last_gap.end;
+    if (known) continue;
+    lane.gaps.push_back(gap);
+    lane.last_gap = gap;
+  }
+}
+
+void FilterOutput::end(SliceId data_end) {
+  ending_ = true;
+  data_end_ = data_end;
+}
+
+std::size_t FilterOutput::do_work() {
+  std::size_t work = 0;
+  for (auto& lane : lanes_) {
+    work += lane.outbox.pump() ? 1 : 0;
+    if (lane.outbox.free()) work += tell(lane);
+    lane.outbox.publish();
+  }
+  return work;
+}
+
+std::size_t FilterOutput::tell(Lane& lane) {
+  if (!lane.gaps.empty()) {
+    lane.outbox.start_gap(0, lane.gaps.front());
+    lane.gaps.pop_front();
+  } else if (ending_ && !lane.told_end) {
+    lane.outbox.start_end(0, data_end_);
+    lane.told_end = true;
+  } else {
+    return 0;
+  }
+  lane.outbox.pump();
+  return 1;
+}
+
+bool FilterOutput::done() const {
+  return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.told_end && lane.outbox.free(); });
+}
+
+void FilterOutput::settle() {
+  for (auto& lane : lanes_) lane.outbox.settle();
+}
+
+}  // namespace eventloom

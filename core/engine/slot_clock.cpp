@@ -1,0 +1,45 @@
+#include "core/engine/slot_clock.hpp"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/control/agreement.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Enough for every rank to hear of the start before it comes.
+constexpr std::int64_t kStartAfterNs = 2'000'000;
+
+/// On a busy host a single comparison may be disturbed throughout: others follow, one at least, within this time.
+constexpr std::int64_t kTryForNs = 5'000'000'000;
+
+std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns))) + " ns"; }
+
+}  // namespace
+
+SlotClock::SlotClock(Network& network, std::uint64_t slot_ns, ClockSync::Clock clock)
+    : ranks_(network.ranks()),
+      clock_(std::move(clock)),
+      sync_(network.open_channel(), ranks_.rank(), ranks_.size(), ClockSync::Settings{}, clock_) {
+  const std::int64_t begin = clock_();
+  double precision = 0;
+  bool goes_on = true;
+  while (goes_on) {
+    sync_.synchronise();
+    precision = ranks_.broadcast(sync_.precision_ns());
+    if (precision <= static_cast<double>(slot_ns)) return;
+    goes_on = ranks_.broadcast(clock_() - begin < kTryForNs);
+  }
+  sync_.stop();
+  leave_together();
+  throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +
+                  text_of(precision) + "; use longer slots, or as many ranks as there are cores");
+}
+
+void SlotClock::start() { start_ = ranks_.broadcast(sync_.global_ns() + kStartAfterNs); }
+
+}  // namespace eventloom

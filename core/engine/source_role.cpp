@@ -1,0 +1,377 @@
+#include "core/engine/source_role.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/dataflow/live_stream.hpp"
+#include "core/runtime/activity.hpp"
+#include "formats/clip_buffer.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// What one source begins before the others have their turn and the receivers are told.
+constexpr std::size_t kTransfersPerTurn = 64;
+constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
+
+}  // namespace
+
+void SourceCount::add(const SourceCount& other) {
+  exchange.add(other.exchange);
+  late_transfers += other.late_transfers;
+}
+
+SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
+                       std::vector<Outbox> outboxes)
+    : settings_(std::move(settings)),
+      scheduler_(scheduler),
+      live_(settings_.patience),
+      outboxes_(std::move(outboxes)),
+      under_way_(outboxes_.size()) {
+  for (auto& source : sources) {
+    Stream stream;
+    stream.source = std::move(source);
+    stream.ready.resize(settings_.n_builders);
+    stream.told_end.resize(settings_.n_builders);
+    stream.send_end = kNoSlice;
+    stream.claims_end = stream.begun_end = settings_.first_slice;
+    stream.next.resize(settings_.n_builders, kNoSlice);
+    stream.from.resize(settings_.n_builders, settings_.first_slice);
+    if (auto* live = stream.source.live) {
+      stream.live = live_.add(stream.source.id, *live);
+      live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
+    }
+    // A stream that is read as it comes need not keep what nobody asks for.
+    stream.source.stream->forget(settings_.geometry.sent_epochs(settings_.first_slice).begin);
+    for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
+    learn_end(stream);
+    streams_.push_back(std::move(stream));
+  }
+}
+
+std::size_t SourceRole::do_work(SteadyTime now) {
+  if (!start_) start_ = now;
+  recorded_ns_ = std::chrono::duration<double, std::nano>(now - *start_).count() * settings_.speed;
+  if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
+  std::size_t work = live_.receive(now);
+  for (auto& outbox : outboxes_) work += outbox.pump() ? 1 : 0;
+  for (auto& stream : streams_) {
+    if (!stream.ended) work += serve(stream);
+  }
+  if (work == 0) return 0;
+  for (auto& outbox : outboxes_) outbox.publish();
+  forget_sent();
+  return work;
+}
+
+std::size_t SourceRole::serve(Stream& stream) {
+  learn_claims(stream);
+  SliceId low = lowest(stream);
+  for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
+  const std::uint64_t bytes_before = bytes_begun_;
+  for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
+    const SourceView view{stream.source.id, stream.next, stream.ready, stream.send_end, stream.turn};
+    const auto builder = scheduler_.choose(view);
+    if (!builder || !send(stream, *builder)) return n + send_ends(stream);
+    if (bytes_begun_ - bytes_before > kBytesPerTurn) return n + 1;
+    low = lowest(stream);
+    stream.ready[builder->value] = may_go(stream, builder->value, low) ? 1 : 0;
+  }
+  return kTransfersPerTurn;
+}
+
+/// Where builders claim their slices: looks whether those that had none got one.
+void SourceRole::learn_claims(Stream& stream) {
+  const auto* claims = scheduler_.claims();
+  if (claims == nullptr || claims->end() == stream.claims_end) return;
+  stream.claims_end = claims->end();
+  for (std::size_t b = 0; b < settings_.n_builders; ++b) {
+    if (stream.next[b] == kNoSlice) find_next(stream, b);
+  }
+}
+
+void SourceRole::find_next(Stream& stream, std::size_t builder) {
+  const BuilderId id{static_cast<std::uint32_t>(builder)};
+  stream.next[builder] =
+      serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice;
+}
+
+/// The lowest slice that the source has still to send, as far as it is known who gets it.
+SliceId SourceRole::lowest(const Stream& stream) const {
+  const SliceId known = *std::ranges::min_element(stream.next);
+  return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
+}
+
+bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
+  const SliceId slice = stream.next[builder];
+  if (stream.behind_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
+  return !frozen_ && slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
+         outboxes_[builder].accepts(slice) && due(stream, slice) &&
+         (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
+}
+
+/// With --speed, a slice may go when as much time has passed as it took to record it; with slots,
+/// when its slot has begun.
+bool SourceRole::due(const Stream& stream, SliceId slice) const {
+  if (settings_.speed > 0 && !stream.live) {
+    const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
+    const double slice_ps =
+        static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
+    if (recorded_ns_ * 1000 < slices * slice_ps) return false;
+  }
+  return scheduler_.slot_ns() == 0 || since_start_ >= slot_begin(stream, slice);
+}
+
+std::int64_t SourceRole::slot_begin(const Stream& stream, SliceId slice) const {
+  return static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice) - stream.left_out_ns);
+}
+
+/// The builders wait for the first slice behind a gap. Unless other sources fill the gap, its slot is far ahead: then
+/// it goes a number of cycles earlier, into a slot that is like it.
+void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
+  stream.behind_gap = false;
+  const SliceId ahead{slice.value + settings_.max_lead};
+  const auto lead = slot_begin(stream, ahead) - slot_begin(stream, slice);
+  const auto wait = slot_begin(stream, slice) - since_start_;
+  const auto cycle = scheduler_.cycle_ns();
+  if (wait > lead && cycle != 0) stream.left_out_ns += static_cast<std::uint64_t>(wait) / cycle * cycle;
+}
+
+EpochRange SourceRole::sent_epochs(SliceId slice) const {
+  auto epochs = settings_.geometry.sent_epochs(slice);
+  epochs.end = std::min(epochs.end, end_);
+  return epochs;
+}
+
+/// Cuts the last epoch buffer where the run ends, should it go on beyond.
+void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
+  auto& pieces = under_way.data.pieces;
+  if (pieces.empty()) return;
+  auto last = pieces.back();
+  auto header = read_epoch_buffer_header(last);
+  while (header && header->stored_bytes() < last.size()) {
+    last = last.subspan(header->stored_bytes());
+    header = read_epoch_buffer_header(last);
+  }
+  if (!header || header->epochs().end <= end_) return;
+  under_way.clipped.clear();
+  if (!clip_stored(last, {0, end_}, stream.source.stream->header(), under_way.clipped)) return;
+  pieces.back() = pieces.back().first(pieces.back().size() - last.size());
+  if (!under_way.clipped.empty()) pieces.emplace_back(under_way.clipped);
+}
+
+/// False when the stream turns out to end before the slice. A slice for which there is nothing stands for all that
+/// follow it up to where the stream goes on.
+bool SourceRole::send(Stream& stream, BuilderId builder) {
+  auto& under_way = begin_message(stream, builder);
+  const SliceId slice = under_way.slice;
+  const bool nothing = stream.gap.contains(slice) || !collect(stream, under_way);
+  if (nothing && !stream.gap.contains(slice)) find_gap(stream, under_way);
+  learn_end(stream);
+  if (slice >= stream.send_end) return false;
+  if (nothing) {
+    under_way.data.damage = stream.gap_damage;
+    stream.behind_gap = scheduler_.slot_ns() != 0;
+    stream.from[builder.value] = stream.gap.end;
+    outboxes_[builder.value].start_gap(stream.source.id.value, {slice, stream.gap.end}, under_way.data.damage);
+  } else {
+    stream.from[builder.value] = {slice.value + 1};
+    stream.begun_end = std::max(stream.begun_end, stream.from[builder.value]);
+    start_message(stream, builder);
+  }
+  outboxes_[builder.value].pump();
+  count_transfer(stream, slice);
+  find_next(stream, builder.value);
+  ++stream.turn;
+  return true;
+}
+
+SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
+  auto& under_way = under_way_[builder.value];
+  // What is kept here of the message before may have gone out in a put that is not yet flushed.
+  if (!under_way.data.damage.empty() || !under_way.clipped.empty()) outboxes_[builder.value].publish();
+  under_way.data.clear();
+  under_way.stream = &stream;
+  under_way.slice = stream.next[builder.value];
+  return under_way;
+}
+
+/// What is to be sent of a slice; false when that is nothing, or nothing but a stretch of damage that goes on.
+bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
+  const Activity activity("reading a source");
+  const auto sent = sent_epochs(under_way.slice);
+  auto& data = under_way.data;
+  stream.source.stream->collect(sent, data);
+  if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
+  if (!data.pieces.empty() || data.damage.empty()) return !data.pieces.empty();
+  return data.damage.size() != 1 || !goes_on_for_long(data.damage.front(), sent);
+}
+
+/// Slices that lack a source, and for which no other has anything, are told one by one; inside a stretch of more than
+/// 1000 they are not, wherever in it one begins to read.
+bool SourceRole::goes_on_for_long(const Damage& damage, EpochRange sent) const {
+  constexpr std::uint64_t kManySlices = 1000;
+  const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
+  return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
+}
+
+/// There is nothing for a slice: nor for those that end before what the stream has next, or before its damage ends.
+void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
+  const Activity activity("reading a source");
+  const auto& geometry = settings_.geometry;
+  auto goes_on = stream.source.stream->next_beginning(sent_epochs(under_way.slice).end);
+  stream.gap_damage = under_way.data.damage;
+  for (const auto& damage : stream.gap_damage) {
+    const Epoch end = damage.first_epoch + damage.n_epochs;
+    goes_on = std::min(goes_on.value_or(end), end);
+  }
+  stream.gap = {under_way.slice, {under_way.slice.value + 1}};
+  if (!goes_on) return;
+  const Epoch margin = geometry.margin_epochs();
+  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(*goes_on - std::min(*goes_on, margin)));
+}
+
+void SourceRole::start_message(Stream& stream, BuilderId builder) {
+  const auto& under_way = under_way_[builder.value];
+  message_.slice = under_way.slice;
+  message_.origin = stream.source.id.value;
+  message_.goes_on = !stream.data_end || under_way.slice < *stream.data_end;
+  message_.n_damage = static_cast<std::uint32_t>(under_way.data.damage.size());
+  message_.body.clear();
+  if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
+  message_.body.insert(message_.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
+  for (const auto piece : message_.body) bytes_begun_ += piece.size();
+  outboxes_[builder.value].start(message_);
+}
+
+void SourceRole::count_transfer(const Stream& stream, SliceId slice) {
+  const auto slot = static_cast<std::int64_t>(scheduler_.slot_ns());
+  if (slot != 0 && since_start_ > slot_begin(stream, slice) + slot) ++count_.late_transfers;
+}
+
+/// Slices after the last data are still sent as far as that data is the margin before them.
+void SourceRole::learn_end(Stream& stream) {
+  if (stream.data_end) return;
+  const auto end = stream.source.stream->end_epoch();
+  if (!end) return;
+  if (const auto damage = stream.source.stream->tail_damage()) stream.tail_damage.push_back(*damage);
+  stream.data_end = SliceId{0};
+  stream.send_end = SliceId{0};
+  if (*end == 0) return;
+  stream.data_end = SliceId{settings_.geometry.slice_of(*end - 1).value + 1};
+  stream.send_end = SliceId{settings_.geometry.slice_of(*end - 1 + settings_.geometry.margin_epochs()).value + 1};
+  stream.send_end = std::min(stream.send_end, stop_);
+}
+
+SliceId SourceRole::begun_end() const {
+  SliceId end = settings_.first_slice;
+  for (const auto& stream : streams_) end = std::max(end, stream.begun_end);
+  return end;
+}
+
+void SourceRole::stop_at(SliceId stop) {
+  frozen_ = false;
+  stop_ = stop;
+  live_.hurry();
+  for (auto& stream : streams_) stream.send_end = std::min(stream.send_end, stop);
+}
+
+void SourceRole::end_at(SliceId end) {
+  stop_at(end);
+  end_ = settings_.geometry.owned_epochs(end).begin;
+  live_.end_at(end_);
+}
+
+bool SourceRole::cut_off() const {
+  return std::ranges::any_of(
+      streams_, [&](const Stream& s) { return told_end(s) != s.data_end || (s.live && live_.cut_short(*s.live)); });
+}
+
+bool SourceRole::cut_off_recorded() const {
+  return std::ranges::any_of(streams_, [&](const Stream& s) { return !s.live && told_end(s) != s.data_end; });
+}
+
+/// One past the last slice with data, as far as it is sent. While the end of the data is not known
+/// they go on behind all that has been sent.
+SliceId SourceRole::told_end(const Stream& stream) const { return std::min(stream.data_end.value_or(stop_), stop_); }
+
+std::size_t SourceRole::send_ends(Stream& stream) {
+  if (lowest(stream) < stream.send_end || stream.send_end == kNoSlice) return 0;
+  std::size_t told = 0;
+  const bool whole = told_end(stream) == stream.data_end;
+  for (std::uint32_t b = 0; b < settings_.n_builders; ++b) {
+    if (!serves(b) || stream.told_end[b] != 0 || !outboxes_[b].free()) continue;
+    const std::span<const Damage> tail(stream.tail_damage);
+    outboxes_[b].start_end(stream.source.id.value, told_end(stream), whole ? tail : tail.first(0));
+    outboxes_[b].pump();
+    stream.told_end[b] = 1;
+    ++told;
+  }
+  const auto finished = [&](std::size_t b) { return !serves(b) || (stream.told_end[b] != 0 && outboxes_[b].free()); };
+  bool all = true;
+  for (std::uint32_t b = 0; b < settings_.n_builders; ++b) all = all && finished(b);
+  if (all) {
+    stream.ended = true;
+    ++ended_;
+    ++told;
+  }
+  return told;
+}
+
+void SourceRole::forget_sent() {
+  for (auto& stream : streams_) {
+    SliceId keep = lowest(stream);
+    for (std::size_t b = 0; b < outboxes_.size(); ++b) {
+      if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
+    }
+    stream.source.stream->forget(settings_.geometry.sent_epochs(keep).begin);
+  }
+}
+
+void SourceRole::settle() {
+  for (auto& outbox : outboxes_) outbox.settle();
+}
+
+SourceCount SourceRole::count() const {
+  SourceCount count = count_;
+  for (const auto& outbox : outboxes_) count.exchange.add(outbox.count());
+  return count;
+}
+
+std::uint64_t SourceRole::hits_read() const {
+  std::uint64_t sum = 0;
+  for (const auto& stream : streams_) sum += stream.source.stream->hits_read();
+  return sum;
+}
+
+std::uint64_t SourceRole::anomalies() const {
+  std::uint64_t sum = 0;
+  for (const auto& stream : streams_) sum += stream.source.stream->anomalies();
+  return sum;
+}
+
+void SourceRole::add_counts(std::map<std::uint32_t, SourceCounts>& counts) const {
+  for (const auto& stream : streams_) {
+    for (const auto& [name, n] : stream.source.stream->counts()) counts[stream.source.id.value][name] += n;
+  }
+}
+
+std::uint64_t SourceRole::slices_sent() const {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& stream : streams_) {
+    if (!stream.ended) least = std::min(least, lowest(stream).value - settings_.first_slice.value);
+  }
+  return least == std::numeric_limits<std::uint64_t>::max() ? slices_expected().value_or(0) : least;
+}
+
+std::optional<std::uint64_t> SourceRole::slices_expected() const {
+  std::uint64_t most = 0;
+  for (const auto& stream : streams_) {
+    if (!stream.data_end) return std::nullopt;
+    most = std::max(most, stream.data_end->value);
+  }
+  return most - std::min(most, settings_.first_slice.value);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "core/engine/live_inputs.hpp"
+#include "core/engine/role.hpp"
+#include "core/exchange/outbox.hpp"
+#include "formats/geometry.hpp"
+#include "formats/slice_range.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct SourceRoleSettings {
+  SliceGeometry geometry;
+  SliceId first_slice;
+  SliceSet finished;  ///< slices that nobody needs
+  std::uint32_t n_builders = 1;
+  /// A source serves no builder this many slices ahead of its slowest one: bounds what a source
+  /// that is read as it comes must keep.
+  std::uint64_t max_lead = 0;
+  /// Recorded time per real time; 0: as fast as possible. Live sources have their own time.
+  double speed = 0;
+  LivePatience patience = {};
+  /// Nanoseconds since the common start of all ranks, negative before it; needed where the scheduler
+  /// keeps slots.
+  std::function<std::int64_t()> since_start;
+  /// By builder: 0 for those that the sources here do not serve. Empty: all are served.
+  std::vector<std::uint8_t> served;
+};
+
+/// What the sources of a rank, or of a run, have done in time and in bytes.
+struct SourceCount {
+  ExchangeCount exchange;
+  std::uint64_t late_transfers = 0;  ///< begun more than a slot after their start
+
+  void add(const SourceCount& other);
+};
+
+/// Brings in the data of the sources of one rank: asks the scheduler whom to serve and hands epoch
+/// buffers to the outboxes, one per builder, which all sources of the rank share.
+class SourceRole final : public Role {
+ public:
+  struct LocalSource {
+    SourceId id;
+    std::unique_ptr<Source> stream;
+    LiveStream* live = nullptr;  ///< the same, where its data come when they come
+  };
+  SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
+             std::vector<Outbox> outboxes);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
+  void settle() override;
+
+  /// Stopping in good order. From here on no slice is begun, until stop_at() says up to which slice to go on.
+  void freeze() { frozen_ = true; }
+  /// One past the highest slice that any source here has begun to send to anybody.
+  [[nodiscard]] SliceId begun_end() const;
+  /// The sources end before slice `stop`, which is begun_end() or above.
+  void stop_at(SliceId stop);
+  /// stop_at(), and there is nothing behind: no source sends anything of slice `end` or later along with those before.
+  /// No source has done so yet when `end` is at least as far from begun_end() as margins reach.
+  void end_at(SliceId end);
+  /// stop_at() has cut off data of a source, or may have; `recorded`: of one that is not live.
+  [[nodiscard]] bool cut_off() const;
+  [[nodiscard]] bool cut_off_recorded() const;
+  /// Transfers wait for their time: by `speed`, by slots, or because sources are live.
+  [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
+
+  [[nodiscard]] const LiveInputs& live() const { return live_; }
+  [[nodiscard]] LiveInputs& live() { return live_; }
+
+  [[nodiscard]] SourceCount count() const;
+  [[nodiscard]] std::uint64_t hits_read() const;
+  [[nodiscard]] std::uint64_t anomalies() const;
+  /// Adds what each source here counts, by its number.
+  void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
+  /// Slices that every builder has been sent by every source here, from the first on; and how many
+  /// there will be, once known.
+  [[nodiscard]] std::uint64_t slices_sent() const;
+  [[nodiscard]] std::optional<std::uint64_t> slices_expected() const;
+
+ private:
+  struct Stream {
+    LocalSource source;
+    std::optional<std::size_t> live;  ///< its number among the live ones
+    std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
+    std::vector<SliceId> from;        ///< by builder: where to look for the next
+    SliceId begun_end;                ///< one past the highest slice of which anything was sent
+    SliceRange gap;                   ///< in which the source has nothing, the last that was found
+    std::vector<Damage> gap_damage;   ///< none, or the stretch of damage in which the gap lies
+    SliceId claims_end;               ///< what of the claims is known to `next`
+    std::vector<std::uint8_t> ready;  ///< by builder
+    std::uint64_t turn = 0;
+    bool behind_gap = false;          ///< slots: whether those of a gap are to be left out is not yet decided
+    std::uint64_t left_out_ns = 0;    ///< slots: of whole cycles that lie in gaps
+    std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
+    std::vector<Damage> tail_damage;  ///< what is missing after the end: none or one record
+    SliceId send_end;                 ///< one past the last slice to send, as far as known
+    std::vector<std::uint8_t> told_end;
+    bool ended = false;
+  };
+  /// What an outbox is sending; keeps the damage records where the outbox reads them.
+  struct UnderWay {
+    Stream* stream = nullptr;
+    SliceId slice;
+    SliceData data;
+    std::vector<std::byte> clipped;  ///< the end of the data, where the run ends inside of an epoch buffer
+  };
+
+  std::size_t serve(Stream& stream);
+  void learn_claims(Stream& stream);
+  void find_next(Stream& stream, std::size_t builder);
+  [[nodiscard]] SliceId lowest(const Stream& stream) const;
+  [[nodiscard]] bool may_go(Stream& stream, std::size_t builder, SliceId lowest);
+  [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] std::int64_t slot_begin(const Stream& stream, SliceId slice) const;
+  void leave_out_slots(Stream& stream, SliceId slice);
+  [[nodiscard]] EpochRange sent_epochs(SliceId slice) const;
+  void clip(const Stream& stream, UnderWay& under_way) const;
+  void count_transfer(const Stream& stream, SliceId slice);
+  [[nodiscard]] bool serves(std::size_t builder) const {
+    return settings_.served.empty() || settings_.served[builder] != 0;
+  }
+  bool send(Stream& stream, BuilderId builder);
+  UnderWay& begin_message(Stream& stream, BuilderId builder);
+  bool collect(const Stream& stream, UnderWay& under_way);
+  [[nodiscard]] bool goes_on_for_long(const Damage& damage, EpochRange sent) const;
+  void find_gap(Stream& stream, const UnderWay& under_way);
+  void start_message(Stream& stream, BuilderId builder);
+  void learn_end(Stream& stream);
+  [[nodiscard]] SliceId told_end(const Stream& stream) const;
+  std::size_t send_ends(Stream& stream);
+  void forget_sent();
+
+  SourceRoleSettings settings_;
+  Scheduler& scheduler_;
+  LiveInputs live_;
+  std::vector<Stream> streams_;
+  std::vector<Outbox> outboxes_;
+  std::vector<UnderWay> under_way_;  ///< by builder
+  std::size_t ended_ = 0;
+  bool frozen_ = false;
+  SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, when told to stop
+  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
+  std::optional<SteadyTime> start_;
+  double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
+  std::int64_t since_start_ = 0;  ///< slots: time now
+  std::uint64_t bytes_begun_ = 0;
+  SourceCount count_;
+  Message message_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,201 @@
+#include "core/engine/wiring.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "core/control/agreement.hpp"
+#include "core/engine/ring_sizes.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
+#include "core/runtime/memory.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint32_t kNotes = 16;
+
+WiringSettings completed(WiringSettings settings) {
+  settings.schedule.n_sources = settings.roles.sources;
+  settings.schedule.n_builders = settings.roles.builders;
+  settings.schedule.claim_ahead = claim_ahead(settings.slices_in_flight, settings.roles.builders);
+  return settings;
+}
+
+std::unique_ptr<Scheduler> scheduler_of(const ScheduleSettings& settings) {
+  try {
+    return make_scheduler(settings);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--schedule: " + std::string(e.what()));
+  }
+}
+
+std::optional<RingGeometry> note_rings(const WiringSettings& settings, Scheduler& scheduler) {
+  if (scheduler.claims() == nullptr) return std::nullopt;
+  return claim_note_geometry(settings.schedule.claim_ahead, settings.roles.builders);
+}
+
+std::string what_to_lower(const Roles& roles) {
+  std::string options = roles.filters == 0 ? "" : "--filters, ";
+  if (roles.builders > static_cast<std::uint32_t>(roles.ranks)) options += "--builders, ";
+  return options + "--ring-depth or --cell-size";
+}
+
+/// Collective: what all ranks need, and what bounds it.
+std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes,
+                                  const std::vector<MemoryBound>& bounds) {
+  std::string names;
+  std::vector<std::uint64_t> left;
+  std::vector<std::uint8_t> of_process;
+  for (const auto& bound : bounds) {
+    names += bound.what + '\n';
+    left.push_back(bound.bytes);
+    of_process.push_back(bound.of_process ? 1 : 0);
+  }
+  const auto hosts = ranks.all_gather(host_name());
+  const auto all_bytes = ranks.all_gather(bytes);
+  const auto all_names = ranks.all_gather(names);
+  const auto all_left = ranks.all_gather(left);
+  const auto all_of_process = ranks.all_gather(of_process);
+  std::vector<MemoryNeed> needs;
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    auto& need = needs.emplace_back(MemoryNeed{hosts[r], all_bytes[r], {}});
+    std::istringstream in(all_names[r]);
+    std::string name;
+    for (std::size_t i = 0; i < all_left[r].size() && std::getline(in, name); ++i) {
+      need.bounds.push_back({name, all_left[r][i], all_of_process[r][i] != 0});
+    }
+  }
+  return needs;
+}
+
+/// Collective. Refuses what would bring the hosts down, before any of it is allocated.
+void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
+  const auto needs = all_needs(ranks, mine, memory_there_is());
+  agree(ranks, [&] {
+    const auto shortage = memory_shortage(needs);
+    if (!shortage.empty()) throw UserError(shortage + ": lower " + what_to_lower(settings.roles));
+  });
+}
+
+/// Collective.
+std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Collective& ranks) {
+  std::unique_ptr<Scheduler> scheduler;
+  agree(ranks, [&] { scheduler = scheduler_of(settings.schedule); });
+  require_memory(settings, *scheduler, ranks);
+  return scheduler;
+}
+
+ClockSync::Clock in_ns(const SteadyClock& clock) {
+  return [clock] { return std::chrono::nanoseconds(clock().time_since_epoch()).count(); };
+}
+
+}  // namespace
+
+std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders) {
+  return 8 * std::uint64_t{slices_in_flight} * builders;
+}
+
+RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
+  const std::uint64_t assignment = sizeof(Assignment) + std::min(ahead, kMostSlicesInNote) * sizeof(std::uint32_t);
+  const std::uint64_t claims = std::min<std::uint64_t>(builders, kMostClaimsInNote) * sizeof(Claim);
+  return {kNotes, note_cell_bytes(std::max(assignment, claims))};
+}
+
+Wiring::Wiring(const WiringSettings& settings, Network& network, SteadyClock clock)
+    : settings_(completed(settings)),
+      rank_(network.ranks().rank()),
+      scheduler_(admitted(settings_, network.ranks())),
+      notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
+      rings_(settings_.roles, settings_.ring, note_rings(settings_, *scheduler_)),
+      time_(std::move(clock)),
+      transport_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])) {
+  if (scheduler_->claims() != nullptr) add_claims();
+  if (scheduler_->slot_ns() != 0) clock_ = std::make_unique<SlotClock>(network, scheduler_->slot_ns(), in_ns(time_));
+}
+
+std::function<std::int64_t()> Wiring::start_clock() {
+  if (!clock_) return {};
+  clock_->start();
+  return [this] { return clock_->since_start(); };
+}
+
+void Wiring::run(const std::vector<Role*>& roles, Ending& ending, IdlePolicy& idle,
+                 const std::function<void(SteadyTime)>& each_turn) {
+  std::vector<Role*> all;
+  if (assigner_) all.push_back(assigner_.get());
+  if (claims_) all.push_back(claims_.get());
+  all.insert(all.end(), roles.begin(), roles.end());
+  run_roles(all, *transport_, ending, time_, idle, [&](SteadyTime now) {
+    if (clock_) clock_->do_work();
+    each_turn(now);
+  });
+  if (clock_) clock_->stop();
+}
+
+void Wiring::add_claims() {
+  std::optional<NoteSender> to_assigner;
+  std::optional<NoteReceiver> from_assigner;
+  std::vector<NoteReceiver> claims;
+  std::vector<NoteSender> assignments;
+  for (const auto& link : rings_.to_assigner) {
+    if (link.sender == rank_) to_assigner.emplace(producer(link, notes_));
+    if (link.receiver == rank_) claims.emplace_back(consumer(link, notes_));
+  }
+  for (const auto& link : rings_.from_assigner) {
+    if (link.sender == rank_) assignments.emplace_back(producer(link, notes_));
+    if (link.receiver == rank_) from_assigner.emplace(consumer(link, notes_));
+  }
+  if (from_assigner) {
+    claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner), *from_assigner);
+  }
+  if (rank_ != settings_.roles.assigner_rank()) return;
+  assigner_ =
+      std::make_unique<AssignerRole>(scheduler_of(settings_.schedule), settings_.finished, settings_.roles.builders,
+                                     settings_.schedule.claim_ahead, std::move(claims), std::move(assignments));
+}
+
+RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry) {
+  return {*transport_, link.sender, link.ring_offset, link.credit_offset, geometry};
+}
+
+RingProducer Wiring::producer(const RingLink& link, const RingGeometry& geometry) {
+  return {*transport_, link.receiver, link.ring_offset, link.credit_offset, geometry};
+}
+
+std::vector<Outbox> Wiring::source_outboxes() {
+  std::vector<Outbox> outboxes;
+  for (const auto& links : rings_.to_builder) {
+    const auto mine = std::ranges::find(links, rank_, &RingLink::sender);
+    outboxes.emplace_back(producer(*mine, settings_.ring), Outbox::BodyCrc::staged);
+  }
+  return outboxes;
+}
+
+std::vector<RingConsumer> Wiring::builder_rings(BuilderId builder) {
+  std::vector<RingConsumer> rings;
+  for (const auto& link : rings_.to_builder[builder.value]) rings.push_back(consumer(link, settings_.ring));
+  return rings;
+}
+
+std::vector<Outbox> Wiring::filter_outboxes(BuilderId builder) {
+  std::vector<Outbox> outboxes;
+  for (const auto& links : rings_.to_filter) {
+    outboxes.emplace_back(producer(links[builder.value], settings_.ring), Outbox::BodyCrc::all);
+  }
+  return outboxes;
+}
+
+std::vector<Inbox> Wiring::filter_inboxes(FilterId filter) {
+  std::vector<Inbox> inboxes;
+  for (const auto& link : rings_.to_filter[filter.value]) {
+    inboxes.emplace_back(std::vector{consumer(link, settings_.ring)});
+  }
+  return inboxes;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/engine/claim_role.hpp"
+#include "core/engine/event_loop.hpp"
+#include "core/engine/roles.hpp"
+#include "core/engine/slot_clock.hpp"
+#include "core/exchange/inbox.hpp"
+#include "core/exchange/outbox.hpp"
+#include "core/transport/network.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+struct WiringSettings {
+  Roles roles;
+  RingGeometry ring;
+  ScheduleSettings schedule;  ///< numbers of sources and builders are filled in from the roles
+  std::uint32_t slices_in_flight = 4;
+  SliceSet finished = {};  ///< slices that nobody builds
+};
+
+/// Slices that may be claimed beyond the lowest that is not yet built: enough for one builder to lag
+/// several rounds behind the others.
+std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders);
+/// Of the rings that carry claims and assignments.
+RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
+
+/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
+/// the roles that settle claims where it needs them. Construction and destruction are collective.
+/// What it hands out refers to it. `clock`: of this rank, for its event loop and for slots. Throws UserError, the same
+/// on all ranks, when the schedule does not fit the roles, or the rings do not fit into memory.
+class Wiring {
+ public:
+  Wiring(const WiringSettings& settings, Network& network, SteadyClock clock = steady_now);
+
+  [[nodiscard]] Transport& transport() { return *transport_; }
+  [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
+  [[nodiscard]] const Roles& roles() const { return settings_.roles; }
+  /// As it was asked for, completed.
+  [[nodiscard]] const WiringSettings& settings() const { return settings_; }
+  /// Null when nothing is claimed, or nothing happens on this rank.
+  [[nodiscard]] ClaimRole* claims() { return claims_.get(); }
+  /// Null when the schedule keeps no slots.
+  [[nodiscard]] SlotClock* clock() { return clock_.get(); }
+  /// Where slots are kept: the time since the common start, which is agreed on here. Collective.
+  [[nodiscard]] std::function<std::int64_t()> start_clock();
+
+  /// Collective. The roles of this rank, and those that settle claims, take turns until `ending` says
+  /// so; see run_roles().
+  void run(const std::vector<Role*>& roles, Ending& ending, IdlePolicy& idle,
+           const std::function<void(SteadyTime)>& each_turn);
+
+  /// Where builders claim: notes that this rank has sent to tell of assignments.
+  [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }
+
+  /// From the sources of this rank, one outbox per builder.
+  [[nodiscard]] std::vector<Outbox> source_outboxes();
+  /// Of a builder of this rank, one ring per rank with sources.
+  [[nodiscard]] std::vector<RingConsumer> builder_rings(BuilderId builder);
+  /// From a builder of this rank, one outbox per filter.
+  [[nodiscard]] std::vector<Outbox> filter_outboxes(BuilderId builder);
+  /// Of a filter of this rank, one inbox per builder.
+  [[nodiscard]] std::vector<Inbox> filter_inboxes(FilterId filter);
+
+  [[nodiscard]] bool here(BuilderId id) const { return roles().rank_of(id) == rank_; }
+  [[nodiscard]] bool here(FilterId id) const { return roles().rank_of(id) == rank_; }
+
+ private:
+  [[nodiscard]] RingConsumer consumer(const RingLink& link, const RingGeometry& geometry);
+  [[nodiscard]] RingProducer producer(const RingLink& link, const RingGeometry& geometry);
+  void add_claims();
+
+  WiringSettings settings_;
+  int rank_;
+  std::unique_ptr<Scheduler> scheduler_;
+  RingGeometry notes_;
+  RingMap rings_;
+  SteadyClock time_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<ClaimRole> claims_;
+  std::unique_ptr<AssignerRole> assigner_;
+  std::unique_ptr<SlotClock> clock_;
+};
+
+}  // namespace eventloom

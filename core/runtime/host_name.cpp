@@ -1,0 +1,16 @@
+#include "core/runtime/host_name.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+namespace eventloom {
+
+std::string host_name() {
+  // Linux has no longer ones; the last byte ends what would be cut.
+  std::array<char, 257> text{};
+  if (gethostname(text.data(), text.size() - 1) != 0) return "localhost";
+  return text.data();
+}
+
+}  // namespace eventloom

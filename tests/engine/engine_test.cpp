@@ -1,0 +1,310 @@
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include "random_case.hpp"
+#include "run_case.hpp"
+
+namespace eventloom::test {
+namespace {
+
+using std::chrono::milliseconds;
+using Change = std::function<void(CaseMaker&, RunCase&)>;
+
+/// Whole runs, each against the serial reference.
+class Engine : public testing::Test {
+ protected:
+  void SetUp() override { spdlog::set_level(spdlog::level::off); }
+  void TearDown() override { spdlog::set_level(spdlog::level::info); }
+
+  static std::vector<std::string> no_errors(const RunCase& of) {
+    return std::vector<std::string>(static_cast<std::size_t>(of.roles.ranks));
+  }
+  static std::uint64_t n_hits(const RunCase& of) {
+    std::uint64_t sum = 0;
+    for (const auto& hits : of.hits) sum += hits.size();
+    return sum;
+  }
+
+  static Outcome expect_whole(const RunCase& of) {
+    auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(difference(of, outcome), "") << text_of(of);
+    EXPECT_EQ(outcome.hits_read, n_hits(of)) << text_of(of);
+    return outcome;
+  }
+  static void expect_whole(std::uint64_t cases, const Change& change) {
+    for (std::uint64_t seed = 1; seed <= cases && !HasFailure(); ++seed) {
+      CaseMaker maker(seed);
+      auto of = maker.any();
+      change(maker, of);
+      expect_whole(of);
+    }
+  }
+  static void expect_whole_by(const std::string& schedule) {
+    expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
+  }
+
+  /// The rest of a run that was stopped comes to what was missing.
+  static void expect_resumed(RunCase of, const Outcome& before) {
+    of.finished.clear();
+    for (const auto& [number, slice] : before.slices) of.finished.push_back({number});
+    of.duration = {};
+    of.signal = 0;
+    of.sink_fails_after = 0;
+    of.roles.builders = of.roles.builders % 4 + 1;
+    auto after = expect_whole(of);
+    EXPECT_FALSE(after.cut_off) << text_of(of);
+  }
+};
+
+TEST_F(Engine, RoundRobin) { expect_whole_by("round-robin"); }
+TEST_F(Engine, Chaotic) { expect_whole_by("chaotic"); }
+TEST_F(Engine, Unshifted) { expect_whole_by("unshifted"); }
+TEST_F(Engine, BuildersClaimTheirSlices) { expect_whole_by("balanced"); }
+
+TEST_F(Engine, Table) {
+  expect_whole(100, [](CaseMaker& maker, RunCase& of) { of.schedule = maker.table_for(of.roles); });
+}
+
+TEST_F(Engine, BackPressureOfTheSmallestRings) {
+  expect_whole(150, [](CaseMaker& maker, RunCase& of) {
+    of.ring = {1, 192};
+    of.slices_in_flight = 1;
+    of.schedule = maker.draw(0, 1) == 0 ? "round-robin" : "balanced";
+  });
+}
+
+TEST_F(Engine, OverlapOfManySlices) {
+  expect_whole(150, [](CaseMaker& maker, RunCase& of) {
+    of.epochs_per_slice = 1;
+    of.overlap = maker.draw(200, 1200);
+    of.definition = "gap:30,2";
+  });
+}
+
+TEST_F(Engine, FilterAfterEveryBuilder) {
+  expect_whole(200, [](CaseMaker& maker, RunCase& of) {
+    of.roles.filters = static_cast<std::uint32_t>(maker.draw(1, 4));
+    of.schedule = maker.draw(0, 1) == 0 ? "chaotic" : "balanced";
+  });
+}
+
+TEST_F(Engine, BeginsAtAnySlice) {
+  expect_whole(100, [](CaseMaker& maker, RunCase& of) { of.first_slice = {maker.draw(0, 20)}; });
+}
+
+TEST_F(Engine, LeavesOutWhatIsFinished) {
+  expect_whole(200, [](CaseMaker& maker, RunCase& of) {
+    of.schedule = maker.draw(0, 1) == 0 ? "round-robin" : "balanced";
+    for (std::uint64_t slice = 0; slice < 60; ++slice) {
+      if (maker.draw(0, 2) == 0) of.finished.push_back({slice});
+    }
+  });
+}
+
+TEST_F(Engine, ManyRanks) {
+  expect_whole(8, [](CaseMaker& maker, RunCase& of) {
+    of.roles.sources = 32;
+    of.roles.builders = 24;
+    of.roles.filters = 8;
+    of.roles.ranks = of.simulation.ranks = 64;
+    of.schedule = maker.draw(0, 1) == 0 ? "round-robin" : "balanced";
+    auto more = of.hits;
+    while (of.hits.size() < of.roles.sources) of.hits.push_back(more[of.hits.size() % more.size()]);
+    of.hits.resize(of.roles.sources);
+    for (std::size_t s = 0; s < of.hits.size(); ++s) {
+      for (auto& hit : of.hits[s]) hit.source = static_cast<std::uint16_t>(s);
+    }
+  });
+}
+
+TEST_F(Engine, SlotsOfSimulatedClocks) {
+  expect_whole(40, [](CaseMaker&, RunCase& of) {
+    of.slot_ns = 60'000;
+    of.simulation.clock_spread_ns = 1'000'000;
+    of.simulation.longest_delay_ns = 2'000;
+    of.simulation.longest_step_ns = 20'000;
+  });
+}
+
+/// Slices of 0.2 ms: none goes before its end has been "recorded".
+TEST_F(Engine, SpeedKeepsSlicesBackUntilTheirTime) {
+  expect_whole(60, [](CaseMaker&, RunCase& of) { of.speed = 1; });
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    auto of = CaseMaker(seed).steady(20);
+    const auto slice_ns = static_cast<double>(of.geometry().slice_ticks());
+    of.speed = slice_ns / 200'000;
+    of.simulation.longest_step_ns = 50'000;
+    const auto outcome = expect_whole(of);
+    for (const auto& [slice, time] : outcome.sent_at) {
+      EXPECT_GE(time, static_cast<std::int64_t>(slice + 1) * 200'000 - 1) << "slice " << slice << ", " << text_of(of);
+    }
+    EXPECT_LT(outcome.took_ns, 20 * 200'000 + 10'000'000) << text_of(of);
+  }
+}
+
+TEST_F(Engine, DurationEndsAtTheSameSliceEverywhere) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    auto of = CaseMaker(seed).steady(150);
+    of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
+    of.duration = milliseconds(12);
+    of.simulation.longest_step_ns = 100'000;
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(outcome.stopped_by, "the end of --duration") << text_of(of);
+    EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
+    EXPECT_TRUE(outcome.cut_off) << text_of(of);
+    EXPECT_GE(outcome.slices.size(), 57U) << text_of(of);  // 60 had their time, if each turn came in time
+    EXPECT_LT(outcome.slices.size(), 90U) << text_of(of);
+    expect_resumed(of, outcome);
+  }
+}
+
+TEST_F(Engine, SignalStopsInGoodOrder) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.schedule = maker.draw(0, 1) == 0 ? "chaotic" : "balanced";
+    of.signal = SIGUSR1;
+    of.signal_after_ns = static_cast<std::int64_t>(maker.draw(0, 3'000'000));
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
+    expect_resumed(of, outcome);
+  }
+}
+
+TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.sink_fails_after = maker.draw(1, 8);
+    of.sink_stops = true;
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_LT(outcome.slices.size(), expected_slices(of).size()) << text_of(of);
+    expect_resumed(of, outcome);
+  }
+}
+
+void expect_all_meet(const RunCase& of, const std::string& error) {
+  const auto outcome = play(of);
+  EXPECT_EQ(outcome.errors, std::vector<std::string>(static_cast<std::size_t>(of.roles.ranks), error)) << text_of(of);
+}
+
+TEST_F(Engine, SinkThatFailsEndsAllWithItsError) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    of.sink_fails_after = maker.draw(1, 8);
+    expect_all_meet(of, "the disk is full");
+  }
+}
+
+TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    of.source_fails_after = maker.draw(1, 30);
+    expect_all_meet(of, "the input is broken");
+  }
+}
+
+/// Sources at paces of their own, that end at times of their own: all is waited for.
+TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMove) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(15);
+    of.epoch_timeout = milliseconds(2);
+    maker.make_live(of, 20'000, 300'000);
+    expect_whole(of);
+  }
+}
+
+TEST_F(Engine, LiveSourcesBesideRecordings) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(15);
+    maker.make_live(of, 20'000, 100'000);
+    of.arrivals.front().clear();
+    expect_whole(of);
+  }
+}
+
+TEST_F(Engine, LiveRunEndsBehindAllThatCame) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    of.epoch_timeout = milliseconds(5);
+    maker.make_live(of, 50'000, 20'000);
+    of.signal = SIGINT;
+    of.signal_after_ns = static_cast<std::int64_t>(maker.draw(1'000'000, 4'000'000));
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(outcome.stopped_by, "SIGINT") << text_of(of);
+    std::uint64_t came = 0;
+    for (const auto& arrivals : of.arrivals) {
+      for (const auto& arrival : arrivals)
+        came += arrival.time_ns < of.signal_after_ns ? arrival.buffer.hits.size() : 0;
+    }
+    std::uint64_t built = 0;
+    for (const auto& [number, written] : outcome.slices) {
+      built += written.slice.ledger.hits_in;
+      EXPECT_TRUE(written.slice.ledger.balances()) << text_of(of);
+      EXPECT_EQ(written.slice.ledger.dropped(), 0U) << text_of(of);
+    }
+    EXPECT_GE(built, came) << text_of(of);
+    EXPECT_EQ(built, outcome.hits_read) << text_of(of);
+  }
+}
+
+/// One source is silent for longer than the others wait, and then sends on.
+TEST_F(Engine, LiveSourceThatIsSilentIsGivenUpAndComesBack) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(120);
+    while (of.hits.size() < 2) of = maker.steady(120);
+    of.definition = "gap:0,1";
+    of.epoch_timeout = milliseconds(2);
+    maker.make_live(of, 50'000, 0);
+    auto& silent = of.arrivals.back();
+    const auto from = maker.draw(10, 30);
+    const auto until = silent[from].time_ns + 9'000'000;
+    for (auto i = from; i < silent.size(); ++i) silent[i].time_ns = std::max(silent[i].time_ns, until);
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    std::uint64_t accounted = 0;
+    std::uint64_t late = 0;
+    std::vector<std::uint64_t> built(of.hits.size());
+    for (const auto& [number, written] : outcome.slices) {
+      const auto& slice = written.slice;
+      EXPECT_TRUE(slice.ledger.balances()) << text_of(of);
+      accounted += slice.ledger.hits_in;
+      late += slice.ledger.hits_dropped[static_cast<std::size_t>(DropCause::late)];
+      for (const auto source : slice.hits.source) ++built[source];
+    }
+    EXPECT_EQ(accounted, n_hits(of)) << text_of(of);
+    EXPECT_EQ(outcome.hits_read, n_hits(of)) << text_of(of);
+    EXPECT_GT(late, 0U) << text_of(of);
+    for (std::size_t s = 0; s + 1 < built.size(); ++s) EXPECT_EQ(built[s], of.hits[s].size()) << text_of(of);
+    EXPECT_EQ(built.back() + late, of.hits.back().size()) << text_of(of);
+    EXPECT_EQ(outcome.slices.rbegin()->second.slice.sources_missing.size(), 0U) << "it is back; " << text_of(of);
+  }
+}
+
+TEST_F(Engine, TheSameSeedPlaysTheSameCase) {
+  const auto of = CaseMaker(7).any();
+  const auto once = play(of);
+  const auto again = play(of);
+  EXPECT_EQ(once.took_ns, again.took_ns);
+  EXPECT_EQ(once.sent_at, again.sent_at);
+  EXPECT_EQ(once.built_on, again.built_on);
+}
+
+}  // namespace
+}  // namespace eventloom::test

@@ -1,0 +1,107 @@
+#include "random_case.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <utility>
+
+namespace eventloom::test {
+
+std::uint64_t CaseMaker::draw(std::uint64_t least, std::uint64_t most) {
+  return least + random_() % (most - least + 1);
+}
+
+RunCase CaseMaker::any() {
+  RunCase of;
+  of.simulation.seed = seed_;
+  choose_roles(of);
+  of.roles.filters = draw(0, 1) == 0 ? 0 : static_cast<std::uint32_t>(draw(1, 3));
+  of.ring = {static_cast<std::uint32_t>(draw(2, 8)), static_cast<std::uint32_t>(64 * draw(3, 16))};
+  of.slices_in_flight = static_cast<std::uint32_t>(draw(1, 4));
+  of.epochs_per_slice = draw(1, 5);
+  choose_definition(of);
+  of.least_hits = draw(0, 2) == 0 ? static_cast<std::uint32_t>(draw(2, 5)) : 0;
+  const Tick end = draw(1, 60) * of.base.epoch_ticks;
+  for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
+    of.hits.push_back(hits_of(static_cast<std::uint16_t>(s), end, draw(0, 2) == 0));
+  }
+  return of;
+}
+
+RunCase CaseMaker::steady(std::uint64_t slices) {
+  RunCase of;
+  of.simulation.seed = seed_;
+  choose_roles(of);
+  of.epochs_per_slice = draw(2, 4);
+  choose_definition(of);
+  of.overlap = std::min<Tick>(of.overlap, of.geometry().slice_ticks());
+  const Tick end = slices * of.geometry().slice_ticks();
+  for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
+    std::vector<RefHit> hits;
+    for (Tick time = s; time < end; time += draw(5, 80)) hits.push_back({time, s, {}, static_cast<std::uint16_t>(s)});
+    hits.push_back({end - 1, s, {}, static_cast<std::uint16_t>(s)});
+    of.hits.push_back(std::move(hits));
+  }
+  return of;
+}
+
+void CaseMaker::choose_roles(RunCase& of) {
+  of.roles.sources = static_cast<std::uint32_t>(draw(1, 5));
+  of.roles.builders = static_cast<std::uint32_t>(draw(1, 4));
+  of.roles.ranks = of.simulation.ranks = static_cast<int>(draw(1, of.roles.sources + of.roles.builders));
+}
+
+void CaseMaker::choose_definition(RunCase& of) {
+  of.overlap = draw(40, draw(0, 3) == 0 ? 1000 : 200);
+  if (draw(0, 2) != 0) {
+    of.definition = "gap:" + std::to_string(draw(0, 20)) + "," + std::to_string(draw(1, 3));
+    return;
+  }
+  const auto width = draw(2, 10);
+  of.definition = "multiplicity:" + std::to_string(width) + "," + std::to_string(draw(1, 3)) + "," +
+                  std::to_string(draw(0, 2)) + "," + std::to_string(draw(0, 2));
+}
+
+/// Clusters, so that events have hits of several sources.
+std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool holes) {
+  const auto hole = holes ? TickRange{end / 4, end / 4 * 3} : TickRange{};
+  std::mt19937_64 common(seed_);
+  std::vector<RefHit> hits;
+  for (std::uint64_t cluster = draw(0, end / 50); cluster > 0; --cluster) {
+    const Tick at = common() % end;
+    for (auto n = draw(0, 4); n > 0; --n) {
+      const Tick time = std::min(at + draw(0, 30), end - 1);
+      if (!hole.contains(time)) hits.push_back({time, static_cast<std::uint32_t>(draw(0, 999)), {}, source});
+    }
+  }
+  std::ranges::stable_sort(hits, {}, &RefHit::time);
+  return hits;
+}
+
+void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns) {
+  for (const auto& hits : of.hits) {
+    const auto pace = pace_ns + static_cast<std::int64_t>(draw(0, static_cast<std::uint64_t>(spread_ns)));
+    auto& arrivals = of.arrivals.emplace_back();
+    for (auto& buffer : make_stream(hits, of.base.epoch_ticks, 1)) {
+      const auto time = static_cast<std::int64_t>(buffer.header.epochs().end) * pace;
+      arrivals.push_back({time, std::move(buffer)});
+    }
+  }
+}
+
+std::string CaseMaker::table_for(const Roles& roles) {
+  const auto file = testing::TempDir() + "engine_table_" + std::to_string(getpid()) + ".csv";
+  std::ofstream out(file);
+  for (std::uint32_t s = 0; s < roles.sources; ++s) {
+    std::vector<std::uint32_t> builders(roles.builders);
+    std::iota(builders.begin(), builders.end(), 0U);
+    std::ranges::shuffle(builders, random_);
+    for (const auto builder : builders) out << "0,0," << s << "," << builder << "\n";
+  }
+  return "table:" + file;
+}
+
+}  // namespace eventloom::test

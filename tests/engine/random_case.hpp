@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "run_case.hpp"
+
+namespace eventloom::test {
+
+/// What makes random cases, one a seed.
+class CaseMaker {
+ public:
+  explicit CaseMaker(std::uint64_t seed) : seed_(seed), random_(seed) {}
+
+  /// Any sources, builders, filters, ranks, geometry, definition and hits; the rest as in RunCase.
+  RunCase any();
+  /// Likewise, but over so many slices of data without holes, and no filters.
+  RunCase steady(std::uint64_t slices);
+  /// Lets the sources come live, an epoch after the other in `pace_ns` to `pace_ns` + `spread_ns`.
+  void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
+  /// The name of a table schedule that fits; writes its file.
+  std::string table_for(const Roles& roles);
+
+  std::uint64_t draw(std::uint64_t least, std::uint64_t most);
+
+ private:
+  void choose_roles(RunCase& of);
+  void choose_definition(RunCase& of);
+  std::vector<RefHit> hits_of(std::uint16_t source, Tick end, bool holes);
+
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace eventloom::test

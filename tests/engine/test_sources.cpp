@@ -1,0 +1,83 @@
+#include "test_sources.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace eventloom::test {
+
+namespace {
+
+StreamHeader header_of(SourceId id, TimeBase base) {
+  StreamHeader header;
+  header.source = id.value;
+  header.base = base;
+  return header;
+}
+
+}  // namespace
+
+RecordedStream::RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected)
+    : header_(header_of(id, base)),
+      name_("recording " + std::to_string(id.value)),
+      buffers_(std::move(buffers)),
+      collected_(std::move(collected)) {}
+
+std::optional<Epoch> RecordedStream::first_epoch() {
+  return buffers_.empty() ? std::nullopt : std::optional(buffers_.front().header.epochs().begin);
+}
+
+void RecordedStream::collect(EpochRange epochs, SliceData& out) {
+  if (epochs.begin < forgotten_) throw std::logic_error(name_ + ": epochs are collected that were let go");
+  if (collected_) collected_(epochs);
+  seen_ = std::max(seen_, epochs.end);
+  for (const auto& buffer : buffers_) {
+    if (buffer.header.epochs().overlaps(epochs)) out.pieces.emplace_back(buffer.bytes);
+  }
+}
+
+/// As streams that are read as they come: it is known when one has read beyond.
+std::optional<Epoch> RecordedStream::end_epoch() const {
+  if (buffers_.empty()) return 0;
+  const Epoch end = buffers_.back().header.epochs().end;
+  return seen_ >= end ? std::optional(end) : std::nullopt;
+}
+
+std::optional<Epoch> RecordedStream::next_beginning(Epoch from) {
+  const auto next = std::ranges::find_if(buffers_, [&](const auto& b) { return b.header.epochs().begin >= from; });
+  if (next == buffers_.end()) return std::nullopt;
+  return next->header.epochs().begin;
+}
+
+void RecordedStream::forget(Epoch epoch) {
+  forgotten_ = std::max(forgotten_, epoch);
+  for (; kept_ < buffers_.size() && buffers_[kept_].header.epochs().end <= forgotten_; ++kept_) {
+    std::ranges::fill(buffers_[kept_].bytes, std::byte{0xdd});
+  }
+}
+
+std::uint64_t RecordedStream::hits_read() const {
+  std::uint64_t sum = 0;
+  for (const auto& buffer : buffers_) sum += buffer.hits.size();
+  return sum;
+}
+
+ScriptedFeed::ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arrivals,
+                           std::function<std::int64_t()> clock)
+    : header_(header_of(id, base)),
+      name_("peer " + std::to_string(id.value)),
+      arrivals_(std::make_move_iterator(arrivals.begin()), std::make_move_iterator(arrivals.end())),
+      clock_(std::move(clock)) {}
+
+void ScriptedFeed::take(FeedBatch& batch) {
+  while (!stopped_ && !arrivals_.empty() && arrivals_.front().time_ns <= clock_()) {
+    const auto& buffer = arrivals_.front().buffer;
+    batch.buffers.insert(batch.buffers.end(), buffer.bytes.begin(), buffer.bytes.end());
+    complete_ = buffer.header.epochs().end;
+    arrivals_.pop_front();
+  }
+  batch.complete = complete_;
+  batch.ended = stopped_ || arrivals_.empty();
+}
+
+}  // namespace eventloom::test

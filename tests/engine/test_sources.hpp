@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/source.hpp"
+#include "event_reference.hpp"
+#include "formats/epoch_buffer.hpp"
+#include "io/live/live_feed.hpp"
+#include "stream_maker.hpp"
+
+namespace eventloom::test {
+
+/// A recording in memory. Strict about what is asked of it: throws std::logic_error when epochs are collected that were
+/// let go, whose memory is overwritten.
+class RecordedStream final : public Source {
+ public:
+  /// `collected`: called with what is collected; may throw, or be empty.
+  RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  std::optional<Epoch> first_epoch() override;
+  void collect(EpochRange epochs, SliceData& out) override;
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override;
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
+  std::optional<Epoch> next_beginning(Epoch from) override;
+  void forget(Epoch epoch) override;
+  [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
+
+ private:
+  StreamHeader header_;
+  std::string name_;
+  Stream buffers_;
+  std::size_t kept_ = 0;  ///< buffers before it are overwritten
+  Epoch forgotten_ = 0;
+  Epoch seen_ = 0;  ///< one past the last epoch that was asked for
+  std::function<void(EpochRange)> collected_;
+};
+
+/// What a peer sends, and when.
+struct Arrival {
+  std::int64_t time_ns = 0;
+  StoredBuffer buffer;
+};
+
+/// A peer that sends buffers at their times, by a clock that the test owns, and ends with the last.
+class ScriptedFeed final : public LiveFeed {
+ public:
+  ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arrivals, std::function<std::int64_t()> clock);
+
+  [[nodiscard]] StreamHeader header() const override { return header_; }
+  [[nodiscard]] bool header_known() const override { return true; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] bool is_connected() const override { return true; }
+  void take(FeedBatch& batch) override;
+  void stop() override { stopped_ = true; }
+  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
+  [[nodiscard]] SourceCounts counts() const override { return {}; }
+
+ private:
+  StreamHeader header_;
+  std::string name_;
+  std::deque<Arrival> arrivals_;
+  Epoch complete_ = 0;
+  bool stopped_ = false;
+  std::function<std::int64_t()> clock_;
+};
+
+}  // namespace eventloom::test

@@ -1,0 +1,634 @@
+#include "core/engine/live_inputs.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/control/live_votes.hpp"
+
+namespace eventloom {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+/// So long after the start of the clock of a test.
+SteadyTime at(nanoseconds time) { return SteadyTime{} + std::chrono::hours(1) + time; }
+
+/// A stream that is where the test says.
+class FakeStream final : public LiveStream {
+ public:
+  explicit FakeStream(std::string name) : name_(std::move(name)) {}
+
+  struct GivenUp {
+    Epoch end;
+    bool missing;
+    friend bool operator==(const GivenUp&, const GivenUp&) = default;
+  };
+  std::vector<GivenUp> given_up;
+  std::vector<Epoch> passed;
+  std::uint64_t late_passed = 0;
+  bool ended = false;
+  bool finished = false;
+  bool holds = false;  ///< does not hand over all that it has
+  Epoch expected = 0;
+  std::optional<Epoch> jumped;
+  bool connected = true;
+  bool full = false;
+
+  /// All before `epoch` comes, for the next receive() to take.
+  void come(Epoch epoch) { coming_ = epoch; }
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  std::optional<Epoch> first_epoch() override { return 0; }
+  void collect(EpochRange, SliceData&) override {}
+  [[nodiscard]] std::optional<Epoch> end_epoch() const override { return ended ? std::optional(heard_) : std::nullopt; }
+  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
+  void forget(Epoch) override {}
+  [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
+  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
+
+  [[nodiscard]] LivePeer peer() const override { return {.known = true, .connected = connected}; }
+  void settle() override {}
+  void begin_at(Epoch) override {}
+  void expect(Epoch epoch) override { expected = epoch; }
+  std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
+  [[nodiscard]] LiveProgress progress() const override {
+    const bool drained = finished && !holds;
+    return {.reached = reached(),
+            .heard_of = heard_,
+            .seen_end = heard_,
+            .aside = jumped,
+            .listens = !drained && !full,
+            .drained = drained,
+            .late_passed = late_passed};
+  }
+  [[nodiscard]] bool ready(EpochRange epochs) override { return ended || reached() >= epochs.end; }
+  void give_up(Epoch end, bool missing) override {
+    given_up.push_back({end, missing});
+    given_up_to_ = end;
+  }
+  void pass(Epoch end) override {
+    passed.push_back(end);
+    given_up_to_ = end;
+  }
+  void finish() override { finished = true; }
+  void end_at(Epoch) override {}
+  void close() override {}
+
+ private:
+  [[nodiscard]] Epoch reached() const { return std::max(heard_, given_up_to_); }
+
+  StreamHeader header_;
+  std::string name_;
+  Epoch coming_ = 0;
+  Epoch heard_ = 0;
+  Epoch given_up_to_ = 0;
+};
+
+using GivenUp = std::vector<FakeStream::GivenUp>;
+
+/// Two sources on one rank, and what is said of them.
+class LiveInputsTest : public testing::Test {
+ protected:
+  LiveInputsTest() {
+    auto logger =
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(said_, true));
+    logger->set_pattern("%v");
+    before_ = spdlog::default_logger();
+    spdlog::set_default_logger(logger);
+  }
+  ~LiveInputsTest() override { spdlog::set_default_logger(before_); }
+
+  void begin(LivePatience patience) {
+    inputs_ = std::make_unique<LiveInputs>(patience);
+    ahead_ = inputs_->add({3}, first);
+    behind_ = inputs_->add({4}, second);
+  }
+  LiveInputs& inputs() { return *inputs_; }
+  bool ready_first(Epoch end) { return inputs_->ready(ahead_, {0, end}); }
+  bool ready_second(Epoch end) { return inputs_->ready(behind_, {0, end}); }
+  void receive(nanoseconds time) { inputs_->receive(at(time)); }
+
+  /// Lines that hold `word` since it was asked last.
+  std::size_t told(const std::string& word) {
+    std::istringstream lines(said_.str());
+    said_.str({});
+    std::size_t n = 0;
+    for (std::string line; std::getline(lines, line);) n += line.find(word) != std::string::npos ? 1 : 0;
+    return n;
+  }
+
+  FakeStream first{"first"};
+  FakeStream second{"second"};
+
+ private:
+  std::ostringstream said_;
+  std::shared_ptr<spdlog::logger> before_;
+  std::unique_ptr<LiveInputs> inputs_;
+  std::size_t ahead_ = 0;
+  std::size_t behind_ = 0;
+};
+
+TEST(Frontier, SaysHowFarItWas) {
+  constexpr auto kMemory = milliseconds(6400);
+  Frontier frontier;
+  EXPECT_EQ(frontier.at(at({})), 0U);
+  // An epoch each millisecond.
+  for (Epoch epoch = 1; epoch <= 20'000; ++epoch) frontier.advance(at(milliseconds(epoch)), epoch, kMemory);
+  EXPECT_EQ(frontier.now(), 20'000U);
+  for (Epoch then = 14'000; then <= 20'000; then += 500) {
+    const auto epoch = frontier.at(at(milliseconds(then)));
+    EXPECT_LE(epoch, then);
+    EXPECT_GE(epoch + 200, then) << "more than a little before";
+  }
+}
+
+TEST(Frontier, WasNowhereBeforeItWasFirstSeen) {
+  Frontier frontier;
+  frontier.advance(at(seconds(5)), 100, seconds(2));
+  EXPECT_EQ(frontier.at(at(seconds(4))), 0U);
+  EXPECT_EQ(frontier.at(at(seconds(5))), 100U);
+}
+
+TEST(Frontier, NeverFalls) {
+  Frontier frontier;
+  frontier.advance(at(seconds(1)), 100, seconds(2));
+  frontier.advance(at(seconds(2)), 50, seconds(2));
+  EXPECT_EQ(frontier.now(), 100U);
+  EXPECT_EQ(frontier.at(at(seconds(3))), 100U);
+}
+
+/// A step soon after another one, and nothing after it.
+TEST(Frontier, RemembersItsLastStep) {
+  Frontier frontier;
+  frontier.advance(at({}), 10, seconds(2));
+  frontier.advance(at(milliseconds(1)), 1000, seconds(2));
+  for (int turn = 2; turn < 5000; ++turn) frontier.advance(at(milliseconds(turn)), 1000, seconds(2));
+  EXPECT_EQ(frontier.at(at(seconds(4))), 1000U);
+}
+
+TEST_F(LiveInputsTest, WhatIsThereIsReady) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  EXPECT_TRUE(ready_first(10));
+  EXPECT_FALSE(ready_first(11));
+  EXPECT_FALSE(ready_second(10));
+  EXPECT_EQ(inputs().reached(), 10U);
+  EXPECT_TRUE(first.given_up.empty());
+  EXPECT_TRUE(second.given_up.empty());
+}
+
+TEST_F(LiveInputsTest, AnEpochThatOthersPassedLongAgoIsGivenUp) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  first.come(20);
+  receive(seconds(1));
+  receive(milliseconds(1999));
+  EXPECT_FALSE(ready_second(10));
+  receive(milliseconds(2000));
+  EXPECT_FALSE(ready_second(11)) << "that was passed a second ago";
+  EXPECT_TRUE(ready_second(10));
+  EXPECT_EQ(second.given_up, (GivenUp{{10, true}}));
+  EXPECT_TRUE(first.given_up.empty());
+  EXPECT_EQ(told("source 4 (second)"), 1U);
+}
+
+TEST_F(LiveInputsTest, OnlyOthersMakeItOverdue) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  receive(seconds(100));
+  EXPECT_FALSE(ready_first(11));
+  EXPECT_FALSE(ready_second(11));
+}
+
+TEST_F(LiveInputsTest, SourcesOfOtherRanksCount) {
+  begin({.epoch_timeout = seconds(2)});
+  receive({});
+  inputs().set_others({.frontier = 50});
+  receive(seconds(1));
+  EXPECT_FALSE(ready_first(50));
+  receive(seconds(3));
+  EXPECT_TRUE(ready_first(50));
+  EXPECT_TRUE(ready_second(50));
+  EXPECT_FALSE(ready_second(51));
+}
+
+TEST_F(LiveInputsTest, WhereAllAreQuietTheSliceThatWaitsIsEmptyFromThereOn) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  receive(milliseconds(999));
+  EXPECT_FALSE(ready_first(11));
+  receive(seconds(1));
+  EXPECT_FALSE(inputs().ready(0, {10, 20})) << "nobody has come so far";
+  EXPECT_TRUE(ready_first(11));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(first.passed, std::vector<Epoch>{11});
+  EXPECT_EQ(second.passed, std::vector<Epoch>{11});
+  EXPECT_TRUE(first.given_up.empty() && second.given_up.empty()) << "nothing is missing";
+}
+
+TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
+  for (const auto timeout : {seconds(2), seconds(0)}) {
+    begin({.epoch_timeout = timeout, .quiet = seconds(1), .epochs_per_second = 10});
+    first = FakeStream("first");
+    second = FakeStream("second");
+    second.come(9);
+    first.come(9);
+    receive({});
+    first.come(10);
+    receive(milliseconds(500));
+    receive(milliseconds(1499));
+    EXPECT_FALSE(ready_first(11) || ready_second(11));
+    receive(milliseconds(1500));
+    EXPECT_TRUE(ready_first(11) && ready_second(11));
+    EXPECT_EQ(first.passed, std::vector<Epoch>{11});
+    EXPECT_EQ(second.passed, std::vector<Epoch>{11});
+    EXPECT_TRUE(first.given_up.empty() && second.given_up.empty()) << "nothing is missing";
+  }
+}
+
+/// Slices are shorter than the silence.
+TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(50);
+  second.come(10);
+  receive({});
+  receive(seconds(1));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_TRUE(inputs().ready(1, {11, 12}));
+  EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
+}
+
+/// Files that are served: what the slower one still has must not be late because the way to both is cut for a second.
+TEST_F(LiveInputsTest, OneThatIsFarBehindIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(1000);
+  second.come(10);
+  receive({});
+  receive(milliseconds(1999));
+  EXPECT_FALSE(ready_second(11));
+}
+
+TEST_F(LiveInputsTest, OneThatWasSilentBeforeTheOthersIsMissingWhereAllAreQuiet) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  second.come(8);
+  first.come(9);
+  receive({});
+  first.come(10);
+  receive(milliseconds(2001));
+  receive(milliseconds(4000));
+  EXPECT_TRUE(ready_first(11));
+  EXPECT_FALSE(ready_second(11));
+  receive(milliseconds(4001));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+  EXPECT_TRUE(second.passed.empty());
+}
+
+TEST_F(LiveInputsTest, OneThatIsLostIsMissingWhereAllAreQuiet) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(8);
+  second.connected = false;
+  receive({});
+  receive(milliseconds(1999));
+  EXPECT_FALSE(ready_second(11));
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+}
+
+/// Given up for one slice in mid-run, it must not end with the next.
+TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(8);
+  second.connected = false;
+  receive({});
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(12));
+  EXPECT_TRUE(inputs().ready(1, {8, 22}));
+  EXPECT_EQ(second.given_up, (GivenUp{{12, true}, {22, true}}));
+}
+
+TEST_F(LiveInputsTest, ASliceOfWhichOnlyTheMarginHasComeIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .margin = 2});
+  first.come(10);
+  receive({});
+  receive(seconds(1));
+  EXPECT_TRUE(ready_first(12));
+  EXPECT_FALSE(inputs().ready(0, {8, 22})) << "it begins at 10";
+  EXPECT_TRUE(inputs().ready(0, {7, 21})) << "it begins at 9";
+}
+
+TEST_F(LiveInputsTest, OneThatIsSetAsideHoldsUpNothingWhereAllAreQuiet) {
+  begin({.epoch_timeout = {}, .quiet = seconds(1), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  receive(seconds(1));
+  EXPECT_TRUE(ready_first(11) && ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
+}
+
+/// A run that is blocked is not quiet.
+TEST_F(LiveInputsTest, WhatIsFullIsNotPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  receive({});
+  first.full = true;
+  receive(seconds(1));
+  inputs().set_others({.frontier = 10, .any_full = inputs().any_full()});
+  EXPECT_FALSE(ready_first(11));
+  first.full = false;
+  inputs().set_others({.frontier = 10, .any_full = inputs().any_full()});
+  receive(milliseconds(1900));
+  EXPECT_FALSE(ready_first(11)) << "it has been heard for less than a second";
+  receive(seconds(2));
+  EXPECT_TRUE(ready_first(11));
+}
+
+TEST_F(LiveInputsTest, OneThatMovesSomewhereKeepsTheSliceOpen) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  receive({});
+  inputs().set_others({.frontier = 12});
+  receive(milliseconds(500));
+  inputs().set_others({.frontier = 13});
+  receive(milliseconds(1400));
+  EXPECT_FALSE(ready_first(20));
+}
+
+/// A sender that keeps back for longer what it has.
+TEST_F(LiveInputsTest, QuietIsLongerForOneThatSendsWhatWasPassed) {
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  ++first.late_passed;
+  receive(seconds(1));
+  EXPECT_EQ(told("source 3 (first) was silent"), 1U);
+  EXPECT_FALSE(ready_first(11));
+  receive(seconds(2));
+  EXPECT_TRUE(ready_first(11));
+}
+
+TEST_F(LiveInputsTest, WithoutATimeoutNothingIsGivenUp) {
+  begin({.epoch_timeout = {}});
+  first.come(10);
+  receive({});
+  receive(std::chrono::hours(10));
+  EXPECT_FALSE(ready_second(1));
+}
+
+/// The last that came of the others came soon after what was before it; nothing follows.
+TEST_F(LiveInputsTest, ABurstMakesOverdueAllThatItPassed) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  first.come(1000);
+  receive(milliseconds(1));
+  first.ended = true;
+  for (int turn = 1; turn <= 100; ++turn) receive(turn * milliseconds(100));
+  EXPECT_TRUE(ready_second(1000));
+}
+
+TEST_F(LiveInputsTest, OneThatIsAbsentIsNotWaitedFor) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(10));
+  EXPECT_FALSE(ready_second(20)) << "nobody is there";
+  first.come(20);
+  receive(milliseconds(2001));
+  EXPECT_TRUE(ready_second(20));
+  EXPECT_EQ(second.given_up, (GivenUp{{10, true}, {20, true}}));
+  EXPECT_EQ(told("source 4"), 1U) << "once";
+}
+
+TEST_F(LiveInputsTest, OneThatHasCaughtUpIsWaitedForAgain) {
+  begin({.epoch_timeout = seconds(2)});
+  for (int second_of_time = 0; second_of_time <= 10; ++second_of_time) {
+    first.come(static_cast<Epoch>(second_of_time) * 10);
+    receive(seconds(second_of_time));
+  }
+  EXPECT_TRUE(ready_second(80));
+  EXPECT_EQ(told("is back"), 0U);
+  second.come(70);
+  receive(milliseconds(10'001));
+  EXPECT_EQ(told("is back"), 0U) << "others were there more than two seconds ago";
+  EXPECT_TRUE(ready_second(100)) << "still absent";
+  second.come(80);
+  first.come(110);
+  receive(milliseconds(10'002));
+  EXPECT_EQ(told("source 4 (second) is back at epoch 80"), 1U);
+  EXPECT_FALSE(ready_second(110));
+  receive(milliseconds(10'100));
+  receive(milliseconds(12'100));
+  EXPECT_TRUE(ready_second(110));
+}
+
+/// Sources without a common pace may be far apart: what comes is not lost for that, unless memory runs out.
+TEST_F(LiveInputsTest, OneThatMovesIsWaitedForUntilAnotherIsFull) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(1000);
+  for (int time = 0; time <= 10; ++time) {
+    second.come(static_cast<Epoch>(time) + 1);
+    receive(seconds(time));
+    EXPECT_FALSE(ready_second(100)) << time;
+  }
+  inputs().set_others({.frontier = 1000, .any_full = true});
+  EXPECT_TRUE(ready_second(100));
+}
+
+/// A clock that is wrong is no measure for the others, and nobody waits for it.
+TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
+  begin({.epoch_timeout = {}, .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  first.come(20);
+  receive(milliseconds(1));
+  EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
+  EXPECT_EQ(inputs().reached(), 20U);
+  EXPECT_TRUE(ready_second(20));
+  EXPECT_FALSE(ready_second(21)) << "nobody is there";
+  EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
+  EXPECT_EQ(inputs().votes().in_step, 1U);
+  EXPECT_EQ(majority(inputs().votes()), 0U);
+  second.jumped.reset();
+  second.come(25);
+  receive(milliseconds(2));
+  EXPECT_EQ(told("source 4 (second) is back at epoch 25"), 1U);
+  EXPECT_FALSE(ready_second(26));
+}
+
+TEST_F(LiveInputsTest, OneThatJumpsAgainAndAgainIsToldTenTimes) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  for (int time = 1; time <= 50; ++time) {
+    second.jumped = 1'000'000;
+    receive(milliseconds(2 * time));
+    second.jumped.reset();
+    receive(milliseconds(2 * time + 1));
+  }
+  EXPECT_EQ(told("source 4 (second)"), 20U) << "with its returns";
+}
+
+TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(10);
+  second.come(10);
+  receive({});
+  second.jumped = 1'000'000;
+  receive(milliseconds(1));
+  EXPECT_EQ(majority(inputs().votes()), 0U);
+  first.ended = true;
+  const auto jump = majority(inputs().votes());
+  EXPECT_EQ(jump, 1'000'000U);
+  inputs().set_others({.frontier = 10, .jump = jump});
+  EXPECT_EQ(second.expected, 1'000'000U);
+}
+
+TEST_F(LiveInputsTest, OneThatHasJumpedBackHasAVote) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  first.come(1000);
+  second.come(1000);
+  receive({});
+  first.jumped = 10;
+  second.jumped = 1'000'000;
+  receive(milliseconds(1));
+  EXPECT_EQ(majority(inputs().votes()), 0U) << "one of two is not more than half";
+}
+
+/// All but one jump: that one is behind, and not waited for though it moves.
+TEST_F(LiveInputsTest, OneThatDoesNotJumpWithTheOthersIsLeftBehind) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  for (int time = 0; time <= 5; ++time) {
+    second.come(static_cast<Epoch>(time) + 1);
+    receive(seconds(time));
+    inputs().set_others({.frontier = 1'000'000, .jump = 1'000'000});
+  }
+  EXPECT_TRUE(ready_second(1000));
+}
+
+TEST_F(LiveInputsTest, TimePassesForOneThatIsSilent) {
+  begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+  second.come(10);
+  receive({});
+  receive(seconds(30));
+  EXPECT_EQ(second.expected, 3010U);
+}
+
+/// The end of a run does not wait for what may never come, not even where nobody is ahead.
+TEST_F(LiveInputsTest, HurryEndsAllWaits) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  second.come(10);
+  receive({});
+  receive(seconds(50));
+  inputs().hurry();
+  second.come(15);
+  receive(milliseconds(51'499));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_FALSE(ready_second(20)) << "it is still sending";
+  receive(milliseconds(51'500));
+  EXPECT_TRUE(ready_first(20));
+  EXPECT_TRUE(ready_second(20));
+  EXPECT_EQ(first.given_up, (GivenUp{{20, true}})) << "the other has something there";
+  EXPECT_EQ(second.given_up, (GivenUp{{20, false}}));
+  EXPECT_EQ(told("caught up"), 0U);
+}
+
+TEST_F(LiveInputsTest, HurryEndsWaitsThatHaveNoTimeout) {
+  begin({.epoch_timeout = {}});
+  receive({});
+  inputs().hurry();
+  receive(milliseconds(199));
+  EXPECT_FALSE(ready_first(20));
+  receive(milliseconds(200));
+  EXPECT_TRUE(ready_first(20)) << "all are silent";
+}
+
+/// What a source holds back comes before it is given up, unless it takes too long.
+TEST_F(LiveInputsTest, HurryWaitsForWhatIsHeldBack) {
+  begin({.epoch_timeout = seconds(2)});
+  first.holds = true;
+  receive({});
+  inputs().hurry();
+  receive(milliseconds(199));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_FALSE(first.finished) << "it may have more to say";
+  receive(milliseconds(200));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_TRUE(first.finished);
+  receive(milliseconds(1199));
+  EXPECT_FALSE(ready_first(20));
+  EXPECT_TRUE(ready_second(20)) << "this one holds nothing back";
+  receive(milliseconds(1200));
+  EXPECT_TRUE(ready_first(20));
+}
+
+TEST_F(LiveInputsTest, HurryTakesWhatIsThere) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(20);
+  receive({});
+  inputs().hurry();
+  receive(seconds(60));
+  EXPECT_TRUE(ready_first(20));
+  EXPECT_TRUE(first.given_up.empty());
+}
+
+TEST_F(LiveInputsTest, SilenceIsToldAndAgainWhenItHasDoubled) {
+  begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
+  std::vector<int> told_at;
+  for (int time = 0; time <= 100; ++time) {
+    first.come(static_cast<Epoch>(time) + 1);
+    receive(seconds(time));
+    if (told("source 4 (second) has sent nothing") != 0) told_at.push_back(time);
+  }
+  EXPECT_EQ(told_at, (std::vector{10, 20, 40, 80}));
+  second.come(1);
+  receive(seconds(101));
+  receive(seconds(110));
+  EXPECT_EQ(told("source 4"), 0U);
+  receive(seconds(111));
+  EXPECT_EQ(told("source 4"), 1U) << "it is silent again";
+}
+
+TEST_F(LiveInputsTest, SilenceIsNotToldOfOneThatHasEndedNorWithoutAWarning) {
+  begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
+  first.ended = second.ended = true;
+  receive({});
+  receive(seconds(100));
+  EXPECT_EQ(told("source"), 0U);
+  first.ended = second.ended = false;
+  begin({.epoch_timeout = {}, .stall_warning = {}});
+  receive({});
+  receive(seconds(100));
+  EXPECT_EQ(told("source"), 0U);
+}
+
+}  // namespace
+}  // namespace eventloom

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "core/engine/roles.hpp"
+
+namespace eventloom {
+namespace {
+
+struct Extent {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+TEST(Roles, RunRoundTheRanks) {
+  const Roles roles{.sources = 5, .builders = 3, .filters = 2, .ranks = 4};
+  EXPECT_EQ(roles.rank_of(SourceId{4}), 0);
+  EXPECT_EQ(roles.rank_of(BuilderId{0}), 1);
+  EXPECT_EQ(roles.rank_of(BuilderId{2}), 3);
+  EXPECT_EQ(roles.rank_of(FilterId{1}), 1);
+  EXPECT_EQ(roles.source_ranks(), std::vector<int>({0, 1, 2, 3}));
+}
+
+TEST(Roles, KnowTheRanksOfTheExchange) {
+  const Roles roles{.sources = 2, .builders = 3, .filters = 2, .ranks = 8};
+  EXPECT_EQ(roles.source_ranks(), std::vector<int>({0, 1}));
+  EXPECT_EQ(roles.builder_ranks(), std::vector<int>({2, 3, 4}));
+  EXPECT_EQ(roles.exchange_ranks(), std::vector<int>({0, 1, 2, 3, 4}));
+  EXPECT_EQ(roles.assigner_rank(), 0);
+  const Roles folded{.sources = 2, .builders = 3, .filters = 2, .ranks = 3};
+  EXPECT_EQ(folded.builder_ranks(), std::vector<int>({0, 1, 2}));
+}
+
+/// What lies in the windows of a ring map, by rank.
+class Windows {
+ public:
+  explicit Windows(int ranks) : claimed_(static_cast<std::size_t>(ranks)) {}
+
+  void add(const RingLink& link, const RingGeometry& geometry) {
+    claim(link.receiver, link.ring_offset, geometry.ring_bytes());
+    claim(link.sender, link.credit_offset, sizeof(CreditBlock));
+  }
+  /// Nothing is claimed twice, all of it is aligned and inside the window.
+  void expect_apart(const std::vector<std::uint64_t>& window_bytes) {
+    for (std::size_t r = 0; r < claimed_.size(); ++r) {
+      std::ranges::sort(claimed_[r], {}, &Extent::begin);
+      std::uint64_t end = 0;
+      for (const auto& e : claimed_[r]) {
+        EXPECT_GE(e.begin, end);
+        EXPECT_EQ(e.begin % 64, 0U);
+        end = e.end;
+      }
+      EXPECT_LE(end, window_bytes[r]);
+    }
+  }
+
+ private:
+  void claim(int rank, std::uint64_t offset, std::uint64_t bytes) {
+    claimed_[static_cast<std::size_t>(rank)].push_back({offset, offset + bytes});
+  }
+
+  std::vector<std::vector<Extent>> claimed_;
+};
+
+std::vector<int> senders_of(const std::vector<RingLink>& links) {
+  std::vector<int> ranks;
+  for (const auto& link : links) ranks.push_back(link.sender);
+  return ranks;
+}
+
+std::vector<int> receivers_of(const std::vector<RingLink>& links) {
+  std::vector<int> ranks;
+  for (const auto& link : links) ranks.push_back(link.receiver);
+  return ranks;
+}
+
+TEST(RingMap, PlacesEveryRingAndCreditApart) {
+  const RingGeometry geometry{.depth = 5, .cell_bytes = 4096};
+  const RingGeometry notes{.depth = 3, .cell_bytes = 192};
+  for (const int ranks : {1, 2, 3, 7, 12}) {
+    for (const bool with_notes : {false, true}) {
+      const Roles roles{.sources = 4, .builders = 3, .filters = 2, .ranks = ranks};
+      const RingMap map(roles, geometry, with_notes ? std::optional(notes) : std::nullopt);
+      Windows windows(ranks);
+      for (const auto& links : map.to_builder) {
+        EXPECT_EQ(senders_of(links), roles.source_ranks());
+        for (const auto& link : links) windows.add(link, geometry);
+      }
+      for (const auto& links : map.to_filter) {
+        EXPECT_EQ(links.size(), 3U);
+        for (const auto& link : links) windows.add(link, geometry);
+      }
+      for (const auto& link : map.to_assigner) windows.add(link, notes);
+      for (const auto& link : map.from_assigner) windows.add(link, notes);
+      windows.expect_apart(map.window_bytes);
+      EXPECT_EQ(senders_of(map.to_assigner), with_notes ? roles.builder_ranks() : std::vector<int>{});
+      EXPECT_EQ(receivers_of(map.from_assigner), with_notes ? roles.exchange_ranks() : std::vector<int>{});
+      for (const auto& link : map.to_assigner) EXPECT_EQ(link.receiver, roles.assigner_rank());
+      for (const auto& link : map.from_assigner) EXPECT_EQ(link.sender, roles.assigner_rank());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
