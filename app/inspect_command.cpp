@@ -50,7 +50,7 @@ CommandLine inspect_command_line() {
   return line;
 }
 
-Json to_json(const LedgerSummary& ledger) {
+Json shown(const LedgerSummary& ledger) {
   Json json = {{"slices", ledger.rows},
                {"hits_in", ledger.sum.hits_in},
                {"hits_in_events", ledger.sum.hits_in_events},
@@ -64,7 +64,7 @@ Json to_json(const LedgerSummary& ledger) {
   return json;
 }
 
-Json to_json(const OutputEvent& event) {
+Json shown(const OutputEvent& event) {
   Json hits = Json::array();
   for (const auto& hit : event.hits) {
     Json item = {{"time", hit.time}, {"channel", hit.channel}, {"source", hit.source}};
@@ -76,13 +76,13 @@ Json to_json(const OutputEvent& event) {
           {"hits", hits},         {"sources_missing", event.sources_missing}};
 }
 
-Json to_json(const PartInfo& part) {
+Json shown(const PartInfo& part) {
   return {{"name", part.name},     {"first_slice", part.first_slice}, {"last_slice", part.last_slice},
           {"slices", part.slices}, {"events", part.events},           {"hits", part.hits},
           {"bytes", part.bytes}};
 }
 
-Json to_json(const SourceRecord& source) {
+Json shown(const SourceRecord& source) {
   return {{"name", source.name},
           {"uri", source.uri},
           {"path", source.input.path},
@@ -92,9 +92,9 @@ Json to_json(const SourceRecord& source) {
 }
 
 template <class Items>
-Json list_to_json(const Items& items) {
+Json list_shown(const Items& items) {
   Json list = Json::array();
-  for (const auto& item : items) list.push_back(to_json(item));
+  for (const auto& item : items) list.push_back(shown(item));
   return list;
 }
 
@@ -112,11 +112,11 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
                {"hits", summary.hits},
                {"payload_words", summary.payload_words},
                {"attributes", attributes},
-               {"ledger", to_json(summary.ledger)}};
-  if (!summary.sources.empty()) json["sources"] = list_to_json(summary.sources);
-  if (!summary.parts.empty()) json["parts"] = list_to_json(summary.parts);
+               {"ledger", shown(summary.ledger)}};
+  if (!summary.sources.empty()) json["sources"] = list_shown(summary.sources);
+  if (!summary.parts.empty()) json["parts"] = list_shown(summary.parts);
   json["problems"] = summary.problems;
-  if (n_events > 0) json["first_events"] = list_to_json(read_events(path, n_events));
+  if (n_events > 0) json["first_events"] = list_shown(read_events(path, n_events));
   return json;
 }
 

@@ -20,8 +20,6 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kDifferencesTold = 4;
 /// An interrupted run of recorded sources would give way without --force.
 constexpr const char* kToBeginAnew = "begin anew with --force in place of --resume";
@@ -127,11 +125,11 @@ std::vector<PartInfo> parts_of(const Found& found) {
 /// Collective: every rank reads its share of the parts that rank 0 has found.
 DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts, const Collective& ranks) {
   const Activity activity("checking the finished parts");
-  Json list = Json::array();
+  nlohmann::json list = nlohmann::json::array();
   for (const auto& part : parts) list.emplace_back(to_json(part));
   const auto told = broadcast_json(ranks, list);
   const auto n_ranks = static_cast<std::size_t>(ranks.size());
-  Json mine = Json::object();
+  nlohmann::json mine = nlohmann::json::object();
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < told.size(); i += n_ranks) {
     const auto part = part_from_json(nlohmann::ordered_json(told[i]));
     if (const auto damage = damage_of_part(config.output, part)) mine[part.name] = *damage;
@@ -206,10 +204,10 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, 
   return resumption;
 }
 
-Json to_json(const Resumption& resumption) {
-  Json runs = Json::array();
+nlohmann::json to_json(const Resumption& resumption) {
+  nlohmann::json runs = nlohmann::json::array();
   for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
-  Json writers = Json::array();
+  nlohmann::json writers = nlohmann::json::array();
   for (const auto& [number, place] : resumption.writers) {
     writers.push_back({number, place.list.good_bytes, place.list.chain, place.next_segment});
   }
@@ -220,7 +218,7 @@ Json to_json(const Resumption& resumption) {
           {"writers", writers}};
 }
 
-Resumption from_json(const Json& json) {
+Resumption resumption_from_json(const nlohmann::json& json) {
   Resumption resumption;
   resumption.goes_on = json.at("goes_on");
   resumption.complete = json.at("complete");
@@ -281,7 +279,7 @@ Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunR
     if (first) mine = take_up(config, setup, std::move(found), damaged);
   });
   const auto told = broadcast_json(ranks, to_json(mine));
-  return ranks.rank() == 0 ? mine : from_json(told);
+  return ranks.rank() == 0 ? mine : resumption_from_json(told);
 }
 
 }  // namespace eventloom

@@ -21,29 +21,27 @@ namespace eventloom {
 
 namespace {
 
-using Json = nlohmann::json;
-
-Json to_json(SourceId id, const SourceFacts& facts) {
-  Json json{{"id", id.value},
-            {"name", facts.name},
-            {"uri", facts.uri},
-            {"path", facts.path},
-            {"bytes", facts.bytes},
-            {"crc32c", facts.crc32c},
-            {"recorded_id", facts.recorded_id},
-            {"tick_ps", facts.base.tick_ps},
-            {"epoch_ticks", facts.base.epoch_ticks},
-            {"payload", facts.payload.words},
-            {"flags", facts.flags},
-            {"text", facts.text},
-            {"live", facts.live},
-            {"joined", facts.joined},
-            {"started_ns", facts.started_ns}};
+nlohmann::json to_json(SourceId id, const SourceFacts& facts) {
+  nlohmann::json json{{"id", id.value},
+                      {"name", facts.name},
+                      {"uri", facts.uri},
+                      {"path", facts.path},
+                      {"bytes", facts.bytes},
+                      {"crc32c", facts.crc32c},
+                      {"recorded_id", facts.recorded_id},
+                      {"tick_ps", facts.base.tick_ps},
+                      {"epoch_ticks", facts.base.epoch_ticks},
+                      {"payload", facts.payload.words},
+                      {"flags", facts.flags},
+                      {"text", facts.text},
+                      {"live", facts.live},
+                      {"joined", facts.joined},
+                      {"started_ns", facts.started_ns}};
   if (facts.first_epoch) json["first_epoch"] = *facts.first_epoch;
   return json;
 }
 
-SourceFacts from_json(const Json& json) {
+SourceFacts facts_from_json(const nlohmann::json& json) {
   SourceFacts facts;
   facts.name = json.at("name");
   facts.uri = json.at("uri");
@@ -85,8 +83,8 @@ SourceFacts facts_of(const SourceSpec& spec, const SourceRole::LocalSource& loca
   return facts;
 }
 
-Json to_json(const SortedManifest& manifest) {
-  Json sources = Json::array();
+nlohmann::json to_json(const SortedManifest& manifest) {
+  nlohmann::json sources = nlohmann::json::array();
   for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
     const auto& origin = manifest.sources[s];
     SourceFacts facts;
@@ -108,9 +106,9 @@ Json to_json(const SortedManifest& manifest) {
           {"overlap", manifest.overlap}};
 }
 
-SortedFacts sorted_from_json(const Json& json) {
+SortedFacts sorted_from_json(const nlohmann::json& json) {
   SortedFacts facts;
-  for (const auto& source : json.at("sources")) facts.sources.push_back(from_json(source));
+  for (const auto& source : json.at("sources")) facts.sources.push_back(facts_from_json(source));
   facts.streams = json.at("streams");
   facts.definition = json.at("definition");
   facts.overlap = json.at("overlap");
@@ -118,8 +116,8 @@ SortedFacts sorted_from_json(const Json& json) {
 }
 
 /// What a rank tells the others of a stream that it has opened.
-Json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
-  Json json = to_json(local.id, facts_of(spec, local));
+nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
+  nlohmann::json json = to_json(local.id, facts_of(spec, local));
   // The manifest stands for all streams of its folder.
   const auto* sorted = dynamic_cast<const SortedSource*>(local.stream.get());
   if (sorted != nullptr && local.id.value == 0) json["sorted"] = to_json(sorted->manifest());
@@ -258,12 +256,12 @@ std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& 
 }
 
 /// `told`: by all ranks, of the streams that they have opened.
-std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<Json>& told) {
+std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<nlohmann::json>& told) {
   setup.streams.resize(setup.roles.sources);
   std::optional<SortedFacts> sorted;
   for (const auto& of_rank : told) {
     for (const auto& json : of_rank) {
-      setup.streams.at(json.at("id").get<std::size_t>()) = from_json(json);
+      setup.streams.at(json.at("id").get<std::size_t>()) = facts_from_json(json);
       if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
     }
   }
@@ -299,7 +297,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   if (std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); })) {
     setup.time_over = !wait_for_live(setup.local, config, communicator, each_turn);
   }
-  Json mine = Json::array();
+  nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
       mine.push_back(describe(specs[source.id.value], source));

@@ -88,9 +88,9 @@ void drain(const std::vector<SourceRole::LocalSource>& local) {
 }
 
 /// Names what is waited for, again each time the wait has doubled.
-class Patience {
+class SetupPatience {
  public:
-  explicit Patience(nanoseconds first) : first_(first) {}
+  explicit SetupPatience(nanoseconds first) : first_(first) {}
 
   void tell(const std::vector<SourceRole::LocalSource>& local) {
     const nanoseconds waited = steady_clock::now() - begin_;
@@ -171,7 +171,7 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
 bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config,
                    const Communicator& communicator, const std::function<void()>& each_turn) {
   const Activity activity("waiting for live sources");
-  Patience patience(config.stall_warning);
+  SetupPatience waiting(config.stall_warning);
   const auto begin = steady_clock::now();
   std::optional<steady_clock::time_point> heard;
   Readiness all;
@@ -185,7 +185,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
     all = of_all(mine, communicator);
     if (all.known == all.live || all.give_up || all.time_over) break;
     if (all.heard != 0 && !heard) heard = now;
-    patience.tell(local);
+    waiting.tell(local);
     each_turn();
     std::this_thread::sleep_for(kLook);
   }

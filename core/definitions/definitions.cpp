@@ -40,7 +40,7 @@ constexpr std::array kDefinitions = {
     entry<Tag>(),
 };
 
-std::string_view name_of(const Entry& entry) { return entry.usage.substr(0, entry.usage.find(':')); }
+std::string_view kind_of(const Entry& entry) { return entry.usage.substr(0, entry.usage.find(':')); }
 
 std::string described(const Entry& entry) { return std::string(entry.usage) + ": " + std::string(entry.event); }
 
@@ -53,7 +53,7 @@ std::string described(const Entry& entry) { return std::string(entry.usage) + ":
 
 EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps) {
   const auto [name, rest] = split_once(text, ':');
-  const auto* const found = std::ranges::find(kDefinitions, name, name_of);
+  const auto* const found = std::ranges::find(kDefinitions, name, kind_of);
   if (found == kDefinitions.end()) reject(text, "not an event definition", definition_usage());
   try {
     const bool has_values = text.find(':') != std::string_view::npos;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/control/live_votes.hpp"
+#include "core/runtime/clock.hpp"
 
 namespace eventloom {
 
@@ -30,8 +31,6 @@ constexpr std::uint32_t kTold = 10;
 constexpr double kNear_s = 60;
 /// A source that has been silent for longer has no say in where the run is.
 constexpr auto kVote = std::chrono::seconds(60);
-
-double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 

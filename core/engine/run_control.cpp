@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "core/runtime/clock.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 
@@ -22,8 +23,6 @@ constexpr auto kSilentAtTermination = milliseconds(400);
 constexpr auto kToBeSeen = milliseconds(500);
 /// Between two turns of a process that runs; longer ones it was stopped, or busy itself.
 constexpr auto kLongestTurn = milliseconds(200);
-
-double in_seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 /// Whether something that has lasted `now`, and was told when it had lasted `told`, is due again.
 bool due(nanoseconds now, nanoseconds told, nanoseconds first) {

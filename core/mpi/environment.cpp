@@ -74,7 +74,7 @@ std::set<std::string> usable_transports() {
 /// For ranks that leave: nothing else may be under way on it, or they would take that for an answer.
 MPI_Comm of_departure = MPI_COMM_NULL;
 
-bool open = false;
+bool mpi_is_open = false;
 
 }  // namespace
 
@@ -86,18 +86,18 @@ MpiEnvironment::MpiEnvironment() {
   mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &of_departure), what.c_str());
   int of_tools = 0;
   mpi_check(MPI_T_init_thread(MPI_THREAD_SINGLE, &of_tools), "MPI_T_init_thread");
-  open = true;
+  mpi_is_open = true;
 }
 
 MpiEnvironment::~MpiEnvironment() {
-  open = false;
+  mpi_is_open = false;
   if (leaves_alone()) return;
   MPI_Comm_free(&of_departure);
   MPI_T_finalize();
   MPI_Finalize();
 }
 
-bool MpiEnvironment::is_open() { return open; }
+bool MpiEnvironment::is_open() { return mpi_is_open; }
 
 std::string MpiEnvironment::trouble() const {
   if (thread_level_ >= MPI_THREAD_FUNNELED) return "";
@@ -146,7 +146,7 @@ void MpiEnvironment::abort(int code) {
   constexpr unsigned kSecondsToAbort = 4;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kSecondsToAbort);
-  open = false;
+  mpi_is_open = false;
   MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

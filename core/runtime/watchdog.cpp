@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/runtime/clock.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -30,8 +32,6 @@ class AllSignalsBlocked {
  private:
   sigset_t before_;
 };
-
-double in_seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 Watchdog::Settings checked(Watchdog::Settings settings) {
   settings.interval = std::max(settings.interval, std::chrono::milliseconds(1));

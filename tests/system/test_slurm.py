@@ -172,8 +172,8 @@ class TestReplay:
         report = json.loads((tmp_path / "out" / "report.json").read_text())
         assert report["ranks"] == plan["ranks"] and report["builders"] == plan["builders"]
         assert "ring-depth = 5" in report["setup"]
-        places = [line.split() for line in (tmp_path / "out" / "rankfile.txt").read_text().splitlines()]
-        assert places == [["rank", f"{rank}=+n{rank % 2}", f"slot={rank // 2}"] for rank in range(4)]
+        header, *places = [line.split() for line in (tmp_path / "out" / "rankfile.txt").read_text().splitlines()]
+        assert header[0] == "#" and places == [["rank", f"{rank}=+n{rank % 2}", f"slot={rank // 2}"] for rank in range(4)]
 
     def test_scratch(self, cluster, recording, tmp_path):
         scratch = cluster.folder / "scratch"

@@ -95,8 +95,11 @@ class Inputs:
             "five": generate(folder / "five", sources=5, rate=20_000, timing="burst", hits=8, noise=100_000, duration="40ms",
                              payload=2),
             "spikes": [f"csv:{DATA}/nest_brunel/precise/src0[0-3]*.dat?time=2&channel=1&unit=ms&skip=3"],
-            "triggered": 2 * [f"lmd:{DATA}/lmd/gen_split_*.lmd?concat&time=tag"],
+            "triggered": [f"lmd:{place}/gen_split_*.lmd?concat&time=tag" for place in (DATA / "lmd", folder / "again")],
         }
+        (folder / "again").mkdir()
+        for file in (DATA / "lmd").glob("gen_split_*.lmd"):
+            shutil.copy(file, folder / "again")
         self.uris["damaged"] = list(self.uris["three"])
         whole = Path(self.uris["three"][1].removeprefix("file:"))
         data = bytearray(whole.read_bytes())

@@ -185,15 +185,15 @@ TEST_P(EveryScheduler, FinishesWithOneSlowBuilder) {
 
 // The first slice at or after `from`, and every slice is exactly one builder's.
 TEST_P(EveryScheduler, GivesEverySliceToOneBuilder) {
-  constexpr std::uint32_t kBuilders = 5;
+  constexpr std::uint32_t kFive = 5;
   for (const std::uint64_t first : {0ULL, 7ULL, 123'456'789'012ULL}) {
-    const auto scheduler = scheduler_of(GetParam(), 3, kBuilders, {first});
+    const auto scheduler = scheduler_of(GetParam(), 3, kFive, {first});
     if (auto* book = scheduler->claims()) {
-      for (std::uint64_t i = 0; i < 40; ++i) book->append({static_cast<std::uint32_t>(i * i % kBuilders)});
+      for (std::uint64_t i = 0; i < 40; ++i) book->append({static_cast<std::uint32_t>(i * i % kFive)});
     }
     for (std::uint64_t slice = first; slice < first + 20; ++slice) {
       int owners = 0;
-      for (std::uint32_t b = 0; b < kBuilders; ++b) {
+      for (std::uint32_t b = 0; b < kFive; ++b) {
         const auto next = scheduler->next_slice({b}, {slice});
         if (!next) continue;
         EXPECT_GE(next->value, slice);
