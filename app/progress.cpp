@@ -52,9 +52,8 @@ void Progress::update(SteadyTime now, std::uint64_t slices, std::optional<std::u
   next_ = now + interval_;
 }
 
-void Progress::finish() {
+Progress::~Progress() {
   if (bar_shown_) std::fprintf(stderr, "\r%*s\r", kBarWidth + 40, "");
-  bar_shown_ = false;
 }
 
 }  // namespace eventloom

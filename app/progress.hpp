@@ -13,11 +13,13 @@ class Progress {
  public:
   /// `active`: false on all ranks but one.
   explicit Progress(bool active);
+  /// Clears the bar.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
   /// Cheap unless something is due to be shown. `slices_expected`: nothing while unknown.
   void update(SteadyTime now, std::uint64_t slices, std::optional<std::uint64_t> slices_expected);
-  /// Clears the bar.
-  void finish();
 
  private:
   bool active_;

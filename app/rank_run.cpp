@@ -79,7 +79,6 @@ void RankRun::work() {
     const auto* sources = session_->sources();
     if (sources != nullptr) progress.update(now, sources->slices_sent(), sources->slices_expected());
   });
-  progress.finish();
 }
 
 /// Something is left to be built by a run that goes on.

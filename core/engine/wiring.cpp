@@ -43,29 +43,32 @@ std::string what_to_lower(const Roles& roles) {
   return options + "--ring-depth or --cell-size";
 }
 
+/// A MemoryBound but for its name.
+struct PlainBound {
+  std::uint64_t bytes = 0;
+  std::uint64_t of_process = 0;
+};
+
 /// Collective: what all ranks need, and what bounds it.
-std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes,
-                                  const std::vector<MemoryBound>& bounds) {
-  std::string names;
-  std::vector<std::uint64_t> left;
-  std::vector<std::uint8_t> of_process;
-  for (const auto& bound : bounds) {
-    names += bound.what + '\n';
-    left.push_back(bound.bytes);
-    of_process.push_back(bound.of_process ? 1 : 0);
+std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes) {
+  std::string my_names;
+  std::vector<PlainBound> my_bounds;
+  for (const auto& bound : memory_there_is()) {
+    my_names += bound.what + '\n';
+    my_bounds.push_back({bound.bytes, bound.of_process ? 1U : 0U});
   }
-  const auto hosts = ranks.all_gather(host_name());
-  const auto all_bytes = ranks.all_gather(bytes);
-  const auto all_names = ranks.all_gather(names);
-  const auto all_left = ranks.all_gather(left);
-  const auto all_of_process = ranks.all_gather(of_process);
   std::vector<MemoryNeed> needs;
-  for (std::size_t r = 0; r < hosts.size(); ++r) {
-    auto& need = needs.emplace_back(MemoryNeed{hosts[r], all_bytes[r], {}});
-    std::istringstream in(all_names[r]);
+  for (const auto& host : ranks.all_gather(host_name())) needs.push_back({host, 0, {}});
+  const auto all_bytes = ranks.all_gather(bytes);
+  const auto names = ranks.all_gather(my_names);
+  const auto bounds = ranks.all_gather(my_bounds);
+  for (std::size_t r = 0; r < needs.size(); ++r) {
+    needs[r].bytes = all_bytes[r];
+    std::istringstream in(names[r]);
     std::string name;
-    for (std::size_t i = 0; i < all_left[r].size() && std::getline(in, name); ++i) {
-      need.bounds.push_back({name, all_left[r][i], all_of_process[r][i] != 0});
+    for (const auto& bound : bounds[r]) {
+      std::getline(in, name);
+      needs[r].bounds.push_back({name, bound.bytes, bound.of_process != 0});
     }
   }
   return needs;
@@ -75,7 +78,7 @@ std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes,
 void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
-  const auto needs = all_needs(ranks, mine, memory_there_is());
+  const auto needs = all_needs(ranks, mine);
   agree(ranks, [&] {
     const auto shortage = memory_shortage(needs);
     if (!shortage.empty()) throw UserError(shortage + ": lower " + what_to_lower(settings.roles));

@@ -215,6 +215,28 @@ TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
   }
 }
 
+/// What is dropped is told by the slice that owns it, once.
+TEST_F(Engine, DamagedBuffersAreAccountedWhereTheyLie) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(30);
+    of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
+    of.damaged = true;
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);
+    std::uint64_t accounted = 0;
+    for (const auto& [number, written] : outcome.slices) {
+      std::uint64_t lost = 0;
+      for (const auto& loss : written.slice.losses) lost += loss.n_hits;
+      EXPECT_EQ(lost, written.slice.ledger.dropped()) << "slice " << number << ", " << text_of(of);
+      EXPECT_TRUE(written.slice.ledger.balances()) << "slice " << number << ", " << text_of(of);
+      accounted += written.slice.ledger.hits_in;
+    }
+    EXPECT_EQ(accounted, n_hits(of)) << text_of(of);
+  }
+}
+
 /// Sources at paces of their own, that end at times of their own: all is waited for.
 TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMove) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {

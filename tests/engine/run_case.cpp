@@ -90,7 +90,9 @@ class Player {
     SessionEnds ends;
     ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return sink_of(writer); };
     ends.watch_built = [this](const BuiltSlice& slice) { outcome_.built_on[slice.slice().value] = rank_.number(); };
-    ends.report = [this](const BuildProblem& problem) { outcome_.faults.push_back(problem.reason); };
+    ends.report = [this](const BuildProblem& problem) {
+      if (!of_.damaged) outcome_.faults.push_back(problem.reason);
+    };
     Session session(session_settings(of_), ends, local_sources(), wiring, control, rank_.ranks());
     begun_ = simulation_.now_ns();
     if (of_.signal != 0 && rank_.number() == of_.roles.ranks - 1) {
@@ -135,6 +137,9 @@ class Player {
     auto& random = simulation_.random();
     auto buffers = make_stream(of_.hits[id.value], of_.base.epoch_ticks,
                                [&] { return static_cast<std::uint32_t>(1 + random() % 3); });
+    for (auto& buffer : buffers) {
+      if (of_.damaged && random() % 4 == 0) buffer.bytes.back() ^= std::byte{1};
+    }
     return {id, std::make_unique<RecordedStream>(id, of_.base, std::move(buffers),
                                                  [this, id](EpochRange epochs) { collected(id, epochs); })};
   }

@@ -41,6 +41,7 @@ struct RunCase {
   std::int64_t signal_after_ns = 0;
   std::uint64_t sink_fails_after = 0;    ///< slices of one writer; 0: never
   bool sink_stops = false;               ///< it then asks to stop in good order; otherwise it throws
+  bool damaged = false;                  ///< some buffers of recordings have a wrong bit
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
 
   [[nodiscard]] SliceGeometry geometry() const;
