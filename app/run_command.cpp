@@ -233,6 +233,7 @@ constexpr const char* kNotBegun =
 /// `before`: the time before the first slice, which ends here.
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
+  RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
   const auto lock = lock_output(config, communicator);
   if (config.resume && config.force) choose_by_what_is_there(config, communicator);
   if (config.resume && has_live_sources(config)) {
@@ -241,7 +242,6 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     if (ended.complete) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
   }
   const auto backend = exchange_backend();
-  RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
   RunSetup setup = set_up_run(config, communicator, [&] {
     before.reset();  // live sources are listened to
     watch.turn();

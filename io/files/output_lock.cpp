@@ -23,7 +23,7 @@ namespace {
 using std::chrono::steady_clock;
 
 /// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
-constexpr auto kLongestWait = std::chrono::seconds(10);
+constexpr auto kLongestWait = std::chrono::seconds(8);
 constexpr auto kSilentWait = std::chrono::seconds(1);
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr std::string_view kLockHeader = "eventloom-lock: ";
