@@ -23,11 +23,6 @@ constexpr auto kForAllToFail = std::chrono::milliseconds(500);
 /// "rank 1 on n1: ", where there are several. Asked for once: MPI belongs to the main thread, errors to any.
 std::string this_rank;
 
-std::string text_of_this_rank() {
-  if (MpiEnvironment::size() == 1) return "";
-  return "rank " + std::to_string(MpiEnvironment::rank()) + " on " + host_name() + ": ";
-}
-
 /// In one piece, so that lines of several ranks do not mix.
 void say(const std::string& command, const std::string& text) {
   std::cerr << "eventloom " + command + ": " + text + "\n" << std::flush;
@@ -91,7 +86,7 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
   name_of_command = command;
   main_thread = std::this_thread::get_id();
   const MpiEnvironment environment;
-  this_rank = text_of_this_rank();
+  this_rank = name_of_rank(MpiEnvironment::rank(), MpiEnvironment::size());
   std::set_terminate(terminate);
   std::atexit(tell_unexpected_exit);
   if (const auto mismatch = launcher_mismatch(ProcessPlace::of_this(), MpiEnvironment::size());

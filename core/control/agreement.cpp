@@ -17,11 +17,6 @@ namespace {
 /// Of the thread that is the rank.
 thread_local bool shared = false;
 
-/// "rank 1 on n1: ", where there are several.
-std::string name_of(const Collective& ranks) {
-  return ranks.size() == 1 ? "" : "rank " + std::to_string(ranks.rank()) + " on " + host_name() + ": ";
-}
-
 /// Of the work of one rank, for the others.
 enum class Outcome : std::uint8_t { good, usage, program, no_memory };
 
@@ -40,7 +35,7 @@ void agree(const Collective& ranks, const std::function<void()>& work) {
     work();
   } catch (...) {
     mine = Failure::of(std::current_exception());
-    if (mine.code != kExitUsage) mine.text = name_of(ranks) + mine.text;
+    if (mine.code != kExitUsage) mine.text = name_of_rank(ranks.rank(), ranks.size()) + mine.text;
   }
   const Activity activity(kWaitingForRanks);
   const auto all = ranks.all_gather(outcome_of(mine));

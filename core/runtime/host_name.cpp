@@ -13,4 +13,8 @@ std::string host_name() {
   return text.data();
 }
 
+std::string name_of_rank(int rank, int size) {
+  return size == 1 ? "" : "rank " + std::to_string(rank) + " on " + host_name() + ": ";
+}
+
 }  // namespace eventloom

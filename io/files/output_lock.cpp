@@ -4,7 +4,6 @@
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
 #include "core/runtime/log.hpp"
 #include "io/files/own_file.hpp"
 
@@ -36,11 +36,7 @@ std::string holder_of(const std::filesystem::path& file) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string text_of_this_process() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}process {} on {}\n", kLockHeader, ::getpid(), host.data());
-}
+std::string text_of_this_process() { return fmt::format("{}process {} on {}\n", kLockHeader, ::getpid(), host_name()); }
 
 /// Says who holds the lock. At no time is the file without the beginning by which it is known.
 bool sign(int file, std::string_view text) {

@@ -94,6 +94,23 @@ TEST_F(Engine, FilterAfterEveryBuilder) {
   });
 }
 
+/// Sources that have something in few slices, just before the end or just behind the begin: what follows a gap belongs
+/// to an event of the slice before it.
+TEST_F(Engine, EventsAcrossTheEndsOfGaps) {
+  expect_whole(100, [](CaseMaker& maker, RunCase& of) {
+    of.definition = "gap:20,2";
+    of.overlap = 60;
+    for (std::size_t s = 0; s < of.hits.size(); ++s) {
+      of.hits[s].clear();
+      for (Tick begin = of.geometry().slice_ticks(); begin < 5'000; begin += of.geometry().slice_ticks()) {
+        if (maker.draw(0, 2) != 0) continue;
+        const auto time = s % 2 == 0 ? begin - maker.draw(1, 9) : begin + maker.draw(0, 9);
+        of.hits[s].push_back({time, 1, {}, static_cast<std::uint16_t>(s)});
+      }
+    }
+  });
+}
+
 TEST_F(Engine, BeginsAtAnySlice) {
   expect_whole(100, [](CaseMaker& maker, RunCase& of) { of.first_slice = {maker.draw(0, 20)}; });
 }
@@ -192,27 +209,23 @@ TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
   }
 }
 
-void expect_all_meet(const RunCase& of, const std::string& error) {
-  const auto outcome = play(of);
-  EXPECT_EQ(outcome.errors, std::vector<std::string>(static_cast<std::size_t>(of.roles.ranks), error)) << text_of(of);
+void expect_all_meet(const std::string& error, const Change& change) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    change(maker, of);
+    const std::vector<std::string> everywhere(static_cast<std::size_t>(of.roles.ranks), error);
+    EXPECT_EQ(play(of).errors, everywhere) << text_of(of);
+  }
 }
 
 TEST_F(Engine, SinkThatFailsEndsAllWithItsError) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    CaseMaker maker(seed);
-    auto of = maker.steady(40);
-    of.sink_fails_after = maker.draw(1, 8);
-    expect_all_meet(of, "the disk is full");
-  }
+  expect_all_meet("the disk is full", [](CaseMaker& maker, RunCase& of) { of.sink_fails_after = maker.draw(1, 8); });
 }
 
 TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    CaseMaker maker(seed);
-    auto of = maker.steady(40);
-    of.source_fails_after = maker.draw(1, 30);
-    expect_all_meet(of, "the input is broken");
-  }
+  expect_all_meet("the input is broken",
+                  [](CaseMaker& maker, RunCase& of) { of.source_fails_after = maker.draw(1, 30); });
 }
 
 /// What is dropped is told by the slice that owns it, once.
