@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/command_line.hpp"
-#include "app/convert_target.hpp"
+#include "app/convert/convert_target.hpp"
+#include "app/convert/live_steps.hpp"
 #include "app/file_options.hpp"
-#include "app/live_steps.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"

@@ -11,10 +11,10 @@
 
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
-#include "app/generate_live.hpp"
-#include "app/generate_recording.hpp"
 #include "app/options.hpp"
-#include "app/sending_options.hpp"
+#include "app/send/generate_live.hpp"
+#include "app/send/generate_recording.hpp"
+#include "app/send/sending_options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/same_setup.hpp"
+#include "app/run/same_setup.hpp"
 #include "core/control/agreement.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"

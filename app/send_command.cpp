@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "app/command_line.hpp"
-#include "app/live_sender.hpp"
 #include "app/options.hpp"
-#include "app/recorded_stream.hpp"
-#include "app/sending_options.hpp"
+#include "app/send/live_sender.hpp"
+#include "app/send/recorded_stream.hpp"
+#include "app/send/sending_options.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"

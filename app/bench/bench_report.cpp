@@ -12,8 +12,8 @@
 #include <set>
 #include <utility>
 
-#include "app/json_message.hpp"
 #include "app/report_file.hpp"
+#include "app/run/json_message.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "app/bench/common_clock.hpp"
-#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
+#include "app/run/json_message.hpp"
 #include "core/engine/builder_role.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/runtime/threads.hpp"

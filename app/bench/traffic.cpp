@@ -7,8 +7,8 @@
 
 #include "app/bench/control_role.hpp"
 #include "app/bench/tcp_counters.hpp"
-#include "app/json_message.hpp"
 #include "app/mpi_command.hpp"
+#include "app/run/json_message.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/transport/mpi_network.hpp"

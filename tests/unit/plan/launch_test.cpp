@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "app/plan/plan_report.hpp"
-#include "app/run_config.hpp"
+#include "app/run/run_config.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace eventloom {

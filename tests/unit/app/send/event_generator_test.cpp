@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/generate_events.hpp"
+#include "app/send/generate_events.hpp"
 
 namespace eventloom::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "app/generate_live.hpp"
+#include "app/send/generate_live.hpp"
 
 namespace eventloom::test {
 namespace {

@@ -1,0 +1,176 @@
+#include "app/run/rank_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include "app/run/progress.hpp"
+#include "core/control/agreement.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/threads.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Messages of one kind before the counters must do.
+constexpr std::uint64_t kTold = 10;
+constexpr std::uint64_t kToldOfSource = 100;
+
+/// After so long and --flush-after live sources are taken to have nothing for the slice that waits.
+constexpr std::chrono::seconds kSilence{1};
+
+SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& setup) {
+  SliceBuilderSettings building{setup.meaning.geometry, setup.meaning.definition, {}, setup.with_payload};
+  for (const auto& stream : setup.streams) building.payload.push_back(stream.payload);
+  for (const auto& source : setup.sources) building.stream_flags.push_back(source.flags);
+  building.sorted = setup.sorted;
+  if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.meaning);
+  return building;
+}
+
+LivePatience patience(const RunConfig& config, const RunSetup& setup) {
+  LivePatience patience;
+  patience.epoch_timeout = config.epoch_timeout;
+  patience.stall_warning = config.stall_warning;
+  if (!setup.numbered) {
+    patience.epochs_per_second = epochs_per_second(setup.meaning.geometry.base);
+    if (config.flush_after.count() > 0) patience.quiet = config.flush_after + kSilence;
+  }
+  patience.alone = std::ranges::count_if(setup.streams, &SourceFacts::live) == 1;
+  return patience;
+}
+
+SessionSettings session_settings(const RunConfig& config, const RunSetup& setup) {
+  return {building_settings(config, setup), setup.meaning.filter, builder_threads(), config.speed,
+          patience(config, setup)};
+}
+
+}  // namespace
+
+WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
+  WiringSettings settings;
+  settings.roles = setup.roles;
+  settings.ring = config.ring;
+  settings.schedule.name = config.schedule;
+  settings.schedule.slot_ns = config.slot_ns;
+  settings.schedule.first_slice = setup.first_slice;
+  settings.slices_in_flight = config.slices_in_flight;
+  settings.finished = setup.finished;
+  return settings;
+}
+
+RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
+                 Wiring& wiring, const Collective& ranks)
+    : config_(config), setup_(setup), resumption_(resumption), control_(control), ranks_(ranks), wiring_(wiring) {
+  if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.meaning.geometry.base.tick_ps);
+  ends_.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
+  if (!config_.save_sorted.empty()) ends_.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
+  if (latency_) ends_.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
+  ends_.report = [this](const BuildProblem& p) { report(p); };
+  session_.emplace(session_settings(config, setup), ends_, std::move(setup.local), wiring, control, ranks);
+}
+
+void RankRun::work() {
+  Progress progress(ranks_.rank() == 0);
+  Idle idle;
+  session_->run(idle, [&](SteadyTime now) {
+    const auto* sources = session_->sources();
+    if (sources != nullptr) progress.update(now, sources->slices_sent(), sources->slices_expected());
+  });
+}
+
+/// Something is left to be built by a run that goes on.
+bool RankRun::unfinished() const {
+  const auto* sources = session_->sources();
+  const bool cut_off = sources != nullptr && sources->cut_off() && !control_.ended();
+  return cut_off || std::ranges::any_of(writers_, [](const auto& writer) { return writer->failed(); });
+}
+
+RunResult RankRun::close() {
+  RunResult result;
+  auto* sources = session_->sources();
+  for (auto& writer : writers_) {
+    for (const auto& part : writer->close()) {
+      result.parts.push_back(part.info);
+      result.totals.add(part.totals);
+    }
+  }
+  leave_scratch();
+  if (sources != nullptr) sources->live().close();
+  result.unfinished = ranks_.any(unfinished());
+  agree(ranks_, [&] {
+    if (!result.unfinished) finish_sorted(result);
+  });
+  if (latency_) result.latency = latency_->histogram();
+  if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
+  if (sources != nullptr) {
+    result.sent = sources->count();
+    result.hits_read = sources->hits_read();
+    result.input_cut = sources->cut_off_recorded();
+    result.totals.anomalies = sources->anomalies();
+    sources->add_counts(result.sources);
+  }
+  return result;
+}
+
+/// The last writer of the host that ends takes the folder away.
+void RankRun::leave_scratch() {
+  if (config_.scratch.empty() || writers_.empty()) return;
+  std::error_code still_in_use;
+  std::filesystem::remove(scratch_folder(config_.scratch, config_.output), still_in_use);
+}
+
+void RankRun::finish_sorted(RunResult& result) {
+  for (auto& writer : sorted_) {
+    result.sorted_files.push_back(writer->finish());
+    const auto& damage = writer->damage();
+    result.sorted_damage.insert(result.sorted_damage.end(), damage.begin(), damage.end());
+  }
+}
+
+EventSink& RankRun::add_writer(std::uint32_t number) {
+  PartWriterSettings settings;
+  settings.run_file = config_.output;
+  settings.writer = number;
+  settings.base = setup_.meaning.geometry.base;
+  settings.n_sources = setup_.sources.size();
+  settings.with_payload = setup_.with_payload;
+  settings.compress = config_.compress;
+  settings.segment_bytes = config_.segment_bytes;
+  settings.segment_time = config_.segment_time;
+  if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
+  const auto place = resumption_.writers.find(number);
+  const bool goes_on = place != resumption_.writers.end();
+  settings.list = goes_on ? place->second.list : PartListPlace{};
+  settings.first_segment = goes_on ? place->second.next_segment : 0;
+  writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings),
+                                                       [this](const std::string& why) { control_.stop_writing(why); }));
+  return *writers_.back();
+}
+
+std::function<void(const SortedSlice&)> RankRun::keep_sorted(BuilderId id) {
+  sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.meaning.geometry.base,
+                                                   "time-sorted hits of " + config_.output));
+  return [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };
+}
+
+void RankRun::report(const BuildProblem& problem) {
+  if (problem.damage.cause == DropCause::out_of_step) {
+    if (++told_out_of_step_ > kTold) return;
+    spdlog::error("{}: {}; its {} hits are dropped{}", setup_.sources[problem.source.value].name, problem.reason,
+                  problem.damage.n_hits,
+                  told_out_of_step_ == kTold ? "; further messages are suppressed; all are counted" : "");
+    return;
+  }
+  auto& told = told_[problem.source.value];
+  if (++told > kToldOfSource) return;
+  if (told == kToldOfSource)
+    spdlog::error("{}: further messages are suppressed; all are counted", setup_.streams[problem.source.value].name);
+  spdlog::error("{}: offset {}: {}; an epoch buffer of {} hits from epoch {} on is dropped",
+                setup_.streams[problem.source.value].name, problem.damage.file_offset, problem.reason,
+                problem.damage.n_hits, problem.damage.first_epoch);
+}
+
+}  // namespace eventloom

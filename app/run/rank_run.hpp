@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/run/event_latency.hpp"
+#include "app/run/resumable_writer.hpp"
+#include "app/run/run_config.hpp"
+#include "app/run/run_report.hpp"
+#include "app/run/run_resume.hpp"
+#include "app/run/run_setup.hpp"
+#include "core/control/collective.hpp"
+#include "core/engine/run_control.hpp"
+#include "core/engine/session.hpp"
+#include "core/engine/wiring.hpp"
+#include "io/sorted/sorted_writer.hpp"
+
+namespace eventloom {
+
+/// How the exchange of a run is wired.
+WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
+
+/// What one rank does in a run: a session of the engine, what it writes, and what it says of both. Construction,
+/// work() and destruction are collective; the arguments must outlive it.
+class RankRun {
+ public:
+  /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
+  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control, Wiring& wiring,
+          const Collective& ranks);
+
+  /// Every role takes its turn until all ranks have nothing left to do, or have stopped in good order.
+  /// Throws UserError, the same on all ranks, when an input fails on any of them. Collective.
+  void work();
+
+  /// Ends the part files and says what this rank did. Collective; throws UserError like work().
+  RunResult close();
+
+ private:
+  EventSink& add_writer(std::uint32_t number);
+  std::function<void(const SortedSlice&)> keep_sorted(BuilderId id);
+  [[nodiscard]] bool unfinished() const;
+  void leave_scratch();
+  void finish_sorted(RunResult& result);
+  void report(const BuildProblem& problem);
+
+  const RunConfig& config_;
+  RunSetup& setup_;
+  const Resumption& resumption_;
+  RunControl& control_;
+  const Collective& ranks_;
+  Wiring& wiring_;
+  std::vector<std::unique_ptr<ResumableWriter>> writers_;
+  std::vector<std::unique_ptr<SortedWriter>> sorted_;
+  std::optional<EventLatency> latency_;          ///< where the sources tell when they began
+  std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
+  std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
+  SessionEnds ends_;
+  std::optional<Session> session_;  ///< last: it uses the rest
+};
+
+}  // namespace eventloom

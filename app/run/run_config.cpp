@@ -1,0 +1,285 @@
+#include "app/run/run_config.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "core/definitions/definitions.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/duration_text.hpp"
+#include "formats/sorted_hit.hpp"
+#include "formats/stream_file.hpp"
+#include "formats/units.hpp"
+#include "io/registry/registry.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+std::string uri_forms(bool live) {
+  return list_schemes([live](const SourceScheme& scheme) { return scheme.is_live() == live ? scheme.form : ""; });
+}
+
+void add_input_options(po::options_description& options) {
+  options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        ("a source, repeatable: " + uri_forms(false) +
+                         "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true))
+                            .c_str())("tick", po::value<std::string>()->value_name("TIME"),
+                                      "unit of time for imported data (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
+      "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
+      "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
+                                                                    "replay .epochs files N times; times go on")(
+      "duration", text_value("TIME", "", "none"),
+      "end after so long, from the first data of live sources on: a run with such is whole then, another can be "
+      "resumed");
+}
+
+void add_live_options(po::options_description& options) {
+  options.add_options()("epoch-timeout", text_value("TIME", "2s"),
+                        "a live source that others have been ahead of for so long is waited for no longer: slices are "
+                        "built without it, flagged incomplete; 0s: it is waited for")(
+      "on-congestion", text_value("MODE", "block"),
+      "when live data come faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
+      "buffers are left out and counted")("live-buffer", text_value("BYTES", "256MiB"),
+                                          "held at most of each live source until it is built; what is being put "
+                                          "together of it (one buffer and one event of an MBS server, 80 MiB of "
+                                          "fragments of a board), rings and builders come on top")(
+      "flush-after", text_value("TIME", "", "none"),
+      "no hit waits longer than this for its slice to fill: slices are no longer than that, and where all live sources "
+      "have been silent for this time and 1 s, the slice goes without waiting for what comes next")(
+      "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
+      "record", text_value("DIR", "", "none"), "also keep what live sources send, as DIR/source-0000.epochs ...");
+}
+
+void add_event_options(po::options_description& options) {
+  const auto define = "what an event is, lengths of time in ticks or with a unit:\n" + definition_help();
+  options.add_options()("define", po::value<std::string>()->value_name("DEF"), define.c_str())(
+      "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
+      "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
+      "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
+                       "epochs that are built together")("overlap",
+                                                         po::value<std::string>()->value_name("TIME")->default_value(
+                                                             "", "one epoch, or 20 times the longest length in DEF"),
+                                                         "longest event that is kept whole, in ticks or with a unit");
+}
+
+void add_exchange_options(po::options_description& options) {
+  options.add_options()("builders", po::value<std::string>()->value_name("N")->default_value("0", "0: one per rank"),
+                        "number of builders")(
+      "filters", po::value<std::string>()->value_name("N")->default_value("0", "0: builders select and write"),
+      "number of filters")(
+      "schedule", po::value<std::string>()->value_name("NAME")->default_value("round-robin"),
+      "who sends to whom when: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
+      "slot", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
+      "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
+      "ring-depth", po::value<std::string>()->value_name("N")->default_value("8"), "cells in each ring")(
+      "cell-size", po::value<std::string>()->value_name("BYTES")->default_value("64KiB"), "bytes of a cell")(
+      "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
+      "slices that a builder gathers at a time");
+}
+
+void add_output_options(po::options_description& options) {
+  options.add_options()("output", po::value<std::string>()->value_name("FILE")->default_value("run.h5"),
+                        "the run's file; its part files get their names from it")(
+      "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
+      "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
+      "bytes after which a writer begins another part file")(
+      "segment-time", po::value<std::string>()->value_name("TIME")->default_value("5min"),
+      "age at which a part file is finished at the latest: what a crash can cost")(
+      "scratch", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
+      "node-local folder where part files are written before they are copied to their place")(
+      "resume", po::bool_switch(),
+      "go on from what an interrupted run of the same output has finished; from the beginning if there is none")(
+      "force", po::bool_switch(),
+      "replace a finished run of this output; with --resume one that was interrupted goes on all the same")(
+      "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
+      "write the summary as JSON")("save-sorted",
+                                   po::value<std::string>()->value_name("DIR")->default_value("", "none"),
+                                   "also keep the time-sorted hits with histograms and event tags, as streams that "
+                                   "'--source sorted:DIR' takes back without sorting or searching again");
+}
+
+void add_watching_options(po::options_description& options) {
+  options.add_options()("stall-warning", po::value<std::string>()->value_name("TIME")->default_value("10s"),
+                        "a rank that is silent or stuck for so long is reported by name")(
+      "stall-timeout", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
+      "the run ends, resumable, when a rank is silent or stuck for so long");
+}
+
+void take_live_options(const po::variables_map& values, RunConfig& config) {
+  config.loops = count_option(values, "loop", 1, 1'000'000'000);
+  config.duration = duration_option(values, "duration");
+  config.epoch_timeout = duration_option(values, "epoch-timeout");
+  config.flush_after = duration_option(values, "flush-after");
+  const auto& mode = values["on-congestion"].as<std::string>();
+  if (mode != "block" && mode != "drop") throw UserError("--on-congestion must be block or drop, not '" + mode + "'");
+  config.live.drop_when_full = mode == "drop";
+  const auto bytes = parsed("live-buffer", [&] { return parse_bytes(values["live-buffer"].as<std::string>()); });
+  config.live.buffer_bytes = in_range<std::uint64_t>("live-buffer", bytes, 64U << 10, std::uint64_t{1} << 40);
+  config.live.reconnect_seconds = std::chrono::duration<double>(duration_option(values, "reconnect")).count();
+  config.live.record = values["record"].as<std::string>();
+}
+
+void take_watching_options(const po::variables_map& values, RunConfig& config) {
+  config.segment_time = duration_option(values, "segment-time");
+  config.stall_warning = duration_option(values, "stall-warning");
+  config.stall_timeout = duration_option(values, "stall-timeout");
+  config.scratch = values["scratch"].as<std::string>();
+  config.resume = values["resume"].as<bool>();
+  config.force = values["force"].as<bool>();
+  if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();
+  if (config.stall_warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
+}
+
+/// Lists of what a run has written are JSON, which knows no other names.
+std::string output_name(const po::variables_map& values, const char* option) {
+  auto name = values[option].as<std::string>();
+  try {
+    static_cast<void>(nlohmann::json(name).dump());
+  } catch (const nlohmann::json::type_error&) {
+    throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
+  }
+  return name;
+}
+
+RunConfig to_config(const po::variables_map& values) {
+  RunConfig config;
+  if (values.count("source") == 0) throw UserError("no source given; say --source URI, see 'eventloom run --help'");
+  if (values.count("define") == 0) {
+    throw UserError("no event definition given; say --define " + definition_usage());
+  }
+  config.sources = values["source"].as<std::vector<std::string>>();
+  config.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
+  config.filters = static_cast<std::uint32_t>(count_option(values, "filters", 0, 100'000));
+  config.schedule = values["schedule"].as<std::string>();
+  config.slot_ns = slot_option(values);
+  check_schedule(config.schedule, config.slot_ns);
+  config.define = values["define"].as<std::string>();
+  if (values.count("filter") != 0) config.filter = values["filter"].as<std::vector<std::string>>();
+  config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
+  config.overlap = values["overlap"].as<std::string>();
+  config.time_base = time_base_options(values);
+  config.output = output_name(values, "output");
+  config.speed = values["speed"].as<double>();
+  if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
+  config.report_json = values["report-json"].as<std::string>();
+  config.save_sorted = output_name(values, "save-sorted");
+  config.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
+  const auto cell = parsed("cell-size", [&] { return parse_bytes(values["cell-size"].as<std::string>()); });
+  // Room for one header more, so that a message of the size of a cell fits into one.
+  config.ring.cell_bytes =
+      static_cast<std::uint32_t>(in_range<std::uint64_t>("cell-size", cell, 256, 1U << 30) / 64 * 64 + 64);
+  config.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
+  config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });
+  in_range<std::uint64_t>("segment-size", config.segment_bytes, 1, std::uint64_t{1} << 60);
+  take_live_options(values, config);
+  take_watching_options(values, config);
+  return config;
+}
+
+/// For --print-config: the defaults that depend on the clock of the sources, where a recording tells it.
+std::string in_force_remark(const po::variables_map& values) {
+  try {
+    const auto config = to_config(values);
+    for (const auto& spec : expand_sources(config.sources)) {
+      if (is_live(spec.uri)) continue;
+      const auto header = open_source(spec, {}, config.time_base)->header();
+      const bool numbered = (header.flags & kNumbered) != 0;
+      return "# in force: " + in_force(config, interpret(config, header.base).geometry, numbered) + "\n";
+    }
+  } catch (const std::exception& e) {
+    return "# in force: not known until this is fixed: " + std::string(e.what()) + "\n";
+  }
+  return "# in force: not known until the live sources connect\n";
+}
+
+}  // namespace
+
+std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
+  CommandLine line("run",
+                   "run --source URI... --define DEF [options]\nBuilds events. Under mpirun its ranks share "
+                   "the work; without, one process does it all.");
+  add_input_options(line.options());
+  add_live_options(line.options());
+  add_event_options(line.options());
+  add_exchange_options(line.options());
+  add_output_options(line.options());
+  add_watching_options(line.options());
+  line.leave_out_of_setup("resume");
+  line.leave_out_of_setup("force");
+  line.positional("source", -1);
+  line.remark(in_force_remark);
+  const auto values = line.parse(argc, argv);
+  if (!values) return std::nullopt;
+  auto config = to_config(*values);
+  config.effective = line.effective_config(*values);
+  config.live.go_on = config.resume;
+  // What does not need the clock of the run is refused before anything is opened.
+  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
+  return config;
+}
+
+Tick histogram_ticks(const RunMeaning& meaning) {
+  return histogram_bin_ticks(meaning.definition->traits().bin_ticks, meaning.geometry.base.epoch_ticks);
+}
+
+namespace {
+
+Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
+  constexpr Tick kLengths = 20;
+  const Tick longest = definition.traits().longest_length;
+  const Tick most = std::numeric_limits<Tick>::max();
+  return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
+}
+
+}  // namespace
+
+RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
+  RunMeaning meaning;
+  meaning.definition = parse_event_definition(config.define, base.tick_ps);
+  for (const auto& expression : config.filter) meaning.filter.add(expression, base.tick_ps);
+  auto& geometry = meaning.geometry;
+  geometry.base = base;
+  geometry.epochs_per_slice = config.epochs_per_slice;
+  if (config.flush_after.count() > 0) {
+    const auto epoch_ps = base.tick_ps * base.epoch_ticks;
+    const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
+    geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
+  }
+  geometry.reach = meaning.definition->traits().reach;
+  geometry.overlap = config.overlap.empty()
+                         ? default_overlap(*meaning.definition, base)
+                         : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
+  return meaning;
+}
+
+void require_whole_events(const RunConfig& config, const RunMeaning& meaning) {
+  const auto& geometry = meaning.geometry;
+  const Tick longest = meaning.definition->traits().longest_length;
+  if (longest <= geometry.overlap) return;
+  const auto text = [&](Tick ticks) { return duration_text(ticks, geometry.base.tick_ps); };
+  throw UserError("--define '" + config.define + "' reaches over " + text(longest) + ", longer than --overlap " +
+                  text(geometry.overlap) + ": every such event would be cut; use --overlap " +
+                  text(default_overlap(*meaning.definition, geometry.base)) + ", or leave it out");
+}
+
+std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered) {
+  const auto& base = geometry.base;
+  const auto text = [&](Tick ticks) {
+    return numbered ? std::to_string(ticks) + " event numbers" : duration_text(ticks, base.tick_ps);
+  };
+  std::string all = numbered ? "" : "ticks of " + text(1) + ", ";
+  all += "epochs of " + text(base.epoch_ticks) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
+         " epochs (" + text(geometry.slice_ticks()) + ")";
+  if (geometry.epochs_per_slice != config.epochs_per_slice) all += " by --flush-after";
+  return all + ", overlap " + text(geometry.overlap);
+}
+
+}  // namespace eventloom

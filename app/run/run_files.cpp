@@ -1,0 +1,87 @@
+#include "app/run/run_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/file_options.hpp"
+#include "app/report_file.hpp"
+#include "io/epochs/stream_writer.hpp"
+#include "io/files/output_lock.hpp"
+#include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_folder.hpp"
+#include "io/live/feed_recording.hpp"
+#include "io/registry/registry.hpp"
+#include "io/sorted/sorted_manifest.hpp"
+
+namespace eventloom {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Existing = FilePlan::Existing;
+
+void plan_inputs(FilePlan& plan, const RunConfig& config, const std::vector<SourceSpec>& specs) {
+  for (const auto& spec : specs) {
+    for (const auto& file : files_of(spec)) plan.read(file, "the source");
+  }
+  if (!config.config_file.empty()) plan.read(config.config_file, "--config");
+  plan_schedule(plan, config.schedule);
+}
+
+bool was_live(const RunFile& run) {
+  return std::ranges::any_of(run.record.sources, [](const SourceRecord& source) {
+    const auto* scheme = find_scheme(source.uri.substr(0, source.uri.find(':')));
+    return scheme != nullptr && scheme->is_live();
+  });
+}
+
+/// Whether what an earlier run has left of this output may go.
+bool gives_way(const RunConfig& config) {
+  if (config.force) return true;
+  if (!is_run_file(config.output)) return false;
+  if (config.resume) return true;
+  const auto run = read_run_file(config.output);
+  return !run.record.closed && !was_live(run);
+}
+
+/// The hits of a run that has ended stay; one that is resumed may have been stopped right before its own end.
+Existing existing_sorted(const RunConfig& config) {
+  const bool of_this_run = config.resume && is_run_file(config.output);
+  return config.force || of_this_run || !has_sorted_hits(config.save_sorted) ? Existing::replace : Existing::keep;
+}
+
+bool is_any_file(const fs::path&) { return true; }
+
+void plan_outputs(FilePlan& plan, const RunConfig& config) {
+  const auto existing = gives_way(config) ? Existing::replace : Existing::keep;
+  const fs::path output(config.output);
+  plan.write(output, "--output", is_run_file, existing, false);
+  plan.write(OutputLock::place_for(output), "--output", OutputLock::is_lock, Existing::replace, false);
+  // The longest name there will be.
+  plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
+  // What is left of a damaged part need not be known as one.
+  const bool goes_on = config.resume && is_run_file(output);
+  const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
+  plan.write_in(output.parent_path(), "--output", is_part, goes_on ? is_any_file : is_of_run, existing);
+  plan.write_in(
+      output.parent_path(), "--output",
+      [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
+  plan_report(plan, config.report_json, "--report-json");
+  if (!config.live.record.empty()) {
+    plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);
+  }
+  if (config.save_sorted.empty()) return;
+  plan.write_in(config.save_sorted, "--save-sorted", is_sorted_name, is_sorted_file, existing_sorted(config));
+}
+
+}  // namespace
+
+void check_run_files(const RunConfig& config, const std::vector<SourceSpec>& specs) {
+  FilePlan plan;
+  plan_inputs(plan, config, specs);
+  plan_outputs(plan, config);
+  plan.check();
+}
+
+}  // namespace eventloom

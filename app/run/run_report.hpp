@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/latency_histogram.hpp"
+#include "app/run/run_config.hpp"
+#include "app/run/run_setup.hpp"
+#include "core/control/clock_fit.hpp"
+#include "core/control/collective.hpp"
+#include "core/dataflow/run_totals.hpp"
+#include "core/engine/source_role.hpp"
+#include "core/mpi/environment.hpp"
+#include "io/hdf5/part_writer.hpp"
+#include "io/sorted/sorted_manifest.hpp"
+
+namespace eventloom {
+
+/// What one rank, or the whole run, has to say at the end.
+struct RunResult {
+  RunTotals totals;
+  std::uint64_t hits_read = 0;  ///< by the sources' own count
+  /// What each source counts, by number.
+  std::map<std::uint32_t, SourceCounts> sources;
+  SourceCount sent;                  ///< by the sources
+  bool input_cut = false;            ///< a run on live input was ended before a recorded source had been read
+  LatencyHistogram latency;          ///< from the first hit of an event until it is built; empty where it is not known
+  std::vector<ClockQuality> clocks;  ///< by rank, where slots are kept by clocks; on rank 0
+  std::vector<PartInfo> parts;
+  std::vector<SortedFile> sorted_files;  ///< of --save-sorted
+  std::vector<Damage> sorted_damage;
+  std::uint64_t slices_before = 0;   ///< of a resumed run: finished before; in the totals, too
+  std::uint64_t hits_before = 0;     ///< those that came in with them
+  bool live = false;                 ///< any source is
+  bool all_live = false;             ///< all sources are
+  bool unfinished = false;           ///< stopped in good order before everything was built
+  double seconds = 0;                ///< wall time of event building, output included
+  std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest
+};
+
+/// Collective: the results of all ranks added up, on every rank.
+RunResult add_up(const RunResult& mine, const Collective& ranks);
+
+/// What does not add up in the account of a run that has ended; empty when all does. The sources, the builders and
+/// the writers count on their own, and this holds them against each other.
+std::vector<std::string> imbalances(const RunResult& result);
+
+/// kExitOk, kExitLosses or kExitStopped.
+int exit_code_of(const RunResult& result);
+
+/// The summary for people. `stopped_by`: what an unfinished run was stopped by.
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                   const std::string& stopped_by);
+
+/// The summary as one JSON object. Throws UserError when the file cannot be written.
+void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                       const ExchangeBackend& backend);
+
+}  // namespace eventloom

@@ -1,0 +1,285 @@
+#include "app/run/run_resume.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "app/mpi_command.hpp"
+#include "app/run/json_message.hpp"
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "io/hdf5/totals_json.hpp"
+#include "io/hdf5/verify_columns.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kDifferencesTold = 4;
+/// An interrupted run of recorded sources would give way without --force.
+constexpr const char* kToBeginAnew = "begin anew with --force in place of --resume";
+
+template <class T>
+void compare(std::vector<std::string>& found, const std::string& what, const T& before, const T& now) {
+  if (before != now) found.push_back(fmt::format("{} was '{}', is '{}'", what, before, now));
+}
+
+std::string joined(const std::vector<std::string>& texts, const char* separator, std::size_t most = SIZE_MAX) {
+  std::string all;
+  for (std::size_t i = 0; i < std::min(texts.size(), most); ++i) all += (i == 0 ? "" : separator) + texts[i];
+  if (texts.size() > most) all += fmt::format("{}and {} more", separator, texts.size() - most);
+  return all;
+}
+
+void compare_sources(std::vector<std::string>& found, const RunRecord& before, const RunRecord& now) {
+  compare(found, "the number of sources", before.sources.size(), now.sources.size());
+  for (std::size_t s = 0; s < std::min(before.sources.size(), now.sources.size()); ++s) {
+    const auto& a = before.sources[s];
+    const auto& b = now.sources[s];
+    const auto source = fmt::format("source {}", s);
+    compare(found, source, a.uri, b.uri);
+    if (a.uri != b.uri) continue;
+    compare(found, fmt::format("the size of {} ({})", source, a.name), a.input.bytes, b.input.bytes);
+    compare(found, fmt::format("the checksum of {} ({})", source, a.name), fmt::format("{:08x}", a.input.crc32c),
+            fmt::format("{:08x}", b.input.crc32c));
+  }
+}
+
+void refuse_differences(const std::string& run_file, const RunRecord& before, const RunRecord& now) {
+  const auto found = differences(before, now);
+  if (found.empty()) return;
+  throw UserError(
+      fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; give what it was "
+                  "begun with, or {}",
+                  run_file, joined(found, "; ", kDifferencesTold), kToBeginAnew));
+}
+
+/// Live sources do not begin again with the first slice of the run.
+SliceId first_finished(SliceId first, const std::vector<SliceRun>& runs) {
+  for (const auto& run : runs) first.value = std::min(first.value, run.first);
+  return first;
+}
+
+SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, const FinishedWork& work) {
+  std::vector<SliceRun> runs;
+  for (const auto& part : work.parts) runs.insert(runs.end(), part.slices.begin(), part.slices.end());
+  const SliceId first = setup.all_live ? first_finished(setup.first_slice, runs) : setup.first_slice;
+  try {
+    return {first, runs};
+  } catch (const std::invalid_argument& e) {
+    throw UserError(fmt::format("'{}' cannot be resumed, its lists of finished parts contradict each other: {}; {}",
+                                run_file, e.what(), kToBeginAnew));
+  }
+}
+
+/// What rank 0 knows before any part has been read.
+struct Found {
+  Resumption resumption;
+  FinishedWork work;
+};
+
+/// Rank 0 alone.
+Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
+  Found found;
+  auto& resumption = found.resumption;
+  if (!std::filesystem::exists(config.output)) {
+    spdlog::info("there is no '{}' to resume: the run begins with the first slice", config.output);
+    return found;
+  }
+  auto run = read_run_file(config.output);
+  if (!run.record.closed) found.work = read_finished_work(config.output);
+  if (setup.live && !run.record.closed && found.work.parts.empty()) {
+    spdlog::info("'{}' was stopped before anything was finished: the run begins anew", config.output);
+    return found;
+  }
+  resumption.before = std::move(run.record);
+  refuse_differences(config.output, resumption.before, now);
+  resumption.complete = resumption.before.closed;
+  if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
+    throw UserError(
+        fmt::format("'{}' was interrupted, and a run with --save-sorted would begin anew, but live data do "
+                    "not come again: leave --save-sorted out to go on, or choose another --output",
+                    config.output));
+  }
+  resumption.goes_on = !resumption.complete && config.save_sorted.empty();
+  if (resumption.complete) {
+    resumption.parts = std::move(run.parts);
+  } else if (!resumption.goes_on) {
+    spdlog::warn("'{}' was interrupted; a run that keeps its time-sorted hits begins anew", config.output);
+    found.work = {};
+  }
+  return found;
+}
+
+std::vector<PartInfo> parts_of(const Found& found) {
+  auto parts = found.resumption.parts;
+  for (const auto& part : found.work.parts) parts.push_back(part.info);
+  return parts;
+}
+
+/// Collective: every rank reads its share of the parts that rank 0 has found.
+DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& parts, const Collective& ranks) {
+  const Activity activity("checking the finished parts");
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& part : parts) list.emplace_back(to_json(part));
+  const auto told = broadcast_json(ranks, list);
+  const auto n_ranks = static_cast<std::size_t>(ranks.size());
+  nlohmann::json mine = nlohmann::json::object();
+  for (auto i = static_cast<std::size_t>(ranks.rank()); i < told.size(); i += n_ranks) {
+    const auto part = part_from_json(nlohmann::ordered_json(told[i]));
+    if (const auto damage = damage_of_part(config.output, part)) mine[part.name] = *damage;
+  }
+  DamagedParts damaged;
+  for (const auto& theirs : all_gather_json(ranks, mine)) {
+    for (const auto& [name, damage] : theirs.items()) damaged[name] = damage;
+  }
+  return damaged;
+}
+
+/// What cannot be built again.
+void refuse_damage(const RunConfig& config, bool live, const DamagedParts& damaged) {
+  if (damaged.empty() || (config.save_sorted.empty() && !live)) return;
+  const auto& [name, damage] = *damaged.begin();
+  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or {}; {}", config.output, name, damage,
+                              damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
+                              live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
+}
+
+/// A closed run is again as if it had been interrupted, with all but its damaged parts finished.
+FinishedWork reopen(const RunConfig& config, Resumption& resumption, const DamagedParts& damaged) {
+  const auto folder = std::filesystem::path(config.output).parent_path();
+  for (const auto& info : resumption.parts) {
+    if (is_name_of_part(config.output, info.name)) continue;
+    throw UserError(fmt::format("'{}': its part '{}' has not the name of a part of this file; was it renamed?",
+                                config.output, info.name));
+  }
+  FinishedWork work;
+  std::map<std::uint32_t, std::vector<FinishedPart>> good;
+  for (const auto& info : resumption.parts) {
+    auto& place = work.writers[info.writer];
+    place.next_segment = std::max(place.next_segment, info.segment + 1);
+    const bool is_good = !damaged.contains(info.name);
+    work.parts.push_back(is_good ? finished_part_of(folder / info.name, info) : FinishedPart{info, {}, {}});
+    if (is_good) good[info.writer].push_back(work.parts.back());
+  }
+  for (auto& [writer, place] : work.writers) {
+    place.list = rewrite_part_list(folder / part_list_name(config.output, writer), good[writer]);
+  }
+  take_up_run(config.output, work, damaged);
+  RunRecord record = resumption.before;
+  record.closed = false;
+  record.totals = {};
+  write_run_file(config.output, record, {});
+  resumption.complete = false;
+  resumption.goes_on = true;
+  resumption.parts.clear();
+  return work;
+}
+
+/// Rank 0 alone.
+Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged) {
+  auto resumption = std::move(found.resumption);
+  refuse_damage(config, setup.live, damaged);
+  auto work = std::move(found.work);
+  if (resumption.complete && !damaged.empty()) {
+    work = reopen(config, resumption, damaged);
+  } else if (resumption.goes_on) {
+    take_up_run(config.output, work, damaged);
+  } else {
+    return resumption;
+  }
+  resumption.finished = finished_slices(config.output, setup, work);
+  resumption.writers = std::move(work.writers);
+  for (auto& part : work.parts) {
+    resumption.totals.add(part.totals);
+    resumption.parts.push_back(std::move(part.info));
+  }
+  spdlog::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", config.output,
+               resumption.totals.slices, resumption.parts.size(), resumption.finished.frontier().value);
+  return resumption;
+}
+
+nlohmann::json to_json(const Resumption& resumption) {
+  nlohmann::json runs = nlohmann::json::array();
+  for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
+  nlohmann::json writers = nlohmann::json::array();
+  for (const auto& [number, place] : resumption.writers) {
+    writers.push_back({number, place.list.good_bytes, place.list.chain, place.next_segment});
+  }
+  return {{"goes_on", resumption.goes_on},
+          {"complete", resumption.complete},
+          {"frontier", resumption.finished.frontier().value},
+          {"beyond", runs},
+          {"writers", writers}};
+}
+
+Resumption resumption_from_json(const nlohmann::json& json) {
+  Resumption resumption;
+  resumption.goes_on = json.at("goes_on");
+  resumption.complete = json.at("complete");
+  std::vector<SliceRun> runs;
+  for (const auto& run : json.at("beyond")) runs.push_back({run.at(0), run.at(1), run.at(2)});
+  resumption.finished = SliceSet({json.at("frontier")}, runs);
+  for (const auto& writer : json.at("writers")) {
+    resumption.writers[writer.at(0)] = {{writer.at(1), writer.at(2)}, writer.at(3)};
+  }
+  return resumption;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const RunRecord& before, const RunRecord& now) {
+  std::vector<std::string> found;
+  compare(found, "--define", before.definition, now.definition);
+  compare(found, "--filter", joined(before.filters, " and "), joined(now.filters, " and "));
+  compare(found, "--tick (ps)", before.base.tick_ps, now.base.tick_ps);
+  compare(found, "--epoch (ticks)", before.base.epoch_ticks, now.base.epoch_ticks);
+  compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
+  compare(found, "--overlap (ticks)", before.overlap, now.overlap);
+  compare(found, "payload in the input", before.with_payload, now.with_payload);
+  compare(found, "times by event number", before.numbered, now.numbered);
+  compare_sources(found, before, now);
+  return found;
+}
+
+Resumption find_complete_run(const RunConfig& config, const Collective& ranks) {
+  Resumption found;
+  agree(ranks, [&] {
+    if (ranks.rank() != 0 || !std::filesystem::exists(config.output)) return;
+    auto run = read_run_file(config.output);
+    found.complete = run.record.closed;
+    found.before = std::move(run.record);
+    found.parts = std::move(run.parts);
+  });
+  found.complete = ranks.any(found.complete);
+  return found;
+}
+
+void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks) {
+  if (!found.complete) return;
+  const auto damaged = find_damage(config, found.parts, ranks);
+  agree(ranks, [&] { refuse_damage(config, true, damaged); });
+}
+
+Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks) {
+  if (!config.resume) return {};
+  const bool first = ranks.rank() == 0;
+  Found found;
+  agree(ranks, [&] {
+    if (first) found = look_for_run(config, setup, now);
+  });
+  const auto damaged = find_damage(config, parts_of(found), ranks);
+  Resumption mine;
+  agree(ranks, [&] {
+    if (first) mine = take_up(config, setup, std::move(found), damaged);
+  });
+  const auto told = broadcast_json(ranks, to_json(mine));
+  return ranks.rank() == 0 ? mine : resumption_from_json(told);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,157 @@
+#include "app/run/run_watch.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/mpi_command.hpp"
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/host_name.hpp"
+#include "core/runtime/log.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// How long the main thread gets to end the program when another rank is lost.
+constexpr double kSecondsToAbort = 3;
+constexpr std::size_t kNumbersTold = 4;
+
+/// Appends "sources 0,4" for the roles of one kind that a rank plays, of `n`.
+template <class RoleId>
+void add_roles(std::string& text, const char* what, std::uint32_t n, int rank, const Roles& roles) {
+  std::string numbers;
+  std::size_t found = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const RoleId id{static_cast<decltype(RoleId{}.value)>(i)};
+    if (roles.rank_of(id) != rank) continue;
+    if (++found <= kNumbersTold) numbers += fmt::format("{}{}", found == 1 ? "" : ",", i);
+  }
+  if (found == 0) return;
+  text += fmt::format("{}{}{} {}{}", text.empty() ? "" : "; ", what, found == 1 ? "" : "s", numbers,
+                      found > kNumbersTold ? ",..." : "");
+}
+
+std::string plays(const Roles& roles, int rank) {
+  std::string text;
+  add_roles<SourceId>(text, "source", roles.sources, rank, roles);
+  add_roles<BuilderId>(text, "builder", roles.builders, rank, roles);
+  add_roles<FilterId>(text, "filter", roles.filters, rank, roles);
+  return text.empty() ? "no role" : text;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
+    : rank_(ranks.rank()),
+      hosts_(ranks.all_gather(host_name())),
+      stalls_(stalls),
+      peers_(find_peers(ranks)),
+      watchdog_(watchdog_settings()) {}
+
+/// Containers on one host may number their processes differently.
+std::vector<Watchdog::Peer> RunWatch::find_peers(const Collective& ranks) const {
+  std::error_code error;
+  const auto space = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+  const auto here = hosts_[static_cast<std::size_t>(rank_)] + " " + space;
+  const auto places = ranks.all_gather(here);
+  const auto processes = ranks.all_gather(this_process());
+  std::vector<Watchdog::Peer> peers;
+  for (int r = 0; r < ranks.size(); ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    if (r == rank_ || places[at] != here) continue;
+    peers.push_back({r, processes[at]});
+  }
+  return peers;
+}
+
+Watchdog::Settings RunWatch::watchdog_settings() {
+  Watchdog::Settings watch;
+  watch.stall_warning = stalls_.warning;
+  watch.peers = peers_;
+  watch.stuck = [this](double seconds, const CurrentActivity& activity) { tell_stuck(seconds, activity); };
+  watch.stopped = [this](int rank, ProcessState state, double seconds) { tell_stopped(rank, state, seconds); };
+  watch.lost = [this](int rank) { tell_lost(rank); };
+  return watch;
+}
+
+void RunWatch::set_roles(const Roles& roles) {
+  const std::lock_guard lock(roles_mutex_);
+  roles_ = roles;
+}
+
+std::string RunWatch::name(int rank) const {
+  const std::lock_guard lock(roles_mutex_);
+  const auto& host = hosts_[static_cast<std::size_t>(rank)];
+  if (!roles_) return fmt::format("rank {} on {}", rank, host);
+  return fmt::format("rank {} ({}) on {}", rank, plays(*roles_, rank), host);
+}
+
+bool RunWatch::is_here(int rank) const {
+  return std::ranges::find(peers_, rank, &Watchdog::Peer::rank) != peers_.end();
+}
+
+bool RunWatch::is_told_of(int rank) const {
+  const auto peer = std::ranges::find(peers_, rank, &Watchdog::Peer::rank);
+  return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
+}
+
+/// Who holds up the main thread, which is in `activity`: another rank, where it waits for one, or this one.
+std::string RunWatch::stall(const CurrentActivity& activity, double seconds) const {
+  if (activity.about >= 0) {
+    return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(activity.about), rank_, seconds);
+  }
+  const std::string_view what = activity.what;
+  return fmt::format("{} has not got on for {:.1f} s{}{}", name(rank_), seconds, what.empty() ? "" : ": ", what);
+}
+
+/// The lowest rank of the host that can.
+bool RunWatch::speaks_for_host(int rank) const {
+  return std::ranges::none_of(peers_, [&](const Watchdog::Peer& peer) {
+    return peer.rank < rank_ && peer.rank != rank && process_state(peer.process) == ProcessState::running;
+  });
+}
+
+// From here on: called by the watchdog's thread.
+
+void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
+  // Whoever is waited for is told of where it is.
+  const bool waits = std::string_view(activity.what) == kWaitingForRanks;
+  if (quiet_ || (waits && !peer_lost_)) return;
+  const auto what = stall(activity, seconds);
+  spdlog::warn(what);
+  if (in_loop_ || peer_lost_) end_after(seconds, what);
+}
+
+void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
+  if (quiet_ || !speaks_for_host(rank)) return;
+  const auto what = fmt::format(
+      "{} {} since {:.1f} s", name(rank),
+      state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
+  spdlog::warn("{}; the run waits for it", what);
+  if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
+}
+
+void RunWatch::tell_lost(int rank) {
+  if (quiet_ || peer_lost_) return;      // others follow the first
+  if (watchdog_.was_away()) be_quiet();  // the run has been ended because of this rank
+  if (!quiet_ && speaks_for_host(rank)) spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToGoOn);
+  peer_lost_ = true;
+}
+
+/// Where the main thread cannot end the program.
+void RunWatch::end_after(double seconds, const std::string& what) {
+  const double limit = std::chrono::duration<double>(stalls_.timeout).count();
+  const bool too_long = limit > 0 && seconds >= limit;
+  if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;
+  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToGoOn);
+  std::_Exit(kExitStopped);
+}
+
+}  // namespace eventloom

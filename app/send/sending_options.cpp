@@ -1,0 +1,91 @@
+#include "app/send/sending_options.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <limits>
+#include <string>
+
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "formats/units.hpp"
+#include "io/udp/udp_address.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// One for each stream.
+std::vector<std::string> targets(const po::variables_map& values, std::size_t streams) {
+  if (values.count("to") == 0) throw UserError("nowhere to send to; say --to udp://HOST:PORT");
+  auto to = values["to"].as<std::vector<std::string>>();
+  for (const auto& target : to) {
+    if (target.ends_with(":0")) throw UserError("--to: '" + target + "' has no port; say udp://HOST:PORT");
+    resolve_udp(target);
+  }
+  if (to.size() == 1) to.resize(streams, to.front());
+  if (to.size() != streams) {
+    throw UserError("--to: " + std::to_string(to.size()) + " addresses for " + std::to_string(streams) +
+                    " sources; give one for all, or one for each");
+  }
+  return to;
+}
+
+}  // namespace
+
+void add_sending_options(po::options_description& options) {
+  options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        "udp://HOST:PORT, one for all sources or one for each, repeatable")(
+      "flush-after", text_value("TIME", "1ms"),
+      "a source that has nothing to send says so after this long, with a unit; no generated hit waits longer")(
+      "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
+      "session", po::value<std::string>()->value_name("N"),
+      "number that tells this stream from an earlier one "
+      "of the same source (default: drawn at random)");
+}
+
+LiveSenderSettings sending_options(const po::variables_map& values, std::size_t streams) {
+  constexpr std::uint64_t kNanosecond = 1000;
+  constexpr std::uint64_t kSecond = 1'000'000'000'000;
+  LiveSenderSettings settings;
+  settings.to = targets(values, streams);
+  const auto& flush = values["flush-after"].as<std::string>();
+  const auto ps = parsed("flush-after", [&] { return parse_picoseconds(flush); });
+  if (ps < kNanosecond || ps > 10 * kSecond) throw UserError("--flush-after: '" + flush + "' is not from 1ns to 10s");
+  settings.flush_after_ns = static_cast<std::int64_t>(ps / kNanosecond);
+  const auto bytes = parsed("datagram", [&] { return parse_bytes(values["datagram"].as<std::string>()); });
+  settings.datagram_bytes =
+      in_range<std::uint64_t>("datagram", bytes, DatagramSender::kLeastDatagram, kMaxDatagramBytes);
+  if (values.count("session") != 0) {
+    settings.session =
+        static_cast<std::uint32_t>(count_option(values, "session", 0, std::numeric_limits<std::uint32_t>::max()));
+  }
+  return settings;
+}
+
+void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
+  for (const auto& stream : sent) {
+    const auto& n = stream.count;
+    out << fmt::format("{} to {}: {} datagrams, {} buffers, {} hits, {} bytes in {:.3f} s", stream.name, stream.to,
+                       n.datagrams, n.buffers, n.hits, n.bytes, stream.seconds);
+    if (stream.behind_ns > 0) {
+      out << fmt::format(", at most {:.3f} ms behind", static_cast<double>(stream.behind_ns) / 1e6);
+    }
+    if (n.refused != 0) out << fmt::format(", {} times nobody listened", n.refused);
+    if (n.full != 0) out << fmt::format(", {} times there was no room", n.full);
+    out << '\n';
+  }
+}
+
+bool asked_to_stop() {
+  static bool told = false;
+  const int signal = stop_signal();
+  if (signal != 0 && !told) spdlog::info("{}: the streams end here", signal_name(signal));
+  told = signal != 0;
+  return told;
+}
+
+}  // namespace eventloom

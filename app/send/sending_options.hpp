@@ -1,0 +1,26 @@
+#pragma once
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <cstddef>
+#include <ostream>
+#include <vector>
+
+#include "app/send/live_sender.hpp"
+
+/// What the commands that send streams over UDP have in common on the command line.
+namespace eventloom {
+
+/// `to`, `flush-after`, `datagram`, `session`.
+void add_sending_options(boost::program_options::options_description& options);
+
+/// Their values, for `streams` streams. Throws UserError.
+LiveSenderSettings sending_options(const boost::program_options::variables_map& values, std::size_t streams);
+
+/// A line for each stream.
+void print_sent(const std::vector<SentStream>& sent, std::ostream& out);
+
+/// Whether a signal has asked to stop; says so the first time.
+bool asked_to_stop();
+
+}  // namespace eventloom
