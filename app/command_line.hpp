@@ -13,23 +13,23 @@ namespace eventloom {
 /// by their long names; the command line wins) and `--print-config` (the full setup as such a file).
 class CommandLine {
  public:
-  /// `synopsis`: what follows "usage: eventloom " and what the command does, a line each.
+  /// `synopsis`: the text after "usage: eventloom ", and a line on what the command does.
   CommandLine(std::string command, std::string synopsis);
 
-  /// Add options here; descriptions name the unit. Defaults are shown by themselves.
+  /// Add options here; descriptions name the unit. Defaults are shown automatically.
   boost::program_options::options_description& options() { return options_; }
-  /// Words without an option in front go to the option `name`, `max` of them at most (-1: any number).
+  /// Positional arguments become values of the option `name`, at most `max` of them (-1: any number).
   void positional(const char* name, int max) { positional_.add(name, max); }
 
-  /// An option that says how this one time is run, not what: it is not part of the setup.
+  /// An option of this invocation only: it is not part of the setup.
   void leave_out_of_setup(const std::string& name) { left_out_.insert(name); }
 
-  /// What follows from the setup, for the end of --print-config: comment lines of an INI file.
+  /// Derived values for the end of --print-config: comment lines of an INI file.
   using Remark = std::function<std::string(const boost::program_options::variables_map&)>;
   void remark(Remark remark) { remark_ = std::move(remark); }
 
-  /// Nothing when --help or --print-config was asked for and has been printed to standard output.
-  /// Throws UserError on bad usage. `arguments`: the words behind the command.
+  /// Nothing when --help or --print-config was given and has been printed to standard output. Throws UserError on bad
+  /// usage. `arguments`: those after the command.
   std::optional<boost::program_options::variables_map> parse(int argc, const char* const* argv);
 
   /// The full setup as an INI file, defaults included.

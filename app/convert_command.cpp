@@ -26,7 +26,7 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Last name of what the source is read from: a file without its ending, or a group.
+/// Base name of the source: a file without its extension, or a group.
 std::string short_name(const SourceSpec& spec) {
   const auto& uri = spec.uri;
   if (is_live(uri)) {
@@ -49,8 +49,8 @@ std::string output_path(const std::string& output, bool folder, std::size_t numb
 }
 
 struct Conversion {
-  std::string written;        ///< what is in the file, for people
-  std::uint64_t damaged = 0;  ///< stretches of the input that were left out
+  std::string written;        ///< summary of the file
+  std::uint64_t damaged = 0;  ///< stretches of the input that were dropped
 };
 
 class Converter {
@@ -68,13 +68,13 @@ class Converter {
       }
       return {target_->finish(), damaged_ + source_.anomalies()};
     } catch (const UserError&) {
-      if (live_ != nullptr) target_->abandon();  // these data do not come again
+      if (live_ != nullptr) target_->abandon();  // live data cannot be read again
       throw;
     }
   }
 
  private:
-  /// What begins in `epochs`: what only reaches into them came with the step before.
+  /// Writes buffers that begin in `epochs`: those that only reach into them were written in the previous step.
   void step(EpochRange epochs) {
     data_.clear();
     source_.collect(epochs, data_);
@@ -96,12 +96,12 @@ class Converter {
       return;
     }
     ++damaged_;
-    spdlog::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are left out",
+    spdlog::error("{}: offset {}: the checksum of an epoch buffer is wrong; its {} hits from epoch {} on are dropped",
                   source_.name(), header.stream_offset, header.n_hits, header.first_epoch);
   }
 
   Source& source_;
-  LiveStream* live_;  ///< the same, if it is live
+  LiveStream* live_;  ///< the same object, if it is live
   std::unique_ptr<ConvertTarget> target_;
   SliceData data_;
   std::uint64_t damaged_ = 0;
@@ -112,7 +112,7 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-/// Where the files go.
+/// Where the output goes.
 struct Outputs {
   std::string folder;              ///< empty: the file has a name of its own
   std::vector<std::string> paths;  ///< one per source
@@ -127,13 +127,13 @@ Outputs outputs_of(const std::string& output, const std::vector<SourceSpec>& spe
   return outputs;
 }
 
-/// What a recording of live data left unfinished is the only one of them.
+/// Only an unfinished recording of live data is the sole copy of them.
 FilePlan::Existing existing_of(const po::variables_map& values, const SourceSpec& spec) {
   const auto existing = existing_option(values);
   return existing == FilePlan::Existing::keep && is_live(spec.uri) ? FilePlan::Existing::keep_unfinished : existing;
 }
 
-/// Makes the folder when all is well.
+/// Creates the folder when all checks have passed.
 void check_files(const po::variables_map& values, const std::vector<SourceSpec>& specs, const Outputs& outputs,
                  const ConvertFormat& format) {
   FilePlan plan;
@@ -150,26 +150,26 @@ void check_files(const po::variables_map& values, const std::vector<SourceSpec>&
   if (!outputs.folder.empty()) create_folder_durably(outputs.folder);
 }
 
-/// Returns whether the input was without damage.
+/// Returns whether the input was undamaged.
 bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
   const auto opened = opener.open(spec, id);
   const auto& source = opened.stream;
-  if (!spec.defect.empty()) return false;  // that has been told; a file of it would say that it has no hits
+  if (!spec.defect.empty()) return false;  // reported already; a file would claim that it has no hits
   if (opened.live != nullptr) begin_live(*opened.live);
   if ((source->header().flags & kSorted) != 0) {
     throw UserError("'" + source->name() + "' holds time-sorted hits of a run; convert the run's sources instead");
   }
   const auto result = Converter(opened, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
-  if (result.damaged != 0) spdlog::error("{}: {} damaged places were left out", source->name(), result.damaged);
+  if (result.damaged != 0) spdlog::error("{}: {} damaged places were dropped", source->name(), result.damaged);
   return result.damaged == 0;
 }
 
 ConvertFormat format_of(const po::variables_map& values) {
   const auto& name = values["format"].as<std::string>();
   if (name != "epochs" && name != "spikes") {
-    throw UserError("--format " + name + " is not known; there are epochs and spikes");
+    throw UserError("--format " + name + " is not known; use epochs or spikes");
   }
   constexpr std::uint64_t kMaxBase = (1U << 28) - 1;
   return {name == "spikes", static_cast<std::uint32_t>(count_option(values, "channel-base", 0, kMaxBase))};
@@ -187,8 +187,8 @@ void add_convert_options(po::options_description& options) {
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch (default 10us; 500ns with --tick 1ps)")("reconnect", text_value("TIME", "", "none"),
-                                                                  "a lost MBS server is looked for again for so long")(
-      "force", po::bool_switch(), "overwrite files that exist");
+                                                                  "how long to search for a lost MBS server")(
+      "force", po::bool_switch(), "overwrite existing files");
 }
 
 }  // namespace
@@ -202,7 +202,7 @@ int convert_command(int argc, const char* const* argv) {
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   if (values->count("source") == 0) throw UserError("no source given; see 'eventloom convert --help'");
-  if (values->count("output") == 0) throw UserError("no output given; say --output PATH");
+  if (values->count("output") == 0) throw UserError("no output given; use --output PATH");
   const auto& output = (*values)["output"].as<std::string>();
   LiveOptions live;
   live.reconnect_seconds = std::chrono::duration<double>(duration_option(*values, "reconnect")).count();

@@ -5,12 +5,12 @@
 
 #include "app/file_plan.hpp"
 
-/// What the options that all commands share say of files.
+/// Option help texts and files shared by all commands.
 namespace eventloom {
 
-/// What `--force` says.
+/// Help text of `--force`.
 FilePlan::Existing existing_option(const boost::program_options::variables_map& values);
-/// Adds the file that `--config` names.
+/// Adds the file of `--config`.
 void plan_config(FilePlan& plan, const boost::program_options::variables_map& values);
 /// Adds the file of a schedule that is read from one.
 void plan_schedule(FilePlan& plan, const std::string& schedule);

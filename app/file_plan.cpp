@@ -19,7 +19,7 @@ bool is_there(const fs::path& path) {
 }
 
 void refuse_existing(const fs::path& path, const std::string& role) {
-  throw UserError(role + ": '" + path.string() + "' exists; say --force to replace it, or choose another name");
+  throw UserError(role + ": '" + path.string() + "' exists; use --force to replace it, or choose another name");
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void FilePlan::check() const {
 void FilePlan::refuse_what_is_read(const std::string& key, const fs::path& path, const std::string& role) const {
   for (const auto& read : reads_) {
     if (read.key != key) continue;
-    throw UserError(role + ": '" + path.string() + "' is what is read as " + read.role + " '" + read.path.string() +
+    throw UserError(role + ": '" + path.string() + "' is read as " + read.role + " '" + read.path.string() +
                     "'; choose another name");
   }
 }
@@ -67,14 +67,14 @@ void FilePlan::check_pair(const Write& a, const Write& b) const {
                   "' writes, too; choose another name for one of them");
 }
 
-/// A file in the making has a name of its own.
+/// A file being written has a partial name.
 void FilePlan::check_member(const Write& write, const Family& family) const {
   const auto name = write.path.filename().string();
   const auto folder = write.path.has_parent_path() ? write.path.parent_path() : fs::path(".");
   if (write.role == family.role || file_key(folder) != family.folder_key) return;
   if (!family.names(name) && !family.names(name + kPartial)) return;
-  throw UserError(write.role + ": '" + write.path.string() + "' has a name that " + family.role + " needs in '" +
-                  family.folder.string() + "'; choose another");
+  throw UserError(write.role + ": '" + write.path.string() + "' has a name reserved for " + family.role + " in '" +
+                  family.folder.string() + "'; choose another name");
 }
 
 void FilePlan::check_family(const Family& family) const {
@@ -87,7 +87,7 @@ void FilePlan::check_family(const Family& family) const {
     if (!family.names(path.filename().string())) continue;
     refuse_what_is_read(file_key(path), path, family.role);
     refuse_foreign(path, family.ours);
-    // What was left unfinished is nothing to keep.
+    // An unfinished file need not be kept.
     if (family.existing == Existing::keep && path.extension() != kPartial) refuse_existing(path, family.role);
   }
 }

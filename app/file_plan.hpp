@@ -9,26 +9,26 @@
 
 namespace eventloom {
 
-/// All files that one command reads and all that it is going to write, gathered before anything is opened for writing,
-/// so that it never writes what it reads, two things to one file, or over what is not Eventloom's.
+/// All files that one command reads and all that it will write, collected before anything is opened for writing, so
+/// that it never overwrites its input, writes two outputs to one file, or replaces a foreign file.
 class FilePlan {
  public:
-  /// What becomes of a file of Eventloom's own that has the name of one to write. keep_unfinished: it is kept, and so
-  /// is what was left unfinished there, of data that do not come again.
+  /// What happens to a file of Eventloom's own that exists under the name of an output. keep_unfinished: it is kept,
+  /// and so is an unfinished one of live data, which cannot be read again.
   enum class Existing { keep, keep_unfinished, replace };
 
-  /// `role`: what the user knows the file by, such as "--report-json".
+  /// `role`: the user's name for the file, such as "--report-json".
   void read(const std::filesystem::path& file, const std::string& role);
-  /// A PartialFile, and under its name then. `try_out`: make it, and remove it again, to see whether that can be done;
-  /// its folder must be there.
+  /// An output that is written as a PartialFile first. `try_out`: create it, and remove it again, to see whether that
+  /// is possible; its folder must exist.
   void write(const std::filesystem::path& file, const std::string& role, Recognise ours, Existing existing,
              bool try_out = true);
-  /// Files in `folder`, which need not be there yet, whose names fulfil `names`.
+  /// Files in `folder`, which need not exist yet, whose names satisfy `names`.
   void write_in(const std::filesystem::path& folder, const std::string& role,
                 std::function<bool(const std::string& name)> names, Recognise ours, Existing existing);
 
-  /// Throws UserError with the first thing that is wrong; also when a file could not be written: permissions, missing
-  /// folder, name too long. Changes nothing.
+  /// Throws UserError with the first problem; also when a file could not be written: permissions, missing folder, name
+  /// too long. Changes nothing.
   void check() const;
 
  private:
@@ -66,7 +66,7 @@ class FilePlan {
   std::vector<Family> families_;
 };
 
-/// What an option writes where it names nothing that is kept: "/dev/stdout", "/dev/stderr" or "/dev/null".
+/// Values of an output option that name no file to keep: "/dev/stdout", "/dev/stderr" or "/dev/null".
 bool is_stream_of_process(const std::string& path);
 
 }  // namespace eventloom

@@ -34,8 +34,9 @@ void add_generate_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("DIR"), "folder for the streams and the truth")(
       "sources", text_value("N", "4"), "number of streams")("rate", text_value("N", "1e5"), "events per second")(
       "timing", text_value("NAME", "poisson"), "of the events: static, gaussian, poisson or burst")(
-      "hits", text_value("N", "8"), "mean number of hits of an event, dealt to the sources by chance")(
-      "width", text_value("TIME", "50ns"), "the hits of an event lie within it, evenly spread; ticks or with a unit")(
+      "hits", text_value("N", "8"), "mean number of hits of an event, distributed randomly over the sources")(
+      "width", text_value("TIME", "50ns"),
+      "length of an event, over which its hits are spread uniformly; ticks or with a unit")(
       "noise", text_value("N", "1e5"), "hits per second and source that belong to no event")(
       "channels", text_value("N", "1024"), "channels of a source")(
       "payload", text_value("N", "0"), "payload words of a hit")("duration", text_value("TIME", "100ms"),
@@ -44,19 +45,19 @@ void add_generate_options(po::options_description& options) {
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch (default 10us; 500ns with --tick 1ps)")(
-      "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never reaches over a multiple of so many epochs")(
-      "force", po::bool_switch(), "overwrite files that exist")(
+      "epochs-per-buffer", text_value("N", "16"), "an epoch buffer never spans a multiple of this many epochs")(
+      "force", po::bool_switch(), "overwrite existing files")(
       "live", po::bool_switch(),
       "send the streams over UDP as they are made, in real time; with --output write them as well. A duration of 0 "
-      "goes on until a signal");
+      "continues until a signal");
   add_sending_options(options);
 }
 
-/// Options that do not decide the contents of the streams.
+/// Options that do not affect the contents of the streams.
 constexpr std::array<std::string_view, 7> kNotContents = {"output ",      "force ",    "live ",   "to ",
                                                           "flush-after ", "datagram ", "session "};
 
-/// What decides the contents of the streams, in one line.
+/// Options that determine the contents of the streams, in one line.
 std::string describe(const std::string& config) {
   std::istringstream lines(config);
   std::string text;
@@ -84,9 +85,9 @@ GenerateSettings to_settings(const po::variables_map& values) {
   if (values.count("output") != 0) {
     s.output = values["output"].as<std::string>();
   } else if (!live) {
-    throw UserError("no folder given; say --output DIR");
+    throw UserError("no folder given; use --output DIR");
   }
-  if (!live && values.count("to") != 0) throw UserError("--to is where --live sends to; say --live as well");
+  if (!live && values.count("to") != 0) throw UserError("--to needs --live");
   const auto base = time_base_options(values);
   s.base.tick_ps = base.tick_ps.value_or(s.base.tick_ps);
   s.base.epoch_ticks = base.epoch_ticks.value_or(default_epoch_ticks(s.base.tick_ps));
@@ -109,7 +110,7 @@ constexpr const char* kTruth = "eventloom-truth";
 
 bool is_truth_json(const std::filesystem::path& file) { return is_json_of(file, kTruth); }
 
-/// Makes it when all is well.
+/// Creates the folder when all checks have passed.
 void prepare_folder(const GenerateSettings& settings, const po::variables_map& values) {
   std::error_code error;
   const bool try_out = std::filesystem::is_directory(settings.output, error);
@@ -122,10 +123,10 @@ void prepare_folder(const GenerateSettings& settings, const po::variables_map& v
   plan.write(truth_csv_path(settings), "--output", is_truth_csv, existing, try_out);
   plan.write(truth_json_path(settings), "--output", is_truth_json, existing, try_out);
   plan.check();
-  // A glob over the folder would take it for a stream of this recording.
+  // A glob over the folder would include it in this recording.
   const auto beyond = stream_path(settings, settings.sources);
   if (std::filesystem::exists(beyond, error)) {
-    throw UserError("'" + beyond + "' is left from a recording with more sources; remove it or choose another folder");
+    throw UserError("'" + beyond + "' belongs to a recording with more sources; remove it or choose another folder");
   }
   create_folder_durably(settings.output);
 }
@@ -144,7 +145,7 @@ void write_truth(const GenerateSettings& settings, Tick duration, const Generate
   write_text_file(truth_json_path(settings), json.dump(2) + "\n", is_truth_json);
 }
 
-/// Returns once all is on disk.
+/// Returns once everything is on disk.
 void finish(const GenerateSettings& settings, Tick duration, const GenerateResult& result) {
   write_truth(settings, duration, result);
   std::cout << result.events << " events with " << result.event_hits << " hits, "

@@ -20,15 +20,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Lists of problems are cut here for people; --json has all of them.
+/// Lists of problems are truncated in the text output; --json has all of them.
 constexpr std::size_t kShownProblems = 20;
 
-/// Kinds of files that are known by what is in them.
+/// Kinds of files that are recognised by their contents.
 std::string recognised_files() {
   return list_schemes([](const SourceScheme& scheme) { return scheme.recognise != nullptr ? scheme.ending : ""; });
 }
 
-/// Kinds of files that only their URI tells how to read.
+/// Kinds of files that need a URI.
 std::string shown_by_uri() {
   return list_schemes([](const SourceScheme& scheme) {
     const bool shown = scheme.inspect != nullptr && scheme.recognise == nullptr;
@@ -37,8 +37,8 @@ std::string shown_by_uri() {
 }
 
 CommandLine inspect_command_line() {
-  CommandLine line("inspect", "inspect FILE... [options]\nShows what is in recordings (" + recognised_files() + ", " +
-                                  shown_by_uri() +
+  CommandLine line("inspect", "inspect FILE... [options]\nShows the contents of recordings (" + recognised_files() +
+                                  ", " + shown_by_uri() +
                                   " with its URI) and in output files\n"
                                   "(run.h5, parts, merged), and checks them.\n"
                                   "Exit code 3 when one is damaged.");
@@ -128,7 +128,7 @@ Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
                   }));
 }
 
-/// A file says by its first bytes what it is; a URI says how to read it.
+/// A file is recognised by its contents; a URI says how to read it.
 Json inspect(const std::string& text, std::uint64_t n_events) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
@@ -141,13 +141,13 @@ Json inspect(const std::string& text, std::uint64_t n_events) {
     if (scheme.recognise == nullptr || !scheme.recognise(text)) continue;
     return inspect_source(SourceUri::of_path(std::string(scheme.name), text), n_events);
   }
-  throw UserError("'" + text + "' is none of " + recognised_files() + " and HDF5; " + shown_by_uri() +
+  throw UserError("'" + text + "' is not one of " + recognised_files() + " and HDF5; " + shown_by_uri() +
                   " needs its whole URI");
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// "name  value", the further lines of a text below each other.
+/// "name  value", further lines of a text aligned below.
 void print_pair(std::ostream& out, int indent, const std::string& name, const std::string& value) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   std::string text = value;
@@ -157,7 +157,7 @@ void print_pair(std::ostream& out, int indent, const std::string& name, const st
   out << margin << fmt::format("{:<30}", name + ' ') << lines << '\n';
 }
 
-/// Whether a value of an item is a list of objects, each of which gets a line.
+/// Whether a value of an item is a list of objects, one line each.
 bool has_parts(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
 
 /// An item of a list on a line of its own.
@@ -188,7 +188,7 @@ void print_list(std::ostream& out, const std::string& name, const Json& list) {
   if (shown < list.size()) out << "    and " << list.size() - shown << " more, see --json\n";
 }
 
-/// The JSON object laid out for people.
+/// The JSON object as text.
 void print(std::ostream& out, const Json& json) {
   out << json["file"].get<std::string>() << '\n';
   for (const auto& [name, value] : json.items()) {

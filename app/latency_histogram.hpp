@@ -14,35 +14,35 @@ namespace eventloom {
 
 /// Distribution of times in nanoseconds, in constant memory (22 kB) however many are added.
 ///
-/// Between 1 ns and 1000 s the bins are 0.99 % wide, and this is the accuracy of the percentiles.
-/// Times outside, zero and negative ones too, are counted but not told apart. Count, least, greatest
-/// and mean are kept besides, exact wherever the times are.
+/// Between 1 ns and 1000 s the bins are 0.99 % wide, which is the accuracy of the percentiles. Times outside, including
+/// zero and negative ones, are counted without distinction. Count, minimum, maximum and mean are kept separately, and
+/// are exact for all times.
 class LatencyHistogram {
  public:
   LatencyHistogram();
 
-  /// `ns` is finite.
+  /// `ns` must be finite.
   void add(double ns);
   /// As if everything added to `other` had been added here.
   void add(const LatencyHistogram& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// In nanoseconds; not a number when nothing was added, as are mean and percentiles.
+  /// In nanoseconds; not a number without entries, as are mean and percentiles.
   [[nodiscard]] double min() const;
   [[nodiscard]] double max() const;
   [[nodiscard]] double mean() const;
 
-  /// The least time that at least `p` % of all do not exceed, p from 0 to 100: never below the exact
-  /// one, at most a bin above it, within [min, max]. Below 1 ns it is min, above 1000 s it is max.
+  /// The smallest time that at least `p` % of all do not exceed, p from 0 to 100: never below the exact one, at most a
+  /// bin above it, within [min, max]. Below 1 ns it is min, above 1000 s it is max.
   [[nodiscard]] double percentile(double p) const;
 
-  /// To gather the histograms of ranks; from_text() gives back an equal one. It throws std::exception
-  /// for a text that is not of to_text().
+  /// For collecting the histograms of ranks; from_text() returns an equal one. It throws std::exception for a text not
+  /// made by to_text().
   [[nodiscard]] std::string to_text() const;
   static LatencyHistogram from_text(const std::string& text);
 
-  /// {"count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"}; all but the
-  /// count are null when nothing was added.
+  /// {"count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"}; all but the count are null
+  /// without entries.
   [[nodiscard]] nlohmann::json to_json() const;
 
  private:

@@ -10,8 +10,9 @@ namespace eventloom {
 namespace {
 
 constexpr const char* kAnotherMpi =
-    "it is of another MPI than eventloom was built with; start it with the mpirun of that MPI, or with srun --mpi=pmix";
-constexpr const char* kNoPmix = "srun --mpi=pmix lets them find each other";
+    "it belongs to another MPI than the one eventloom was built with; use the mpirun of that MPI, or with srun "
+    "--mpi=pmix";
+constexpr const char* kNoPmix = "use srun --mpi=pmix";
 
 std::optional<long> number(const ProcessPlace& place, const char* name) {
   const char* text = place.environment(name);
@@ -25,7 +26,7 @@ struct Launch {
   const char* advice = "";
 };
 
-/// srun marks all that is started from its tasks, too: shells among them.
+/// srun marks everything started from its tasks, too: shells among them.
 bool is_task_of_srun(const ProcessPlace& place) {
   const auto task = number(place, "SLURM_TASK_PID");
   return place.environment("SLURM_PTY_PORT") == nullptr && task && (*task == place.pid || *task == place.parent);
@@ -58,7 +59,7 @@ LauncherMismatch launcher_mismatch(const ProcessPlace& place, int ranks) {
   const auto launch = launch_of(place);
   if (ranks > 1 || launch.processes <= 1) return {};
   return {std::string(launch.launcher) + " has started " + std::to_string(launch.processes) +
-              " processes, but for MPI each of them is alone: " + launch.advice,
+              " processes, but MPI sees each of them as a single rank: " + launch.advice,
           launch.rank == 0};
 }
 

@@ -27,7 +27,7 @@ constexpr std::array kCommands = {
     Command{"run", "build events from sources", eventloom::run_command, true},
     Command{"generate", "write recorded streams with known events", eventloom::generate_command},
     Command{"convert", "any input to .epochs", eventloom::convert_command},
-    Command{"inspect", "show what is in an .epochs or an output file", eventloom::inspect_command},
+    Command{"inspect", "show the contents of an .epochs or an output file", eventloom::inspect_command},
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
@@ -43,18 +43,19 @@ void print_usage(std::ostream& out) {
   out << "\n'eventloom <command> --help' shows the options with units and defaults.\n";
 }
 
-/// A launcher ends all as soon as one ends with an error.
+/// A launcher ends all processes as soon as one exits with an error.
 constexpr auto kForOneToSpeak = std::chrono::seconds(1);
 
-/// Each would write the same files. All refuse; one of them says so.
+/// Each would write the same files. All refuse; one of them reports it.
 int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismatch) {
   if (!mismatch.speaks) {
     std::this_thread::sleep_for(kForOneToSpeak);
     return eventloom::kExitUsage;
   }
-  std::cerr << "eventloom " << name
-            << ": this command is one process, but several were started; start it without mpirun or srun, or as one "
-               "task\n";
+  std::cerr
+      << "eventloom " << name
+      << ": this command runs as one process, but several were started; start it without mpirun or srun, or as one "
+         "task\n";
   return eventloom::kExitUsage;
 }
 

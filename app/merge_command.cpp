@@ -20,7 +20,7 @@ CommandLine merge_command_line() {
                    "merge RUN_FILE [options]\n"
                    "Merges the part files of a run into one plain HDF5 file, events in the order of time.");
   line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
-                               "run.h5 of the run; its parts stand beside it")(
+                               "run.h5 of the run; its parts are in the same folder")(
       "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
       "compress", po::value<unsigned>()->default_value(0)->value_name("LEVEL"),
       "deflate level 1 to 9, with shuffle; 0 = off")("force", po::bool_switch(), "replace an existing output");

@@ -17,10 +17,10 @@ namespace eventloom {
 
 namespace {
 
-/// For all ranks to meet the same error, where each finds it for itself.
+/// Time for all ranks to meet the same error, where each finds it by itself.
 constexpr auto kForAllToFail = std::chrono::milliseconds(500);
 
-/// "rank 1 on n1: ", where there are several. Asked for once: MPI belongs to the main thread, errors to any.
+/// "rank 1 on n1: ", where there are several. Queried once: MPI belongs to the main thread, errors to any.
 std::string this_rank;
 
 /// In one piece, so that lines of several ranks do not mix.
@@ -30,11 +30,11 @@ void say(const std::string& command, const std::string& text) {
 
 std::string advice(const Failure& failure, const std::string& command) {
   if (!failure.no_memory || command != "run") return "";
-  return "; lower --slices-in-flight, --epochs-per-slice, --ring-depth or --cell-size, or use more hosts";
+  return "; reduce --slices-in-flight, --epochs-per-slice, --ring-depth or --cell-size, or use more hosts";
 }
 
-/// All ranks met an error of their own at the same time: rank 0 says what they met, each thing once, and who met it
-/// first. What all can have met, as all were given the same, is nobody's in particular.
+/// All ranks met errors of their own at the same time: rank 0 reports each distinct error once, and which rank met it
+/// first. Errors that all ranks can have met, as they have the same options, are not attributed.
 void say_all(const std::string& command, const std::string& mine, bool of_all) {
   std::map<std::string, std::string> met;
   for (const auto& one : MpiEnvironment::gather(this_rank + '\n' + mine)) {
@@ -44,7 +44,7 @@ void say_all(const std::string& command, const std::string& mine, bool of_all) {
   for (const auto& [text, rank] : met) say(command, (of_all && met.size() == 1 ? "" : rank) + text);
 }
 
-/// Of an exception that unwound this rank. Returns the exit code, or ends all ranks when the others go on.
+/// For an exception that unwound this rank. Returns the exit code, or ends all ranks when the others continue.
 int end_of_work(const std::string& command, const Failure& failure) {
   const auto text = failure.text + advice(failure, command);
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
@@ -59,7 +59,8 @@ int end_of_work(const std::string& command, const Failure& failure) {
   return failure.code;
 }
 
-/// What std::terminate() says and does where an exception cannot be caught: in a thread, or in a destructor.
+/// Reports and ends where std::terminate() is called because an exception cannot be caught: in a thread, or in a
+/// destructor.
 std::string name_of_command;
 std::thread::id main_thread;
 
@@ -67,15 +68,15 @@ std::thread::id main_thread;
   const auto error = std::current_exception();
   const auto failure = error ? Failure::of(error) : Failure{kExitProgram, "error of the program: std::terminate"};
   say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
-  // MPI belongs to the main thread; launchers end all ranks when one ends with an error.
+  // MPI belongs to the main thread; launchers end all ranks when one exits with an error.
   if (std::this_thread::get_id() == main_thread) MpiEnvironment::abort(kExitProgram);
   std::_Exit(kExitProgram);
 }
 
-/// For std::atexit: HDF5 calls exit() without a word where malloc fails (1.10.8, seen in H5I_register).
+/// For std::atexit: HDF5 calls exit() silently where malloc fails (1.10.8, seen in H5I_register).
 void tell_unexpected_exit() {
   if (!MpiEnvironment::is_open()) return;
-  const Failure failure{kExitProgram, "a library has ended the process, most likely because no memory is left", true};
+  const Failure failure{kExitProgram, "a library has ended the process, most likely out of memory", true};
   say(name_of_command, this_rank + failure.text + advice(failure, name_of_command));
   std::_Exit(failure.code);
 }

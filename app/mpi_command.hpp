@@ -11,20 +11,19 @@
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 
-/// How commands that run on many ranks begin and end. However one of them fails, all end within seconds: with an error
-/// that they share (agree()) in good order, otherwise by MPI_Abort, with a line that names the rank and its host.
+/// How commands that run on many ranks begin and end. However one of them fails, all end within seconds: in an orderly
+/// way after an error that they share (agree()), otherwise by MPI_Abort, with a line that names the rank and its host.
 namespace eventloom {
 
-/// Runs `work` inside MPI; returns its exit code, or that of the error that it threw. An error that all ranks share is
-/// said by one of them, before MPI_Finalize lets any end: a launcher kills the others as soon as one ends with an
-/// error.
+/// Runs `work` inside MPI; returns its exit code, or that of the error it threw. A shared error is reported by one
+/// rank, before MPI_Finalize lets any end: a launcher kills the others as soon as one exits with an error.
 int with_mpi(const std::string& command, const std::function<int(const Communicator&)>& work);
 
-/// Bad usage that is found before MPI has started: one line. Returns the exit code.
+/// Bad usage found before MPI has started: one line. Returns the exit code.
 int refuse(const std::string& command, const std::string& what);
 
-/// `parse` gives the configuration, or nothing when there is nothing to run; `work` gets it inside MPI. `setup_of`: all
-/// that it says, as "name = value" lines, which must be the same on all ranks.
+/// `parse` returns the configuration, or nothing when there is nothing to run; `work` gets it inside MPI. `setup_of`:
+/// its contents as "name = value" lines, which must be the same on all ranks.
 template <class Config>
 int run_inside_mpi(const std::string& command, const std::function<std::optional<Config>()>& parse,
                    const std::function<std::string(const Config&)>& setup_of,

@@ -69,9 +69,9 @@ std::uint64_t slot_option(const boost::program_options::variables_map& values) {
 }
 
 void check_schedule(const std::string& name, std::uint64_t slot_ns) {
-  // A table's file is read when the numbers of sources and builders are known.
+  // A table's file is read once the numbers of sources and builders are known.
   if (schedule_file(name)) {
-    if (slot_ns != 0) throw UserError("--slot: a schedule table has times of its own; leave it out");
+    if (slot_ns != 0) throw UserError("--slot: a schedule table has its own times; omit --slot");
     return;
   }
   parsed("schedule", [&] {

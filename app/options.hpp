@@ -11,10 +11,10 @@
 #include "core/runtime/error.hpp"
 #include "io/registry/open_sources.hpp"
 
-/// Option values, checked. All throw UserError that names the option.
+/// Checked option values. All throw UserError that names the option.
 namespace eventloom {
 
-/// Runs a parser of formats/units.hpp and names the option in its complaint.
+/// Runs a parser of formats/units.hpp and adds the option's name to its error message.
 template <class Parse>
 auto parsed(const char* option, Parse parse) {
   try {
@@ -31,8 +31,8 @@ T in_range(const char* option, T value, T low, T high) {
                   ", not " + std::to_string(value));
 }
 
-/// A text option for options_description: `name` stands for its value in --help, `value` is its
-/// default, and `shown` what --help says of that.
+/// A text option for options_description: `name` stands for its value in --help, `value` is its default, and `shown`
+/// the default as --help displays it.
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
 boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
 
@@ -50,13 +50,13 @@ std::chrono::nanoseconds duration_option(const boost::program_options::variables
 /// Length of an epoch in ticks: a whole number from 1 to kMaxEpochTicks.
 std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps);
 
-/// Options `tick` and `epoch`, where they are given.
+/// Options `tick` and `epoch`, where given.
 TimeBaseOptions time_base_options(const boost::program_options::variables_map& values);
 
-/// Option `slot` in nanoseconds; 0 when it is not given.
+/// Option `slot` in nanoseconds; 0 when not given.
 std::uint64_t slot_option(const boost::program_options::variables_map& values);
 
-/// Refuses a schedule that no number of sources and builders makes right.
+/// Refuses a schedule that is invalid for any number of sources and builders.
 void check_schedule(const std::string& name, std::uint64_t slot_ns);
 
 }  // namespace eventloom

@@ -31,13 +31,13 @@ void add_plan_options(po::options_description& options) {
       "the sources themselves, as for 'eventloom run', instead of their number; repeatable")(
       "filters", text_value("N", "0", "0: builders select and write"), "number of filters")(
       "hits-per-second", po::value<std::string>()->value_name("N"),
-      "of one source; decides how many builders and how long slices are (default: not known)")(
+      "of one source; determines the number of builders and the length of slices (default: unknown)")(
       "hit-bytes", text_value("BYTES", "8"), "of a hit: 8 and 4 for each payload word")(
       "epoch", text_value("TIME", "10us"), "length of an epoch, with a unit")(
       "epochs-per-slice", po::value<std::string>()->value_name("N"),
-      "epochs that are built together (default 100, or by the rate)")(
+      "epochs built together (default 100, or by the rate)")(
       "memory-per-node", po::value<std::string>()->value_name("BYTES"),
-      "memory that the ranks of a node may take; rings are made smaller to fit (default: no bound)")(
+      "memory available to the ranks of a node; rings are reduced to fit (default: no limit)")(
       "l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core")(
       "rankfile", text_value("FILE", "", "none"), "write an Open MPI rank file")("json", po::bool_switch(),
                                                                                  "show the plan as JSON");
@@ -50,10 +50,10 @@ std::vector<std::string> host_names(const std::string& list) {
   if (list.ends_with(',')) hosts.emplace_back();
   for (const auto& host : hosts) {
     const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_'; };
-    if (host.empty() || !std::ranges::all_of(host, allowed)) throw UserError("--hosts: '" + host + "' is no host name");
+    if (host.empty() || !std::ranges::all_of(host, allowed))
+      throw UserError("--hosts: '" + host + "' is not a host name");
   }
-  if (std::set(hosts.begin(), hosts.end()).size() != hosts.size())
-    throw UserError("--hosts: a name stands there twice");
+  if (std::set(hosts.begin(), hosts.end()).size() != hosts.size()) throw UserError("--hosts: a name is given twice");
   return hosts;
 }
 
@@ -63,14 +63,14 @@ std::uint32_t node_count(const po::variables_map& values, const std::vector<std:
   const auto nodes = static_cast<std::uint32_t>(count_option(values, "nodes", 1, kMostRanks));
   if (named != 0 && named != nodes) {
     throw UserError("--nodes " + std::to_string(nodes) + ", but --hosts names " + std::to_string(named) +
-                    "; leave --nodes out");
+                    "; omit --nodes");
   }
   return nodes;
 }
 
 std::uint32_t source_count(const po::variables_map& values, const std::vector<std::string>& uris) {
   if (values.count("sources") == 0 && uris.empty()) {
-    throw UserError("no sources given; say --sources N or --source URI");
+    throw UserError("no sources given; use --sources N or --source URI");
   }
   if (uris.empty()) return static_cast<std::uint32_t>(count_option(values, "sources", 1, 65535));
   if (values.count("sources") != 0) throw UserError("give --sources N or --source URI, not both");
@@ -142,7 +142,7 @@ void check_files(const po::variables_map& values, const PlanNames& names) {
 int plan_command(int argc, const char* const* argv) {
   CommandLine line("plan",
                    "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
-                   "memory for a run on a cluster, and says why. Starts nothing.");
+                   "memory for a run on a cluster, with reasons. Starts nothing.");
   add_plan_options(line.options());
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;

@@ -33,7 +33,7 @@ namespace eventloom {
 namespace {
 
 void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
-  spdlog::info("{}", in_force(config, setup.meaning.geometry, setup.numbered));
+  spdlog::info("{}", in_force(config, setup.run.geometry, setup.numbered));
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
@@ -48,16 +48,16 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
 
 RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   RunRecord record;
-  record.setup = config.effective + "# in force: " + in_force(config, setup.meaning.geometry, setup.numbered) + '\n';
+  record.setup = config.effective + "# in force: " + in_force(config, setup.run.geometry, setup.numbered) + '\n';
   record.definition = config.define;
   record.filters = config.filter;
   record.eventloom_version = EVENTLOOM_VERSION;
   record.mpi_version = MpiEnvironment::mpi_version();
   record.ucx_version = MpiEnvironment::ucx_version();
   record.hosts = distinct(setup.hosts);
-  record.base = setup.meaning.geometry.base;
-  record.epochs_per_slice = setup.meaning.geometry.epochs_per_slice;
-  record.overlap = setup.meaning.geometry.overlap;
+  record.base = setup.run.geometry.base;
+  record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
+  record.overlap = setup.run.geometry.overlap;
   record.with_payload = setup.with_payload;
   record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {
@@ -66,10 +66,10 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   return record;
 }
 
-/// The record becomes that of all runs of the program which this run takes.
+/// The record becomes that of all invocations that contribute to this run.
 void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
   if (setup.all_live) {
-    // What they sent while nobody listened is not part of the run.
+    // Data that live sources sent meanwhile are not part of the run.
     setup.first_slice = std::max(setup.first_slice, resumption.finished.end());
   } else {
     setup.first_slice = resumption.finished.frontier();
@@ -84,13 +84,13 @@ void conclude(RunRecord& record, const RunResult& result) {
   record.totals = result.totals;
 }
 
-/// What --save-sorted leaves beside its streams.
+/// The manifest that --save-sorted writes beside its streams.
 void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
-  manifest.base = setup.meaning.geometry.base;
-  manifest.definition = setup.meaning.definition->text();
-  manifest.overlap = setup.meaning.geometry.overlap;
-  manifest.bin_ticks = histogram_ticks(setup.meaning);
+  manifest.base = setup.run.geometry.base;
+  manifest.definition = setup.run.events->text();
+  manifest.overlap = setup.run.geometry.overlap;
+  manifest.bin_ticks = histogram_ticks(setup.run);
   manifest.anomalies = result.totals.anomalies;
   for (const auto& s : setup.sources) {
     manifest.sources.push_back(
@@ -103,14 +103,14 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   write_sorted_manifest(config.save_sorted, manifest);
 }
 
-/// Of a run that is closed: nothing but run.h5 and its parts stays.
+/// For a closed run: only run.h5 and its parts remain.
 void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
   std::set<std::string> names;
   for (const auto& part : parts) names.insert(part.name);
   remove_leftovers(config.output, names);
 }
 
-/// Rank 0 alone: what the run as a whole leaves on disk. The run file comes last: with it the run is closed.
+/// Rank 0 alone: writes the files of the run as a whole. The run file comes last: it closes the run.
 void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
                    const ExchangeBackend& backend) {
   if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
@@ -131,7 +131,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   } catch (const std::exception&) {
     const auto failure = Failure::of(std::current_exception());
     if (failure.code != kExitUsage) throw;
-    spdlog::error("{}; what is finished is safe, the same command with --resume ends the run", failure.text);
+    spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", failure.text);
     code = kExitStopped;
   }
   print_summary(std::cout, config, setup, result, stopped_by);
@@ -139,32 +139,32 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   return code;
 }
 
-/// Rank 0 alone: clears the way, so that a folder that cannot be written shows before the work.
+/// Rank 0 alone: prepares the folder, so that an unwritable one shows before the work.
 void begin(const RunConfig& config, const RunRecord& record) {
   const std::filesystem::path output(config.output);
   if (std::filesystem::exists(output) && std::filesystem::exists(output.parent_path() / part_list_name(output, 0))) {
-    spdlog::warn("'{}' was interrupted; it is begun anew, --resume would have gone on", config.output);
+    spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", config.output);
   }
   if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
-  // In this order: whatever is cut short here leaves the old run as it was, or the new one without old parts.
+  // In this order: an interruption here leaves the old run unchanged, or the new one without old parts.
   remove_lists(config.output);
   write_run_file(config.output, record, {});
   clear_up(config, {});
 }
 
-/// Collective. Nothing when a run that goes on cannot write: it can still be resumed.
+/// Collective. Nothing when a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
                                      RunControl& control, Wiring& wiring, const Collective& ranks) {
   try {
     return std::make_unique<RankRun>(config, setup, resumption, control, wiring, ranks);
   } catch (const UserError& e) {
-    if (!resumption.goes_on) throw;
-    if (ranks.rank() == 0) spdlog::error("{}; the same command with --resume tries it again", e.what());
+    if (!resumption.resumes) throw;
+    if (ranks.rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
     return nullptr;
   }
 }
 
-/// Collective: all that is between the first slice and the last.
+/// Collective: everything between the first slice and the last.
 RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption,
                        const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
@@ -184,7 +184,7 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   return all;
 }
 
-/// The exit code of a run that had ended before, on rank 0.
+/// The exit code of a run that had already ended, on rank 0.
 int tell_complete(const RunConfig& config, const Resumption& resumption) {
   clear_up(config, resumption.parts);
   std::cout << config.output << ": the run is complete, there is nothing to resume\n";
@@ -194,7 +194,7 @@ int tell_complete(const RunConfig& config, const Resumption& resumption) {
   return exit_code_of(result);
 }
 
-/// Collective: the exit code that rank 0 finds in `work`.
+/// Collective: the exit code that `work` returns on rank 0.
 int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
   int code = kExitOk;
   agree(ranks, [&] {
@@ -203,12 +203,13 @@ int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
   return ranks.broadcast(code);
 }
 
-/// Its sources need not be there again.
+/// Its sources need not exist any more.
 bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
-/// Collective: nobody else writes this output as long as rank 0 has the lock. Files are looked at behind it: what ended
+/// Collective: while rank 0 holds the lock no other run writes this output. Files are examined under the lock: an
+/// earlier run may just have ended.
 /// meanwhile is there then.
 std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Collective& ranks) {
   std::unique_ptr<OutputLock> lock;
@@ -220,15 +221,15 @@ std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Collectiv
   return lock;
 }
 
-/// Collective. `--resume --force`: an interrupted run goes on, a complete one gives way.
+/// Collective. `--resume --force`: an interrupted run continues, a complete one is replaced.
 void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
   config.resume = config.live.go_on = !find_complete_run(config, ranks).complete;
 }
 
-/// Until there are slices to bring to an end a signal ends the run at once, whatever it is busy with. Under a launcher
-/// it is the launcher that says so, whose own signal it may be: the run may be ending for another reason.
+/// Until slices have begun a signal ends the run at once. Under a launcher the launcher reports it, and may have sent
+/// the signal itself: the run may be ending for another reason.
 constexpr const char* kNotBegun =
-    "eventloom run: ended by a signal before the first slice; the same command with --resume begins it\n";
+    "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
 /// `before`: the time before the first slice, which ends here.
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
@@ -243,7 +244,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   }
   const auto backend = exchange_backend();
   RunSetup setup = set_up_run(config, communicator, [&] {
-    before.reset();  // live sources are listened to
+    before.reset();  // live sources are being received
     watch.turn();
   });
   watch.set_roles(setup.roles);
@@ -253,16 +254,16 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     return from_first_rank(communicator, [&] { return tell_complete(config, resumption); });
   }
   if (first) tell_setup(config, setup, backend);
-  if (resumption.goes_on) go_on(resumption, setup, record);
+  if (resumption.resumes) go_on(resumption, setup, record);
   MpiNetwork network(communicator);
   RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, network);
-  if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.meaning.geometry);
+  if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.run.geometry);
   Wiring wiring(wiring_settings(config, setup), network);
   agree(communicator, [&] {
     if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
   });
   agree(communicator, [&] {
-    if (first && !resumption.goes_on) begin(config, record);
+    if (first && !resumption.resumes) begin(config, record);
   });
   const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
   if (!rank_run) return kExitStopped;

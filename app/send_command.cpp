@@ -32,9 +32,8 @@ void add_send_options(po::options_description& options) {
                         "what to send, repeatable; see 'eventloom run --help'")(
       "speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out")(
       "bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit")(
-      "loop", text_value("N", "1"), "send N times, for .epochs files; times go on")(
-      "ids", po::value<std::string>()->value_name("LIST"),
-      "numbers that the sources are sent as, as in 3,5,9 (default 0,1,2...)")(
+      "loop", text_value("N", "1"), "send N times, for .epochs files; times continue")(
+      "ids", po::value<std::string>()->value_name("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch (default 10us; 500ns with --tick 1ps)");
@@ -53,21 +52,20 @@ std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size
     std::uint32_t id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size()) {
-      throw UserError("--ids: '" + text + "' is no list of numbers such as 3,5,9");
+      throw UserError("--ids: '" + text + "' is not a list of numbers such as 3,5,9");
     }
     ids.push_back(id);
   }
   if (ids.size() != sources || std::set(ids.begin(), ids.end()).size() != sources) {
     throw UserError("--ids: '" + text + "' does not name " + std::to_string(sources) +
-                    " different sources, one for each that is sent");
+                    " different sources, one for each source sent");
   }
   return ids;
 }
 
 std::unique_ptr<Source> open(const SourceSpec& spec, std::size_t number, const TimeBaseOptions& options) {
   if (is_live(spec.uri)) {
-    throw UserError("'" + spec.uri.text() +
-                    "' is live, and what is sent must be recorded; 'eventloom convert' it first");
+    throw UserError("'" + spec.uri.text() + "' is live; record it first with 'eventloom convert'");
   }
   auto source = open_source(spec, SourceId{static_cast<std::uint16_t>(number)}, options);
   if ((source->header().flags & kSorted) != 0) {
@@ -83,10 +81,10 @@ Epoch period_of(const std::vector<std::unique_ptr<Source>>& sources) {
   for (const auto& source : sources) {
     if (!(source->header().base == sources.front()->header().base)) {
       throw UserError("--loop: '" + source->name() + "' has other ticks or epochs than '" + sources.front()->name() +
-                      "'; send them apart");
+                      "'; send them separately");
     }
     if (!source->end_epoch()) {
-      throw UserError("--loop: '" + source->name() + "' is no .epochs file; convert it first");
+      throw UserError("--loop: '" + source->name() + "' is not an .epochs file; convert it first");
     }
     first = std::min(first, source->first_epoch().value_or(first));
     end = std::max(end, *source->end_epoch());
@@ -112,7 +110,7 @@ int send_command(int argc, const char* const* argv) {
   CommandLine line(
       "send",
       "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
-      "them, all by one clock.");
+      "them, all on one clock.");
   add_send_options(line.options());
   line.positional("source", -1);
   const auto values = line.parse(argc, argv);
@@ -140,7 +138,7 @@ int send_command(int argc, const char* const* argv) {
   for (const auto* stream : recorded) {
     if (stream->damaged() == 0) continue;
     whole = false;
-    spdlog::error("{}: {} damaged places were left out or sent as they are", stream->name(), stream->damaged());
+    spdlog::error("{}: {} damaged places were dropped or sent unchanged", stream->name(), stream->damaged());
   }
   return whole ? kExitOk : kExitLosses;
 }

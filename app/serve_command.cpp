@@ -21,35 +21,36 @@ constexpr std::uint16_t kStreamPort = 6002;
 
 void add_serve_options(po::options_description& options) {
   options.add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
-                        "recording (.lmd) to send, repeatable: one after the other; for --speed with the place of the "
+                        "recording (.lmd) to send, repeatable: back to back; for --speed with the source of the "
                         "times: 'lmd:FILE?time=wr', see 'eventloom run --help'")(
       "protocol", text_value("NAME", "transport"),
-      "transport: all is pushed to every client, and the slowest holds up the others; stream: each client asks for "
-      "buffers, and loses what it does not ask for in time")(
+      "transport: all data are pushed to every client, and the slowest delays the others; stream: each client requests "
+      "buffers, and loses those it does not request in time")(
       "address", text_value("ADDR", "127.0.0.1"),
-      "to listen on, IPv4, IPv6 or a name; whoever can reach it can read the data")(
+      "to listen on, IPv4, IPv6 or a name; anyone who can reach it can read the data")(
       "port", text_value("N", "", "6000, with stream 6002"), "to listen on; 0: a free one")(
       "buffers", text_value("KIND", "variable"),
-      "variable: as long as what is in them, as DABC sends them; native: of one size, as MBS does")(
+      "variable: as long as their contents, as DABC; native: of one size, as MBS")(
       "buffer-size", text_value("BYTES", "64KiB"),
-      "of a native buffer, of others at most; with its header of 48 bytes")(
+      "of a native buffer, maximum of variable ones; with the header of 48 bytes")(
       "stream-buffers", text_value("N", "8"),
-      "native buffers of an MBS stream, which answers one request; events go on from one to the next")(
-      "byte-order", text_value("NAME", "little"), "little or big, of all that is sent")(
+      "native buffers of an MBS stream, the reply to one request; events continue from one to the next")(
+      "byte-order", text_value("NAME", "little"), "little or big, of all data sent")(
       "speed", text_value("X", "0", "as fast as it goes"),
       "times as fast as recorded, by the events' times (1: as recorded)")(
       "rate", text_value("N", "0", "as fast as it goes"), "events per second")(
       "flush-after", text_value("TIME", "100ms"),
-      "with --speed or --rate: an event waits no longer for its buffer to fill")(
-      "loop", text_value("N", "1"), "send the files so often; event numbers go on, times in the data do not")(
-      "clients", text_value("N", "1"), "wait for so many clients before the first event")(
-      "client-timeout", text_value("TIME", "30s"), "a client that takes nothing for so long is sent off")(
-      "client-buffer", text_value("BYTES", "4MiB"), "that wait for a client, at most")(
-      "once", po::bool_switch(), "end when all has been sent (default: wait for the next clients and begin anew)");
+      "with --speed or --rate: the longest that an event waits for its buffer to fill")(
+      "loop", text_value("N", "1"), "send the files N times; event numbers continue, times in the data do not")(
+      "clients", text_value("N", "1"), "wait for N clients before the first event")(
+      "client-timeout", text_value("TIME", "30s"), "an idle client is disconnected after TIME")(
+      "client-buffer", text_value("BYTES", "4MiB"), "maximum waiting for a client")(
+      "once", po::bool_switch(),
+      "end when everything has been sent (default: wait for the next clients and start again)");
 }
 
 [[noreturn]] void refuse(const char* option, const std::string& value, const std::string& known) {
-  throw UserError("--" + std::string(option) + " " + value + " is not known; there are " + known);
+  throw UserError("--" + std::string(option) + " " + value + " is not known; use " + known);
 }
 
 /// Whether an option has the second of two values.
@@ -100,7 +101,7 @@ MbsLayout layout_of(const po::variables_map& values, bool by_request) {
 
 MbsPace pace_of(const po::variables_map& values) {
   const MbsPace pace{.rate = number_option(values, "rate"), .speed = number_option(values, "speed")};
-  if (pace.rate > 0 && pace.speed > 0) throw UserError("--rate and --speed exclude each other; leave one out");
+  if (pace.rate > 0 && pace.speed > 0) throw UserError("--rate and --speed exclude each other; omit one");
   return pace;
 }
 
@@ -135,12 +136,11 @@ void print_summary(const MbsServerTotals& totals, std::uint64_t damaged_places) 
   std::cout << "read " << totals.events << " events of " << totals.event_bytes << " bytes, packed into "
             << totals.buffers << " buffers\nsent " << sent.events << " events in " << sent.buffers << " buffers, "
             << sent.bytes << " bytes, to " << totals.clients << " clients\ndropped " << sent.dropped_events
-            << " events in " << sent.dropped_buffers << " buffers for clients that were too slow\nsent off "
-            << totals.timed_out << " clients that took nothing, " << totals.refused
-            << " that asked for what there is not\nleft out " << damaged_places << " damaged places and "
-            << totals.too_large << " events too large for buffers\n";
+            << " events in " << sent.dropped_buffers << " buffers for slow clients\ndisconnected " << totals.timed_out
+            << " idle clients, " << totals.refused << " with invalid requests\nskipped " << damaged_places
+            << " damaged places and " << totals.too_large << " events too large for buffers\n";
   if (totals.time_jumps != 0)
-    std::cout << "times stepped back or on by more than an hour " << totals.time_jumps << " times\n";
+    std::cout << "times stepped back or ahead by more than an hour " << totals.time_jumps << " times\n";
   std::cout << std::flush;
 }
 
@@ -161,7 +161,7 @@ int serve_command(int argc, const char* const* argv) {
   if (const auto* file = recording.untimed(); file != nullptr && settings.pace.speed > 0) {
     throw UserError(
         "--speed: the times of '" + file->path() +
-        "' are event numbers; say where its times are (lmd:FILE?time=wr), or say --rate N events per second");
+        "' are event numbers; name the source of its times (lmd:FILE?time=wr), or use --rate N events per second");
   }
   catch_stop_signals();
   MbsServer server(settings, recording);

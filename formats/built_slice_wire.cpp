@@ -39,10 +39,10 @@ std::uint64_t sum_of(const std::vector<std::uint32_t>& column) {
 
 [[noreturn]] void contradiction(const std::string& what) { throw std::runtime_error("a built slice " + what); }
 
-/// What others rely on when they walk through the columns.
+/// Invariants on which users of the columns rely.
 void check(const BuiltSlice& slice) {
   const auto& [events, hits] = std::tie(slice.events, slice.hits);
-  if (sum_of(events.n_hits) != hits.size()) contradiction("whose events hold another number of hits than it has");
+  if (sum_of(events.n_hits) != hits.size()) contradiction("whose events do not add up to its hits");
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.hits_in_slice[i] > events.n_hits[i])
       contradiction("with more hits of an event in it than the event has");
@@ -50,7 +50,7 @@ void check(const BuiltSlice& slice) {
   if (!hits.payload_words.empty() && hits.payload_words.size() != hits.size())
     contradiction("with payload words for only some of its hits");
   if (sum_of(hits.payload_words) != hits.payload.size())
-    contradiction("with another number of words than its hits have");
+    contradiction("with a number of words that differs from that of its hits");
   for (const auto& loss : slice.losses) {
     if (!known(loss.cause)) contradiction("with a loss of unknown cause");
   }
@@ -78,18 +78,18 @@ std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSl
 
 void from_wire(std::span<const std::byte> bytes, BuiltSlice& out) {
   BuiltSliceHead head;
-  if (bytes.size() < sizeof head) contradiction("without its head");
+  if (bytes.size() < sizeof head) contradiction("without its header");
   std::memcpy(&head, bytes.data(), sizeof head);
   bytes = bytes.subspan(sizeof head);
   out.ledger = head.ledger;
   for_each_column(out, head, [&](auto& column, std::uint64_t n) {
     const std::uint64_t size = n * sizeof(column[0]);
-    if (n > bytes.size() || size > bytes.size()) contradiction("shorter than its head says");
+    if (n > bytes.size() || size > bytes.size()) contradiction("shorter than its header says");
     column.resize(n);
     if (n != 0) std::memcpy(column.data(), bytes.data(), size);
     bytes = bytes.subspan(std::min(bytes.size(), size + padding(size)));
   });
-  if (!bytes.empty()) contradiction("longer than its head says");
+  if (!bytes.empty()) contradiction("longer than its header says");
   check(out);
 }
 

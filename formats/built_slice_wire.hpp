@@ -8,8 +8,8 @@
 
 #include "formats/event.hpp"
 
-/// How a BuiltSlice travels from a builder to a filter: BuiltSliceHead, then the columns one behind
-/// the other in the order of the structs in event.hpp, each padded to 8 bytes.
+/// How a BuiltSlice travels from a builder to a filter: BuiltSliceHead, then the columns back to back in the order of
+/// the structs in event.hpp, each padded to 8 bytes.
 namespace eventloom {
 
 struct BuiltSliceHead {
@@ -22,10 +22,10 @@ struct BuiltSliceHead {
   std::uint64_t n_losses = 0;
 };
 
-/// Views into `slice` and `head`, which must stay unchanged while they are in use. Fills `head`.
+/// Views into `slice` and `head`, which must not change while they are in use. Fills `head`.
 std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head);
 
-/// The opposite. `bytes` is aligned to 8. Throws std::runtime_error when sizes, counts or causes cannot be.
+/// The inverse. `bytes` is aligned to 8. Throws std::runtime_error when sizes, counts or causes are invalid.
 void from_wire(std::span<const std::byte> bytes, BuiltSlice& out);
 
 }  // namespace eventloom

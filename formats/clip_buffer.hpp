@@ -10,9 +10,9 @@
 
 namespace eventloom {
 
-/// Appends to `out` what a stored epoch buffer of `stream` has in `epochs`, which overlap its own, sealed anew as a
-/// buffer of its own; nothing when there are no hits. Returns its header; nothing, and appends nothing, when the
-/// words are not intact or not the marker format. `stored` is aligned to 4 bytes.
+/// Appends the part of a stored epoch buffer of `stream` that lies in `epochs`, which overlap its own, to `out`, as a
+/// sealed buffer of its own; nothing when there are no hits. Returns its header; nothing, and appends nothing, when the
+/// words are not intact or violate the marker format. `stored` is aligned to 4 bytes.
 std::optional<EpochBufferHeader> clip_stored(std::span<const std::byte> stored, EpochRange epochs,
                                              const StreamHeader& stream, std::vector<std::byte>& out);
 

@@ -6,13 +6,13 @@
 
 namespace eventloom {
 
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`; of "123456789" it is 0xe3069283.
-/// Continues an earlier one when `seed` is that one's result.
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`; of "123456789" it is 0xe3069283. Continues a previous one
+/// when `seed` is its result.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 
-/// The same of a few words, each as its 8 bytes in little-endian order. For small headers on the way
-/// of every message: it reads words as they were written, where the wide loads of crc32c() would
-/// have to wait for narrow stores to leave the core.
+/// The same for a few words, each as its 8 bytes in little-endian order. For the small headers of every message: it
+/// reads words as they were written, whereas the wide loads of crc32c() would have to wait for narrow stores to leave
+/// the core.
 std::uint32_t crc32c_of_words(std::span<const std::uint64_t> words);
 
 }  // namespace eventloom

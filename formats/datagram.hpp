@@ -16,7 +16,7 @@
 ///   offset  0 u32 magic, bytes "ELVD"      4 u32 CRC32C of bytes 8 to the end of the datagram
 ///           8 u8  version, 1               9 u8  kind (DatagramKind)      10 u16 zero
 ///          12 u32 source id               16 u32 session: drawn at random when the sender starts, so that
-///                                                another one is a stream begun anew
+///                                                a different one indicates a restart
 ///          20 u32 data: where in its epoch buffer the fragment lies, bytes; else 0
 ///          24 u64 data: number of the epoch buffer in the stream sent, from 0; mark, end: number of the
 ///                 next one; header: 0
@@ -31,12 +31,12 @@
 ///           padding, with their own checksums. `source`, `sequence` and `hits_before` in that header are
 ///           those of the stream sent; `stream_offset` is free.
 ///   mark    u64 epoch: no epoch buffer that begins before it will follow; u64 hits sent so far. Sent when
-///           nothing else has been for a while: a quiet source holds up nobody, and the loss of the last
+///           nothing else has been for a while: a quiet source delays no other, and the loss of the last
 ///           datagrams shows.
 ///   end     as mark: the stream is over. Sent three times, for none is acknowledged.
 ///
-/// Nothing is ever sent back. Loss, duplicates and reordering are seen by the sequence, lost hits by
-/// `hits_before` of the epoch buffers.
+/// There are no replies. The sequence reveals loss, duplicates and reordering, `hits_before` of the epoch buffers the
+/// number of lost hits.
 namespace eventloom {
 
 enum class DatagramKind : std::uint8_t { header = 1, data = 2, mark = 3, end = 4 };
@@ -75,15 +75,15 @@ struct DatagramStream {
   StreamHeader header;
 };
 
-/// The greatest UDP datagram of IPv4: 65535 less the headers of IP and UDP.
+/// The largest UDP datagram of IPv4: 65535 less the headers of IP and UDP.
 inline constexpr std::size_t kMaxDatagramBytes = 65507;
-/// The greatest stored epoch buffer that may be sent: millions of hits in one epoch. A receiver must be able to
-/// hold several while they wait for fragments, for each of its boards.
+/// The largest stored epoch buffer that may be sent: millions of hits in one epoch. A receiver must be able to hold
+/// several per board while they wait for fragments.
 inline constexpr std::uint32_t kMaxSentBufferBytes = 32U << 20;
-/// The smallest datagram that any stream's header fits into, without its text.
+/// The smallest datagram that fits any stream's header, without its text.
 inline constexpr std::size_t kMinHeaderDatagramBytes = sizeof(DatagramHeader) + sizeof(std::int64_t) + 128;
 
-/// Sets the checksum. For senders that hand header and contents to the system apart.
+/// Sets the checksum. For senders that pass header and contents to the system separately.
 void seal(DatagramHeader& header, std::span<const std::byte> contents);
 
 /// Seals the header and writes it and the contents to the start of `out`, which must have room for both.
@@ -91,18 +91,18 @@ void seal(DatagramHeader& header, std::span<const std::byte> contents);
 std::span<std::byte> compose_datagram(DatagramHeader& header, std::span<const std::byte> contents,
                                       std::span<std::byte> out);
 
-/// Contents of a header datagram of at most `datagram_bytes`, at least kMinHeaderDatagramBytes, in all.
+/// Contents of a header datagram of at most `datagram_bytes` in all, at least kMinHeaderDatagramBytes.
 std::vector<std::byte> encode_datagram_stream(const DatagramStream& stream, std::size_t datagram_bytes);
 
-/// A datagram that is as drawn above. The contents are a view of what was read, aligned to nothing.
+/// A valid datagram. The contents are an unaligned view of the bytes read.
 struct Datagram {
   DatagramHeader header;
   std::span<const std::byte> contents;
 };
 
-/// Checks everything that does not need another datagram: magic, version, kind, fields that must be zero,
-/// checksum, the size of the contents by kind; that a fragment lies inside its epoch buffer and that this
-/// is at least a header, whole words of 8 bytes, and at most kMaxSentBufferBytes. `bytes` may be anything.
+/// Checks everything that does not depend on other datagrams: magic, version, kind, fields that must be zero, checksum,
+/// the size of the contents by kind; that a fragment lies inside its epoch buffer and that this is at least a header,
+/// whole words of 8 bytes, and at most kMaxSentBufferBytes. `bytes` are untrusted.
 std::optional<Datagram> read_datagram(std::span<const std::byte> bytes);
 
 /// Of a datagram of kind mark or end.

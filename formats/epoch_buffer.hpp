@@ -23,9 +23,9 @@ namespace eventloom {
 ///          48 u64 offset of this header in its stream file, bytes
 ///          56 u64 number of this buffer in its stream
 ///
-/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). One with hits but
-/// without any words stands for a stretch that was lost before it was recorded, with as many hits.
-/// With the offset a buffer that stands where it does not belong shows; with the hits before it the
+/// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). A buffer with hits but
+/// without words represents a stretch that was lost before it was recorded, with as many hits. The offset reveals a
+/// buffer in the wrong place; the number of earlier hits reveals how many hits were lost before it.
 /// hits lost in front of it can be counted.
 struct EpochBufferHeader {
   static constexpr std::uint32_t kMagic = 0x46425045U;
@@ -51,8 +51,8 @@ struct EpochBufferHeader {
 };
 static_assert(sizeof(EpochBufferHeader) == 64 && std::is_trivially_copyable_v<EpochBufferHeader>);
 
-/// Sets the checksum of the header alone, for an epoch buffer that moves to another place in a stream: its words,
-/// damaged or not, keep theirs.
+/// Sets the checksum of the header alone, for an epoch buffer that is moved within a stream: its words, damaged or not,
+/// keep theirs.
 void seal_header(EpochBufferHeader& header);
 /// Sets both checksums.
 void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
@@ -60,46 +60,46 @@ void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words);
 /// Seals a header and appends it with its words, as stored bytes, to `out`.
 void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out);
 
-/// The header at the start of `bytes` if its magic and checksum are right and it names a range of
-/// epochs; it may still promise more words than `bytes` has.
+/// The header at the start of `bytes` if its magic and checksum are right and its range of epochs is valid; it may
+/// still announce more words than `bytes` has.
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes);
 
 /// CRC32C of the words against the header.
 bool words_intact(const EpochBufferHeader& header, std::span<const std::uint32_t> words);
 
-/// The words behind a header at the start of `bytes`, which must hold the whole buffer and be
-/// aligned to 4 bytes. A view: lives as long as `bytes`.
+/// The words after a header at the start of `bytes`, which must hold the whole buffer and be aligned to 4 bytes. A
+/// view: lives as long as `bytes`.
 std::span<const std::uint32_t> words_of(const EpochBufferHeader& header, std::span<const std::byte> bytes);
 
-/// Collects the hits of one source, in rising time, into epoch buffers, and appends them as stored
-/// bytes to a vector that the caller hands over at each close.
+/// Collects the hits of one source, in rising time, into epoch buffers, and appends them as stored bytes to a vector
+/// that the caller passes at each close.
 class EpochBufferEncoder {
  public:
   struct Limits {
-    /// A buffer never spans a multiple of this many epochs, so that a slice of as many epochs is
-    /// made of whole buffers.
+    /// A buffer never spans a multiple of this many epochs, so that a slice of as many epochs consists of whole
+    /// buffers.
     std::uint32_t epochs_per_buffer = 16;
     /// A buffer is closed at the end of the epoch in which it reaches this size.
     std::uint32_t words_per_buffer = 512;
   };
 
-  /// `stream_offset`: where in the stream the first buffer will stand, bytes.
+  /// `stream_offset`: offset of the first buffer in the stream, bytes.
   EpochBufferEncoder(std::uint32_t source, std::uint32_t epoch_ticks, std::uint64_t stream_offset, Limits limits);
   EpochBufferEncoder(const EpochBufferEncoder&) = delete;
   EpochBufferEncoder& operator=(const EpochBufferEncoder&) = delete;
 
-  /// True when a hit at `time` belongs to another buffer than the one that is open: close first.
+  /// True when a hit at `time` does not belong to the open buffer: close first.
   [[nodiscard]] bool must_close_before(Tick time) const;
   /// `time` not before that of the last hit. `payload` as in MarkerWriter::channel.
   void add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload);
   /// Appends the open buffer, if there is one, to `out` and returns its header.
   std::optional<EpochBufferHeader> close(std::vector<std::byte>& out);
 
-  /// First epoch of the buffer that is open, if one is.
+  /// First epoch of the open buffer, if one is open.
   [[nodiscard]] std::optional<Epoch> open_from() const {
     return open_.n_hits == 0 ? std::nullopt : std::optional(open_.first_epoch);
   }
-  /// Stored bytes of the open buffer, at most.
+  /// Upper limit of the open buffer's stored bytes.
   [[nodiscard]] std::size_t open_bytes() const {
     constexpr std::size_t kMost = sizeof(EpochBufferHeader) + sizeof(std::uint64_t) + sizeof(std::uint32_t);
     return kMost + words_.size() * sizeof(std::uint32_t);

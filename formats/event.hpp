@@ -23,22 +23,22 @@ enum EventFlag : std::uint32_t {
 
 /// Why hits did not reach event building; the names of `/ledger/hits_dropped_*`.
 enum class DropCause : std::uint8_t {
-  corrupt,              ///< not as the format demands
-  duplicate,            ///< there before: an epoch buffer, or an event of the same number
+  corrupt,              ///< violates the format
+  duplicate,            ///< repeated: an epoch buffer, or an event of the same number
   out_of_order,         ///< an epoch buffer that comes late
-  repeated_incomplete,  ///< the unfinished first copy of an event that its writer began anew
-  out_of_step,          ///< an event whose number does not fit its neighbours, or whose trigger other sources deny
-  untimed,              ///< an event without the time stamp that was asked for
-  lost,                 ///< on the way from a live source
-  late,                 ///< of a live source: when they came their slice had been closed
-  congested,            ///< of a live source: the run could not take them
+  repeated_incomplete,  ///< the unfinished first copy of an event that its writer repeated
+  out_of_step,  ///< an event whose number does not fit its neighbours, or whose trigger other sources contradict
+  untimed,      ///< an event without the requested time stamp
+  lost,         ///< on the way from a live source
+  late,         ///< of a live source: they came after their slice had been closed
+  congested,    ///< of a live source: the run could not take them
 };
 inline constexpr std::array<std::string_view, 9> kDropCauseNames = {
     "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed",
     "lost",    "late",      "congested"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 
-/// Whether a cause that was read from somewhere is one.
+/// Whether an untrusted value is a cause.
 constexpr bool known(DropCause cause) { return static_cast<std::size_t>(cause) < kDropCauses; }
 
 /// Damage of a stream of time-sorted hits itself: hits of any source may be missing.
@@ -49,13 +49,13 @@ struct Damage {
   std::uint64_t first_epoch = 0;  ///< the slice that owns this epoch accounts for it
   std::uint64_t n_epochs = 0;     ///< epochs that may lack hits: events touching them are incomplete
   std::uint64_t file_offset = 0;  ///< bytes, in the source's stream
-  std::uint32_t n_hits = 0;       ///< hits lost as far as the headers and the index tell
+  std::uint32_t n_hits = 0;       ///< hits lost, as far as the headers and the index tell
   DropCause cause = DropCause::corrupt;
   std::uint8_t reserved = 0;
   std::uint16_t origin = 0;  ///< in streams of time-sorted hits: the source of the hits, or kAllOrigins
 };
 static_assert(sizeof(Damage) == 32);
-/// Damage of no epochs has its place in one all the same; that to the end of time ends with it.
+/// Damage of no epochs still belongs to one; damage up to the end of time ends with it.
 inline EpochRange epochs_of(const Damage& damage) {
   constexpr Epoch kLast = std::numeric_limits<Epoch>::max();
   const std::uint64_t n = std::max<std::uint64_t>(damage.n_epochs, 1);
@@ -92,21 +92,20 @@ struct EventColumns {
   std::vector<std::uint32_t> n_hits;
   std::vector<std::uint32_t> flags;
   std::vector<std::uint64_t> sources_missing;
-  /// How many of the event's hits lie in the slice; the ledger row of the slice counts just these.
+  /// Hits of the event that lie in the slice; the ledger row of the slice counts only these.
   std::vector<std::uint32_t> hits_in_slice;
-  /// 0 for an event that another slice owns and that is here only because it holds hits of this one.
+  /// 0 for an event of another slice that is here only because it holds hits of this one.
   std::vector<std::uint8_t> owned;
 
   [[nodiscard]] std::size_t size() const { return time.size(); }
 };
 
-/// Hits of the events, in the order of the events; inside an event by (time, source, position in
-/// the source's stream).
+/// Hits of the events, in the order of the events; within an event by (time, source, position in the source's stream).
 struct HitColumns {
   std::vector<Tick> time;
   std::vector<std::uint32_t> channel;
   std::vector<std::uint16_t> source;
-  /// Payload words of each hit; empty when the run has no payload at all.
+  /// Payload words of each hit; empty when the run has no payload.
   std::vector<std::uint32_t> payload_words;
   std::vector<std::uint32_t> payload;
 
@@ -120,14 +119,14 @@ struct SourceLoss {
   std::uint64_t n_hits = 0;
 };
 
-/// What a builder makes of a slice. Before the filter `ledger.hits_rejected` is 0 and
-/// `ledger.hits_in_events` counts the hits of all events in it, foreign ones included.
+/// A builder's result for a slice. Before the filter `ledger.hits_rejected` is 0 and `ledger.hits_in_events` counts the
+/// hits of all events in it, foreign ones included.
 struct BuiltSlice {
   LedgerRow ledger;
   EventColumns events;
   HitColumns hits;
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
-  std::vector<SourceLoss> losses;              ///< those that the builder itself has found
+  std::vector<SourceLoss> losses;              ///< those found by the builder itself
 
   [[nodiscard]] SliceId slice() const { return {ledger.slice}; }
 };

@@ -11,19 +11,19 @@ namespace {
 constexpr std::uint64_t kModulus = 65535;
 /// Words side by side, which the compiler puts into vectors.
 constexpr std::size_t kLanes = 8;
-/// So many rows of them until the sums of a lane might overflow 32 bits.
+/// Rows of words until the sums of a lane might overflow 32 bits.
 constexpr std::size_t kRows = 256;
 
-/// 0 stays 0; other multiples of the modulus become the modulus, as the end-around carries of the sums have it.
+/// 0 stays 0; other multiples of the modulus become the modulus, as the end-around carries of the sums give it.
 std::uint64_t reduced(std::uint64_t value) { return value == 0 ? 0 : (value - 1) % kModulus + 1; }
 
-/// The sums over a block of words as if it stood alone.
+/// The sums over a single block of words.
 struct Sums {
   std::uint64_t plain = 0;
   std::uint64_t of_sums = 0;
 };
 
-/// A loop that the compiler turns into vector instructions.
+/// A loop that the compiler vectorises.
 [[gnu::always_inline]] inline Sums sums_of_rows(const std::byte* bytes, std::size_t rows) {
   std::array<std::uint32_t, kLanes> plain{};
   std::array<std::uint32_t, kLanes> of_sums{};
@@ -72,7 +72,7 @@ Sums sums_of_words(const std::byte* bytes, std::size_t words) {
   return sums;
 }
 
-/// Swapping the bytes of every word is multiplying each by 256, modulo 65535: it may as well be done to the sum.
+/// Swapping the bytes of every word multiplies it by 256, modulo 65535: so it suffices to do that to the sum.
 std::uint32_t swapped(std::uint64_t sum) { return static_cast<std::uint32_t>((sum >> 8U | sum << 8U) & 0xffffU); }
 
 }  // namespace

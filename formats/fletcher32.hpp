@@ -6,9 +6,9 @@
 
 namespace eventloom {
 
-/// The checksum that HDF5's filter "fletcher32" puts behind each chunk, bit for bit: Fletcher's sums, modulo 65535, of
-/// 16-bit words with the high byte first. May be fed in pieces, each of an even number of bytes. Several
-/// times as fast as HDF5's own.
+/// The checksum that HDF5's filter "fletcher32" appends to each chunk, bit for bit: Fletcher's sums, modulo 65535, of
+/// 16-bit words with the high byte first. May be fed in pieces, each of an even number of bytes. Several times as fast
+/// as HDF5's own.
 class Fletcher32 {
  public:
   void add(std::span<const std::byte> bytes);

@@ -11,14 +11,14 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "the byte orders below are told apart on little-endian hosts");
 
-/// A decoding that is larger has its bytes reversed.
+/// A larger decoding has its bytes reversed.
 constexpr std::uint32_t kMaxDecoding = 0xffffff;
 
 inline std::uint16_t reversed(std::uint16_t word) { return __builtin_bswap16(word); }
 inline std::uint32_t reversed(std::uint32_t word) { return __builtin_bswap32(word); }
 inline std::uint64_t reversed(std::uint64_t word) { return __builtin_bswap64(word); }
 
-/// The `n` words of a header in native order; nothing when the second of them, the decoding, tells no order.
+/// The `n` words of a header in native order; nothing when the second of them, the decoding, shows no byte order.
 template <std::size_t n>
 std::optional<std::array<std::uint32_t, n>> header_words(std::span<const std::byte> bytes, bool& big_endian) {
   std::array<std::uint32_t, n> words;
@@ -31,7 +31,7 @@ std::optional<std::array<std::uint32_t, n>> header_words(std::span<const std::by
   return words;
 }
 
-/// A loop that the compiler turns into vector instructions.
+/// A loop that the compiler vectorises.
 template <class Word>
 [[gnu::always_inline]] inline void reverse_words(const std::byte* __restrict in, std::size_t n,
                                                  std::byte* __restrict out) {
@@ -46,7 +46,7 @@ template <class Word>
 void reverse_words_32(const std::byte* in, std::size_t n, std::byte* out) { reverse_words<std::uint32_t>(in, n, out); }
 
 #if defined(__x86_64__)
-// What every x86-64 has cannot shuffle bytes; AVX2 can, five times as fast.
+// Baseline x86-64 cannot shuffle bytes; AVX2 can, five times as fast.
 [[gnu::target("avx2")]] void reverse_words_32_avx2(const std::byte* in, std::size_t n, std::byte* out) {
   reverse_words<std::uint32_t>(in, n, out);
 }

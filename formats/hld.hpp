@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-/// HADES list-mode data (HLD), as DABC's HADES plug-in and the HADES event builders write it: events one behind
-/// the other, without any header of the file.
+/// HADES list-mode data (HLD), as DABC's HADES plug-in and the HADES event builders write it: events back to back,
+/// without a file header.
 ///
 ///   event, 32 bytes                       subevent, 16 bytes
 ///    0 u32 size                            0 u32 size
@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kHldEventDecoding = 0x00030001;
 inline constexpr std::uint32_t kHldBeginRun = 0x00010002;
 inline constexpr std::uint32_t kHldEndRun = 0x00010003;
 inline constexpr std::uint32_t kHldErrorBit = 0x80000000;
-/// Of a unit; what claims to be larger is damaged.
+/// Of a unit; a larger one is damaged.
 inline constexpr std::uint32_t kHldMaxBytes = 256U << 20;
 
 struct HldEventHeader {
@@ -63,29 +63,29 @@ struct HldSubeventHeader {
   [[nodiscard]] bool has_error() const { return (id & kHldErrorBit) != 0; }
   /// log2 of the bytes of a word.
   [[nodiscard]] std::uint32_t word_log2() const { return decoding >> 16 & 0xffU; }
-  /// Of the data; a size that is no multiple of it leaves a rest that is no word.
+  /// Of the data; a size that is not a multiple of it leaves an incomplete word.
   [[nodiscard]] std::size_t word_bytes() const { return std::size_t{1} << word_log2(); }
 };
 /// The longest words known have 8 bytes.
 inline constexpr std::uint32_t kHldMaxWordLog2 = 3;
 
-/// Where the next unit begins behind one of `size` bytes.
+/// Where the unit after one of `size` bytes begins.
 constexpr std::uint64_t hld_padded(std::uint64_t size) { return (size + 7) & ~std::uint64_t{7}; }
 
-/// The header at the start of `bytes`; nothing when they are too few or the decoding tells no byte order. Sizes
-/// are as found.
+/// The header at the start of `bytes`; nothing when they are too few or the decoding shows no byte order. Sizes are
+/// unchecked.
 std::optional<HldEventHeader> read_hld_event_header(std::span<const std::byte> bytes);
 std::optional<HldSubeventHeader> read_hld_subevent_header(std::span<const std::byte> bytes);
 
-/// Copies data whose words have `word_bytes` (1, 2, 4 or 8), each word with its bytes reversed; a rest that is no
-/// whole word as it is. `out` has as many bytes as `data` and does not overlap it.
+/// Copies data whose words have `word_bytes` (1, 2, 4 or 8), each word with its bytes reversed; an incomplete word is
+/// copied unchanged. `out` has as many bytes as `data` and does not overlap it.
 void copy_hld_reversed(std::span<const std::byte> data, std::size_t word_bytes, std::byte* out);
 
-/// Words of TRB3 boards inside of a subevent: subsubevents, each a head and so many words. The words of a TDC:
+/// Words of TRB3 boards inside a subevent: subsubevents, each a header and its words. The words of a TDC:
 ///
 ///   31  29 28        22 21        12 11 10         0
 ///   001    header
-///   011    epoch counter of 28 bits, steps of 10.24 us; holds for the times behind it
+///   011    epoch counter of 28 bits, steps of 10.24 us; valid for the times after it
 ///   1..    channel 7  | fine time 10 | 1 | coarse 11    a time; bit 11: rising edge; coarse in steps of 5 ns
 ///   010    debugging
 ///   000    trailer

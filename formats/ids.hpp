@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// A number that names one kind of thing. Ids of different kinds neither convert into nor compare
-/// with each other; `value` is the way in and out (array indices, wire fields).
+/// A number that identifies one kind of thing. Ids of different kinds neither convert into nor compare with each other;
+/// `value` is for array indices and wire fields.
 template <class Tag, class Rep>
 struct Id {
   Rep value{};

@@ -8,12 +8,12 @@
 #include <span>
 #include <type_traits>
 
-/// List-mode data (LMD) of GSI's Multi Branch System (MBS) and of DABC, as their writers lay it out: the headers
-/// s_filhe, s_bufhe, s_ve10_1 and s_ves10_1 of the MBS manuals and DABC's mbs/MbsTypeDefs.h.
+/// List-mode data (LMD) of GSI's Multi Branch System (MBS) and of DABC, as written by them: the headers s_filhe,
+/// s_bufhe, s_ve10_1 and s_ves10_1 of the MBS manuals and DABC's mbs/MbsTypeDefs.h.
 ///
-/// All is 32-bit words in the writer's byte order. A reader of the other order swaps word by word, and finds
+/// All data are 32-bit words in the writer's byte order. A reader of the other order swaps word by word, and finds
 /// fields of 16 and 8 bits at their place in the swapped word. The structures below are that little-endian view.
-/// Lengths (`dlen`) count 16-bit words and leave out the element's first 8 bytes.
+/// Lengths (`dlen`) count 16-bit words, without the element's first 8 bytes.
 ///
 ///   element      0 dlen u32            4 type u16  6 subtype u16
 ///   event        0 dlen    4 10/1      8 dummy u16  10 trigger u16   12 number u32            then subevents
@@ -29,13 +29,13 @@
 ///   | 101/2 index, or nothing  |            +---------------------------+
 ///   +--------------------------+            | ...                       |
 ///
-/// An event that does not fit into the rest of a buffer goes on in the next one: its first fragment keeps the
-/// event's header with the words that are in this buffer, the others are elements of the buffer's type. The
-/// event's dlen is the sum of its fragments'.
+/// An event that does not fit into the rest of a buffer continues in the next one: its first fragment keeps the event's
+/// header with the words in this buffer, the others are elements of the buffer's type. The event's dlen is the sum of
+/// its fragments'.
 namespace eventloom {
 
 struct LmdElement {
-  std::uint32_t dlen = 0;  ///< 16-bit words behind these 8 bytes
+  std::uint32_t dlen = 0;  ///< 16-bit words after these 8 bytes
   std::uint16_t type = 0;
   std::uint16_t subtype = 0;
 
@@ -67,19 +67,19 @@ struct LmdSubeventHeader {
 struct LmdBufferHeader {
   LmdElement element;            ///< dlen: half of what follows the 48 bytes; 10/1, of DABC 100/1
   std::uint16_t used_short = 0;  ///< 16-bit words of elements, see used()
-  std::uint8_t continues = 0;    ///< the first element is the rest of an event that began in the buffer before
-  std::uint8_t goes_on = 0;      ///< the last event goes on in the next buffer
+  std::uint8_t continues = 0;    ///< the first element continues an event of the previous buffer
+  std::uint8_t has_more = 0;     ///< the last event continues in the next buffer
   std::uint32_t number = 0;
   std::uint32_t elements = 0;  ///< fragments included
   std::uint32_t temporary = 0;
   std::uint32_t seconds = 0;     ///< since 1970
   std::uint32_t fraction = 0;    ///< ms, newer writers ns
   std::uint32_t byte_order = 0;  ///< 1 in the writer's order; old files may have 0
-  std::uint32_t last_dlen = 0;   ///< of the whole last event, where it goes on
+  std::uint32_t last_dlen = 0;   ///< of the whole last event, where it continues
   std::uint32_t used_long = 0;
   std::uint32_t free = 0;
 
-  /// Longer buffers have their used words in the 32-bit field.
+  /// Longer buffers use the 32-bit field for their used words.
   static constexpr std::uint32_t kMaxShortDlen = 16360;
   [[nodiscard]] bool is_long() const { return element.dlen > kMaxShortDlen || element.type == 100; }
   [[nodiscard]] std::uint32_t used() const { return is_long() ? used_long : used_short; }
@@ -91,14 +91,14 @@ struct LmdFlatHeader {
   std::uint32_t max_words = 0;  ///< DABC: 0x7ffffff4
   std::uint16_t type = 0;       ///< 101
   std::uint16_t subtype = 0;    ///< 1
-  std::uint64_t table = 0;      ///< where the index lies, in units of 4 bytes; 0: there is none
+  std::uint64_t table = 0;      ///< offset of the index, in units of 4 bytes; 0: none
   std::uint32_t elements = 0;
   std::uint32_t offset_bytes = 0;  ///< of an offset in the index: 4 or 8
   std::uint32_t seconds = 0;       ///< since 1970
   std::uint32_t nanoseconds = 0;
   std::uint32_t byte_order = 0;     ///< 1
   std::uint32_t written_order = 0;  ///< 1 little-endian, 2 big-endian, 0 unknown
-  std::uint32_t used = 0;           ///< 16-bit words of header that follow, in no byte order
+  std::uint32_t used = 0;           ///< 16-bit words of header that follow, in no defined byte order
   std::uint32_t free = 0;
 };
 
@@ -119,7 +119,7 @@ Header load_lmd(std::span<const std::byte> bytes) {
   return header;
 }
 
-/// Copies `from` to `to`, each whole 32-bit word in the other byte order; what is left over stays as it is.
+/// Copies `from` to `to`, each whole 32-bit word in the other byte order; a remainder is copied unchanged.
 inline void swap_lmd_words(std::span<const std::byte> from, std::byte* to) {
   const std::size_t whole = from.size() / 4 * 4;
   for (std::size_t i = 0; i < whole; i += 4) {
@@ -135,7 +135,7 @@ inline void swap_lmd_words(std::span<const std::byte> from, std::byte* to) {
 constexpr std::uint32_t lmd_id(std::uint8_t control, std::uint8_t crate, std::uint16_t procid) {
   return std::uint32_t{control} << 24 | std::uint32_t{crate} << 16 | procid;
 }
-/// The channel of the hit that a subevent becomes. Where control or crate is above 63 two ids may share one.
+/// The channel of a subevent's hit. Where control or crate is above 63 two ids may share one.
 constexpr std::uint32_t lmd_channel(std::uint32_t id) {
   return (id >> 24 & 0x3fU) << 22 | (id >> 16 & 0x3fU) << 16 | (id & 0xffffU);
 }

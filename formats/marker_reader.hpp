@@ -10,13 +10,13 @@
 
 namespace eventloom {
 
-/// Where and why words are not the marker format. `word` counts from the first word read.
+/// Where and why words violate the marker format. `word` counts from the first word read.
 struct FormatError {
   std::size_t word = 0;
   const char* reason = "";
 };
 
-/// What one epoch buffer promises about the words in it.
+/// Properties of one epoch buffer that its words must satisfy.
 struct MarkerContext {
   EpochRange epochs;          ///< epochs that may be opened, each at most once, in rising order
   std::uint32_t epoch_ticks;  ///< times must be below
@@ -29,8 +29,8 @@ constexpr Epoch unwrap_epoch(std::uint32_t low28, Epoch from) { return from + ((
 /// Calls `visit` for each item of one epoch buffer, in the order of the words:
 ///   epoch(Epoch), hit(tick_in_epoch, channel, span of payload words), tag(tag), peak(Peak),
 ///   histogram(first_bin, span of bins), schedule(span of words, three an entry).
-/// Stops at the first word that is not the format and returns where and why; what was visited
-/// before it has been visited. Times inside an epoch need not rise.
+/// Stops at the first word that violates the format and returns where and why; earlier items have been visited by then.
+/// Times inside an epoch need not rise.
 template <class Visitor>
 class MarkerReader {
  public:

@@ -93,10 +93,10 @@ class MarkerWriter {
   explicit MarkerWriter(std::vector<std::uint32_t>& words) : words_(words) {}
 
   void epoch(Epoch epoch);
-  /// Opens a T-group; the hits, peaks and tags that follow belong to it until the next marker of
-  /// another kind or finish().
+  /// Opens a T-group; the following hits, peaks and tags belong to it until the next marker of another kind or
+  /// finish().
   void time(std::uint32_t tick_in_epoch);
-  /// Payload as the reader's table demands it; the length word, where the table asks for one, included.
+  /// Payload as required by the reader's table, including the length word where the table asks for one.
   void channel(std::uint32_t channel, std::span<const std::uint32_t> payload = {});
   void peak(Peak peak);
   void tag(std::uint32_t tag);

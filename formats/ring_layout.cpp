@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint64_t joined(std::uint64_t low, std::uint64_t high) { return low | high << 32; }
 
-/// Keeps the compiler from joining this word with its neighbours to one wide load: what was written in
-/// narrow pieces cannot be read in wide ones before it has left the core's store buffer, which takes
-/// longer than all the rest of sending a small message.
+/// Keeps the compiler from merging this word with its neighbours into one wide load: data written in narrow pieces
+/// cannot be read in wide ones before they have left the core's store buffer, which takes longer than the rest of
+/// sending a small message.
 std::uint64_t alone(std::uint64_t word) {
   asm("" : "+r"(word));
   return word;
@@ -31,12 +31,12 @@ std::uint32_t CellDescriptor::checksum() const {
 }
 
 std::uint32_t CreditBlock::checksum() const {
-  const std::array<std::uint64_t, 2> words = {released, window};
+  const std::array<std::uint64_t, 2> words = {released, slice_limit};
   return crc32c_of_words(words);
 }
 
 void ChunkHeader::store(std::byte* to) const {
-  const std::uint64_t flags = kind | std::uint64_t{goes_on} << 16 | std::uint64_t{has_body_crc} << 24;
+  const std::uint64_t flags = kind | std::uint64_t{has_more} << 16 | std::uint64_t{has_body_crc} << 24;
   Words words = {alone(slice),          alone(total_bytes),      alone(offset),
                  joined(bytes, origin), joined(flags, n_damage), body_crc};
   words.back() = joined(body_crc, crc32c_of_words(words));
@@ -56,7 +56,7 @@ std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from) {
   header.bytes = static_cast<std::uint32_t>(words[3]);
   header.origin = static_cast<std::uint32_t>(words[3] >> 32);
   header.kind = static_cast<std::uint16_t>(words[4]);
-  header.goes_on = static_cast<std::uint8_t>(words[4] >> 16);
+  header.has_more = static_cast<std::uint8_t>(words[4] >> 16);
   header.has_body_crc = static_cast<std::uint8_t>(words[4] >> 24);
   header.n_damage = static_cast<std::uint32_t>(words[4] >> 32);
   header.body_crc = static_cast<std::uint32_t>(words[5]);

@@ -9,7 +9,7 @@
 
 #include "formats/event.hpp"
 
-/// What lies in an RMA window, per (sender, receiver) pair; little-endian.
+/// Layout of an RMA window, per (sender, receiver) pair; little-endian.
 ///
 ///   receiver's window                               sender's window
 ///   +------------------------------------------+    +-------------+
@@ -18,11 +18,10 @@
 ///   +------------------------------------------+
 ///     written by the sender alone
 ///
-/// A cell holds chunks: their bodies one behind the other, each padded to 8 bytes; then, from the next
-/// multiple of 64 bytes on, their headers in the same order, but for the first, which stands in the
-/// descriptor. Headers stand together, and a lone one in the line that is read anyway, because each cache
-/// line that the receiver reads has to be won back by the sender for the next round.
-/// Every piece proves itself by number and CRC32C; see core/ring/README.md for the protocol.
+/// A cell holds chunks: their bodies back to back, each padded to 8 bytes; then, from the next multiple of 64 bytes on,
+/// their headers in the same order, except the first, which is in the descriptor. Headers are kept together, and a lone
+/// one in the line that is read anyway, because the sender must regain each cache line that the receiver reads for the
+/// next round. Number and CRC32C validate every piece; see core/ring/README.md for the protocol.
 namespace eventloom {
 
 struct RingGeometry {
@@ -38,27 +37,26 @@ struct RingGeometry {
 
 /// What the receiver grants its sender.
 struct alignas(64) CreditBlock {
-  std::uint64_t released = 0;  ///< cells given back since the start
-  std::uint64_t window = 0;    ///< the receiver takes slices below this number
-  std::uint32_t crc = 0;       ///< CRC32C of the 16 bytes before it
+  std::uint64_t released = 0;     ///< cells released since the start
+  std::uint64_t slice_limit = 0;  ///< the receiver accepts slices below this number
+  std::uint32_t crc = 0;          ///< CRC32C of the 16 bytes before it
 
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CreditBlock) == 64);
 
-/// One piece of a message: of what one origin has for one slice. In a cell it takes kBytes,
-/// little-endian:
+/// One piece of a message: the data of one origin for one slice. In a cell it takes kBytes, little-endian:
 ///
 ///    0 u64 slice          8 u64 total_bytes   16 u64 offset
 ///   24 u32 bytes         28 u32 origin
-///   32 u16 kind          34 u8 goes_on        35 u8 has_body_crc   36 u32 n_damage
+///   32 u16 kind          34 u8 has_more        35 u8 has_body_crc   36 u32 n_damage
 ///   40 u32 body_crc      44 u32 CRC32C of these 48 bytes with this field zero
 struct ChunkHeader {
   enum Kind : std::uint16_t {
     kData = 0,
     kEnd = 1,  ///< the origin sends no more; `slice` is one past its last slice with data
-    /// The origin has nothing from `slice` on up to the slice that the body names, a u64; or nothing but the stretch of
-    /// damage that follows there.
+    /// The origin has nothing from `slice` on up to the slice in the body, a u64; or nothing but the stretch of damage
+    /// that follows there.
     kGap = 2,
   };
   static constexpr std::size_t kBytes = 48;
@@ -70,11 +68,11 @@ struct ChunkHeader {
   std::uint32_t origin = 0;       ///< number of the source or builder
   std::uint16_t kind = kData;
   /// The origin has data in this slice or a later one.
-  std::uint8_t goes_on = 0;
-  /// `body_crc` holds; otherwise the body carries checksums of its own (epoch buffers).
+  std::uint8_t has_more = 0;
+  /// `body_crc` is valid; otherwise the body carries checksums of its own (epoch buffers).
   std::uint8_t has_body_crc = 0;
-  /// Damage records that open the body. No chunk holds both some of them and what follows; those that hold
-  /// some have a `body_crc`.
+  /// Damage records at the start of the body. No chunk holds both damage records and other data; chunks with damage
+  /// records have a `body_crc`.
   std::uint32_t n_damage = 0;
   std::uint32_t body_crc = 0;  ///< CRC32C of this chunk's bytes
 
@@ -87,7 +85,7 @@ struct ChunkHeader {
   static std::optional<ChunkHeader> load(const std::byte* from);
 };
 
-/// Says that a cell is complete: one cache line.
+/// Announces that a cell is complete: one cache line.
 struct alignas(64) CellDescriptor {
   std::uint32_t sequence = 0;  ///< of the cell, counted from 1 over all rounds of the ring, modulo 2^32
   std::uint32_t bytes = 0;     ///< used, headers included
@@ -99,12 +97,12 @@ struct alignas(64) CellDescriptor {
 };
 static_assert(sizeof(CellDescriptor) == 64 && std::is_trivially_copyable_v<CellDescriptor>);
 
-/// What one origin can send for one slice; more cannot be built (its words are counted in 32 bits).
+/// The most that one origin can send for one slice; more cannot be built (its words are counted in 32 bits).
 inline constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{16} << 30;
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-/// Where in a cell the headers stand, when the bodies end at `bodies`.
+/// Offset of the headers in a cell whose bodies end at `bodies`.
 constexpr std::uint64_t headers_offset(std::uint64_t bodies) { return (bodies + 63) / 64 * 64; }
 
 struct Chunk {
@@ -112,10 +110,10 @@ struct Chunk {
   std::span<const std::byte> body;
 };
 
-/// The used bytes of a cell, and the way through its chunks. A view.
+/// Iterates over the chunks in the used bytes of a cell. A view.
 class Cell {
  public:
-  /// `first_header`: in the descriptor; the others stand at the end of `bytes`.
+  /// `first_header`: in the descriptor; the others are at the end of `bytes`.
   Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks, const std::byte* first_header)
       : bytes_(bytes), left_(n_chunks), first_header_(first_header) {
     const std::uint64_t headers = n_chunks > 1 ? (n_chunks - 1) * ChunkHeader::kBytes : 0;
@@ -124,7 +122,7 @@ class Cell {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] bool at_end() const { return left_ == 0; }
-  /// The next chunk; nothing when its header does not prove itself.
+  /// The next chunk; nothing when its header is not valid.
   std::optional<Chunk> next();
 
  private:

@@ -11,13 +11,13 @@ namespace eventloom {
 
 namespace {
 
-using Window = std::span<std::uint64_t>;
+using Bitmap = std::span<std::uint64_t>;
 
 constexpr std::uint64_t kFull = ~std::uint64_t{0};
 constexpr std::uint64_t kWordBits = 64;
-/// Finished slices are gone through in windows of this size, which fit a cache.
-constexpr std::uint64_t kWindowWords = std::uint64_t{1} << 10;
-/// In a SliceSet, at most: 0.8 GB of them.
+/// Finished slices are processed in stretches of this size, which fit a cache.
+constexpr std::uint64_t kStretchWords = std::uint64_t{1} << 10;
+/// Upper limit of a SliceSet: 0.8 GB.
 constexpr std::size_t kMostWords = std::size_t{1} << 25;
 
 [[noreturn]] void refuse_twice(std::uint64_t slice) {
@@ -39,14 +39,14 @@ std::uint64_t end_of(const SliceRun& run, std::uint64_t begin) {
   return run.first + run.step * (run.count - 1) + 1;
 }
 
-void mark_bit(Window words, std::uint64_t base, std::uint64_t at) {
+void mark_bit(Bitmap words, std::uint64_t base, std::uint64_t at) {
   auto& word = words[at / kWordBits];
   const auto bit = std::uint64_t{1} << at % kWordBits;
   if ((word & bit) != 0) refuse_twice(base + at);
   word |= bit;
 }
 
-void mark_stretch(Window words, std::uint64_t base, std::uint64_t at, std::uint64_t n) {
+void mark_stretch(Bitmap words, std::uint64_t base, std::uint64_t at, std::uint64_t n) {
   while (n > 0) {
     const auto bit = at % kWordBits;
     const auto here = std::min(n, kWordBits - bit);
@@ -60,7 +60,7 @@ void mark_stretch(Window words, std::uint64_t base, std::uint64_t at, std::uint6
 }
 
 /// Marks the slices of `run` that lie in `words`, which begin with slice `base`; leaves the others in `run`.
-void mark(SliceRun& run, std::uint64_t base, Window words) {
+void mark(SliceRun& run, std::uint64_t base, Bitmap words) {
   const auto at = run.first - base;
   const auto n = std::min(run.count, (words.size() * kWordBits - 1 - at) / run.step + 1);
   if (run.step == 1) {
@@ -72,7 +72,7 @@ void mark(SliceRun& run, std::uint64_t base, Window words) {
   if (run.count > 0) run.first += n * run.step;
 }
 
-/// Runs in the order of their slices, as windows that move up take them.
+/// Runs in the order of their slices, taken stretch by stretch.
 class RunsInTurn {
  public:
   RunsInTurn(std::uint64_t begin, std::span<const SliceRun> runs) : end_(begin) {
@@ -92,7 +92,7 @@ class RunsInTurn {
   /// One past the last slice of all runs.
   [[nodiscard]] std::uint64_t end() const { return end_; }
   [[nodiscard]] bool done() const { return waiting_.empty() && begun_.empty(); }
-  /// The first slice that is not yet marked; not when all are.
+  /// The first slice that is not yet marked; none when all are.
   [[nodiscard]] std::uint64_t next() const {
     std::uint64_t first = waiting_.empty() ? end_ : waiting_.back().first;
     for (const auto& run : begun_) first = std::min(first, run.first);
@@ -100,7 +100,7 @@ class RunsInTurn {
   }
 
   /// Marks what lies in `words`, which begin with slice `base`; nothing may lie before it.
-  void mark_all(std::uint64_t base, Window words) {
+  void mark_all(std::uint64_t base, Bitmap words) {
     while (!waiting_.empty() && waiting_.back().first - base < words.size() * kWordBits) {
       begun_.push_back(waiting_.back());
       waiting_.pop_back();
@@ -137,18 +137,18 @@ void SliceRuns::add(SliceId slice) {
 
 SliceSet::SliceSet(SliceId begin, std::span<const SliceRun> runs) : frontier_(begin), end_(begin) {
   RunsInTurn turn(begin.value, runs);
-  std::vector<std::uint64_t> window;
+  std::vector<std::uint64_t> stretch;
   while (!turn.done()) {
     const std::uint64_t first = turn.next() / kWordBits;
-    window.assign(std::min((turn.end() - 1) / kWordBits - first + 1, kWindowWords), 0);
-    turn.mark_all(first * kWordBits, window);
-    add_window(first, window);
+    stretch.assign(std::min((turn.end() - 1) / kWordBits - first + 1, kStretchWords), 0);
+    turn.mark_all(first * kWordBits, stretch);
+    add_stretch(first, stretch);
   }
   end_.value = turn.end();
   find_frontier();
 }
 
-void SliceSet::add_window(std::uint64_t first, std::span<const std::uint64_t> words) {
+void SliceSet::add_stretch(std::uint64_t first, std::span<const std::uint64_t> words) {
   for (std::uint64_t w = 0; w < words.size(); ++w) {
     if (words[w] == 0) continue;
     const bool joins = words[w] == kFull && !words_.empty() && words_.back().bits == kFull &&
@@ -162,7 +162,7 @@ void SliceSet::add_window(std::uint64_t first, std::span<const std::uint64_t> wo
   if (words_.size() > kMostWords) throw std::invalid_argument("finished slices lie in too many stretches");
 }
 
-/// Gives back what lies before it.
+/// Frees the memory of the words before the frontier.
 void SliceSet::find_frontier() {
   frontier_ = next_missing(frontier_);
   auto beyond = words_.begin();
@@ -177,8 +177,8 @@ void SliceSet::find_frontier() {
 }
 
 /// The words of number `word`, or the next.
-std::vector<SliceSet::Words>::const_iterator SliceSet::words_from(std::uint64_t word) const {
-  return std::ranges::lower_bound(words_, word, {}, [](const Words& words) { return words.first + words.n - 1; });
+std::vector<SliceSet::Bitmap>::const_iterator SliceSet::words_from(std::uint64_t word) const {
+  return std::ranges::lower_bound(words_, word, {}, [](const Bitmap& words) { return words.first + words.n - 1; });
 }
 
 bool SliceSet::contains(SliceId slice) const {
@@ -191,7 +191,7 @@ bool SliceSet::contains(SliceId slice) const {
 SliceId SliceSet::next_missing(SliceId from) const {
   from = std::max(from, frontier_);
   std::uint64_t word = from.value / kWordBits;
-  auto missing = kFull << from.value % kWordBits;  // of those in `word`, as far as is known
+  auto missing = kFull << from.value % kWordBits;  // of those in `word`, as far as known
   for (auto words = words_from(word); words != words_.end() && words->first <= word; ++words) {
     missing &= ~words->bits;
     if (missing != 0) break;

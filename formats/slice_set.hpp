@@ -16,7 +16,7 @@ struct SliceRun {
   friend bool operator==(const SliceRun&, const SliceRun&) = default;
 };
 
-/// Packs rising slices into runs as they come; few runs for what builders get in turn.
+/// Packs rising slices into runs; few runs when builders get slices in turn.
 class SliceRuns {
  public:
   /// Throws std::logic_error when `slice` is not above the one before it.
@@ -30,17 +30,17 @@ class SliceRuns {
 /// Slices in the runs of a SliceSet.
 constexpr std::uint64_t kMaxSlices = std::uint64_t{1} << 36;
 
-/// Which slices of a run are finished: all before frontier(), and some beyond it. Takes memory for what lies beyond the
-/// frontier only: 24 bytes for 64 slices of which some are in the set and some are not, none for stretches without.
+/// The finished slices of a run: all before frontier(), and some beyond it. Memory grows only with the part beyond the
+/// frontier: 24 bytes per 64 slices of which some are in the set and some are not, none for uniform stretches.
 class SliceSet {
  public:
   /// No slices; the frontier is slice 0.
   SliceSet() = default;
 
-  /// All slices before `begin` count as finished; runs may come in any order, empty ones count for nothing.
-  /// Throws std::invalid_argument when a slice is in two runs (a slice may be built once only), when a run goes
-  /// past 64 bits or begins before `begin`, and when there are more than kMaxSlices, or so many stretches of them that
-  /// they would take 0.8 GB. Time: that of setting a bit for each slice, 64 at a time where the step is 1.
+  /// All slices before `begin` count as finished; runs may come in any order, empty ones are ignored. Throws
+  /// std::invalid_argument when a slice is in two runs (a slice must be built only once), when a run exceeds 64 bits or
+  /// begins before `begin`, and when there are more than kMaxSlices, or so many stretches of them that they would take
+  /// 0.8 GB. Time: that of setting a bit per slice, 64 at a time where the step is 1.
   SliceSet(SliceId begin, std::span<const SliceRun> runs);
 
   [[nodiscard]] bool contains(SliceId slice) const;
@@ -52,29 +52,29 @@ class SliceSet {
   [[nodiscard]] std::uint64_t size_beyond() const { return size_beyond_; }
   /// One past the last slice in the set; frontier() when nothing lies beyond it.
   [[nodiscard]] SliceId end() const { return end_; }
-  /// The part beyond the frontier as runs, for telling other ranks: SliceSet(frontier(), beyond()) equals this.
+  /// The part beyond the frontier as runs, for other ranks: SliceSet(frontier(), beyond()) equals this.
   [[nodiscard]] std::vector<SliceRun> beyond() const;
 
   friend bool operator==(const SliceSet&, const SliceSet&) = default;
 
  private:
-  /// `n` words of 64 slices from number `first` on, each `bits`; only where all bits are set more than one.
-  struct Words {
+  /// `n` words of 64 slices from number `first` on, all with the value `bits`; n > 1 only where all bits are set.
+  struct Bitmap {
     std::uint64_t first = 0;
     std::uint64_t n = 1;
     std::uint64_t bits = 0;
-    friend bool operator==(const Words&, const Words&) = default;
+    friend bool operator==(const Bitmap&, const Bitmap&) = default;
   };
 
-  void add_window(std::uint64_t first, std::span<const std::uint64_t> words);
+  void add_stretch(std::uint64_t first, std::span<const std::uint64_t> words);
   void find_frontier();
-  [[nodiscard]] std::vector<Words>::const_iterator words_from(std::uint64_t word) const;
+  [[nodiscard]] std::vector<Bitmap>::const_iterator words_from(std::uint64_t word) const;
 
   SliceId frontier_{};
   SliceId end_{};
   std::uint64_t size_beyond_ = 0;
-  /// Rising, without those that have no bits. Bit i of word w is slice 64 w + i; the bits before the frontier are zero.
-  std::vector<Words> words_;
+  /// Rising, without words of no bits. Bit i of word w is slice 64 w + i; the bits before the frontier are zero.
+  std::vector<Bitmap> words_;
 };
 
 }  // namespace eventloom

@@ -5,8 +5,8 @@
 
 #include "formats/markers.hpp"
 
-/// How a run keeps its time-sorted hits in the marker format (`--save-sorted`), so that another run
-/// can take them back and has neither to sort them nor to find the events again:
+/// How a run stores its time-sorted hits in the marker format (`--save-sorted`), so that another run can read them and
+/// need neither sort them nor find the events again:
 ///
 ///   M   epoch
 ///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width, bins counted from the one
@@ -19,7 +19,7 @@ namespace eventloom {
 
 /// Every hit has its number of payload words in the first.
 inline PayloadTable sorted_payload_table() { return PayloadTable::uniform(PayloadTable::kLengthInFirstWord); }
-/// Payload words in front of a hit's own.
+/// Payload words before a hit's own.
 inline constexpr std::size_t kSortedPrefix = 2;
 
 /// An event tag.
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kMostTaggedHits = (1U << 27) - 1;
 constexpr std::uint32_t encode_tag(SortedTag tag) { return (tag.truncated ? 1U << 27 : 0U) | tag.n_hits; }
 constexpr SortedTag decode_tag(std::uint32_t value) { return {value & kMostTaggedHits, value >> 27 != 0}; }
 
-/// Bins of an epoch must be countable in an H1 marker: the width asked for, or a multiple of it.
+/// The bins of an epoch must be countable in an H1 marker: the requested width, or a multiple of it.
 constexpr std::uint64_t histogram_bin_ticks(std::uint64_t width, std::uint32_t epoch_ticks) {
   constexpr std::uint64_t kBins = (1U << 15) - 2;
   if (width == 0) width = 1;

@@ -52,10 +52,10 @@ SpikeFileHeader decode_spike_header(std::span<const std::byte> bytes) {
     throw std::runtime_error("a spike file of version " + std::to_string(header.version) + "; version 1 can be read");
   }
   if (header.header_crc != crc_of(header)) throw std::runtime_error("the checksum of the header is wrong");
-  if (header.tick_ps == 0) throw std::runtime_error("the header says a tick of 0 ps");
+  if (header.tick_ps == 0) throw std::runtime_error("the header states a tick of 0 ps");
   if (header.channel_base > kMaxChannelBase) {
-    throw std::runtime_error("the header says a first channel of " + std::to_string(header.channel_base) + ", above " +
-                             std::to_string(kMaxChannelBase));
+    throw std::runtime_error("the header states a first channel of " + std::to_string(header.channel_base) +
+                             ", above " + std::to_string(kMaxChannelBase));
   }
   return header;
 }
@@ -77,8 +77,8 @@ bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> e
                    std::span<Tick> time, std::span<std::uint32_t> channel) {
   Tick passed = 0;
   std::size_t spikes = 0;
-  // Every entry is stored as if it were a spike, and the next one over it when it was not: no branch
-  // depends on the data. Sums stay below 2^47.
+  // Every entry is stored as if it were a spike, and overwritten by the next when it was not: no branch depends on the
+  // data. Sums stay below 2^47.
   for (std::size_t i = 0; i < header.n_entries; ++i) {
     std::uint32_t entry;
     std::memcpy(&entry, entries.data() + 4 * i, sizeof entry);

@@ -9,9 +9,9 @@
 
 #include "formats/ids.hpp"
 
-/// Spikes as compressed pulse packets, extension `.spikes`, little-endian throughout. The packing is that
-/// of the links between neuromorphic wafers and their hosts: a spike tells its distance from the
-/// spike before in 15 bits, and only one that comes later than that needs a second word.
+/// Spikes as compressed pulse packets, extension `.spikes`, little-endian throughout. The packing is that of the links
+/// between neuromorphic wafers and their hosts: a spike stores its distance from the previous spike in 15 bits, and
+/// only a longer distance needs a second word.
 ///
 ///   +----------------+  offset 0: SpikeFileHeader, 32 bytes
 ///   | file header    |
@@ -30,22 +30,23 @@
 ///   | 1| overflow                      |  the time that holds is moved on by as many ticks
 ///   +--+-------------------------------+
 ///
-/// In the beginning of each packet its `start` holds, so packets can be read one by one. Times do
-/// not fall inside of a packet; from packet to packet they may. Entries of overflow may follow each
-/// other, or stand at the end, where they mean nothing; the encoder writes at most one before a
-/// spike, so that a spike takes 4 or 8 bytes, and begins a new packet where one is not enough.
+/// At the beginning of each packet the current time is its `start`, so packets can be read one by one. Times do not
+/// fall within a packet; from packet to packet they may. Entries of overflow may follow each other, or stand at the end
+/// without effect; the encoder writes at most one before a spike, so that a spike takes 4 or 8 bytes, and begins a new
+/// packet where one is not enough.
 ///
-/// The channel of a spike is `channel_base` + label. Packets count from 0 in `sequence`: what is
-/// missing or there twice shows.
+/// The channel of a spike is `channel_base` + label. Packets count from 0 in `sequence`: missing and repeated ones are
+/// detected.
 namespace eventloom {
 
 struct SpikeFileHeader {
-  static constexpr std::uint64_t kMagic = 0x0a454b4950533189ULL;  ///< bytes 89 31 "SPIKE" 0a: no text file starts so
+  static constexpr std::uint64_t kMagic =
+      0x0a454b4950533189ULL;  ///< bytes 89 31 "SPIKE" 0a: no text file begins like this
   static constexpr std::uint32_t kVersion = 1;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint32_t header_crc = 0;  ///< CRC32C of the fields behind this one
+  std::uint32_t header_crc = 0;  ///< CRC32C of the fields after this one
   std::uint64_t tick_ps = 0;     ///< unit of all times, not 0
   std::uint32_t channel_base = 0;
   std::uint32_t reserved = 0;
@@ -56,7 +57,7 @@ struct SpikePacketHeader {
   static constexpr std::uint32_t kMagic = 0x544b5053U;  ///< bytes "SPKT"
 
   std::uint32_t magic = kMagic;
-  std::uint32_t header_crc = 0;  ///< CRC32C of the fields behind this one
+  std::uint32_t header_crc = 0;  ///< CRC32C of the fields after this one
   std::uint32_t entries_crc = 0;
   std::uint32_t n_entries = 0;  ///< at most kMaxPacketEntries
   std::uint32_t n_spikes = 0;   ///< at most n_entries
@@ -84,9 +85,9 @@ SpikeFileHeader decode_spike_header(std::span<const std::byte> bytes);
 std::optional<SpikePacketHeader> read_packet_header(std::span<const std::byte> bytes);
 /// `entries`: the header's entries_bytes().
 bool entries_intact(const SpikePacketHeader& header, std::span<const std::byte> entries);
-/// Decodes the entries of one packet into the front of `time` and `channel`, which have room for
-/// n_entries each; what they hold behind the n_spikes decoded is not defined. False when the entries
-/// hold another number of spikes, or times beyond 64 bits.
+/// Decodes the entries of one packet into the front of `time` and `channel`, which have room for n_entries each; their
+/// contents after the n_spikes decoded are undefined. False when the entries hold a different number of spikes, or
+/// times beyond 64 bits.
 bool decode_spikes(const SpikePacketHeader& header, std::span<const std::byte> entries, std::uint32_t channel_base,
                    std::span<Tick> time, std::span<std::uint32_t> channel);
 
@@ -96,8 +97,8 @@ class SpikePacketEncoder {
   /// `max_entries` of a packet: 2 to kMaxPacketEntries.
   explicit SpikePacketEncoder(std::uint32_t max_entries);
 
-  /// Takes a spike, unless it does not fit into the open packet, is too far from the one before or
-  /// lies before it: then, false, the packet must be closed first.
+  /// Takes a spike, unless it does not fit into the open packet, or is too far from the previous spike or before it:
+  /// then returns false, and the packet must be closed first.
   bool add(Tick time, std::uint16_t label);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   /// Appends the open packet to `out`, header and entries, and begins the next.

@@ -83,7 +83,7 @@ std::optional<IndexView> find_index(std::span<const std::byte> file, bool& damag
   if (file.size() < sizeof view.trailer) return std::nullopt;
   std::memcpy(&view.trailer, file.data() + file.size() - sizeof view.trailer, sizeof view.trailer);
   const auto& trailer = view.trailer;
-  // The checksum, taken with the right magic, still knows a trailer whose magic alone is damaged.
+  // The checksum, computed with the right magic, still identifies a trailer of which only the magic is damaged.
   const bool magic = trailer.magic == StreamFileTrailer::kMagic;
   auto with_magic = trailer;
   with_magic.magic = StreamFileTrailer::kMagic;

@@ -17,7 +17,7 @@
 ///   | header, text  |  padded with zeros to a multiple of 64
 ///   +---------------+
 ///   | epoch buffer  |  see epoch_buffer.hpp; first epochs rise, no epoch stands in two buffers,
-///   | epoch buffer  |  epochs without items are left out
+///   | epoch buffer  |  epochs without items are omitted
 ///   | ...           |
 ///   +---------------+
 ///   | index         |  one IndexEntry per epoch buffer, in the order of the file
@@ -28,7 +28,7 @@
 /// A file without index and trailer (crash, still being written) is read by scanning the buffers.
 namespace eventloom {
 
-/// What the times and the payload of a stream mean; bits of StreamHeader::flags.
+/// Meaning of a stream's times and payload; bits of StreamHeader::flags.
 enum StreamFlag : std::uint32_t {
   kNumbered = 1,          ///< times are event numbers: every numbered source of a run should have each
   kTriggerInPayload = 2,  ///< the second payload word of a hit has the trigger type in its high half
@@ -47,17 +47,18 @@ struct StreamHeader {
 };
 
 struct StreamFileHeader {
-  static constexpr std::uint64_t kMagic = 0x0a53484350453189ULL;  ///< bytes 89 31 "EPCHS" 0a: no text file starts so
+  static constexpr std::uint64_t kMagic =
+      0x0a53484350453189ULL;  ///< bytes 89 31 "EPCHS" 0a: no text file begins like this
   static constexpr std::uint32_t kVersion = 1;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
-  std::uint32_t header_crc = 0;  ///< CRC32C of everything behind this field, the text included
+  std::uint32_t header_crc = 0;  ///< CRC32C of everything after this field, the text included
   std::uint32_t source = 0;
   std::uint32_t epoch_ticks = 0;
   std::uint64_t tick_ps = 0;
   std::uint32_t text_bytes = 0;
-  std::uint32_t flags = 0;  ///< StreamFlag; one that the reader does not know is an error
+  std::uint32_t flags = 0;  ///< StreamFlag; an unknown one is an error
   std::uint8_t payload_words[64] = {};
 };
 static_assert(sizeof(StreamFileHeader) == 104 && std::is_trivially_copyable_v<StreamFileHeader>);
@@ -68,7 +69,7 @@ struct IndexEntry {
   std::uint32_t n_epochs = 0;
   std::uint32_t n_hits = 0;
   std::uint32_t n_words = 0;
-  std::uint32_t words_crc = 0;  ///< so that the checksum of the index stands for the whole file
+  std::uint32_t words_crc = 0;  ///< so that the checksum of the index covers the whole file
 
   [[nodiscard]] EpochRange epochs() const { return {first_epoch, first_epoch + n_epochs}; }
 };
@@ -102,8 +103,8 @@ DecodedStreamHeader decode_stream_header(std::span<const std::byte> bytes);
 /// Sets both checksums of the trailer of `index`.
 void seal(StreamFileTrailer& trailer, std::span<const IndexEntry> index);
 
-/// The index at the end of a whole file: a view into `file`. Nothing when there is no trailer at
-/// all or when the trailer or the index is damaged; `damaged` tells which.
+/// The index at the end of a complete file: a view into `file`. Nothing when there is no trailer or when the trailer or
+/// the index is damaged; `damaged` says which.
 struct IndexView {
   StreamFileTrailer trailer;
   std::span<const IndexEntry> entries;

@@ -22,7 +22,7 @@ std::string read_text_file(const std::string& path, std::uint64_t most) {
   if (error || bytes > most) refuse("it is larger than " + std::to_string(most) + " bytes");
   std::string text(bytes, '\0');
   in.read(text.data(), static_cast<std::streamsize>(bytes));
-  if (in.gcount() != static_cast<std::streamsize>(bytes)) refuse("it cannot be read to its end");
+  if (in.gcount() != static_cast<std::streamsize>(bytes)) refuse("it cannot be read completely");
   return text;
 }
 

@@ -25,15 +25,15 @@ std::optional<std::uint64_t> picoseconds_of(std::string_view unit);
 /// value * unit in ticks, exactly: nothing when that is not a whole number of ticks or does not fit.
 std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t tick_ps);
 
-/// How many whole steps of `step_ps` picoseconds, at least 1, fit into `ns` nanoseconds; the greatest number when
-/// there are more.
+/// The number of whole steps of `step_ps` picoseconds, at least 1, in `ns` nanoseconds; the greatest number when it
+/// does not fit.
 std::uint64_t steps_in(std::uint64_t ns, std::uint64_t step_ps);
 
 /// A length of time on the command line: plain ticks ("25") or with a unit ("25ns", "0.5us").
 /// Throws std::invalid_argument that names the text and says what was expected.
 Tick parse_duration(std::string_view text, std::uint64_t tick_ps);
 
-/// A length of time in picoseconds; a unit is demanded.
+/// A length of time in picoseconds; a unit is required.
 std::uint64_t parse_picoseconds(std::string_view text);
 
 /// A number of bytes: "4096", "64KiB", "1MiB", "1GiB". Throws std::invalid_argument.

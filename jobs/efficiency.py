@@ -12,7 +12,7 @@ import sys
 
 def main(report_file, history_file, job_seconds):
     report = json.loads(pathlib.Path(report_file).read_text())
-    # An attempt that was interrupted has taken all its time; the last one also starts, ends and merges.
+    # All the time of an interrupted attempt counts; the last one also starts, ends and merges.
     interrupted = re.findall(r": (?:run stopped|failed: run) .* after (\d+) s", pathlib.Path(history_file).read_text())
     before = sum(map(int, interrupted))
     seconds, ranks = before + report["seconds"], report["ranks"]

@@ -1,8 +1,8 @@
-# What the job scripts share (bash). Nothing to edit here: settings are in cluster.conf.
+# Functions of the job scripts (bash). Nothing to edit here: settings are in cluster.conf.
 # shellcheck shell=bash
 
 say() { echo "$(date '+%F %T') job ${SLURM_JOB_ID-}: $*"; }
-fail() { # with exit code 2, bad usage: such a job is not put back into the queue
+fail() { # with exit code 2, bad usage: such a job is not requeued
   say "$*" >&2
   exit 2
 }
@@ -31,7 +31,7 @@ prepare_job() {
 }
 
 # plan SOURCE RANKFILE [OPTIONS...]: asks `eventloom plan` for the roles of SOURCE on these nodes, as many ranks on each
-# as the job has tasks, and shows its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, those options
+# as the job has tasks, and prints its reasons. Sets RANKS, RANKFILE (for mpirun with binding) and PLANNED, those options
 # of `eventloom run` that are not among OPTIONS.
 RANKS='' RANKFILE='' PLANNED=()
 plan() {
@@ -83,13 +83,13 @@ launch() {
   exec "${command[@]}" "$EVENTLOOM" "$@"
 }
 
-# What is done about SIGUSR1 (from Slurm, some time before the time limit) and SIGTERM. STOPPED_BY says which came.
+# Handles SIGUSR1 (from Slurm, some time before the time limit) and SIGTERM. STOPPED_BY is the signal received.
 STOPPED_BY='' signals=0 child='' at_usr1='' at_term='' repeating=''
 trap 'signal_came USR1' USR1
 trap 'signal_came TERM' TERM
 signal_came() {
   STOPPED_BY=$1 signals=$((signals + 1))
-  say "SIG$1 has come"
+  say "received SIG$1"
   pass_on
 }
 pass_on() {
@@ -98,7 +98,7 @@ pass_on() {
   if [ -z "$child" ] || [ -z "$signal" ]; then return 0; fi
   deliver "$signal" "$child"
   [ -z "$repeating" ] || return 0
-  # Ranks that were only starting have not heard of it; to those that have, it makes no difference.
+  # Ranks that were only starting have missed it; a repetition does not affect the others.
   while sleep 10 && kill -0 "$child" 2>/dev/null; do deliver "$signal" "$child"; done &
   repeating=$!
 }
@@ -112,7 +112,7 @@ deliver() {
 local_ranks() {
   local mark=OMPI_COMM_WORLD_RANK file
   [ "$LAUNCHER" != srun ] || mark=PMIX_RANK
-  # Processes of others cannot be read, some end meanwhile.
+  # Processes of other users cannot be read, some end meanwhile.
   { grep -lsz "^$mark=" /proc/[0-9]*/environ || true; } | while read -r file; do
     file=${file%/environ}
     if grep -qszx "SLURM_JOB_ID=$SLURM_JOB_ID" "$file/environ"; then echo "${file#/proc/}"; fi
@@ -120,8 +120,8 @@ local_ranks() {
 }
 
 # run_stoppable AT_USR1 AT_TERM COMMAND...: runs the command and returns its exit code. AT_USR1 and AT_TERM are the
-# signals that it gets for those that come here, or nothing: USR1 for mpirun and srun, which hand it to all ranks; a
-# TERM would end mpirun at once. ranks:TERM goes past mpirun and srun to the ranks on this node, which tell the others.
+# signals forwarded to it, or nothing: USR1 for mpirun and srun, which forward it to all ranks; a
+# TERM would end mpirun at once. ranks:TERM goes directly to the ranks on this node, which notify the others.
 run_stoppable() {
   local code seen
   at_usr1=$1 at_term=$2
@@ -139,7 +139,7 @@ run_stoppable() {
   return "$code"
 }
 
-# A line of the diary HISTORY: what has become of this attempt.
+# Appends the result of this attempt to HISTORY.
 remember() {
   local attempt=$((${SLURM_RESTART_COUNT:-0} + 1))
   echo "$(date '+%F %T') job $SLURM_JOB_ID attempt $attempt: $* after $SECONDS s" | tee -a "$HISTORY"
@@ -151,8 +151,8 @@ failures_in_a_row() {
     'index($0, job) && / failed: / { n++ } / stopped by / { n = 0 } END { print n + 0 }' "$HISTORY"
 }
 
-# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: as run_stoppable, but returns only when the command has done its work
-# (0, or 3 with losses). Otherwise the job goes back into the queue, if that makes sense, and ends here.
+# run_or_requeue WHAT AT_USR1 AT_TERM COMMAND...: as run_stoppable, but returns only when the command has succeeded
+# (0, or 3 with losses). Otherwise the job is requeued, if that is useful, and ends here.
 run_or_requeue() {
   local what=$1 code=0
   shift
@@ -164,10 +164,10 @@ run_or_requeue() {
       ;;
     2 | 126 | 127)
       remember "$what refused with exit code $code"
-      fail "$what was refused (exit code $code, see above); not put back into the queue"
+      fail "$what was refused (exit code $code, see above); not requeued"
       ;;
   esac
-  # By a signal that came before the ranks were ready for it, or in good order: 75, 128 + signal.
+  # By a signal before the ranks could handle it, or in good order: 75, 128 + signal.
   if [ -n "$STOPPED_BY" ]; then
     remember "$what stopped by SIG$STOPPED_BY with exit code $code"
   else
@@ -181,21 +181,21 @@ run_or_requeue() {
 THIS_JOB=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 THIS_JOB=${THIS_JOB:-${SLURM_JOB_ID-}}
 
-# Puts this job back into the queue, unless it is being cancelled (then Slurm would still do it), was asked to end by
+# Requeues this job, unless it is being cancelled (then Slurm would still do it), was asked to end by
 # SIGTERM or has failed too often.
 requeue() {
   local state
   state=$(scontrol show job -o "$THIS_JOB")
   if [[ $state != *JobState=RUNNING* && $state != *Reason=TimeLimit* ]]; then
-    say "cancelled; submit it again to go on"
+    say "cancelled; submit it again to continue"
   elif [[ $STOPPED_BY = TERM && $state == *JobState=RUNNING* ]]; then
-    say "told to end by SIGTERM; submit it again to go on"
+    say "ended by SIGTERM; submit it again to continue"
   elif [ "$(failures_in_a_row)" -ge "$MAX_FAILURES" ]; then
-    say "failed $MAX_FAILURES times in a row; see to the cause, then submit it again to go on"
+    say "failed $MAX_FAILURES times in a row; fix the cause, then submit it again to continue"
   elif [ "${SLURM_RESTART_COUNT:-0}" -ge "$MAX_RESTARTS" ]; then
-    say "restarted $MAX_RESTARTS times; submit it again to go on"
+    say "restarted $MAX_RESTARTS times; submit it again to continue"
   else
-    say "back into the queue, to go on with --resume"
-    scontrol requeue "$THIS_JOB" || say "Slurm did not take it; submit it again to go on"
+    say "requeued, to continue with --resume"
+    scontrol requeue "$THIS_JOB" || say "Slurm did not requeue it; submit it again to continue"
   fi
 }

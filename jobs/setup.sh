@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing, configures, and builds into build/.
-# usage: jobs/setup.sh [--tests]      (--tests: with tests and benchmarks and what they need)
-# Does nothing twice: apt-get runs only while something is missing.
+# Installs missing Debian packages, configures, and builds into build/.
+# usage: jobs/setup.sh [--tests]      (--tests: with tests, benchmarks and their dependencies)
+# Can be repeated: apt-get runs only when packages are missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# The system's compilers, MPI and Python go together; others that a user has in PATH may not.
+# The system's compilers, MPI and Python match; others in a user's PATH may not.
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 
 packages=(
@@ -64,7 +64,7 @@ else
   echo "setup: not a Debian system; it must have the counterparts of: ${packages[*]}" >&2
 fi
 
-# A folder that already builds the tests goes on doing so.
+# A folder that already builds the tests keeps doing so.
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
   configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}")

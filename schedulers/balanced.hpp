@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources send
-/// the lowest slice for which there is room first.
+/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources send the lowest slice
+/// with room first.
 class Balanced final : public Scheduler {
  public:
   explicit Balanced(const ScheduleSettings& settings) : book_(settings.first_slice, 2 * settings.claim_ahead) {}
@@ -15,7 +15,7 @@ class Balanced final : public Scheduler {
   }
   [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
   [[nodiscard]] ClaimBook* claims() override { return &book_; }
-  /// The builder with the most room; of equals the one after the last that got a slice.
+  /// The builder with the most room; among equals the one after the last that got a slice.
   [[nodiscard]] std::optional<BuilderId> assign(std::span<const std::uint32_t> room) const override;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// No order: whatever has a credit goes. The look-out for credits starts one builder further with
-/// each transfer, and at another one for each source, so that none is preferred.
+/// No order: any slice with a credit is sent. The search for credits starts one builder further after each transfer,
+/// and at a different one for each source, so that none is preferred.
 class Chaotic final : public Scheduler {
  public:
   explicit Chaotic(const ScheduleSettings& settings) : assignment_{settings.n_builders} {}

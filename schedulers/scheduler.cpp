@@ -18,7 +18,7 @@ std::unique_ptr<Scheduler> make(const ScheduleSettings& settings) {
   return std::make_unique<S>(settings);
 }
 
-/// `name` ends in a colon where an argument follows it.
+/// `name` ends in a colon if an argument follows.
 struct Entry {
   std::string_view name;
   std::unique_ptr<Scheduler> (*make)(const ScheduleSettings& settings);
@@ -60,11 +60,11 @@ std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& settings) {
     if (!is_called(entry, settings.name)) continue;
     auto scheduler = entry.make(settings);
     if (settings.slot_ns != 0 && scheduler->slot_ns() != settings.slot_ns) {
-      throw std::invalid_argument("schedule '" + settings.name + "' keeps no slots; leave out --slot");
+      throw std::invalid_argument("schedule '" + settings.name + "' has no slots; omit --slot");
     }
     return scheduler;
   }
-  throw std::invalid_argument("unknown schedule '" + settings.name + "'; there are: " + known);
+  throw std::invalid_argument("unknown schedule '" + settings.name + "'; known are: " + known);
 }
 
 }  // namespace eventloom

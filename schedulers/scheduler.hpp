@@ -14,13 +14,12 @@
 
 namespace eventloom {
 
-/// What one source could send now. All spans are indexed by builder number.
+/// The slices that one source could send now. All spans are indexed by builder number.
 struct SourceView {
   SourceId source;
-  /// The first slice of each builder that the source has not yet begun to send; kNoSlice while there
-  /// is none that it knows of.
+  /// The first slice for each builder that the source has not begun to send; kNoSlice while none is known.
   std::span<const SliceId> next;
-  /// Whether that slice may go now: the builder has room for it, and its time has come.
+  /// Whether that slice may be sent now: the builder has room for it, and its time has come.
   std::span<const std::uint8_t> ready;
   /// The source has nothing to send from here on.
   SliceId end;
@@ -29,29 +28,28 @@ struct SourceView {
 };
 inline constexpr SliceId kNoSlice{std::numeric_limits<std::uint64_t>::max()};
 
-/// Decides which builder gets a slice and in which order a source serves the builders. Knows
-/// nothing of how bytes are moved and reads no clock. All answers are functions of the arguments and
-/// of the claims told to it, the same on every rank, so that a schedule can be replayed and compared offline.
+/// Decides which builder gets a slice and in which order a source serves the builders. Independent of the transport,
+/// and reads no clock. All results are functions of the arguments and of the recorded claims, the same on every rank,
+/// so that a schedule can be replayed and compared offline.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
 
   /// First slice at or after `from` that goes to `builder`; nothing while no builder has claimed that far.
   [[nodiscard]] virtual std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const = 0;
-  /// The builder to which `view.source` sends next; nothing when it has to wait, or has sent all.
+  /// The builder to which `view.source` sends next; nothing when it must wait, or has sent everything.
   [[nodiscard]] virtual std::optional<BuilderId> choose(const SourceView& view) const = 0;
 
-  /// Nanoseconds after the common start before which the transfer shall not begin.
+  /// Earliest start of the transfer, in nanoseconds after the common start.
   [[nodiscard]] virtual std::uint64_t start_ns(SourceId, SliceId) const { return 0; }
-  /// Shortest time between two starts, ns; 0 when the order alone counts. The ranks' clocks must
-  /// agree better than this.
+  /// Shortest time between two starts, ns; 0 when only the order counts. The ranks' clocks must agree better than this.
   [[nodiscard]] virtual std::uint64_t slot_ns() const { return 0; }
 
-  /// Where slots are kept: the time after which the same slots come again, ns.
+  /// With slots: the period after which the same slots recur, ns.
   [[nodiscard]] virtual std::uint64_t cycle_ns() const { return 0; }
 
-  /// Where builders claim their slices: the record of who got which, kept by whoever learns of it.
-  /// Null when all is settled beforehand.
+  /// Where builders claim their slices: the record of the claims, kept by whoever learns of them. Null when the
+  /// assignment is fixed.
   [[nodiscard]] virtual ClaimBook* claims() { return nullptr; }
   /// Where builders claim: the one that gets the next slice, when builder b has room for room[b].
   [[nodiscard]] virtual std::optional<BuilderId> assign(std::span<const std::uint32_t> /*room*/) const {
@@ -68,16 +66,16 @@ struct ScheduleSettings {
   std::uint32_t n_sources = 1;
   std::uint32_t n_builders = 1;
   SliceId first_slice;        ///< starts are counted from here
-  std::uint64_t slot_ns = 0;  ///< length of a slot; 0: the order alone counts
-  /// Slices that may be claimed beyond the lowest that is not yet built.
+  std::uint64_t slot_ns = 0;  ///< length of a slot; 0: only the order counts
+  /// Maximum number of slices claimed beyond the lowest unbuilt one.
   std::uint64_t claim_ahead = 64;
 };
 
 /// Names that `--schedule` accepts.
 std::vector<std::string> scheduler_names();
 
-/// Throws std::invalid_argument, one line, when there is no such scheduler (lists the names), when it
-/// keeps no slots though some are asked for, and when its file cannot be read or does not fit.
+/// Throws std::invalid_argument, one line, for an unknown scheduler (lists the names), for one without slots when a
+/// slot length is given, and when its file cannot be read or does not fit.
 std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& settings);
 
 }  // namespace eventloom

@@ -28,7 +28,7 @@ std::vector<std::string> fields_of(std::string line) {
   return fields;
 }
 
-/// With such times those of 10^5 cycles fit 64 bits.
+/// With this limit the times of 10^5 cycles fit 64 bits.
 std::uint64_t time_of(const std::string& field) {
   constexpr std::uint64_t kDay = 86'400'000'000'000;
   const auto time = parse_duration(field, kPicosecondsPerNanosecond);
@@ -101,7 +101,7 @@ Table::Table(const ScheduleSettings& settings, const ScheduleTable& table, const
   for (const auto& entry : table.entries) {
     if (entry.source.value >= settings.n_sources) continue;
     if (entry.destination.value >= settings.n_builders) {
-      refuse(name, "there is no builder " + std::to_string(entry.destination.value) + ", the run has " +
+      refuse(name, "no builder " + std::to_string(entry.destination.value) + ", the run has " +
                        std::to_string(settings.n_builders));
     }
     by_source[entry.source.value].push_back(entry);
@@ -122,7 +122,7 @@ Table::Table(const ScheduleSettings& settings, const ScheduleTable& table, const
   for (auto a = times.begin(), b = std::next(a); b != times.end(); ++a, ++b) step_ns_ = std::min(step_ns_, *b - *a);
 }
 
-/// Gives each slice of the cycle its place among the source's entries.
+/// Maps each slice of the cycle to a place among the source's entries.
 void Table::place_source(std::uint32_t source, std::vector<TableEntry> entries, const std::string& name) {
   std::vector<Place> places(cycle_.size());
   std::vector<std::uint8_t> used(entries.size());

@@ -13,20 +13,21 @@ namespace eventloom {
 /// One transfer of an explicit schedule.
 struct TableEntry {
   std::uint64_t time_ns = 0;  ///< from the beginning of the cycle
-  std::uint64_t bytes = 0;    ///< 0: whatever the source has for the slice
+  std::uint64_t bytes = 0;    ///< 0: all data of the source for the slice
   SourceId source;
   BuilderId destination;
 };
 
-/// What a schedule file says: one cycle, repeated for ever.
+/// The contents of a schedule file: one cycle, repeated for ever.
 struct ScheduleTable {
   std::vector<TableEntry> entries;
-  std::uint64_t period_ns = 0;  ///< of a cycle; 0: the order alone counts
+  std::uint64_t period_ns = 0;  ///< of a cycle; 0: only the order counts
 };
 
-/// All of a table's file. Throws std::invalid_argument when it is no regular file of at most 64 MiB that can be read.
+/// The contents of a table's file. Throws std::invalid_argument when it is not a readable regular file of at most 64
+/// MiB.
 std::string schedule_file_text(const std::string& file);
-/// The file in "table:FILE"; nothing in other names of schedules.
+/// The file in "table:FILE"; nothing for other schedules.
 std::optional<std::string> schedule_file(std::string_view schedule);
 /// Reads lines "time,size,source,destination" (time in ns or with a unit, size in bytes or with a
 /// unit, source and builder by number), "period,TIME" and comments from '#' on. `name` is for
@@ -34,13 +35,12 @@ std::optional<std::string> schedule_file(std::string_view schedule);
 /// times needs a period beyond the last of them.
 ScheduleTable read_schedule_table(std::istream& in, const std::string& name);
 
-/// An explicit schedule. A cycle has as many slices as source 0 has entries; they go to the builders
-/// that those entries name, in order of time. Every other source must serve each builder as often in
-/// a cycle, in an order and at times of its own: its r-th entry for a builder is for the r-th slice
-/// of the cycle that is that builder's.
+/// An explicit schedule. A cycle has as many slices as source 0 has entries; they go to the builders of those entries,
+/// in order of time. Every other source must serve each builder as often per cycle, in its own order and at its own
+/// times: its r-th entry for a builder is for the r-th slice of the cycle that goes to that builder.
 class Table final : public Ordered {
  public:
-  /// The file is what follows "table:" in the name. Throws std::invalid_argument.
+  /// The file follows "table:" in the name. Throws std::invalid_argument.
   explicit Table(const ScheduleSettings& settings);
   Table(const ScheduleSettings& settings, const ScheduleTable& table, const std::string& name);
 

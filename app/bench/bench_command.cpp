@@ -37,7 +37,7 @@ constexpr std::array kBenches = {
     Bench{"sources", "hits in time at a set rate: latency received, built, written; late ones dropped", bench_sources},
 };
 
-/// Of a benchmark that writes the parts of a run, but no run file.
+/// For a benchmark that writes the parts of a run, but no run file.
 void plan_parts(FilePlan& plan, const po::variables_map& values) {
   const std::filesystem::path output(values["output"].as<std::string>());
   if (output.empty()) return;
@@ -49,7 +49,7 @@ void plan_parts(FilePlan& plan, const po::variables_map& values) {
       is_of_run, existing);
 }
 
-/// What cannot be written shows before hours of measuring.
+/// Unwritable files show before hours of measuring.
 void check_files(const po::variables_map& values, const std::string& report, const std::string& plot) {
   FilePlan plan;
   if (values.count("output") != 0) plan_parts(plan, values);
@@ -83,8 +83,8 @@ int bench_command(int argc, const char* const* argv) {
   }
   std::string known;
   for (const auto& bench : kBenches) known += (known.empty() ? "" : ", ") + std::string(bench.name);
-  return refuse("bench", (name.empty() ? "say what to measure" : "unknown benchmark '" + std::string(name) + "'") +
-                             "; there are: " + known);
+  return refuse("bench", (name.empty() ? "no benchmark given" : "unknown benchmark '" + std::string(name) + "'") +
+                             "; known are: " + known);
 }
 
 void BenchRun::add_options(po::options_description& options, int repeat) {

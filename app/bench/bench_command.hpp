@@ -14,21 +14,21 @@ namespace eventloom {
 /// `eventloom bench`, a command as those of command_line.hpp.
 int bench_command(int argc, const char* const* argv);
 
-/// Its benchmarks, one file each. Like commands: `argv[0]` is the name; they
-/// return an exit code and throw UserError for kExitUsage.
+/// One function per benchmark, in a file of its own. Like commands: `argv[0]` is the name; they return an exit code and
+/// throw UserError for kExitUsage.
 int bench_patterns(int argc, const char* const* argv);
 int bench_scan(int argc, const char* const* argv);
 int bench_latency(int argc, const char* const* argv);
 int bench_rate(int argc, const char* const* argv);
 int bench_sources(int argc, const char* const* argv);
 
-/// The options that all benchmarks share, and what follows from them.
+/// The options shared by all benchmarks, and the report.
 class BenchRun {
  public:
   /// Adds --repeat, --report-json and --plot.
   static void add_options(boost::program_options::options_description& options, int repeat);
 
-  /// Collective; `values`: parsed. Refuses a plot file that cannot be. Says what the exchange runs on.
+  /// Collective; `values`: parsed. Refuses an impossible plot file. Prints the components of the exchange.
   BenchRun(std::string bench, const boost::program_options::variables_map& values, const std::string& effective_config,
            std::vector<BenchColumn> columns, const Communicator& communicator);
 
@@ -39,7 +39,7 @@ class BenchRun {
   /// Rank 0 adds the point, the others do nothing.
   void add(nlohmann::json point);
   void note(std::string line);
-  /// Collective. Writes the files that were asked for; returns `code`.
+  /// Collective. Writes the requested files; returns `code`.
   int finish(const std::vector<Plot>& plots, int code);
 
  private:
@@ -50,7 +50,7 @@ class BenchRun {
   BenchReport report_;
 };
 
-/// Parses the options of a benchmark and runs it inside MPI. Bad usage is told by one rank.
+/// Parses the options of a benchmark and runs it inside MPI. Bad usage is reported by one rank.
 int run_bench(CommandLine& line, int argc, const char* const* argv,
               const std::function<int(const boost::program_options::variables_map&, const Communicator&)>& work);
 

@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLeastWidth = 8;  // most values fit, so that the header seldom comes again
+constexpr std::size_t kLeastWidth = 8;  // most values fit, so that the header is seldom repeated
 constexpr const char* kGap = "  ";
 
-/// The value of a point under a column's key; null when it is not there.
+/// The value of a point under a column's key; null when absent.
 Json value_of(const Json& point, const std::string& key) {
   if (!key.starts_with('/')) return point.value(key, Json());
   const Json::json_pointer pointer(key);
@@ -52,7 +52,7 @@ std::string unit_of(const BenchColumn& column) { return column.unit.empty() ? ""
 
 void print_line(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
-  std::cout << line << std::endl;  // a benchmark takes its time: whoever follows a pipe sees it too
+  std::cout << line << std::endl;  // a benchmark takes long: flush for readers of a pipe
 }
 
 /// "0-1,4" for 0, 1 and 4.
@@ -68,7 +68,7 @@ std::string compact(const std::vector<int>& sorted) {
   return out;
 }
 
-/// Hardware threads this process may run on; empty when the system does not tell.
+/// Hardware threads this process may run on; empty when unknown.
 std::vector<int> allowed_cpus() {
   std::vector<int> cpus;
   cpu_set_t set;
@@ -79,7 +79,7 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-/// Names the core of a hardware thread. Where the system does not tell, each is taken for a core.
+/// Names the core of a hardware thread. Where that is unknown, each counts as a core.
 std::string core_of(int cpu) {
   const auto name = std::to_string(cpu);
   std::ifstream siblings("/sys/devices/system/cpu/cpu" + name + "/topology/thread_siblings_list");
@@ -117,7 +117,7 @@ std::string utc_now() {
 
 std::string or_unknown(const Json& value) { return value.is_null() ? "unknown" : text_of(value); }
 
-/// "a: ranks 0-1; b: ranks 2,3" for what the ranks have, in the order of their first ranks.
+/// "a: ranks 0-1; b: ranks 2,3" for the values of the ranks, in the order of their first ranks.
 std::string by_rank(const std::vector<std::string>& what) {
   std::vector<std::pair<std::string, std::vector<int>>> groups;
   for (std::size_t rank = 0; rank < what.size(); ++rank) {
@@ -207,14 +207,14 @@ void BenchReport::note(std::string line) {
 }
 
 void BenchReport::write_json(const std::string& path) const {
-  // Ordered, so that the file begins with what it is about.
+  // Ordered, so that the file begins with its subject.
   nlohmann::ordered_json json;
   json["format"] = kBenchReport;
   json["bench"] = bench_;
   json["setup"] = setup_;
   json["points"] = points_;
   json["notes"] = notes_;
-  // A path in the configuration need not be UTF-8, which alone must not cost the results.
+  // A path in the configuration need not be UTF-8; that must not cost the results.
   write_report(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

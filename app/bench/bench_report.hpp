@@ -14,21 +14,21 @@ namespace eventloom {
 /// A column of the table of points.
 struct BenchColumn {
   std::string key;    ///< of a point; a JSON pointer when it begins with a slash, as in "/latency/p50_ns"
-  std::string title;  ///< text is printable ASCII throughout, as columns are as wide as texts have bytes
-  std::string unit;   ///< may be empty; with "%" the values are fractions and shown times 100
+  std::string title;  ///< text must be printable ASCII, as columns are as wide as texts have bytes
+  std::string unit;   ///< may be empty; with "%" the values are fractions, shown times 100
   int precision = 0;  ///< digits after the decimal point
 };
 
-/// The points of a benchmark: a table for people on standard output, row by row as the points come,
-/// and a file of everything for programs. Only rank 0 has one.
+/// The points of a benchmark: a table on standard output, row by row as the points are measured, and a JSON file. Only
+/// rank 0 has one.
 class BenchReport {
  public:
-  /// `setup` is of bench_setup() and whatever the benchmark adds to it.
+  /// `setup` is of bench_setup() with the additions of the benchmark.
   BenchReport(std::string bench, std::vector<BenchColumn> columns, nlohmann::json setup);
 
-  /// A point is a JSON object. Its row goes to standard output at once: numbers to the right, text to
-  /// the left, "-" for what is missing, null or not a finite number. The header stands before the
-  /// first row, and again where a value does not fit the columns so far.
+  /// A point is a JSON object. Its row is printed at once: numbers right-aligned, text left-aligned, "-" for a value
+  /// that is missing, null or not finite. The header is printed before the first row, and again where a value does not
+  /// fit the columns so far.
   void add(nlohmann::json point);
 
   /// A line below the rows so far, also kept for the file.
@@ -62,17 +62,17 @@ class BenchReport {
   nlohmann::json notes_ = nlohmann::json::array();
 };
 
-/// Collective: what the numbers of a benchmark depend on.
+/// Collective: the conditions on which the numbers of a benchmark depend.
 ///
 /// {"eventloom", "mpi", "ucx": versions, "started": UTC, "hosts": by rank, "binding": by rank,
 /// {"cpus": as in "0-1,4", "one_core": whether these are one core, its hardware threads together},
 /// "exchange": {"pml", "osc", "ucx_transports", "is_ucx"}, "configuration": effective_config}, and of
 /// the caller's host {"processor": model name, "cores": online, hardware threads apart,
-/// "l2_bytes": second-level cache of a core}; null for what the host does not tell.
+/// "l2_bytes": second-level cache of a core}; null for unknown values.
 nlohmann::json bench_setup(const Communicator& communicator, const ExchangeBackend& backend,
                            const std::string& effective_config);
 
-/// A few lines for people about a bench_setup().
+/// A few lines of text about a bench_setup().
 void print_setup(std::ostream& out, const nlohmann::json& setup);
 
 }  // namespace eventloom

@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-/// Tells one running kernel from another: its processes share CLOCK_MONOTONIC, whatever their host names.
+/// Identifies a running kernel: its processes share CLOCK_MONOTONIC, whatever their host names.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// A clock that all ranks share, to measure by: the host's own where all are on one host, otherwise
-/// synchronised ones. Construction and destruction are collective.
+/// A clock shared by all ranks, for measurements: the host's own where all are on one host, otherwise synchronised
+/// ones. Construction and destruction are collective.
 class CommonClock {
  public:
   explicit CommonClock(const Communicator& communicator);
@@ -18,11 +18,11 @@ class CommonClock {
   CommonClock& operator=(const CommonClock&) = delete;
 
   [[nodiscard]] std::int64_t now() { return sync_ ? sync_->global_ns() : steady_ns(); }
-  /// How far the clocks of two ranks may be apart, ns; 0 on one host.
+  /// Uncertainty between the clocks of two ranks, ns; 0 on one host.
   [[nodiscard]] double precision_ns() const { return sync_ ? sync_->precision_ns() : 0; }
-  /// Collective: compares the clocks again, where there are several.
+  /// Collective: synchronises the clocks again, where there are several.
   void refresh();
-  /// To be called often during long measurements: the clocks are compared now and then.
+  /// To be called often during long measurements: compares the clocks now and then.
   void do_work();
 
  private:

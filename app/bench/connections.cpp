@@ -45,7 +45,7 @@ Connections connections_of(const std::string& name, int ranks) {
     }
     return connections;
   }
-  throw std::invalid_argument("unknown pattern '" + name + "'; there are: " + known);
+  throw std::invalid_argument("unknown pattern '" + name + "'; known are: " + known);
 }
 
 double rate_per_rank(const Connections& connections, double bytes, double seconds) {

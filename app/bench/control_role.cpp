@@ -7,9 +7,9 @@ namespace eventloom {
 
 namespace {
 
-/// Reports that the controller has not yet answered; more have to wait.
+/// Unanswered reports; beyond this number further ones wait.
 constexpr std::uint64_t kUnanswered = 64;
-/// Reports after which the controller tells all.
+/// Number of reports after which the controller broadcasts.
 constexpr std::uint64_t kReportsPerBroadcast = 8;
 
 }  // namespace

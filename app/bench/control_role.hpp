@@ -10,14 +10,14 @@
 
 namespace eventloom {
 
-/// The control traffic of a data acquisition beside its data, as in the DABC report (GSI 2006, 9.3):
-/// every rank sends short reports to a controller on rank 0, which answers every so many of them with
-/// a broadcast to all. Two-sided messages.
+/// The control traffic of a data acquisition beside its data, as in the DABC report (GSI 2006, 9.3): every rank sends
+/// short reports to a controller on rank 0, which answers a fixed number of them with a broadcast to all. Two-sided
+/// messages.
 class ControlRole final : public Role {
  public:
   struct Settings {
     double per_message = 0;  ///< reports for each data message
-    /// Data messages that this rank has sent so far, and whether those are all.
+    /// Number of data messages sent by this rank so far, and whether those are all.
     std::function<std::uint64_t()> sent;
     std::function<bool()> all_sent;
   };
@@ -25,9 +25,9 @@ class ControlRole final : public Role {
   ControlRole(Settings settings, const Communicator& communicator);
 
   std::size_t do_work(SteadyTime now) override;
-  /// The controller has heard the last report of every rank and said so.
+  /// The controller has received and confirmed the last report of every rank.
   [[nodiscard]] bool done() const override { return over_; }
-  void settle() override { channel_.progress(); }
+  void flush() override { channel_.progress(); }
 
   /// Messages that this rank has sent: reports, and on rank 0 the broadcasts, one for each receiver.
   [[nodiscard]] std::uint64_t messages() const { return messages_; }

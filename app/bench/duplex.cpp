@@ -44,9 +44,9 @@ Duplex::Duplex(const Communicator& communicator, std::optional<int> peer, std::u
   const std::uint64_t credit = geometry_.ring_bytes();
   outbox_.emplace(RingProducer(transport_, *peer, 0, credit, geometry_), Outbox::BodyCrc::all);
   ring_.emplace(transport_, *peer, 0, credit, geometry_);
-  ring_->set_window(kNoSlice.value);
+  ring_->set_slice_limit(kNoSlice.value);
   ring_->grant(true);
-  ring_->settle();
+  ring_->flush();
 }
 
 bool Duplex::try_send(std::span<const std::byte> message) {
@@ -88,10 +88,10 @@ void Duplex::pause() {
   if (wait_ == Wait::sleep) std::this_thread::sleep_for(kNap);
 }
 
-void Duplex::settle() {
+void Duplex::flush() {
   if (!outbox_) return;
-  outbox_->settle();
-  ring_->settle();
+  outbox_->flush();
+  ring_->flush();
 }
 
 }  // namespace eventloom

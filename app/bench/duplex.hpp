@@ -17,7 +17,7 @@ namespace eventloom {
 
 /// How a rank waits for a message.
 enum class Wait {
-  poll,   ///< looks again at once
+  poll,   ///< polls at once
   yield,  ///< gives up its core in between
   sleep,  ///< sleeps some microseconds in between
 };
@@ -25,8 +25,8 @@ std::vector<std::string> wait_names();
 /// Throws std::invalid_argument that lists the names.
 Wait parse_wait(const std::string& name);
 
-/// Two ranks, or one and itself, joined by a ring in each direction, for messages of one chunk. Every
-/// rank of the communicator has one; construction and destruction are collective.
+/// Two ranks, or one and itself, joined by a ring in each direction, for messages of one chunk. Every rank of the
+/// communicator has one; construction and destruction are collective.
 class Duplex {
  public:
   /// `peer`: the rank at the other end; nothing on ranks without a part. `largest`: bytes of a message.
@@ -38,12 +38,12 @@ class Duplex {
   bool try_send(std::span<const std::byte> message);
   /// Waits for the next message and returns it; a view until release().
   std::span<const std::byte> receive();
-  /// The next message if it has come.
+  /// The next message if it has arrived.
   std::optional<std::span<const std::byte>> poll();
   void release();
-  /// One look of a wait: lets the transport progress, then as the rank waits.
+  /// One step of a wait: lets the transport make progress, then waits as configured.
   void pause();
-  void settle();
+  void flush();
 
  private:
   [[nodiscard]] static RingGeometry geometry_for(std::uint32_t largest);

@@ -35,11 +35,11 @@ constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip",
 
 void add_options(po::options_description& options) {
   options.add_options()("sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
-                        "bytes of a message, 8 or more")("place", text_value("LIST", "", "all that there are"),
+                        "bytes of a message, 8 or more")("place", text_value("LIST", "", "all available"),
                                                          "local-loop, local-trip, inter-node; comma-separated")(
       "idle", text_value("LIST", "poll,yield"), "how both ends wait: poll, yield, sleep")(
       "count", text_value("N", "10000"), "round trips of a measurement")("warm-up", text_value("N", "1000"),
-                                                                         "round trips before it, told apart");
+                                                                         "round trips before it, reported separately");
 }
 
 LatencyConfig to_config(const po::variables_map& values) {
@@ -77,8 +77,8 @@ struct Place {
   int echo = 0;
 };
 
-/// Rank 0 with itself, with the first other rank of its host, with the first of another host; of these
-/// the `wanted` ones, all when none are named. UserError when one that is wanted does not exist.
+/// Rank 0 with itself, with the first other rank of its host, with the first of another host; of these the `wanted`
+/// ones, all when none are named. UserError when a wanted one does not exist.
 std::vector<Place> places_of(const Communicator& communicator, const std::vector<std::string>& wanted) {
   const auto hosts = communicator.all_gather(host_name());
   std::vector<Place> places = {{"local-loop", 0}};
@@ -107,7 +107,7 @@ struct Times {
   LatencyHistogram warm_up;  ///< round trips
 };
 
-/// What the far end does with a message before it answers.
+/// Processing of a message at the far end before it answers.
 class Far {
  public:
   virtual ~Far() = default;
@@ -131,7 +131,7 @@ std::vector<std::byte> small_epoch_buffer() {
   return bytes;
 }
 
-/// A builder: puts the slice together, decodes, sorts and defines events.
+/// A builder: assembles the slice, decodes, sorts and defines events.
 class Build final : public Far {
  public:
   Build() : assembler_(1), builder_(settings()) {}
@@ -141,7 +141,7 @@ class Build final : public Far {
     header.slice = next_.value;
     header.total_bytes = message.size();
     header.bytes = static_cast<std::uint32_t>(message.size());
-    header.goes_on = 1;
+    header.has_more = 1;
     assembler_.place(header, message);
     auto slice = assembler_.take(next_);
     ++next_.value;
@@ -166,8 +166,8 @@ class Build final : public Far {
   std::vector<BuildProblem> problems_;
 };
 
-/// Round trips between rank 0 and the place's rank. The answer carries the time at which the far end
-/// was through with the message.
+/// Round trips between rank 0 and the place's rank. The answer carries the time at which the far end had processed the
+/// message.
 class PingPong {
  public:
   PingPong(const Communicator& communicator, CommonClock& clock, Place place, const std::string& wait,
@@ -186,7 +186,7 @@ class PingPong {
         answer(far);
       }
     }
-    duplex_.settle();
+    duplex_.flush();
     return times;
   }
 
@@ -254,7 +254,7 @@ Json point_of(const std::vector<Times>& all, double precision_ns) {
   return point;
 }
 
-/// Everything about one place and one way to wait.
+/// All measurements of one place and one way to wait.
 class Series {
  public:
   Series(const LatencyConfig& config, BenchRun& run, CommonClock& clock, Place place, std::string wait)
@@ -318,8 +318,8 @@ int measure(const po::variables_map& values, const std::string& effective, const
 
 int bench_latency(int argc, const char* const* argv) {
   CommandLine line("bench latency",
-                   "bench latency [options]\nMessages to and fro: within rank 0, between two ranks of its host, and to "
-                   "another host; and the time from handing over a small epoch buffer to its event built.");
+                   "bench latency [options]\nRound trips: within rank 0, between two ranks of its host, and to "
+                   "another host; and the time from sending a small epoch buffer to its event built.");
   add_options(line.options());
   BenchRun::add_options(line.options(), 5);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {

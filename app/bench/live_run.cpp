@@ -21,10 +21,10 @@ namespace {
 using Json = nlohmann::json;
 using Now = std::function<std::int64_t()>;
 
-/// Enough for every rank to hear of the start before it comes.
+/// Long enough for every rank to learn of the start before it comes.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// When a slice of a builder reached which point, ns since the start.
+/// Times at which a slice of a builder reached each stage, ns since the start.
 struct SliceTimes {
   SliceId slice;
   std::int64_t received = 0;
@@ -32,7 +32,7 @@ struct SliceTimes {
   std::int64_t written = 0;
 };
 
-/// A schedule that passes on what another one says.
+/// A schedule that forwards to another one.
 class Overlay : public Scheduler {
  public:
   explicit Overlay(Scheduler& of) : of_(of) {}
@@ -50,7 +50,7 @@ class Overlay : public Scheduler {
   Scheduler& of_;
 };
 
-/// Lets a source send a slice no sooner than its hits are made.
+/// Prevents a source from sending a slice before its hits are made.
 class MadeFirst final : public Overlay {
  public:
   MadeFirst(Scheduler& of, const std::vector<LiveSource*>& by_number) : Overlay(of), by_number_(by_number) {}
@@ -70,7 +70,7 @@ class MadeFirst final : public Overlay {
   mutable std::vector<std::uint8_t> ready_;
 };
 
-/// Learns when a builder takes a slice: right then it asks for its next one.
+/// Detects when a builder takes a slice: it then asks for its next one.
 class TakeWatch final : public Overlay {
  public:
   TakeWatch(Scheduler& of, Now now, std::vector<SliceTimes>& log) : Overlay(of), now_(std::move(now)), log_(log) {}
@@ -86,7 +86,7 @@ class TakeWatch final : public Overlay {
   std::vector<SliceTimes>& log_;
 };
 
-/// Selects and writes, and notes when.
+/// Selects and writes, and records the times.
 class TimedOutput final : public SliceOutput {
  public:
   TimedOutput(Selector& selector, Now now, std::vector<SliceTimes>& log)
@@ -102,16 +102,16 @@ class TimedOutput final : public SliceOutput {
   void end(SliceId data_end) override { to_.end(data_end); }
   std::size_t do_work() override { return to_.do_work(); }
   [[nodiscard]] bool done() const override { return to_.done(); }
-  void settle() override { to_.settle(); }
+  void flush() override { to_.flush(); }
 
  private:
   LocalOutput to_;
   Now now_;
   std::vector<SliceTimes>& log_;
-  std::size_t next_ = 0;  ///< of the log: slices that were taken but had no data are passed over
+  std::size_t next_ = 0;  ///< of the log: slices without data are skipped
 };
 
-/// Counts what goes to a writer, or to nowhere.
+/// Counts data passed to a writer, or discarded.
 class CountingSink final : public EventSink {
  public:
   explicit CountingSink(std::unique_ptr<PartWriter> writer) : writer_(std::move(writer)) {}
@@ -125,7 +125,7 @@ class CountingSink final : public EventSink {
   [[nodiscard]] const RunTotals& totals() const { return totals_; }
 
  private:
-  std::unique_ptr<PartWriter> writer_;  ///< null: to nowhere
+  std::unique_ptr<PartWriter> writer_;  ///< null: discarded
   RunTotals totals_;
 };
 
@@ -134,13 +134,13 @@ class MakerRole final : public Role {
   explicit MakerRole(LiveSource& source) : source_(source) {}
   std::size_t do_work(SteadyTime) override { return source_.make(); }
   [[nodiscard]] bool done() const override { return source_.finished(); }
-  void settle() override {}
+  void flush() override {}
 
  private:
   LiveSource& source_;
 };
 
-/// A builder of this rank with all that is its own.
+/// A builder of this rank with all its parts.
 struct LiveBuilder {
   LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
       : sink(std::move(to)), selector({}, sink), watch(schedule, now, log) {}

@@ -73,7 +73,7 @@ void LiveSource::end_epoch_before(Tick time) {
   if (time < epoch_end_) return;
   if (encoder_.open_from() && packet_ends()) close_packet();
   const Tick ticks = settings_.geometry.base.epoch_ticks;
-  // Cuts may lie in the epochs without hits that follow, too.
+  // Cuts may also lie in the following epochs without hits.
   while (epoch_end_ + ticks <= time) {
     epoch_end_ += ticks;
     if (encoder_.open_from() && packet_ends()) close_packet();
@@ -81,7 +81,7 @@ void LiveSource::end_epoch_before(Tick time) {
   epoch_end_ += ticks;
 }
 
-/// Whether the open packet ends with the epoch that is being made.
+/// Whether the open packet ends with the current epoch.
 bool LiveSource::packet_ends() const {
   if (encoder_.hits() - closed_hits_ >= settings_.packet || epoch_end_ - oldest_ >= settings_.flush_after) return true;
   const Epoch next = epoch_end_ / settings_.geometry.base.epoch_ticks;
@@ -118,7 +118,7 @@ void LiveSource::collect(EpochRange epochs, SliceData& out) {
   for (auto& packet : packets_) {
     if (packet.header.first_epoch >= epochs.end) break;
     if (!packet.header.epochs().overlaps(epochs)) continue;
-    if (packet.state == Packet::State::waiting) settle(packet, now);
+    if (packet.state == Packet::State::waiting) judge(packet, now);
     if (packet.state == Packet::State::sent) {
       out.pieces.emplace_back(packet.bytes);
     } else {
@@ -132,7 +132,7 @@ void LiveSource::collect(EpochRange epochs, SliceData& out) {
   }
 }
 
-void LiveSource::settle(Packet& packet, std::int64_t now) {
+void LiveSource::judge(Packet& packet, std::int64_t now) {
   const std::uint64_t hits = packet.header.n_hits;
   const bool late = settings_.limit_ns != 0 && now - static_cast<std::int64_t>(packet.oldest) > settings_.limit_ns;
   if (late) count_.late += hits;
@@ -148,7 +148,7 @@ void LiveSource::settle(Packet& packet, std::int64_t now) {
 
 std::optional<Epoch> LiveSource::end_epoch() const { return finished_ ? std::optional(data_end_) : std::nullopt; }
 
-void LiveSource::forget(Epoch epoch) {
+void LiveSource::release_before(Epoch epoch) {
   while (!packets_.empty() && packets_.front().header.epochs().end <= epoch) {
     spare_.push_back(std::move(packets_.front().bytes));
     packets_.pop_front();

@@ -32,12 +32,12 @@ struct LiveSettings {
 /// Hits. made = sent + dropped once all slices are sent.
 struct LiveCount {
   std::uint64_t made = 0;
-  std::uint64_t missed = 0;  ///< planned, but so long ago when their turn came that they were not made
+  std::uint64_t missed = 0;  ///< planned, but so long ago that they were not made
   std::uint64_t sent = 0;
-  std::uint64_t dropped = 0;  ///< in packets that were late and were left out
-  std::uint64_t late = 0;     ///< in packets that were late, left out or not
+  std::uint64_t dropped = 0;  ///< in late packets that were dropped
+  std::uint64_t late = 0;     ///< in late packets, dropped or not
   std::uint64_t packets = 0;
-  std::int64_t behind_ns = 0;  ///< the longest that making was behind the plan; in a sum, of any source
+  std::int64_t behind_ns = 0;  ///< the greatest delay behind the plan; in a sum, of any source
 
   void add(const LiveCount& other);
 };
@@ -48,25 +48,25 @@ struct LivePacket {
   Tick oldest = 0;
 };
 
-/// Makes hits in time: at the planned time of a hit, make() makes it, whatever the exchange does.
+/// Makes hits in real time: make() makes each hit at its planned time, independently of the exchange.
 ///
-/// A packet is an epoch buffer. It is closed at the end of the epoch in which it is full or its oldest hit old
-/// enough, as no epoch may stand in two buffers; and where the stretch that is sent for a slice begins
-/// or ends, so that no slice waits for, or carries, more than its margin.
+/// A packet is an epoch buffer. It is closed at the end of the epoch in which it is full or its oldest hit old enough,
+/// as an epoch must not be split between buffers; and at the limits of the stretch sent for a slice, so that no slice
+/// waits for, or carries, more than its margin.
 ///
-/// Whether a packet is late is settled once, when the first slice that needs it is collected: what one
-/// builder has, all have. A packet left out is told to builders as damage.
+/// Whether a packet is late is decided once, when the first slice that needs it is collected: all builders get the
+/// same. A dropped packet is sent to builders as damage.
 class LiveSource final : public Source {
  public:
-  /// Throws UserError for a timing that does not exist.
+  /// Throws UserError for an unknown timing.
   explicit LiveSource(LiveSettings settings);
 
-  /// Makes the hits that are due, a millisecond's worth at most; returns their number. To be called often:
-  /// hits that are 20 ms behind are missed.
+  /// Makes the hits that are due, a millisecond's worth at most; returns their number. To be called often: hits that
+  /// are 20 ms behind are missed.
   std::size_t make();
   /// All hits are made or missed.
   [[nodiscard]] bool finished() const { return finished_; }
-  /// Whether collect() may be called for the slice: all that it needs is made and in closed packets.
+  /// Whether collect() may be called for the slice: all its hits are made and in closed packets.
   [[nodiscard]] bool ready(SliceId slice) const;
 
   [[nodiscard]] const LiveCount& count() const { return count_; }
@@ -79,7 +79,7 @@ class LiveSource final : public Source {
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return count_.made; }
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
 
@@ -96,7 +96,7 @@ class LiveSource final : public Source {
   void end_epoch_before(Tick time);
   [[nodiscard]] bool packet_ends() const;
   void close_packet();
-  void settle(Packet& packet, std::int64_t now);
+  void judge(Packet& packet, std::int64_t now);
   void plan_next() { next_ = static_cast<std::int64_t>(process_.next(engine_)); }
 
   LiveSettings settings_;
@@ -108,7 +108,7 @@ class LiveSource final : public Source {
   std::vector<std::uint32_t> channels_;  ///< of a bunch
   std::int64_t next_ = 0;                ///< planned time of the next bunch
   std::int64_t made_ = 0;                ///< all hits before this time are made or missed
-  Tick epoch_end_ = 0;                   ///< of the epoch that is being made
+  Tick epoch_end_ = 0;                   ///< of the current epoch
   Tick oldest_ = 0;                      ///< hit of the open packet
   std::uint64_t closed_hits_ = 0;        ///< made and in closed packets
   bool finished_ = false;

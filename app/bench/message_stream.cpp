@@ -25,7 +25,7 @@ MessageStream::Duplicate::~Duplicate() {
 MessageStream::MessageStream(const Communicator& communicator, const Plan& plan)
     : plan_(plan),
       duplicate_(communicator.handle()),
-      // Written once, so that the pages are there before anybody looks at the clock.
+      // Written once, so that the pages exist before the clock starts.
       source_(plan.targets.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes), std::byte{0x5a}),
       sink_(plan.senders.size() * plan.queue * static_cast<std::size_t>(plan.message_bytes)),
       sends_(plan.targets.size() * plan.queue, MPI_REQUEST_NULL),
@@ -75,8 +75,8 @@ bool MessageStream::send(std::size_t target) {
   return true;
 }
 
-// An empty message ends one receive slot, and each slot must meet one: then no receive is left over
-// to be cancelled, and a slot whose message still arrives when the first mark is here is waited for.
+// An empty message ends one receive slot, and each slot gets one: no receive then remains to be cancelled, and a slot
+// whose message arrives after the first mark is still waited for.
 bool MessageStream::end(std::size_t target) {
   auto& to = targets_[target];
   for (; to.marks_left != 0 && !to.free.empty(); --to.marks_left) start_send(to, 0);

@@ -11,9 +11,9 @@
 
 namespace eventloom {
 
-/// Two-sided messages of one size between ranks, a fixed number of them under way per connection:
-/// the same buffers go round, nobody looks at what is in them. A yardstick for the exchange, which
-/// is one-sided. Construction and destruction are collective; between them no member blocks.
+/// Two-sided messages of one size between ranks, a fixed number under way per connection: the same buffers are reused,
+/// and their contents ignored. A reference for the one-sided exchange. Construction and destruction are collective;
+/// between them no member blocks.
 class MessageStream {
  public:
   struct Plan {
@@ -28,17 +28,17 @@ class MessageStream {
     bool moved = false;  ///< something was received or has been sent
   };
 
-  /// Works on a duplicate of the communicator. Passes an empty message over every connection, so
-  /// that all of them exist, and posts the receives.
+  /// Works on a duplicate of the communicator. Sends an empty message over every connection to establish it, and posts
+  /// the receives.
   MessageStream(const Communicator& communicator, const Plan& plan);
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Begins a message to the target of this index; false when all of its queue is under way.
+  /// Begins a message to the target of this index; false when its queue is full.
   bool send(std::size_t target);
-  /// Ends the connection to this target: call it until it says yes, and send nothing after.
+  /// Ends the connection to this target: call it until it returns true, and send nothing after.
   bool end(std::size_t target);
-  /// Completes what has come and gone, and posts receives anew. Makes MPI progress.
+  /// Completes sends and receives, and posts new receives. Makes MPI progress.
   Progress advance();
   /// Whether all senders have ended and all sends are complete. Destroy it only then.
   [[nodiscard]] bool finished() const { return receiving_ == 0 && sending_ == 0; }

@@ -1,4 +1,4 @@
-// The peer that any MPI program would be: two-sided, non-blocking messages.
+// The peer in plain MPI: two-sided, non-blocking messages.
 
 #include "app/bench/message_stream.hpp"
 #include "app/bench/peer_link.hpp"

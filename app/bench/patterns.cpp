@@ -45,9 +45,9 @@ void add_options(po::options_description& options) {
       "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"),
       "bytes of a cell; small messages share one")(
       "slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
-      "spread", text_value("PERCENT", "0"), "sizes vary evenly by so much up and down, e.g. 50")(
+      "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down, e.g. 50")(
       "control", text_value("PERCENT", "0"),
-      "reports to a controller, so many for 100 messages, and its broadcasts, as two-sided messages beside the data")(
+      "reports to a controller per 100 messages, and its broadcasts, as two-sided messages beside the data")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.1, "0.1"), "length of a measurement")(
       "slices", text_value("N", "0", "as many as fit the time"), "number of slices instead of a time")(
       "receive", text_value("HOW", "look"),
@@ -140,8 +140,7 @@ class Point {
   }
 
  private:
-  /// Builders that take longer than the network, one of them twice as long, show what a schedule
-  /// makes of unequal builders.
+  /// Builders slower than the network, one of them twice as slow, show how a schedule handles unequal builders.
   void set_build_times() {
     const auto ranks = traffic_.connections.size();
     std::uint64_t ns = config_.build_ns;
@@ -296,7 +295,7 @@ Plot plot_over_time(const Json& point) {
 int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
   const auto config = to_config(values);
   if (config.slow_builder >= communicator.size()) {
-    throw UserError("--slow-builder: there are builders 0 to " + std::to_string(communicator.size() - 1));
+    throw UserError("--slow-builder: must be from 0 to " + std::to_string(communicator.size() - 1));
   }
   for (const auto& name : config.peers) parsed("peer", [&] { return make_peer(name, communicator); });
   BenchRun run("patterns", values, effective, columns(config), communicator);

@@ -7,13 +7,13 @@
 
 namespace eventloom {
 
-/// What synthetic messages are made of: pseudo-random bytes, a function of the sender alone, of which
-/// the message of slice n is a stretch whose place and length depend on n. A receiver that makes the
-/// same pool can check every byte; what an earlier message left in a cell differs.
+/// Contents of synthetic messages: pseudo-random bytes, a function of the sender alone, of which the message of slice n
+/// is a stretch whose place and length depend on n. A receiver with the same pool can check every byte; it differs from
+/// the earlier contents of a cell.
 class PayloadPool {
  public:
-  /// `footprint`: bytes of memory through which the messages cycle, at least. `spread`: lengths are
-  /// evenly spread over message_bytes * (1 -+ spread), 0 <= spread < 1.
+  /// `footprint`: minimum bytes of memory through which the messages cycle. `spread`: lengths are uniform in
+  /// message_bytes * (1 -+ spread), 0 <= spread < 1.
   PayloadPool(std::uint32_t sender, std::uint64_t message_bytes, double spread, std::uint64_t footprint);
 
   [[nodiscard]] std::span<const std::byte> message(std::uint64_t slice) const {
@@ -30,7 +30,7 @@ class PayloadPool {
   double spread_;
   std::uint64_t largest_;
   std::uint64_t stride_;  ///< between the places of consecutive slices, a multiple of 64 bytes
-  std::uint64_t span_;    ///< places lie below; not a multiple of the stride
+  std::uint64_t span_;    ///< upper limit of the places; not a multiple of the stride
   std::vector<std::byte> bytes_;
 };
 

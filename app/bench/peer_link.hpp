@@ -20,21 +20,21 @@ class PeerLink {
 
   /// Begins a message to the target of this index in PeerTraffic::targets; false: no room now.
   virtual bool send(std::size_t target) = 0;
-  /// Tells this target that no more messages come; false: no room now, ask again.
+  /// Tells this target that no more messages follow; false: no room now, retry.
   virtual bool end(std::size_t target) = 0;
 
   struct Progress {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
-    bool moved = false;  ///< also when there is only new room to send
+    bool moved = false;  ///< true also when only room to send was freed
   };
-  /// Takes what has come and frees what has been sent, a bounded number of messages.
+  /// Takes messages received and frees messages sent, a bounded number.
   virtual Progress advance() = 0;
-  /// Whether all senders have ended and nothing that was sent still needs this rank's help.
+  /// Whether all senders have ended and no message sent still needs this rank's help.
   [[nodiscard]] virtual bool finished() const = 0;
 };
 
-/// Throws std::invalid_argument on message_bytes or queue out of range.
+/// Throws std::invalid_argument for message_bytes or queue out of range.
 void check(const PeerTraffic& traffic);
 
 /// Collective: from the common start until all ranks have received everything.

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The sending side of one rank: messages in turn to all targets, at the end the end marks.
+/// The sending side of one rank: messages in turn to all targets, then the end marks.
 class Sending {
  public:
   Sending(PeerLink& link, const PeerTraffic& traffic)
@@ -26,7 +26,7 @@ class Sending {
     std::iota(open_.begin(), open_.end(), std::size_t{0});
   }
 
-  /// Messages begun. Goes round while there is room, but not for ever: receiving must have its turn.
+  /// Number of messages begun. Continues while there is room, but with a limit: receiving must have its turn.
   std::uint64_t send() {
     std::uint64_t begun = 0;
     for (std::uint32_t round = 0; round < rounds_; ++round) {
@@ -37,7 +37,7 @@ class Sending {
     return begun;
   }
 
-  /// Whether another target has been told.
+  /// Sends the next end mark; false when there is none left or no room.
   bool end() {
     return std::erase_if(open_, [&](std::size_t target) { return link_.end(target); }) != 0;
   }
@@ -46,7 +46,7 @@ class Sending {
  private:
   PeerLink& link_;
   std::uint32_t rounds_;
-  std::vector<std::size_t> open_;  ///< indices of the targets that have not been told the end
+  std::vector<std::size_t> open_;  ///< indices of the targets without an end mark
 };
 
 std::string listed(const std::vector<std::string_view>& names) {
@@ -103,10 +103,10 @@ std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& commu
 #else
     throw std::invalid_argument(
         "peer " + std::string(name) +
-        ": this build is without ZeroMQ; install libzmq3-dev and build anew, or choose of: " + listed(peer_names()));
+        ": this build has no ZeroMQ; install libzmq3-dev and rebuild, or choose one of: " + listed(peer_names()));
 #endif
   }
-  throw std::invalid_argument("no peer " + std::string(name) + "; choose of: " + listed(peer_names()));
+  throw std::invalid_argument("no peer " + std::string(name) + "; choose one of: " + listed(peer_names()));
 }
 
 }  // namespace eventloom

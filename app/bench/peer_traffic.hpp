@@ -9,15 +9,14 @@ namespace eventloom {
 
 class Communicator;
 
-/// Traffic of one rank: a connection is an ordered pair of ranks, at most one for each pair. What
-/// the ranks are given must fit together: the targets of one name it among their senders, and all
-/// have the same message_bytes and queue.
+/// Traffic of one rank: a connection is an ordered pair of ranks, at most one for each pair. The arguments of all ranks
+/// must match: the targets of one name it among their senders, and all have the same message_bytes and queue.
 struct PeerTraffic {
   std::vector<int> targets;         ///< ranks to which this rank sends, served in this order, round robin
   std::vector<int> senders;         ///< ranks that send to this one
   std::uint64_t message_bytes = 0;  ///< 1 to INT_MAX
   std::uint32_t queue = 8;          ///< messages under way per connection, at the sender and at the receiver; 1 or more
-  double seconds = 0.1;             ///< for so long a rank goes on beginning messages
+  double seconds = 0.1;             ///< how long a rank begins new messages
 };
 
 struct PeerResult {
@@ -27,7 +26,7 @@ struct PeerResult {
   double seconds = 0;  ///< from the common start to the last message that this rank received; 0 without any
 };
 
-/// Another way to move the traffic of a pattern, to measure beside Eventloom's own exchange.
+/// Another way to move the traffic of a pattern, for comparison with Eventloom's own exchange.
 class Peer {
  public:
   Peer() = default;
@@ -37,19 +36,17 @@ class Peer {
 
   [[nodiscard]] virtual std::string_view name() const = 0;
 
-  /// Collective over the communicator. Sets up every connection and passes something over it,
-  /// starts all ranks together, and returns when every message of every rank has been received.
-  /// Throws std::invalid_argument on traffic that cannot be, UserError or std::runtime_error on
-  /// connections that do not come about: the other ranks then wait in vain, abort them.
+  /// Collective over the communicator. Establishes every connection with a message, starts all ranks together, and
+  /// returns when every message of every rank has been received. Throws std::invalid_argument for invalid traffic,
+  /// UserError or std::runtime_error when a connection fails: the other ranks then wait in vain, abort them.
   virtual PeerResult run(const PeerTraffic& traffic) = 0;
 };
 
-/// Those that this build has, of "mpi", "zmq-ipc" and "zmq-tcp".
+/// Those of "mpi", "zmq-ipc" and "zmq-tcp" that this build has.
 std::vector<std::string_view> peer_names();
 
-/// Collective over the communicator, which must outlive the peer. Throws on every rank alike:
-/// std::invalid_argument that lists the names for one that this build does not have, UserError for
-/// zmq-ipc with ranks on several hosts.
+/// Collective over the communicator, which must outlive the peer. Throws on every rank alike: std::invalid_argument
+/// that lists the names for one that this build does not have, UserError for zmq-ipc with ranks on several hosts.
 std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator);
 
 }  // namespace eventloom

@@ -23,13 +23,13 @@ namespace {
 
 constexpr int kWidth = 900;
 constexpr int kHeight = 430;  // of each plot
-/// Okabe and Ito's colours, which the colour-blind tell apart as well.
+/// Okabe and Ito's colours, which are distinguishable to the colour-blind.
 constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
 constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// In single quotes gnuplot takes everything as it is, but for the quote itself and the end of line.
+/// In single quotes gnuplot takes everything literally except the quote itself and the end of line.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -70,7 +70,7 @@ Points drawable(const Plot& plot, const PlotSeries& series) {
   return points;
 }
 
-/// What an axis must know of its values.
+/// Properties of the values on an axis.
 struct Extent {
   double least = HUGE_VAL;
   double greatest = -HUGE_VAL;
@@ -85,7 +85,7 @@ struct Extent {
   }
 };
 
-/// Where an axis begins and ends, and its marks; without any gnuplot chooses them.
+/// Limits and marks of an axis; without any gnuplot chooses them.
 struct Scale {
   double low = 0;
   double high = 1;
@@ -153,7 +153,7 @@ void write_axis(std::ostream& out, char axis, const std::string& label, const Sc
   out << "set " << axis << "tics " << (tics.empty() ? "autofreq" : "(" + tics + ")") << '\n';
 }
 
-/// Returns whether there is nothing to see.
+/// Returns whether there is nothing to plot.
 bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& all) {
   Extent x;
   Extent y;
@@ -205,8 +205,8 @@ void write_terminal(std::ostream& out, bool svg, std::size_t plots) {
   }
 }
 
-/// The legend stands to the right, where it never hides a curve. All plots leave the same room, so
-/// that their axes are in line.
+/// The legend is on the right, where it never hides a curve. All plots leave the same room, so that their axes are
+/// aligned.
 void write_style(std::ostream& out, const std::vector<Plot>& plots) {
   std::size_t longest = 0;
   for (const auto& plot : plots) {
@@ -231,10 +231,10 @@ std::string script_of(const std::vector<Plot>& plots, bool svg) {
   return out.str();
 }
 
-/// Feeds gnuplot (which complains in a locale without a degree sign), whose output the shell puts in the file: gnuplot
-/// itself would take a name that begins with '|' for a command. Returns whether it ended well.
+/// Feeds gnuplot (which complains in a locale without a degree sign), whose output the shell redirects to the file:
+/// gnuplot itself would take a name that begins with '|' for a command. Returns whether it succeeded.
 bool run_gnuplot(const std::string& script, const std::string& path) {
-  // A gnuplot that stops half-way must not take this program along.
+  // A gnuplot that exits early must not end this program.
   const auto previous = std::signal(SIGPIPE, SIG_IGN);
   bool good = false;
   if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_quoted(path)).c_str(), "w"); gnuplot != nullptr) {
@@ -261,7 +261,7 @@ void plan_plot(FilePlan& plan, const std::string& path) {
 void write_plot(const std::string& path, const std::vector<Plot>& plots) {
   PartialFile file(path, is_nobodys);
   if (!run_gnuplot(script_of(plots, ends_in(path, ".svg")), file.path().string())) {
-    throw UserError("gnuplot could not draw '" + path + "', for the reason it gives above: check the installation");
+    throw UserError("gnuplot could not draw '" + path + "', see its message above; check the installation");
   }
   file.sync();
   file.publish();

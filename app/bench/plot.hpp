@@ -13,8 +13,8 @@ struct PlotSeries {
   std::vector<double> y;  ///< as many as x
 };
 
-/// Lines with points over one pair of axes. Points that an axis cannot show (not finite; zero or
-/// negative on a logarithmic axis) are left out. Linear axes begin at zero.
+/// Lines with points over one pair of axes. Points that an axis cannot show (not finite; zero or negative on a
+/// logarithmic axis) are omitted. Linear axes begin at zero.
 struct Plot {
   std::string title;
   std::string x_label;
@@ -24,15 +24,15 @@ struct Plot {
   std::vector<PlotSeries> series;
 };
 
-/// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. For the start of a
-/// benchmark, so that it does not fail at the end of hours.
+/// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. To be called at the start of a
+/// benchmark, so that it does not fail after hours.
 void check_plot_file(const std::string& path);
 
-/// Adds the file of a plot, in whose place there may be nothing: of a plot nothing tells who drew it.
+/// Adds the file of a plot, which must not exist: the contents of a plot do not show who wrote it.
 void plan_plot(FilePlan& plan, const std::string& path);
 
-/// Draws the plots, at least one, one below the other, by gnuplot. Throws UserError when the file cannot be written
-/// or gnuplot fails; no file is left then. Needs what check_plot_file() checks.
+/// Draws the plots, at least one, one below the other, with gnuplot. Throws UserError when the file cannot be written
+/// or gnuplot fails; no file is left then. Requires check_plot_file().
 void write_plot(const std::string& path, const std::vector<Plot>& plots);
 
 }  // namespace eventloom

@@ -48,9 +48,8 @@ struct Sampled {
   LatencyHistogram latency;
 };
 
-/// Rank 0 samples and sends, rank 1 (or rank 0 itself) receives. A sample begins with the time for
-/// which it was planned, 0 in the last one, and the latency is counted from there, so that a late start
-/// shows as latency.
+/// Rank 0 samples and sends, rank 1 (or rank 0 itself) receives. A sample begins with its planned time, 0 in the last
+/// one, from which the latency is counted, so that a late start shows as latency.
 class Sampling {
  public:
   Sampling(const Communicator& communicator, CommonClock& clock, const RateConfig& config, std::uint64_t n_values)
@@ -73,7 +72,7 @@ class Sampling {
         if (!over_) duplex_.pause();
       }
     }
-    duplex_.settle();
+    duplex_.flush();
     meet(communicator_);
     return gather(result);
   }
@@ -89,7 +88,7 @@ class Sampling {
     const double period = 1e9 / static_cast<double>(hz);
     result.steps = std::max<std::uint64_t>(static_cast<std::uint64_t>(std::llround(seconds * 1e9 / period)), 1);
     const std::int64_t start = clock_.now();
-    // From the start each time: a period rounded to nanoseconds would add up over the steps.
+    // Computed from the start each time: a rounded period would accumulate an error.
     const auto planned = [&](std::uint64_t step) { return start + std::llround(static_cast<double>(step) * period); };
     for (std::uint64_t step = 1; step <= result.steps; ++step) {
       if (!send_between(result, planned(step), planned(step + 1))) ++result.missed;
@@ -98,7 +97,7 @@ class Sampling {
     while (!duplex_.try_send(std::as_bytes(std::span(sample_)))) wait(result);
   }
 
-  /// Sends the sample of one step; false when the next one's time has come before it could.
+  /// Sends the sample of one step; false when the next one's time came first.
   bool send_between(Sampled& result, std::int64_t planned, std::int64_t next) {
     std::int64_t now = clock_.now();
     for (; now < planned; now = clock_.now()) wait(result);

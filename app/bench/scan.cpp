@@ -35,7 +35,7 @@ void add_options(po::options_description& options) {
       "depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring")(
       "cells", text_value("LIST", "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,32MiB"), "bytes of a cell, and of a message")(
       "message", text_value("BYTES", "16KiB"), "bytes of a message for clients and breakdown")(
-      "memory", text_value("BYTES", "512MiB"), "larger rings are left out")(
+      "memory", text_value("BYTES", "512MiB"), "larger rings are skipped")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement");
 }
 
@@ -44,7 +44,7 @@ ScanConfig to_config(const po::variables_map& values) {
   config.parts = words_of(values["what"].as<std::string>());
   for (const auto& part : config.parts) {
     if (std::ranges::count(kParts, part) == 0)
-      throw UserError("--what: no part '" + part + "'; there are: rings, clients, breakdown");
+      throw UserError("--what: no part '" + part + "'; known are: rings, clients, breakdown");
   }
   config.depths = counts_option(values, "depths", 1, 65536);
   config.cells = sizes_option(values, "cells", 256, 1U << 30);
@@ -130,7 +130,7 @@ void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>
     }
     if (!line.x.empty()) lines.push_back(line);
   }
-  if (left_out != 0) run.note(std::to_string(left_out) + " rings larger than --memory left out");
+  if (left_out != 0) run.note(std::to_string(left_out) + " rings larger than --memory skipped");
 }
 
 /// Ranks 1 to k send to rank 0, k from 1 up.
@@ -151,7 +151,7 @@ void scan_clients(const ScanConfig& config, BenchRun& run) {
   }
 }
 
-/// Time of one step, the median over many loops. `loop` does the step `n` times.
+/// Time of one step, the median over many loops. `loop` repeats the step `n` times.
 template <class Loop>
 double step_ns(int n, Loop loop) {
   std::vector<double> ns;
@@ -163,7 +163,7 @@ double step_ns(int n, Loop loop) {
   return median(ns);
 }
 
-/// The steps of the path of one message, each by itself on this rank, to the window of rank `to`.
+/// The steps in the path of one message, each measured separately on this rank, to the window of rank `to`.
 class Breakdown {
  public:
   Breakdown(Transport& transport, int to, std::uint64_t message)
@@ -216,7 +216,7 @@ class Breakdown {
   }
 
  public:
-  /// Puts go behind the place where receivers look for descriptors.
+  /// Puts avoid the place where receivers look for descriptors.
   static constexpr std::uint64_t kSafeOffset = 4096;
 
  private:

@@ -25,18 +25,18 @@ SinkRole::SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<Ring
     if (settings_.senders[s] == 0) upto_[s] = kEnded;
   }
   n_senders_ = static_cast<std::uint32_t>(std::ranges::count(settings_.senders, 1));
-  for (auto& ring : rings_) ring.set_window(kNoSlice.value);
+  for (auto& ring : rings_) ring.set_slice_limit(kNoSlice.value);
   limit_lead();
   for (auto& ring : rings_) ring.grant(true);
   tell_claims();
 }
 
-/// A builder that takes its time holds back the sources that are ahead of the others, as in a run. One
-/// that takes none is limited by its rings alone.
+/// A builder with a build time holds back the sources that are ahead of the others, as in a run. Without one it is
+/// limited by its rings alone.
 void SinkRole::limit_lead() {
   if (settings_.build_time.count() == 0 || settings_.claims != nullptr) return;
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.senders.size();
-  for (auto& ring : rings_) ring.set_window(scheduler_.next_slice(settings_.id, from_)->value + ahead);
+  for (auto& ring : rings_) ring.set_slice_limit(scheduler_.next_slice(settings_.id, from_)->value + ahead);
 }
 
 std::size_t SinkRole::do_work(SteadyTime now) {
@@ -94,7 +94,7 @@ void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> 
   upto_[header.origin] = header.slice + 1;
 }
 
-/// Slices that have come from every sender; each keeps the builder busy for its build time.
+/// Slices that every sender has completed; each keeps the builder busy for its build time.
 void SinkRole::finish_slices() {
   const std::uint64_t before = slices_;
   for (auto next = scheduler_.next_slice(settings_.id, from_); next && *next < seen_end_ && whole(*next);
@@ -103,7 +103,7 @@ void SinkRole::finish_slices() {
     ++slices_;
     busy_until_ = std::max(busy_until_, now_) + settings_.build_time;
   }
-  // Claims gather, so that a note is for several slices where many are under way.
+  // Claims are collected, so that a note covers several slices where many are under way.
   if (slices_ != before && slices_ - told_ >= std::max(settings_.slices_in_flight / 4, 1U)) tell_claims();
 }
 
@@ -122,8 +122,8 @@ void SinkRole::tell_claims() {
   settings_.claims->claim(claim);
 }
 
-void SinkRole::settle() {
-  for (auto& ring : rings_) ring.settle();
+void SinkRole::flush() {
+  for (auto& ring : rings_) ring.flush();
 }
 
 }  // namespace eventloom

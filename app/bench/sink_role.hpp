@@ -14,11 +14,11 @@
 
 namespace eventloom {
 
-/// What a benchmark's builder does with what it receives.
+/// Use of the received data in a benchmark's builder.
 enum class Receive {
   look,    ///< reads the headers only, like a network test
   copy,    ///< copies every byte out of the ring, as a builder must
-  verify,  ///< compares every byte with what was sent
+  verify,  ///< compares every byte with the one sent
 };
 
 struct SinkSettings {
@@ -26,7 +26,7 @@ struct SinkSettings {
   std::vector<std::uint8_t> senders;  ///< by source: whether it sends to this builder
   Receive receive = Receive::look;
   std::uint32_t slices_in_flight = 4;  ///< claimed at a time, where builders claim
-  /// Time for which the builder takes nothing more after each whole slice; does not use the core.
+  /// Time during which the builder takes nothing after each whole slice; does not use the core.
   std::chrono::nanoseconds build_time{0};
   ClaimRole* claims = nullptr;                            ///< where builders claim; outlives the sink
   std::vector<std::shared_ptr<const PayloadPool>> pools;  ///< by source, for verify
@@ -34,11 +34,11 @@ struct SinkSettings {
   double bin_seconds = 0.01;
 };
 
-/// What came from one source.
+/// Data received from one source.
 struct SinkCount {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t wrong_chunks = 0;              ///< verify: at least one byte is not as sent
+  std::uint64_t wrong_chunks = 0;              ///< verify: at least one wrong byte
   std::vector<std::uint64_t> bytes_over_time;  ///< per bin
 };
 
@@ -49,7 +49,7 @@ class SinkRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return n_ended_ == n_senders_; }
-  void settle() override;
+  void flush() override;
 
   [[nodiscard]] const std::vector<SinkCount>& counts() const { return counts_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
@@ -72,7 +72,7 @@ class SinkRole final : public Role {
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;
   SliceId from_;
-  SliceId seen_end_;          ///< one past the last slice of which anything came
+  SliceId seen_end_;          ///< one past the last slice with data received
   std::uint64_t slices_ = 0;  ///< received whole from all
   std::uint64_t told_ = 0;    ///< of these, in the last claim
   SteadyTime now_;

@@ -49,17 +49,17 @@ void add_run_options(po::options_description& options) {
   options.add_options()("sources", text_value("N", "0", "half of the ranks"), "number of sources")(
       "builders", text_value("N", "0", "the other ranks"), "number of builders")(
       "schedule", text_value("NAME", "round-robin"), "who sends to whom when, as in 'run'")(
-      "define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'")("epoch", text_value("TIME", "10us"),
-                                                                                  "length of an epoch")(
-      "epochs-per-slice", text_value("N", "10"), "epochs that are built together; a packet waits for its slice")(
+      "define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'")(
+      "epoch", text_value("TIME", "10us"), "length of an epoch")("epochs-per-slice", text_value("N", "10"),
+                                                                 "epochs built together; a packet waits for its slice")(
       "overlap", text_value("TIME", "1us"), "longest event that is kept whole")("ring-depth", text_value("N", "16"),
                                                                                 "cells in each ring")(
       "cell-size", text_value("BYTES", "64KiB"), "bytes of a cell")("slices-in-flight", text_value("N", "16"),
                                                                     "slices that a builder gathers at a time")(
       "write", text_value("HOW", "on"), "on or off: whether builders write the events")(
       "output", text_value("FILE", "", "temporary"),
-      "part files get their names from it; each measurement writes over the one before")(
-      "force", po::bool_switch(), "overwrite part files that exist");
+      "prefix of the part files; each measurement overwrites the previous one")("force", po::bool_switch(),
+                                                                                "overwrite existing part files");
 }
 
 std::int64_t nanoseconds(const char* option, const std::string& word) {
@@ -140,7 +140,7 @@ std::vector<BenchColumn> columns() {
           {"/shown/written_p99", "p99", "us", 0}};
 }
 
-/// A folder of this process for files that nobody wants.
+/// A temporary folder of this process.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(std::filesystem::temp_directory_path() / ("eventloom-bench-" + std::to_string(getpid()))) {
@@ -170,7 +170,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Counts are sums over the repeats, latencies are of all of them, rates are medians.
+/// Counts are sums over the repeats, latencies cover all of them, rates are medians.
 Json describe(const SourcesConfig& config, const std::string& timing, const std::string& limit,
               const LiveRunResult& sum, const std::vector<double>& rates) {
   const auto& c = sum.count;
@@ -213,7 +213,7 @@ Json describe(const SourcesConfig& config, const std::string& timing, const std:
 std::string imbalance(const LiveRunResult& r) {
   return "the account does not balance: " + std::to_string(r.count.made) + " hits made, " +
          std::to_string(r.count.sent) + " sent, " + std::to_string(r.count.dropped) + " dropped; builders have " +
-         std::to_string(r.built) + " and were told of " + std::to_string(r.dead) + " dropped; " +
+         std::to_string(r.built) + " and were notified of " + std::to_string(r.dead) + " dropped; " +
          std::to_string(r.problems) + " damaged packets, " + std::to_string(r.lost_packets) +
          " in slices that were not built";
 }
@@ -281,9 +281,10 @@ int measure(const po::variables_map& values, const std::string& effective, const
 }  // namespace
 
 int bench_sources(int argc, const char* const* argv) {
-  CommandLine line("bench sources",
-                   "bench sources [options]\nSources make hits in time, whatever the exchange does; how long packets "
-                   "take until they are received, built and written, and what comes too late.");
+  CommandLine line(
+      "bench sources",
+      "bench sources [options]\nSources make hits in real time, independently of the exchange; how long packets "
+      "take until they are received, built and written, and which are late.");
   add_hit_options(line.options());
   add_run_options(line.options());
   BenchRun::add_options(line.options(), 1);

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// Messages for a benchmark: one per slice, a slice being one epoch, until the time or the number of
-/// slices is up. Their bytes mean nothing; see PayloadPool.
+/// Messages for a benchmark: one per slice, a slice being one epoch, until the time or the number of slices is reached.
+/// Their contents are arbitrary; see PayloadPool.
 class SyntheticSource final : public Source {
  public:
   struct Limits {
@@ -25,7 +25,7 @@ class SyntheticSource final : public Source {
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return end_; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
-  void forget(Epoch) override {}
+  void release_before(Epoch) override {}
   [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
 
@@ -37,7 +37,7 @@ class SyntheticSource final : public Source {
   StreamHeader header_;
   std::string name_ = "synthetic";
   std::optional<SteadyTime> start_;
-  std::uint64_t bytes_since_look_ = 0;  ///< the clock is looked at now and then only
+  std::uint64_t bytes_since_look_ = 0;  ///< the clock is read only now and then
   Epoch highest_ = 0;
   std::optional<Epoch> end_;
 };

@@ -20,8 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Slices of which a builder gathers the messages at a time. Builders that build nothing take several
-/// rings' worth, as no memory beyond the rings is used; those that take their time a few, as in a run.
+/// Slices of which a builder collects messages at a time. Builders without a build time take several rings' worth, as
+/// they use no memory beyond the rings; others a few, as in a run.
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
   if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
   const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);

@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// Who sends to whom: [sending rank][receiving rank]. Source r and builder r are on rank r.
+/// The connections: [sending rank][receiving rank]. Source r and builder r are on rank r.
 using Connections = std::vector<std::vector<std::uint8_t>>;
 
 /// Names: one-to-one, one-to-all, all-to-one, all-to-all, fixed-target. A rank sends to itself only when
@@ -40,7 +40,7 @@ struct Connection {
   SinkCount count;
 };
 
-/// What all ranks together have moved; the same on every rank.
+/// Totals over all ranks; the same on every rank.
 struct TrafficResult {
   double seconds = 0;  ///< from the common start to the last message of any rank
   std::vector<Connection> connections;
@@ -58,17 +58,17 @@ struct TrafficResult {
   [[nodiscard]] std::uint64_t wrong_chunks() const;
 };
 
-/// Bytes per microsecond and rank, of the fewer ones where senders and receivers differ in number:
-/// what the one sender of one-to-all sends, what a rank of all-to-all receives.
+/// Bytes per microsecond and rank, of the smaller group where senders and receivers differ in number: the data sent by
+/// the one sender of one-to-all, or received by a rank of all-to-all.
 double rate_per_rank(const Connections& connections, double bytes, double seconds);
 
-/// Collective: moves messages through the same outboxes, rings and schedulers as a run does, from
-/// synthetic sources to builders that build nothing.
+/// Collective: moves messages through the same outboxes, rings and schedulers as a run, from synthetic sources to
+/// builders that build nothing.
 TrafficResult run_traffic(const TrafficSettings& settings, const Communicator& communicator);
 
-/// Collective: the ceiling. MPI_Put and MPI_Win_flush of the same messages from the same memory
-/// round the same cells, in the order of a barrel shifter, with nobody told and nobody looking.
-/// Returns bytes per microsecond as rate_per_rank() does.
+/// Collective: the ceiling. MPI_Put and MPI_Win_flush of the same messages from the same memory into the same cells, in
+/// the order of a barrel shifter, without notification or reception. Returns bytes per microsecond as rate_per_rank()
+/// does.
 double bare_put_rate(const TrafficSettings& settings, const Communicator& communicator);
 
 /// memcpy of the same messages within this rank, bytes per microsecond. Not collective.

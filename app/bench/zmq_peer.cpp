@@ -1,4 +1,4 @@
-// The peer that many event builders are: ZeroMQ sockets, PUSH to PULL.
+// The peer of many event builders: ZeroMQ sockets, PUSH to PULL.
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -32,7 +32,7 @@ constexpr auto kGreetingTime = std::chrono::seconds(30);
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + zmq_strerror(zmq_errno())); }
 
-/// How ZeroMQ frees memory that it does not own.
+/// Deallocation function for memory that ZeroMQ does not own.
 void keep(void* /*data*/, void* /*hint*/) {}
 
 class Context {
@@ -40,7 +40,7 @@ class Context {
   Context() : handle_(zmq_ctx_new()) {
     if (handle_ == nullptr) fail("zmq_ctx_new");
   }
-  // Returns when the I/O thread has let go of all messages.
+  // Returns when the I/O thread has released all messages.
   ~Context() { zmq_ctx_term(handle_); }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -50,7 +50,7 @@ class Context {
   void* handle_;
 };
 
-/// A PUSH or PULL socket. Whatever is left in it when it closes is dropped.
+/// A PUSH or PULL socket. Messages left in it at close are dropped.
 class Socket {
  public:
   Socket(const Context& context, int type, std::uint32_t queue) : handle_(zmq_socket(context.handle(), type)) {
@@ -84,7 +84,7 @@ class Socket {
     return try_send(data, bytes) || (has_room() && try_send(data, bytes));
   }
 
-  /// The size of the next message, which is dropped; -1 when there is none.
+  /// The size of the next message, which is discarded; -1 when there is none.
   std::int64_t receive() {
     zmq_msg_t message;
     zmq_msg_init(&message);
@@ -104,8 +104,8 @@ class Socket {
     return false;
   }
 
-  /// Unlike a send that does not wait, which looks once in a millisecond or so, this always looks
-  /// whether the I/O thread has made room.
+  /// Unlike a non-blocking send, which checks about once in a millisecond, this always checks whether the I/O thread
+  /// has made room.
   [[nodiscard]] bool has_room() const {
     int events = 0;
     std::size_t size = sizeof events;
@@ -136,7 +136,7 @@ std::string interface_address(const std::string& name) {
 
 /// The address at which other ranks reach this one.
 std::string reachable_address(bool one_host) {
-  // UCX_NET_DEVICES may list what is no network interface (mlx5_0:1, all): the first that is one counts.
+  // UCX_NET_DEVICES may list names of other devices (mlx5_0:1, all): the first network interface counts.
   if (const char* devices = std::getenv("UCX_NET_DEVICES"); devices != nullptr) {
     std::istringstream list(devices);
     for (std::string device; std::getline(list, device, ',');) {
@@ -206,11 +206,11 @@ class ZmqLink final : public PeerLink {
     return progress;
   }
 
-  // What was sent is in the hands of the I/O thread.
+  // Sent messages are handled by the I/O thread.
   [[nodiscard]] bool finished() const override { return ended_ == senders_; }
 
  private:
-  /// An empty message over every connection, so that all of them exist before the start.
+  /// Sends an empty message over every connection, so that all exist before the start.
   void greet(const std::string& endpoint) {
     const auto until = std::chrono::steady_clock::now() + kGreetingTime;
     for (auto& socket : push_) {

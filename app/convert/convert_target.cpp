@@ -26,7 +26,7 @@ class EpochsTarget final : public ConvertTarget {
   StreamWriter writer_;
 };
 
-/// Hits one by one, in the order of the words.
+/// Visits single hits, in the order of the words.
 struct SpikeVisitor {
   SpikesWriter& writer;
   std::uint64_t epoch_ticks;
@@ -74,7 +74,7 @@ std::unique_ptr<ConvertTarget> open_target(const ConvertFormat& format, const st
                                            const StreamHeader& header) {
   if (!format.spikes) return std::make_unique<EpochsTarget>(path, header);
   if (header.payload.any()) {
-    throw UserError("'" + path + "': spikes have no payload; leave out payload= in the source's URI");
+    throw UserError("'" + path + "': spikes have no payload; omit payload= in the source's URI");
   }
   return std::make_unique<SpikesTarget>(path, header, format.channel_base);
 }

@@ -13,22 +13,22 @@ namespace eventloom {
 class ConvertTarget {
  public:
   virtual ~ConvertTarget() = default;
-  /// One whole epoch buffer with its right checksum, in rising epochs.
+  /// A whole epoch buffer with a correct checksum, in rising epochs.
   virtual void append(const EpochBufferHeader& header, std::span<const std::byte> stored) = 0;
-  /// Gives the file its name. Returns what is in it, for people.
+  /// Renames the file to its final name. Returns a summary for the user.
   virtual std::string finish() = 0;
-  /// Leaves what has been written where it is, under its name for what is unfinished.
+  /// Keeps the unfinished file under its partial name.
   virtual void abandon() = 0;
 };
 
 struct ConvertFormat {
   bool spikes = false;             ///< .spikes; else .epochs
-  std::uint32_t channel_base = 0;  ///< of spikes: channels are written as labels of 16 bits from here on
+  std::uint32_t channel_base = 0;  ///< of spikes: the channel of label 0; labels have 16 bits
 
   [[nodiscard]] const char* ending() const { return spikes ? ".spikes" : ".epochs"; }
 };
 
-/// `header`: of the source that is converted.
+/// `header`: of the converted source.
 std::unique_ptr<ConvertTarget> open_target(const ConvertFormat& format, const std::string& path,
                                            const StreamHeader& header);
 

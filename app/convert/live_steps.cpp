@@ -13,7 +13,7 @@ void begin_live(LiveStream& stream) {
   while (!stream.peer().known && stop_signal() == 0) {
     if (stream.receive() == 0) wait_for_more();
   }
-  stream.settle();
+  stream.fix_header();
   stream.expect(std::numeric_limits<Epoch>::max());
   stream.begin_at(0);
 }

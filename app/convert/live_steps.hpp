@@ -5,25 +5,25 @@
 
 namespace eventloom {
 
-/// Waits until the stream is known, or the process is asked to stop. From here on signals ask so.
+/// Waits until the stream is known, or the process is asked to stop. Installs the stop signals.
 void begin_live(LiveStream& stream);
 
-/// Lets some time pass in which data may come.
+/// Waits for a moment in which data may arrive.
 void wait_for_more();
 
-/// As for_each_step(), for a stream that begin_live() has begun: as it comes, until its peer ends it or the process is
-/// asked to stop.
+/// As for_each_step(), for a stream started by begin_live(): live, until its peer ends it or the process is asked to
+/// stop.
 template <class Take>
 void for_each_live_step(LiveStream& stream, Take take) {
   Epoch at = 0;
   bool stopping = false;
   for (;;) {
-    const bool heard = stream.receive() != 0;
+    const bool received = stream.receive() != 0;
     const auto end = stream.end_epoch();
-    const EpochRange step{at, end.value_or(stream.progress().heard_of)};
+    const EpochRange step{at, end.value_or(stream.progress().peer_watermark)};
     if (step.end > at) {
       take(step);
-      stream.forget(step.end);
+      stream.release_before(step.end);
       at = step.end;
     }
     if (end) return;
@@ -31,8 +31,8 @@ void for_each_live_step(LiveStream& stream, Take take) {
       stopping = true;
       stream.finish();
     }
-    if (const auto at_end = stream.progress(); at_end.drained) stream.give_up(at_end.reached, false);
-    if (!heard) wait_for_more();
+    if (const auto at_end = stream.progress(); at_end.drained) stream.give_up(at_end.watermark, false);
+    if (!received) wait_for_more();
   }
 }
 

@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word) {
   constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;

@@ -7,30 +7,30 @@
 
 #include "app/plan/layout.hpp"
 
-/// What starts a plan: rank file and commands.
+/// Start of a plan: rank file and commands.
 namespace eventloom {
 
-/// What the plan is told besides numbers.
+/// Names given to the plan.
 struct PlanNames {
   std::vector<std::string> hosts;    ///< by node; empty: hosts of the allocation, by number
-  std::vector<std::string> sources;  ///< URIs; empty: the commands say URI
-  std::string rankfile;              ///< empty: the commands do without
+  std::vector<std::string> sources;  ///< URIs; empty: the commands contain URI
+  std::string rankfile;              ///< empty: the commands do not use one
 };
 
 /// Name of a node in a rank file: the host, or +nX for host X of the allocation, counted from 0.
 std::string node_name(const PlanNames& names, std::uint32_t node);
 
-/// The first line of a rank file of Eventloom, by which it is known: Open MPI passes over lines of this kind.
+/// The first line of Eventloom's rank files, which identifies them: Open MPI ignores such lines.
 inline constexpr std::string_view kRankfileHeader = "# eventloom plan";
 
-/// The lines of an Open MPI rank file; cores are logical numbers. Relative names are resolved within a
-/// job's allocation only, which Open MPI 4.1 does not take from --host or --hostfile.
+/// The lines of an Open MPI rank file; cores are logical numbers. Relative names are resolved only within a job's
+/// allocation, which Open MPI 4.1 does not take from --host or --hostfile.
 std::string rankfile_text(const Plan& plan, const PlanNames& names);
 
 /// Options of `eventloom run`, one word each.
 std::vector<std::string> run_options(const Plan& plan);
 
-/// With the rank file; without one, with options of mpirun that place and bind in the same way.
+/// With the rank file; without one, with options of mpirun for the same placement and binding.
 std::string mpirun_command(const Plan& plan, const PlanNames& names);
 
 /// Cyclic distribution puts rank r on node r mod nodes, as the rank file does.

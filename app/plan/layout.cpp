@@ -30,7 +30,7 @@ constexpr std::uint32_t kLeastDepth = 2;
 /// An epoch buffer of this size reaches most of a network's rate.
 constexpr double kWantedBuffer = 32 * kKiB;
 
-/// The epochs of a slice, at most a second of them, whose epoch buffer comes nearest to the wanted size.
+/// The number of epochs per slice, at most one second, whose epoch buffer comes closest to the wanted size.
 std::uint64_t chosen_epochs(const PlanRequest& request) {
   constexpr std::array<std::uint64_t, 9> kChoices = {20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
@@ -73,7 +73,7 @@ std::uint64_t slice_bytes(const RankRoles& rank, const Plan& plan) {
                                         (slice * plan.choice.slices_in_flight + building));
 }
 
-/// Columns whose chunks a writer fills side by side.
+/// Columns whose chunks a writer fills in parallel.
 std::uint64_t output_bytes(std::size_t writers) {
   constexpr std::size_t kOffsetsAndPayload = 3;
   const auto columns = event_columns().size() + hit_columns().size() + ledger_columns().size() + kOffsetsAndPayload;
@@ -92,7 +92,7 @@ std::vector<RankMemory> memory_of(const Plan& plan) {
   return memory;
 }
 
-/// The next smaller choice; false at the smallest. First what costs no speed, then what costs most.
+/// The next smaller choice; false at the smallest. Choices without a cost in speed come first, the costliest last.
 bool shrink(RingChoice& choice) {
   if (choice.depth > kUsefulDepth) return choice.depth = kUsefulDepth, true;
   if (choice.cell_size > kLeastUsefulCell) return choice.cell_size /= 2, true;
@@ -106,7 +106,7 @@ bool shrink(RingChoice& choice) {
 }  // namespace
 
 RingGeometry RingChoice::geometry() const {
-  // Room for one header more, as the run gives it to --cell-size.
+  // Room for one more header, which the run adds to --cell-size.
   return {depth, static_cast<std::uint32_t>(cell_size / 64 * 64 + 64)};
 }
 
@@ -132,7 +132,7 @@ Plan::Plan(const PlanRequest& asked)
     if (!shrink(choice)) {
       throw UserError("--memory-per-node: with the smallest rings a node needs " +
                       std::to_string((most_of_a_node() + kMiB - 1) / kMiB) +
-                      "MiB; give more, or fewer --cores-per-node: each core's rank takes " +
+                      "MiB; increase it, or reduce --cores-per-node: each core's rank takes " +
                       std::to_string(kProgram / kMiB) + "MiB before its rings");
     }
     memory = memory_of(*this);

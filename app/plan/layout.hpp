@@ -17,11 +17,11 @@ struct RingChoice {
   std::uint32_t slices_in_flight = 4;
   std::uint64_t epochs_per_slice = 100;
 
-  /// What the run makes of depth and cell size.
+  /// The ring geometry that the run derives from depth and cell size.
   [[nodiscard]] RingGeometry geometry() const;
 };
 
-/// Bytes of one rank. Rings are exact; the rest is estimated from what was measured.
+/// Bytes of one rank. Rings are exact; the rest is estimated from measurements.
 struct RankMemory {
   std::uint64_t rings = 0;   ///< its window
   std::uint64_t slices = 0;  ///< received, being built, or read ahead; 0 while the rate is unknown
@@ -31,12 +31,12 @@ struct RankMemory {
   [[nodiscard]] std::uint64_t total() const { return rings + slices + output + program; }
 };
 
-/// The rings between the assigner and the others where builders claim slices ("balanced"), as Wiring has
-/// them; nothing without.
+/// The rings between the assigner and the others where builders claim slices ("balanced"), as in Wiring; nothing
+/// otherwise.
 std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice);
 
-/// Bytes of an epoch buffer: what one source has for one slice, with an epoch before and one after it
-/// (the default overlap). Nothing while the rate is unknown.
+/// Bytes of an epoch buffer: the data of one source for one slice, with an epoch before and one after it (the default
+/// overlap). Nothing while the rate is unknown.
 std::optional<double> buffer_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice);
 
 struct Plan {
@@ -45,16 +45,16 @@ struct Plan {
 
   PlanRequest request;
   Placement placement;
-  RingChoice wanted;               ///< before the bound of --memory-per-node
-  RingChoice choice;               ///< what is proposed
+  RingChoice wanted;               ///< before --memory-per-node is applied
+  RingChoice choice;               ///< the proposed choice
   std::vector<RankMemory> memory;  ///< by rank
 
   [[nodiscard]] bool reduced() const;
-  /// The most of all nodes, bytes.
+  /// The maximum over all nodes, bytes.
   [[nodiscard]] std::uint64_t most_of_a_node() const;
   /// By node, bytes.
   [[nodiscard]] std::vector<std::uint64_t> node_bytes() const;
-  /// The most rings that end on one rank.
+  /// The maximum number of rings that end on one rank.
   [[nodiscard]] std::uint64_t rings_of_a_rank() const;
 };
 

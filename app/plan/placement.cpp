@@ -8,10 +8,10 @@ namespace eventloom {
 
 namespace {
 
-/// Smaller nodes give all their cores.
+/// Smaller nodes use all their cores.
 constexpr std::uint32_t kCoresWithOneToSpare = 8;
 
-/// As the run's own option --builders allows.
+/// The limit of the run's option --builders.
 constexpr std::uint32_t kMostBuilders = 100'000;
 
 struct StageRate {
@@ -24,7 +24,7 @@ constexpr std::array kStageRates = {StageRate{1, 262e6}, StageRate{4, 139e6}, St
 constexpr double kWholeRun = 75e6 / 2;
 constexpr double kReading = 4.9e9;
 
-/// Straight lines between the points, both axes logarithmic; the last one goes on.
+/// Straight lines between the points, both axes logarithmic; the last one is extrapolated.
 double stage_rate(double sources) {
   std::size_t i = 1;
   while (i + 1 < kStageRates.size() && sources > kStageRates[i].sources) ++i;
@@ -38,12 +38,12 @@ std::uint32_t count_of(double x) { return static_cast<std::uint32_t>(std::clamp(
 std::uint32_t rounded_down(std::uint32_t n, std::uint32_t unit) { return n / unit * unit; }
 std::uint32_t rounded_up(std::uint32_t n, std::uint32_t unit) { return rounded_down(n + unit - 1, unit); }
 
-/// What the building needs when the rate is known.
+/// Builders needed when the rate is known.
 std::uint32_t builders_needed(const PlanRequest& request) {
   return count_of(request.sources * *request.hits_per_second / hits_per_core(request.sources));
 }
 
-/// What can be fed when it is not.
+/// Builders that can be fed when it is not.
 std::uint32_t builders_fed(const PlanRequest& request) {
   return count_of(request.sources * hits_per_source(request.hit_bytes) / hits_per_core(request.sources));
 }
@@ -74,8 +74,8 @@ Placement::Placement(const PlanRequest& request) : nodes(request.nodes) {
   roles.sources = request.sources;
   roles.filters = request.filters;
   roles.builders = number_of_builders(request, most);
-  // When roles go round the ranks more than once, the ranks must go round the nodes a whole number of times:
-  // otherwise consecutive builders would meet on a node.
+  // When roles wrap around the ranks, the number of ranks must be a multiple of the number of nodes: otherwise
+  // consecutive builders would meet on a node.
   roles.ranks = static_cast<int>(std::min(cores, roles.sources + roles.builders + roles.filters));
   if (request.hits_per_second) {
     const std::uint32_t needed = builders_needed(request);

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 
-/// Which rank stands on which node and core, and which roles it gets. Plain arithmetic; nothing is
-/// asked of this machine.
+/// Node, core and roles of each rank. Plain arithmetic, independent of this machine.
 namespace eventloom {
 
-/// What `eventloom plan` is told. All counts are at least 1 but `filters`.
+/// The input of `eventloom plan`. All counts are at least 1 except `filters`.
 struct PlanRequest {
   std::uint32_t nodes = 1;
   std::uint32_t cores_per_node = 1;
@@ -24,43 +23,43 @@ struct PlanRequest {
   std::uint64_t l2_cache = std::uint64_t{2} << 20;  ///< of a core, bytes
   std::optional<std::uint64_t> memory_per_node;     ///< bytes; nothing: no bound
 
-  /// Cores of a node that get a rank: all of a small one, all but the last of a larger one.
+  /// Cores of a node that get a rank: all of a small node, all but the last of a larger one.
   [[nodiscard]] std::uint32_t usable_cores() const;
 };
 
-/// Hits per second that one core takes in a whole run: sends, builds and writes. Measured
-/// (tests/benchmarks/README.md): 75 million on two cores with 4 sources; with other numbers of sources
-/// in proportion to the measured rates of building alone.
+/// Hits per second that one core handles in a whole run: sends, builds and writes. Measured
+/// (tests/benchmarks/README.md): 75 million on two cores with 4 sources; with other numbers of sources in proportion to
+/// the measured rates of building alone.
 double hits_per_core(std::uint32_t sources);
 
-/// Hits per second that one source can feed when its file is read at 4.9 GB/s, the rate measured for
-/// reading from the page cache.
+/// Hits per second that one source can feed when its file is read at 4.9 GB/s, the rate measured for reading from the
+/// page cache.
 double hits_per_source(double hit_bytes);
 
-/// Ranks go round the nodes: rank r on node r mod nodes, core r / nodes. With role k on rank k mod np
-/// consecutive roles lie on different nodes, so that sources and builders are spread evenly.
+/// Ranks are distributed cyclically: rank r on node r mod nodes, core r / nodes. With role k on rank k mod np
+/// consecutive roles are on different nodes, so that sources and builders are spread evenly.
 struct Placement {
-  /// Sources first get a rank each. Builders take the ranks that are left, as many on every node, or as
-  /// many as the rate asks for; but never fewer than there are sources, or ranks if these are fewer:
-  /// then builders share ranks with sources.
+  /// Sources first get a rank each. Builders take the remaining ranks, equally many on every node, or as many as the
+  /// rate requires; but never fewer than there are sources, or ranks if these are fewer: then builders share ranks with
+  /// sources.
   explicit Placement(const PlanRequest& request);
 
   std::uint32_t nodes;
   Roles roles;
-  /// Builders that the rate asks for, but for which there are no cores; 0 when all have one.
+  /// Builders that the rate requires, but for which there are no cores; 0 when there are enough.
   std::uint32_t builders_missing = 0;
 
   [[nodiscard]] std::uint32_t node_of(int rank) const { return static_cast<std::uint32_t>(rank) % nodes; }
   [[nodiscard]] std::uint32_t core_of(int rank) const { return static_cast<std::uint32_t>(rank) / nodes; }
-  /// Builders that have a rank with a source.
+  /// Builders that share a rank with a source.
   [[nodiscard]] std::uint32_t builders_beside_sources() const;
-  /// Some builders share their rank with a source and others do not: they cannot be equally fast.
+  /// Some builders share their rank with a source and others do not: they differ in speed.
   [[nodiscard]] bool builders_unequal() const;
-  /// "balanced" when builders are unequal, otherwise "round-robin".
+  /// "balanced" when builders differ, otherwise "round-robin".
   [[nodiscard]] std::string schedule() const;
 };
 
-/// The roles of a rank by number, each rising.
+/// The roles of a rank by number, each list rising.
 struct RankRoles {
   std::vector<std::uint32_t> sources;
   std::vector<std::uint32_t> builders;

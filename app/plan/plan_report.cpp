@@ -78,7 +78,7 @@ std::string node_table(const Plan& plan, const PlanNames& names) {
   return table(rows);
 }
 
-/// What a rank does, of all that do the same.
+/// The roles of a rank, for ranks grouped by equal roles.
 std::string kind_of(const RankRoles& rank) {
   std::string text;
   const auto add = [&](const char* word, const std::vector<std::uint32_t>& of) {
@@ -175,7 +175,7 @@ std::string plan_text(const Plan& plan, const PlanNames& names) {
   text += node_table(plan, names) + '\n' + rank_table(plan) + "\nstart\n  " + mpirun_command(plan, names) + "\n  " +
           srun_command(plan, names) + '\n';
   if (names.hosts.empty() && !names.rankfile.empty()) {
-    text += "  (+nX in a rank file is host X of a job's allocation; elsewhere give --hosts)\n";
+    text += "  (+nX in a rank file is host X of a job's allocation; outside a job use --hosts)\n";
   }
   text += "\nwhy\n";
   for (const auto& [choice, why] : reasons(plan)) text += fmt::format("  {:<10} {}\n", choice, why);

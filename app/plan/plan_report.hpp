@@ -12,10 +12,10 @@ namespace eventloom {
 /// Rising numbers as ranges: "3", "0-62", or with a step "0,4..248".
 std::string ranges_text(const std::vector<std::uint32_t>& rising);
 
-/// For people: nodes, memory, how to start it, and why.
+/// As text: nodes, memory, how to start it, and why.
 std::string plan_text(const Plan& plan, const PlanNames& names);
 
-/// The same for scripts, with each rank.
+/// The same as JSON, with each rank.
 nlohmann::ordered_json plan_json(const Plan& plan, const PlanNames& names);
 
 }  // namespace eventloom

@@ -16,10 +16,10 @@ std::uint32_t rank_count(const Plan& plan) { return static_cast<std::uint32_t>(p
 std::string why_ranks(const Plan& plan) {
   const auto& request = plan.request;
   const std::uint32_t cores = request.nodes * request.cores_per_node;
-  auto text = fmt::format(
-      "{} of {} cores: one rank to a core, because ranks poll and two on a core keep each other from sending",
-      rank_count(plan), cores);
-  if (request.usable_cores() < request.cores_per_node) text += "; the last core of a node is left to the system";
+  auto text =
+      fmt::format("{} of {} cores: one rank per core, because ranks poll and two on a core would delay each other",
+                  rank_count(plan), cores);
+  if (request.usable_cores() < request.cores_per_node) text += "; the last core of a node is reserved for the system";
   return text;
 }
 
@@ -30,7 +30,7 @@ std::string why_placement(const Plan& plan) {
       "directions of each link are used and all-to-all traffic is even",
       plan.placement.nodes);
   if (plan.placement.roles.sources < plan.placement.nodes) {
-    text += fmt::format("; {} nodes have no source, there are not as many",
+    text += fmt::format("; {} nodes have no source, as there are fewer sources than nodes",
                         plan.placement.nodes - plan.placement.roles.sources);
   }
   return text;
@@ -40,19 +40,19 @@ std::string why_sources(const Plan& plan) {
   const auto& placement = plan.placement;
   const auto sources = placement.roles.sources;
   if (sources > rank_count(plan)) {
-    return fmt::format("{} sources on {} ranks, up to {} take turns on one: there are no more cores", sources,
-                       rank_count(plan), (sources + rank_count(plan) - 1) / rank_count(plan));
+    return fmt::format("{} sources on {} ranks, up to {} share one: there are no more cores", sources, rank_count(plan),
+                       (sources + rank_count(plan) - 1) / rank_count(plan));
   }
   if (placement.builders_beside_sources() == 0) {
-    return "each has a rank of its own: a source that waits for its disk then holds up no builder, and the reverse";
+    return "each has a rank of its own: a source that waits for its disk then does not delay a builder, and vice versa";
   }
   return fmt::format("each on another rank; {} of these also build, because there are no cores for both",
                      placement.builders_beside_sources());
 }
 
-/// What a core takes, and how that is known.
+/// The rate of a core, and its origin.
 std::string core_rate(const Plan& plan) {
-  return fmt::format("a core takes {:.1f} with {} sources (from whole runs and stages measured; 37.5 with 4)",
+  return fmt::format("a core handles {:.1f} with {} sources (derived from measured runs and stages; 37.5 with 4)",
                      in_millions(hits_per_core(plan.request.sources)), plan.request.sources);
 }
 
@@ -62,7 +62,7 @@ std::string why_builders_by_rate(const Plan& plan) {
   auto text = fmt::format("{} x {:.4g} million hits/s arrive, {}", request.sources,
                           in_millions(*request.hits_per_second), core_rate(plan));
   if (plan.placement.builders_missing != 0) {
-    return text + fmt::format("; this needs {} builders, the cores are enough for {}: the run will be slower",
+    return text + fmt::format("; this needs {} builders, but there are cores for {}: the run will be slower",
                               builders + plan.placement.builders_missing, builders);
   }
   return text + (plan.placement.nodes > 1 ? "; rounded up to as many on every node" : "");
@@ -77,11 +77,11 @@ std::string why_builders(const Plan& plan) {
     return "as many as sources, or ranks if these are fewer, so that all-to-all is even; " + rate;
   }
   if (rank_count(plan) + plan.placement.nodes <= plan.request.nodes * plan.request.usable_cores()) {
-    return "more could not be fed, a file is read at 4.9 GB/s at best (measured, page cache); " + rate;
+    return "more could not be fed: a file is read at 4.9 GB/s at best (measured, page cache); " + rate;
   }
   return fmt::format(
       "all cores that the sources leave{}, because building takes most of the time; {}; "
-      "--hits-per-second tells whether fewer do",
+      "--hits-per-second shows whether fewer suffice",
       plan.placement.nodes > 1 ? ", as many on every node" : "", rate);
 }
 
@@ -89,12 +89,13 @@ std::string why_filters(const Plan& plan) {
   const auto& roles = plan.placement.roles;
   if (roles.filters != 0) {
     return fmt::format(
-        "as told; they select and write, so that the run has {} part files at a time and builders do not wait for the "
+        "as requested; they select and write, so that the run has {} part files at a time and builders do not wait for "
+        "the "
         "disk",
         roles.filters);
   }
   return fmt::format(
-      "none: builders select and write, events are not sent once more; {} part files at a time, with --filters N it is "
+      "none: builders select and write, events are not sent again; {} part files at a time, with --filters N it is "
       "N",
       roles.builders);
 }
@@ -129,7 +130,7 @@ std::string why_ring(const Plan& plan) {
 
 std::string why_slices(const Plan& plan) {
   const auto one = buffer_bytes(plan.request, plan.choice.epochs_per_slice);
-  if (!one) return "the defaults; --hits-per-second tells what fits the rate";
+  if (!one) return "the defaults; --hits-per-second adapts them to the rate";
   return fmt::format(
       "epoch buffers of {} (with an epoch before and after): sending 1, 16, 64 KiB reaches 52, 80, 92 % of "
       "bare put (measured); a builder gathers {} slices of {} at a time",
@@ -151,7 +152,7 @@ std::string why_reduced(const Plan& plan) {
 
 std::string why_memory(const Plan& plan) {
   std::string text = "rings are exact, the rest is estimated from 62 MB, the peak of a rank in a whole run (measured)";
-  if (!plan.request.hits_per_second) text += "; slices in flight come on top, --hits-per-second tells how much";
+  if (!plan.request.hits_per_second) text += "; slices in flight add to this, --hits-per-second shows how much";
   return plan.reduced() ? text + why_reduced(plan) : text;
 }
 

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// Why the plan is as it is: one line for each choice, with the rule and where the rule comes from.
+/// The reasons for a plan: one line for each choice, with the rule and its origin.
 struct Reason {
   std::string choice;
   std::string why;

@@ -7,8 +7,8 @@
 
 namespace eventloom {
 
-/// How old events are when they are built: from their first hit, by the clock of the source that says when its
-/// tick 0 was, to now, by the clock of this host.
+/// Age of events when they are built: from their first hit, by the clock of the source that states the time of its tick
+/// 0, to now, by the clock of this host.
 class EventLatency {
  public:
   /// `started_ns`: Unix time of tick 0.

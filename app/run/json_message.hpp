@@ -6,8 +6,7 @@
 
 #include "core/control/collective.hpp"
 
-/// What ranks tell each other as JSON: strings keep their bytes, whatever these are. File names need not be UTF-8, and
-/// JSON's text would refuse them.
+/// JSON messages between ranks: strings are arbitrary bytes. File names need not be UTF-8, which JSON text requires.
 namespace eventloom {
 
 inline std::string to_message(const nlohmann::json& json) {
@@ -16,7 +15,7 @@ inline std::string to_message(const nlohmann::json& json) {
   return message;
 }
 
-/// Collective: what all ranks say, by rank, on every rank.
+/// Collective: the values of all ranks, by rank, on every rank.
 inline std::vector<nlohmann::json> all_gather_json(const Collective& ranks, const nlohmann::json& mine) {
   std::vector<nlohmann::json> all;
   for (const auto& message : ranks.all_gather(to_message(mine))) {
@@ -25,7 +24,7 @@ inline std::vector<nlohmann::json> all_gather_json(const Collective& ranks, cons
   return all;
 }
 
-/// Collective: what rank 0 says, on every rank.
+/// Collective: the value of rank 0, on every rank.
 inline nlohmann::json broadcast_json(const Collective& ranks, const nlohmann::json& mine) {
   return nlohmann::json::from_msgpack(ranks.broadcast(to_message(mine)));
 }

@@ -46,7 +46,7 @@ void Progress::update(SteadyTime now, std::uint64_t slices, std::optional<std::u
     std::fprintf(stderr, "eventloom: %llu slices sent after %.0f s\n", static_cast<unsigned long long>(slices),
                  elapsed);
   }
-  // A batch log gets fewer lines the longer the run.
+  // A batch log gets fewer lines as the run gets longer.
   if (!terminal_) interval_ = std::min<SteadyTime::duration>(interval_ * 2, kLongestInterval);
   next_ = now + interval_;
 }

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// Shows on standard error how far a run is: a bar on a terminal, otherwise a line now and then.
+/// Shows the progress of a run on standard error: a bar on a terminal, otherwise a line now and then.
 class Progress {
  public:
   /// `active`: false on all ranks but one.
@@ -18,7 +18,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap unless something is due to be shown. `slices_expected`: nothing while unknown.
+  /// Cheap unless an update is due. `slices_expected`: nothing while unknown.
   void update(SteadyTime now, std::uint64_t slices, std::optional<std::uint64_t> slices_expected);
 
  private:

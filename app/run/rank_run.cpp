@@ -18,15 +18,15 @@ namespace {
 constexpr std::uint64_t kTold = 10;
 constexpr std::uint64_t kToldOfSource = 100;
 
-/// After so long and --flush-after live sources are taken to have nothing for the slice that waits.
+/// After this time plus --flush-after live sources count as having no data for the waiting slice.
 constexpr std::chrono::seconds kSilence{1};
 
 SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& setup) {
-  SliceBuilderSettings building{setup.meaning.geometry, setup.meaning.definition, {}, setup.with_payload};
+  SliceBuilderSettings building{setup.run.geometry, setup.run.events, {}, setup.with_payload};
   for (const auto& stream : setup.streams) building.payload.push_back(stream.payload);
   for (const auto& source : setup.sources) building.stream_flags.push_back(source.flags);
   building.sorted = setup.sorted;
-  if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.meaning);
+  if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
 }
 
@@ -35,16 +35,15 @@ LivePatience patience(const RunConfig& config, const RunSetup& setup) {
   patience.epoch_timeout = config.epoch_timeout;
   patience.stall_warning = config.stall_warning;
   if (!setup.numbered) {
-    patience.epochs_per_second = epochs_per_second(setup.meaning.geometry.base);
+    patience.epochs_per_second = epochs_per_second(setup.run.geometry.base);
     if (config.flush_after.count() > 0) patience.quiet = config.flush_after + kSilence;
   }
-  patience.alone = std::ranges::count_if(setup.streams, &SourceFacts::live) == 1;
+  patience.alone = std::ranges::count_if(setup.streams, &SourceInfo::live) == 1;
   return patience;
 }
 
 SessionSettings session_settings(const RunConfig& config, const RunSetup& setup) {
-  return {building_settings(config, setup), setup.meaning.filter, builder_threads(), config.speed,
-          patience(config, setup)};
+  return {building_settings(config, setup), setup.run.filter, builder_threads(), config.speed, patience(config, setup)};
 }
 
 }  // namespace
@@ -64,7 +63,7 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
 RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
                  Wiring& wiring, const Collective& ranks)
     : config_(config), setup_(setup), resumption_(resumption), control_(control), ranks_(ranks), wiring_(wiring) {
-  if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.meaning.geometry.base.tick_ps);
+  if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
   ends_.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
   if (!config_.save_sorted.empty()) ends_.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
   if (latency_) ends_.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
@@ -81,7 +80,7 @@ void RankRun::work() {
   });
 }
 
-/// Something is left to be built by a run that goes on.
+/// Work remains for a resumed run.
 bool RankRun::unfinished() const {
   const auto* sources = session_->sources();
   const bool cut_off = sources != nullptr && sources->cut_off() && !control_.ended();
@@ -115,7 +114,7 @@ RunResult RankRun::close() {
   return result;
 }
 
-/// The last writer of the host that ends takes the folder away.
+/// The last writer of the host that ends removes the folder.
 void RankRun::leave_scratch() {
   if (config_.scratch.empty() || writers_.empty()) return;
   std::error_code still_in_use;
@@ -134,7 +133,7 @@ EventSink& RankRun::add_writer(std::uint32_t number) {
   PartWriterSettings settings;
   settings.run_file = config_.output;
   settings.writer = number;
-  settings.base = setup_.meaning.geometry.base;
+  settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
   settings.with_payload = setup_.with_payload;
   settings.compress = config_.compress;
@@ -142,16 +141,16 @@ EventSink& RankRun::add_writer(std::uint32_t number) {
   settings.segment_time = config_.segment_time;
   if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
   const auto place = resumption_.writers.find(number);
-  const bool goes_on = place != resumption_.writers.end();
-  settings.list = goes_on ? place->second.list : PartListPlace{};
-  settings.first_segment = goes_on ? place->second.next_segment : 0;
+  const bool resumes = place != resumption_.writers.end();
+  settings.list = resumes ? place->second.list : PartListPlace{};
+  settings.first_segment = resumes ? place->second.next_segment : 0;
   writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings),
                                                        [this](const std::string& why) { control_.stop_writing(why); }));
   return *writers_.back();
 }
 
 std::function<void(const SortedSlice&)> RankRun::keep_sorted(BuilderId id) {
-  sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.meaning.geometry.base,
+  sorted_.push_back(std::make_unique<SortedWriter>(config_.save_sorted, id.value, setup_.run.geometry.base,
                                                    "time-sorted hits of " + config_.output));
   return [writer = sorted_.back().get()](const SortedSlice& slice) { writer->write(slice); };
 }

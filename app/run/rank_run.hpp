@@ -20,22 +20,22 @@
 
 namespace eventloom {
 
-/// How the exchange of a run is wired.
+/// Settings of the exchange of a run.
 WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
 
-/// What one rank does in a run: a session of the engine, what it writes, and what it says of both. Construction,
-/// work() and destruction are collective; the arguments must outlive it.
+/// One rank of a run: a session of the engine, its output files and its messages. Construction, work() and destruction
+/// are collective; the arguments must outlive it.
 class RankRun {
  public:
   /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
   RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control, Wiring& wiring,
           const Collective& ranks);
 
-  /// Every role takes its turn until all ranks have nothing left to do, or have stopped in good order.
-  /// Throws UserError, the same on all ranks, when an input fails on any of them. Collective.
+  /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
+  /// same on all ranks, when an input fails on any of them. Collective.
   void work();
 
-  /// Ends the part files and says what this rank did. Collective; throws UserError like work().
+  /// Ends the part files and reports on this rank. Collective; throws UserError like work().
   RunResult close();
 
  private:
@@ -54,7 +54,7 @@ class RankRun {
   Wiring& wiring_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
-  std::optional<EventLatency> latency_;          ///< where the sources tell when they began
+  std::optional<EventLatency> latency_;          ///< if the sources state their start time
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
   SessionEnds ends_;

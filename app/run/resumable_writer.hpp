@@ -9,15 +9,15 @@
 
 namespace eventloom {
 
-/// A writer of a run that can be resumed. When it cannot write any more it says so
-/// once, and from then on lets slices pass: those are built again when the run is resumed.
+/// A writer of a run that can be resumed. When writing fails it reports that once, and from then on ignores slices:
+/// those are built again when the run is resumed.
 class ResumableWriter final : public EventSink {
  public:
-  /// `on_failure` is told why. Throws UserError when the first part cannot be created.
+  /// `on_failure` gets the reason. Throws UserError when the first part cannot be created.
   ResumableWriter(PartWriterSettings settings, std::function<void(const std::string& why)> on_failure);
 
   void write(const BuiltSlice& slice) override;
-  /// Ends the last part, if it can; returns what is finished of this run of the program.
+  /// Ends the last part, if possible; returns the parts finished by this invocation.
   const std::vector<FinishedPart>& close();
   [[nodiscard]] bool failed() const { return failed_; }
 

@@ -34,27 +34,28 @@ void add_input_options(po::options_description& options) {
       "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
       "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
-                                                                    "replay .epochs files N times; times go on")(
+                                                                    "replay .epochs files N times; times continue")(
       "duration", text_value("TIME", "", "none"),
-      "end after so long, from the first data of live sources on: a run with such is whole then, another can be "
+      "end after TIME, counted from the first data of live sources: a run with live sources is complete then, another "
+      "can be "
       "resumed");
 }
 
 void add_live_options(po::options_description& options) {
   options.add_options()("epoch-timeout", text_value("TIME", "2s"),
-                        "a live source that others have been ahead of for so long is waited for no longer: slices are "
-                        "built without it, flagged incomplete; 0s: it is waited for")(
+                        "a live source that lags behind the others for TIME is given up: slices are "
+                        "built without it, flagged incomplete; 0s: never")(
       "on-congestion", text_value("MODE", "block"),
-      "when live data come faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
-      "buffers are left out and counted")("live-buffer", text_value("BYTES", "256MiB"),
-                                          "held at most of each live source until it is built; what is being put "
-                                          "together of it (one buffer and one event of an MBS server, 80 MiB of "
-                                          "fragments of a board), rings and builders come on top")(
+      "when live data arrive faster than they can be built: block, the receivers stop reading; or drop, whole epoch "
+      "buffers are dropped and counted")("live-buffer", text_value("BYTES", "256MiB"),
+                                         "maximum held per live source until it is built; data being "
+                                         "reassembled (one buffer and one event of an MBS server, 80 MiB of "
+                                         "fragments of a board), rings and builders add to it")(
       "flush-after", text_value("TIME", "", "none"),
-      "no hit waits longer than this for its slice to fill: slices are no longer than that, and where all live sources "
-      "have been silent for this time and 1 s, the slice goes without waiting for what comes next")(
-      "reconnect", text_value("TIME", "", "none"), "a lost MBS server is looked for again for so long")(
-      "record", text_value("DIR", "", "none"), "also keep what live sources send, as DIR/source-0000.epochs ...");
+      "longest time that a hit waits for its slice to fill: slices are no longer than that, and where all live sources "
+      "have been silent for this time and 1 s, the slice is sent without waiting for further data")(
+      "reconnect", text_value("TIME", "", "none"), "how long to search for a lost MBS server")(
+      "record", text_value("DIR", "", "none"), "also record live sources, as DIR/source-0000.epochs ...");
 }
 
 void add_event_options(po::options_description& options) {
@@ -63,10 +64,10 @@ void add_event_options(po::options_description& options) {
       "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
       "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
       "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
-                       "epochs that are built together")("overlap",
-                                                         po::value<std::string>()->value_name("TIME")->default_value(
-                                                             "", "one epoch, or 20 times the longest length in DEF"),
-                                                         "longest event that is kept whole, in ticks or with a unit");
+                       "epochs built together")("overlap",
+                                                po::value<std::string>()->value_name("TIME")->default_value(
+                                                    "", "one epoch, or 20 times the longest length in DEF"),
+                                                "longest event that is kept whole, in ticks or with a unit");
 }
 
 void add_exchange_options(po::options_description& options) {
@@ -75,41 +76,41 @@ void add_exchange_options(po::options_description& options) {
       "filters", po::value<std::string>()->value_name("N")->default_value("0", "0: builders select and write"),
       "number of filters")(
       "schedule", po::value<std::string>()->value_name("NAME")->default_value("round-robin"),
-      "who sends to whom when: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
+      "order of transfers: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
       "slot", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
       "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
       "ring-depth", po::value<std::string>()->value_name("N")->default_value("8"), "cells in each ring")(
       "cell-size", po::value<std::string>()->value_name("BYTES")->default_value("64KiB"), "bytes of a cell")(
       "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
-      "slices that a builder gathers at a time");
+      "slices that a builder assembles at a time");
 }
 
 void add_output_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("FILE")->default_value("run.h5"),
-                        "the run's file; its part files get their names from it")(
+                        "the run's file; also the prefix of its part files")(
       "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
-      "bytes after which a writer begins another part file")(
+      "bytes after which a writer begins a new part file")(
       "segment-time", po::value<std::string>()->value_name("TIME")->default_value("5min"),
-      "age at which a part file is finished at the latest: what a crash can cost")(
+      "maximum age of an unfinished part file: the most that a crash can cost")(
       "scratch", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
-      "node-local folder where part files are written before they are copied to their place")(
+      "node-local folder where part files are written before they are copied to the output folder")(
       "resume", po::bool_switch(),
-      "go on from what an interrupted run of the same output has finished; from the beginning if there is none")(
+      "resume an interrupted run of the same output; start from the beginning if there is none")(
       "force", po::bool_switch(),
-      "replace a finished run of this output; with --resume one that was interrupted goes on all the same")(
+      "replace a finished run of this output; with --resume an interrupted one is still resumed")(
       "report-json", po::value<std::string>()->value_name("FILE")->default_value("", "none"),
       "write the summary as JSON")("save-sorted",
                                    po::value<std::string>()->value_name("DIR")->default_value("", "none"),
                                    "also keep the time-sorted hits with histograms and event tags, as streams that "
-                                   "'--source sorted:DIR' takes back without sorting or searching again");
+                                   "'--source sorted:DIR' reads without sorting or searching again");
 }
 
 void add_watching_options(po::options_description& options) {
   options.add_options()("stall-warning", po::value<std::string>()->value_name("TIME")->default_value("10s"),
-                        "a rank that is silent or stuck for so long is reported by name")(
+                        "report a rank that is silent or makes no progress for TIME")(
       "stall-timeout", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
-      "the run ends, resumable, when a rank is silent or stuck for so long");
+      "end the run, resumable, when a rank is silent or makes no progress for TIME");
 }
 
 void take_live_options(const po::variables_map& values, RunConfig& config) {
@@ -137,7 +138,7 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
   if (config.stall_warning < std::chrono::milliseconds(100)) throw UserError("--stall-warning must be 100ms or more");
 }
 
-/// Lists of what a run has written are JSON, which knows no other names.
+/// Lists of a run's files are JSON, which requires UTF-8.
 std::string output_name(const po::variables_map& values, const char* option) {
   auto name = values[option].as<std::string>();
   try {
@@ -150,9 +151,9 @@ std::string output_name(const po::variables_map& values, const char* option) {
 
 RunConfig to_config(const po::variables_map& values) {
   RunConfig config;
-  if (values.count("source") == 0) throw UserError("no source given; say --source URI, see 'eventloom run --help'");
+  if (values.count("source") == 0) throw UserError("no source given; use --source URI, see 'eventloom run --help'");
   if (values.count("define") == 0) {
-    throw UserError("no event definition given; say --define " + definition_usage());
+    throw UserError("no event definition given; use --define " + definition_usage());
   }
   config.sources = values["source"].as<std::vector<std::string>>();
   config.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
@@ -184,7 +185,7 @@ RunConfig to_config(const po::variables_map& values) {
   return config;
 }
 
-/// For --print-config: the defaults that depend on the clock of the sources, where a recording tells it.
+/// For --print-config: defaults that depend on the clock of the sources, where a recording states it.
 std::string in_force_remark(const po::variables_map& values) {
   try {
     const auto config = to_config(values);
@@ -195,9 +196,9 @@ std::string in_force_remark(const po::variables_map& values) {
       return "# in force: " + in_force(config, interpret(config, header.base).geometry, numbered) + "\n";
     }
   } catch (const std::exception& e) {
-    return "# in force: not known until this is fixed: " + std::string(e.what()) + "\n";
+    return "# in force: unknown until this is fixed: " + std::string(e.what()) + "\n";
   }
-  return "# in force: not known until the live sources connect\n";
+  return "# in force: unknown until the live sources connect\n";
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ std::string in_force_remark(const po::variables_map& values) {
 std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   CommandLine line("run",
                    "run --source URI... --define DEF [options]\nBuilds events. Under mpirun its ranks share "
-                   "the work; without, one process does it all.");
+                   "the work; otherwise one process does everything.");
   add_input_options(line.options());
   add_live_options(line.options());
   add_event_options(line.options());
@@ -221,13 +222,13 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   auto config = to_config(*values);
   config.effective = line.effective_config(*values);
   config.live.go_on = config.resume;
-  // What does not need the clock of the run is refused before anything is opened.
+  // Errors that do not depend on the clock of the run are reported before anything is opened.
   interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
   return config;
 }
 
-Tick histogram_ticks(const RunMeaning& meaning) {
-  return histogram_bin_ticks(meaning.definition->traits().bin_ticks, meaning.geometry.base.epoch_ticks);
+Tick histogram_ticks(const RunDefinition& run) {
+  return histogram_bin_ticks(run.events->traits().bin_ticks, run.geometry.base.epoch_ticks);
 }
 
 namespace {
@@ -241,11 +242,11 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
 
 }  // namespace
 
-RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
-  RunMeaning meaning;
-  meaning.definition = parse_event_definition(config.define, base.tick_ps);
-  for (const auto& expression : config.filter) meaning.filter.add(expression, base.tick_ps);
-  auto& geometry = meaning.geometry;
+RunDefinition interpret(const RunConfig& config, const TimeBase& base) {
+  RunDefinition run;
+  run.events = parse_event_definition(config.define, base.tick_ps);
+  for (const auto& expression : config.filter) run.filter.add(expression, base.tick_ps);
+  auto& geometry = run.geometry;
   geometry.base = base;
   geometry.epochs_per_slice = config.epochs_per_slice;
   if (config.flush_after.count() > 0) {
@@ -253,21 +254,21 @@ RunMeaning interpret(const RunConfig& config, const TimeBase& base) {
     const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
     geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
   }
-  geometry.reach = meaning.definition->traits().reach;
+  geometry.reach = run.events->traits().reach;
   geometry.overlap = config.overlap.empty()
-                         ? default_overlap(*meaning.definition, base)
+                         ? default_overlap(*run.events, base)
                          : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
-  return meaning;
+  return run;
 }
 
-void require_whole_events(const RunConfig& config, const RunMeaning& meaning) {
-  const auto& geometry = meaning.geometry;
-  const Tick longest = meaning.definition->traits().longest_length;
+void require_whole_events(const RunConfig& config, const RunDefinition& run) {
+  const auto& geometry = run.geometry;
+  const Tick longest = run.events->traits().longest_length;
   if (longest <= geometry.overlap) return;
   const auto text = [&](Tick ticks) { return duration_text(ticks, geometry.base.tick_ps); };
-  throw UserError("--define '" + config.define + "' reaches over " + text(longest) + ", longer than --overlap " +
+  throw UserError("--define '" + config.define + "' spans " + text(longest) + ", longer than --overlap " +
                   text(geometry.overlap) + ": every such event would be cut; use --overlap " +
-                  text(default_overlap(*meaning.definition, geometry.base)) + ", or leave it out");
+                  text(default_overlap(*run.events, geometry.base)) + ", or omit --overlap");
 }
 
 std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered) {

@@ -14,13 +14,13 @@
 
 namespace eventloom {
 
-/// `eventloom run` as the user asked for it. Lengths of time stay text until the run's tick is known.
+/// The options of `eventloom run`. Lengths of time stay text until the run's tick is known.
 struct RunConfig {
   std::vector<std::string> sources;
   std::uint32_t builders = 0;  ///< 0: as many as ranks
   std::uint32_t filters = 0;
   std::string schedule;
-  std::uint64_t slot_ns = 0;  ///< 0: slots are kept by order alone
+  std::uint64_t slot_ns = 0;  ///< 0: slots are kept by order only
   std::string define;
   std::vector<std::string> filter;
   std::uint64_t epochs_per_slice = 100;
@@ -29,7 +29,7 @@ struct RunConfig {
   std::string output;
   double speed = 0;
   std::string report_json;
-  std::string save_sorted;  ///< folder for the time-sorted hits; empty: they are not kept
+  std::string save_sorted;  ///< folder for the time-sorted hits; empty: none
   RingGeometry ring;
   std::uint32_t slices_in_flight = 4;
   unsigned compress = 0;
@@ -37,14 +37,14 @@ struct RunConfig {
   std::chrono::nanoseconds segment_time{};
   std::string scratch;  ///< node-local folder for parts while they are written; empty: none
   bool resume = false;
-  bool force = false;                   ///< a finished run of this output is replaced; with `resume` that alone
+  bool force = false;                   ///< replace a finished run of this output; with `resume` only a finished one
   std::uint64_t loops = 1;              ///< passes over recorded sources
   std::chrono::nanoseconds duration{};  ///< 0: until the sources end
   std::chrono::nanoseconds epoch_timeout{};
-  std::chrono::nanoseconds flush_after{};  ///< 0: slices are as long as asked for
+  std::chrono::nanoseconds flush_after{};  ///< 0: slices have the requested length
   LiveOptions live;
   std::chrono::nanoseconds stall_warning{};
-  std::chrono::nanoseconds stall_timeout{};  ///< 0: waits for ever
+  std::chrono::nanoseconds stall_timeout{};  ///< 0: never
   std::string config_file;                   ///< of --config; empty: none
   std::string effective;                     ///< the full setup as an INI file
 };
@@ -52,20 +52,20 @@ struct RunConfig {
 /// Nothing when --help or --print-config was asked for. Throws UserError.
 std::optional<RunConfig> parse_run_config(int argc, const char* const* argv);
 
-/// What depends on the clock of the run.
-struct RunMeaning {
+/// Parts of the configuration that depend on the clock of the run.
+struct RunDefinition {
   SliceGeometry geometry;
-  EventDefinitionPtr definition;
+  EventDefinitionPtr events;
   EventFilter filter;
 };
-/// Width of the bins of the histograms that are kept with time-sorted hits.
-Tick histogram_ticks(const RunMeaning& meaning);
+/// Width of the bins of the histograms saved with time-sorted hits.
+Tick histogram_ticks(const RunDefinition& run);
 
 /// Throws UserError.
-RunMeaning interpret(const RunConfig& config, const TimeBase& base);
+RunDefinition interpret(const RunConfig& config, const TimeBase& base);
 
-/// Throws UserError when the definition names a longer time than the overlap.
-void require_whole_events(const RunConfig& config, const RunMeaning& meaning);
+/// Throws UserError when the definition contains a length of time above the overlap.
+void require_whole_events(const RunConfig& config, const RunDefinition& run);
 
 /// The lengths of a run, for the user: "ticks of 1ns, epochs of 10us, slices of 100 epochs (1ms), overlap 10us".
 /// `numbered`: times are event numbers.

@@ -36,7 +36,7 @@ bool was_live(const RunFile& run) {
   });
 }
 
-/// Whether what an earlier run has left of this output may go.
+/// Whether the files of an earlier run of this output may be replaced.
 bool gives_way(const RunConfig& config) {
   if (config.force) return true;
   if (!is_run_file(config.output)) return false;
@@ -58,12 +58,12 @@ void plan_outputs(FilePlan& plan, const RunConfig& config) {
   const fs::path output(config.output);
   plan.write(output, "--output", is_run_file, existing, false);
   plan.write(OutputLock::place_for(output), "--output", OutputLock::is_lock, Existing::replace, false);
-  // The longest name there will be.
+  // The longest name that will occur.
   plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
-  // What is left of a damaged part need not be known as one.
-  const bool goes_on = config.resume && is_run_file(output);
+  // The remains of a damaged part need not be recognisable.
+  const bool resumes = config.resume && is_run_file(output);
   const auto is_part = [output](const std::string& name) { return is_name_of_part(output, name); };
-  plan.write_in(output.parent_path(), "--output", is_part, goes_on ? is_any_file : is_of_run, existing);
+  plan.write_in(output.parent_path(), "--output", is_part, resumes ? is_any_file : is_of_run, existing);
   plan.write_in(
       output.parent_path(), "--output",
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);

@@ -7,9 +7,9 @@
 
 namespace eventloom {
 
-/// Looks at all files that a run reads and writes, before any is opened for writing; for one rank. Throws UserError
-/// when one is in the way: see FilePlan. A finished run gives way only with --force, and so does an interrupted one
-/// whose live data cannot come again. So do the time-sorted hits of a run that has ended.
+/// Checks all files that a run reads and writes, before any is opened for writing; for one rank. Throws UserError for a
+/// conflict: see FilePlan. A finished run is replaced only with --force, and so are an interrupted one of live data,
+/// which cannot be read again, and the time-sorted hits of a finished run.
 void check_run_files(const RunConfig& config, const std::vector<SourceSpec>& specs);
 
 }  // namespace eventloom

@@ -82,7 +82,7 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
 }
 
 void tell_truncated(const RunSetup& setup, std::uint64_t events) {
-  const auto& geometry = setup.meaning.geometry;
+  const auto& geometry = setup.run.geometry;
   spdlog::warn("{} event{} truncated: raise --overlap (now {})", events, events == 1 ? "" : "s",
                setup.numbered ? std::to_string(geometry.overlap) + " event numbers"
                               : duration_text(geometry.overlap, geometry.base.tick_ps));
@@ -266,7 +266,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["setup"] = config.effective;
-  json["in_force"] = in_force(config, setup.meaning.geometry, setup.numbered);
+  json["in_force"] = in_force(config, setup.run.geometry, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

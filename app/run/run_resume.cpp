@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kDifferencesTold = 4;
 /// An interrupted run of recorded sources would give way without --force.
-constexpr const char* kToBeginAnew = "begin anew with --force in place of --resume";
+constexpr const char* kToBeginAnew = "start over with --force instead of --resume";
 
 template <class T>
 void compare(std::vector<std::string>& found, const std::string& what, const T& before, const T& now) {
@@ -54,8 +54,8 @@ void refuse_differences(const std::string& run_file, const RunRecord& before, co
   const auto found = differences(before, now);
   if (found.empty()) return;
   throw UserError(
-      fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; give what it was "
-                  "begun with, or {}",
+      fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; repeat the original "
+                  "command, or {}",
                   run_file, joined(found, "; ", kDifferencesTold), kToBeginAnew));
 }
 
@@ -94,7 +94,7 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   auto run = read_run_file(config.output);
   if (!run.record.closed) found.work = read_finished_work(config.output);
   if (setup.live && !run.record.closed && found.work.parts.empty()) {
-    spdlog::info("'{}' was stopped before anything was finished: the run begins anew", config.output);
+    spdlog::info("'{}' was stopped before anything was finished: the run starts over", config.output);
     return found;
   }
   resumption.before = std::move(run.record);
@@ -102,15 +102,15 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   resumption.complete = resumption.before.closed;
   if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
     throw UserError(
-        fmt::format("'{}' was interrupted, and a run with --save-sorted would begin anew, but live data do "
-                    "not come again: leave --save-sorted out to go on, or choose another --output",
+        fmt::format("'{}' was interrupted, and a run with --save-sorted would start over, but live data cannot "
+                    "be received again: omit --save-sorted to continue, or choose another --output",
                     config.output));
   }
-  resumption.goes_on = !resumption.complete && config.save_sorted.empty();
+  resumption.resumes = !resumption.complete && config.save_sorted.empty();
   if (resumption.complete) {
     resumption.parts = std::move(run.parts);
-  } else if (!resumption.goes_on) {
-    spdlog::warn("'{}' was interrupted; a run that keeps its time-sorted hits begins anew", config.output);
+  } else if (!resumption.resumes) {
+    spdlog::warn("'{}' was interrupted; a run with --save-sorted starts over", config.output);
     found.work = {};
   }
   return found;
@@ -141,21 +141,21 @@ DamagedParts find_damage(const RunConfig& config, const std::vector<PartInfo>& p
   return damaged;
 }
 
-/// What cannot be built again.
+/// Data that cannot be built again.
 void refuse_damage(const RunConfig& config, bool live, const DamagedParts& damaged) {
   if (damaged.empty() || (config.save_sorted.empty() && !live)) return;
   const auto& [name, damage] = *damaged.begin();
-  throw UserError(fmt::format("'{}': its part {} {}{}: bring it back, or {}; {}", config.output, name, damage,
+  throw UserError(fmt::format("'{}': its part {} {}{}: restore it, or {}; {}", config.output, name, damage,
                               damaged.size() == 1 ? "" : fmt::format(", and {} more", damaged.size() - 1), kToBeginAnew,
-                              live ? "live data do not come again" : "--save-sorted keeps whole runs only"));
+                              live ? "live data cannot be received again" : "--save-sorted keeps whole runs only"));
 }
 
-/// A closed run is again as if it had been interrupted, with all but its damaged parts finished.
+/// Treats a closed run as interrupted, with all but its damaged parts finished.
 FinishedWork reopen(const RunConfig& config, Resumption& resumption, const DamagedParts& damaged) {
   const auto folder = std::filesystem::path(config.output).parent_path();
   for (const auto& info : resumption.parts) {
     if (is_name_of_part(config.output, info.name)) continue;
-    throw UserError(fmt::format("'{}': its part '{}' has not the name of a part of this file; was it renamed?",
+    throw UserError(fmt::format("'{}': its part '{}' does not have the name of a part of this file; was it renamed?",
                                 config.output, info.name));
   }
   FinishedWork work;
@@ -176,7 +176,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
   record.totals = {};
   write_run_file(config.output, record, {});
   resumption.complete = false;
-  resumption.goes_on = true;
+  resumption.resumes = true;
   resumption.parts.clear();
   return work;
 }
@@ -188,7 +188,7 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, 
   auto work = std::move(found.work);
   if (resumption.complete && !damaged.empty()) {
     work = reopen(config, resumption, damaged);
-  } else if (resumption.goes_on) {
+  } else if (resumption.resumes) {
     take_up_run(config.output, work, damaged);
   } else {
     return resumption;
@@ -211,7 +211,7 @@ nlohmann::json to_json(const Resumption& resumption) {
   for (const auto& [number, place] : resumption.writers) {
     writers.push_back({number, place.list.good_bytes, place.list.chain, place.next_segment});
   }
-  return {{"goes_on", resumption.goes_on},
+  return {{"resumes", resumption.resumes},
           {"complete", resumption.complete},
           {"frontier", resumption.finished.frontier().value},
           {"beyond", runs},
@@ -220,7 +220,7 @@ nlohmann::json to_json(const Resumption& resumption) {
 
 Resumption resumption_from_json(const nlohmann::json& json) {
   Resumption resumption;
-  resumption.goes_on = json.at("goes_on");
+  resumption.resumes = json.at("resumes");
   resumption.complete = json.at("complete");
   std::vector<SliceRun> runs;
   for (const auto& run : json.at("beyond")) runs.push_back({run.at(0), run.at(1), run.at(2)});

@@ -14,9 +14,9 @@
 
 namespace eventloom {
 
-/// What is on disk of the run that is to be resumed. With nothing to go on from, all is empty.
+/// State on disk of the run to be resumed; empty when there is none.
 struct Resumption {
-  bool goes_on = false;   ///< there is an interrupted run; what it has finished is kept
+  bool resumes = false;   ///< there is an interrupted run; its finished parts are kept
   bool complete = false;  ///< there is nothing left to do
   SliceSet finished;      ///< slices before the first of the run count as finished
   std::map<std::uint32_t, WriterPlace> writers;
@@ -26,18 +26,18 @@ struct Resumption {
   std::vector<PartInfo> parts;  ///< the finished parts
 };
 
-/// What makes the result of `now` another than that of `before`, in words; empty when nothing does.
-/// How a run is spread over ranks, and how it writes, may change.
+/// Differences between `before` and `now` that change the result, in words; empty when there are none. The distribution
+/// over ranks, and the way of writing, may change.
 std::vector<std::string> differences(const RunRecord& before, const RunRecord& now);
 
-/// Collective. Whether the output is that of a run that is complete, as far as can be told before its sources are open.
+/// Collective. Whether the output is that of a complete run, as far as known before its sources are open.
 Resumption find_complete_run(const RunConfig& config, const Collective& ranks);
 
 /// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
 void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks);
 
-/// Collective. Looks for an interrupted run under the output's name, and brings its folder into order.
-/// Throws UserError when its input or meaning was another, or when what it has left is damaged.
+/// Collective. Finds an interrupted run of the output's name, and prepares its folder. Throws UserError when its input
+/// or definition was different, or when its parts are damaged.
 Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks);
 
 }  // namespace eventloom

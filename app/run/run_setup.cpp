@@ -21,84 +21,84 @@ namespace eventloom {
 
 namespace {
 
-nlohmann::json to_json(SourceId id, const SourceFacts& facts) {
+nlohmann::json to_json(SourceId id, const SourceInfo& info) {
   nlohmann::json json{{"id", id.value},
-                      {"name", facts.name},
-                      {"uri", facts.uri},
-                      {"path", facts.path},
-                      {"bytes", facts.bytes},
-                      {"crc32c", facts.crc32c},
-                      {"recorded_id", facts.recorded_id},
-                      {"tick_ps", facts.base.tick_ps},
-                      {"epoch_ticks", facts.base.epoch_ticks},
-                      {"payload", facts.payload.words},
-                      {"flags", facts.flags},
-                      {"text", facts.text},
-                      {"live", facts.live},
-                      {"joined", facts.joined},
-                      {"started_ns", facts.started_ns}};
-  if (facts.first_epoch) json["first_epoch"] = *facts.first_epoch;
+                      {"name", info.name},
+                      {"uri", info.uri},
+                      {"path", info.path},
+                      {"bytes", info.bytes},
+                      {"crc32c", info.crc32c},
+                      {"recorded_id", info.recorded_id},
+                      {"tick_ps", info.base.tick_ps},
+                      {"epoch_ticks", info.base.epoch_ticks},
+                      {"payload", info.payload.words},
+                      {"flags", info.flags},
+                      {"text", info.text},
+                      {"live", info.live},
+                      {"joined", info.joined},
+                      {"started_ns", info.started_ns}};
+  if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
   return json;
 }
 
-SourceFacts facts_from_json(const nlohmann::json& json) {
-  SourceFacts facts;
-  facts.name = json.at("name");
-  facts.uri = json.at("uri");
-  facts.path = json.at("path");
-  facts.bytes = json.at("bytes");
-  facts.crc32c = json.at("crc32c");
-  facts.recorded_id = json.at("recorded_id");
-  facts.base = {json.at("tick_ps"), json.at("epoch_ticks")};
-  facts.payload.words = json.at("payload");
-  facts.flags = json.at("flags");
-  facts.text = json.at("text");
-  facts.live = json.at("live");
-  facts.joined = json.at("joined");
-  facts.started_ns = json.at("started_ns");
-  if (json.contains("first_epoch")) facts.first_epoch = json["first_epoch"].get<Epoch>();
-  return facts;
+SourceInfo info_from_json(const nlohmann::json& json) {
+  SourceInfo info;
+  info.name = json.at("name");
+  info.uri = json.at("uri");
+  info.path = json.at("path");
+  info.bytes = json.at("bytes");
+  info.crc32c = json.at("crc32c");
+  info.recorded_id = json.at("recorded_id");
+  info.base = {json.at("tick_ps"), json.at("epoch_ticks")};
+  info.payload.words = json.at("payload");
+  info.flags = json.at("flags");
+  info.text = json.at("text");
+  info.live = json.at("live");
+  info.joined = json.at("joined");
+  info.started_ns = json.at("started_ns");
+  if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
+  return info;
 }
 
-SourceFacts facts_of(const SourceSpec& spec, const SourceRole::LocalSource& local) {
+SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local) {
   auto& source = *local.stream;
   const auto& header = source.header();
   const auto input = source.input();
   const auto peer = local.live == nullptr ? LivePeer{} : local.live->peer();
-  SourceFacts facts;
-  facts.name = source.name();
-  facts.uri = spec.uri.text();
-  facts.path = input.path;
-  facts.bytes = input.bytes;
-  facts.crc32c = input.crc32c;
-  facts.recorded_id = header.source;
-  facts.base = header.base;
-  facts.payload = header.payload;
-  facts.flags = header.flags;
-  facts.text = header.text;
-  facts.first_epoch = source.first_epoch();
-  facts.live = local.live != nullptr;
-  facts.joined = peer.joined;
-  facts.started_ns = peer.started_ns;
-  return facts;
+  SourceInfo info;
+  info.name = source.name();
+  info.uri = spec.uri.text();
+  info.path = input.path;
+  info.bytes = input.bytes;
+  info.crc32c = input.crc32c;
+  info.recorded_id = header.source;
+  info.base = header.base;
+  info.payload = header.payload;
+  info.flags = header.flags;
+  info.text = header.text;
+  info.first_epoch = source.first_epoch();
+  info.live = local.live != nullptr;
+  info.joined = peer.joined;
+  info.started_ns = peer.started_ns;
+  return info;
 }
 
 nlohmann::json to_json(const SortedManifest& manifest) {
   nlohmann::json sources = nlohmann::json::array();
   for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
     const auto& origin = manifest.sources[s];
-    SourceFacts facts;
-    facts.name = origin.name;
-    facts.uri = origin.uri;
-    facts.path = origin.input.path;
-    facts.bytes = origin.input.bytes;
-    facts.crc32c = origin.input.crc32c;
-    facts.recorded_id = origin.id;
-    facts.base = manifest.base;
-    facts.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
-    facts.flags = origin.flags;
-    facts.text = origin.text;
-    sources.push_back(to_json({static_cast<std::uint16_t>(s)}, facts));
+    SourceInfo info;
+    info.name = origin.name;
+    info.uri = origin.uri;
+    info.path = origin.input.path;
+    info.bytes = origin.input.bytes;
+    info.crc32c = origin.input.crc32c;
+    info.recorded_id = origin.id;
+    info.base = manifest.base;
+    info.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
+    info.flags = origin.flags;
+    info.text = origin.text;
+    sources.push_back(to_json({static_cast<std::uint16_t>(s)}, info));
   }
   return {{"sources", sources},
           {"streams", manifest.files.size()},
@@ -106,39 +106,39 @@ nlohmann::json to_json(const SortedManifest& manifest) {
           {"overlap", manifest.overlap}};
 }
 
-SortedFacts sorted_from_json(const nlohmann::json& json) {
-  SortedFacts facts;
-  for (const auto& source : json.at("sources")) facts.sources.push_back(facts_from_json(source));
-  facts.streams = json.at("streams");
-  facts.definition = json.at("definition");
-  facts.overlap = json.at("overlap");
-  return facts;
+SortedInfo sorted_from_json(const nlohmann::json& json) {
+  SortedInfo info;
+  for (const auto& source : json.at("sources")) info.sources.push_back(info_from_json(source));
+  info.streams = json.at("streams");
+  info.definition = json.at("definition");
+  info.overlap = json.at("overlap");
+  return info;
 }
 
-/// What a rank tells the others of a stream that it has opened.
+/// The description of an opened stream for the other ranks.
 nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
-  nlohmann::json json = to_json(local.id, facts_of(spec, local));
-  // The manifest stands for all streams of its folder.
+  nlohmann::json json = to_json(local.id, info_of(spec, local));
+  // The manifest represents all streams of its folder.
   const auto* sorted = dynamic_cast<const SortedSource*>(local.stream.get());
   if (sorted != nullptr && local.id.value == 0) json["sorted"] = to_json(sorted->manifest());
   return json;
 }
 
-/// Takes what the streams are to be built from out of what is known of them.
-void settle_sources(RunSetup& setup, const std::optional<SortedFacts>& sorted) {
-  const auto is_sorted = [](const SourceFacts& s) { return (s.flags & kSorted) != 0; };
+/// Derives the sources from the descriptions of the streams.
+void resolve_sources(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
+  const auto is_sorted = [](const SourceInfo& s) { return (s.flags & kSorted) != 0; };
   setup.sources = sorted ? sorted->sources : setup.streams;
   const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
   if (n_sorted == 0) return;
   const bool whole = sorted && sorted->streams == setup.streams.size();
   if (!whole || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
-    throw UserError("time-sorted streams are taken back as a whole and alone: give '--source sorted:DIR' and no other");
+    throw UserError("time-sorted streams must be read alone and as a whole: use a single '--source sorted:DIR'");
   }
-  const auto& definition = *setup.meaning.definition;
+  const auto& definition = *setup.run.events;
   const auto traits = definition.traits();
-  // Events by number are matched anew: their tags stand for all hits of a number.
+  // Events by number are matched again: their tags cover all hits of a number.
   const bool same_events = traits.finds_runs && !traits.needs_numbers && sorted->definition == definition.text() &&
-                           sorted->overlap == setup.meaning.geometry.overlap;
+                           sorted->overlap == setup.run.geometry.overlap;
   setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
 }
 
@@ -153,26 +153,26 @@ Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs
   return roles;
 }
 
-bool is_numbered(const SourceFacts& source) { return (source.flags & kNumbered) != 0; }
+bool is_numbered(const SourceInfo& source) { return (source.flags & kNumbered) != 0; }
 
-void require_one_clock(const std::vector<SourceFacts>& sources) {
+void require_one_clock(const std::vector<SourceInfo>& sources) {
   const auto& first = sources.front();
   for (const auto& source : sources) {
     if (is_numbered(source) != is_numbered(first)) {
       throw UserError("the times of '" + (is_numbered(source) ? source : first).name +
                       "' are event numbers, those of '" + (is_numbered(source) ? first : source).name +
-                      "' are not: one run takes one kind; choose time= in the source's URI");
+                      "' are not: a run cannot mix the two; choose time= in the source's URI");
     }
     if (source.base == first.base) continue;
     throw UserError("'" + source.name + "' has ticks of " + std::to_string(source.base.tick_ps) + " ps and epochs of " +
                     std::to_string(source.base.epoch_ticks) + " ticks, '" + first.name + "' " +
                     std::to_string(first.base.tick_ps) + " ps and " + std::to_string(first.base.epoch_ticks) +
-                    "; bring them to one clock with 'eventloom convert'");
+                    "; convert them to one clock with 'eventloom convert'");
   }
 }
 
-/// Builders keep times as 32 bits from the start of what they see of a slice.
-void require_window_fits(const SliceGeometry& geometry) {
+/// Builders store times in 32 bits, from the start of a slice's data.
+void require_slice_fits(const SliceGeometry& geometry) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const bool margin_fits = geometry.margin() < kMost / 4;
   const std::uint64_t epochs = margin_fits ? geometry.epochs_per_slice + 2 * geometry.margin_epochs() : 0;
@@ -182,27 +182,27 @@ void require_window_fits(const SliceGeometry& geometry) {
                   " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
 }
 
-/// Live sources that begin farther apart are not in step: one hour.
-Epoch most_apart(const SourceFacts& source) {
+/// Live sources that begin farther apart are out of step: one hour.
+Epoch most_apart(const SourceInfo& source) {
   constexpr double kMostApart_s = 3600;
   if (is_numbered(source)) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(kMostApart_s * epochs_per_second(source.base), 0x1p62));
 }
 
-/// Those that begin at `first` or not far behind.
-bool begins_with(const SourceFacts& source, Epoch first) {
+/// Whether a source begins at `first` or shortly after.
+bool begins_with(const SourceInfo& source, Epoch first) {
   return source.first_epoch && *source.first_epoch >= first && *source.first_epoch - first <= most_apart(source);
 }
 
-/// Where most live sources begin, and where the first of them does: a clock that is wrong when the run begins is no
-/// measure for the others.
-std::optional<Epoch> first_live_epoch(const std::vector<SourceFacts>& sources) {
+/// Where most live sources begin, at the first of them: a clock that is wrong at the start of the run must not define
+/// it.
+std::optional<Epoch> first_live_epoch(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> found;
   std::ptrdiff_t most = 0;
   for (const auto& source : sources) {
     if (!source.live || !source.first_epoch) continue;
     const auto n = std::ranges::count_if(
-        sources, [&](const SourceFacts& other) { return other.live && begins_with(other, *source.first_epoch); });
+        sources, [&](const SourceInfo& other) { return other.live && begins_with(other, *source.first_epoch); });
     if (n < most || (n == most && found < source.first_epoch)) continue;
     most = n;
     found = source.first_epoch;
@@ -210,8 +210,8 @@ std::optional<Epoch> first_live_epoch(const std::vector<SourceFacts>& sources) {
   return found;
 }
 
-/// Of all sources; 0 without data.
-Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
+/// Over all sources; 0 without data.
+Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
   std::optional<Epoch> first = first_live_epoch(sources);
   for (const auto& source : sources) {
     if (!source.live && source.first_epoch && (!first || *source.first_epoch < *first)) first = source.first_epoch;
@@ -219,9 +219,10 @@ Epoch first_epoch_of(const std::vector<SourceFacts>& sources) {
   return first.value_or(0);
 }
 
-/// Where sources were joined on their way the run begins with the first slice that they have whole, unless a
+/// Where sources were joined on their way the run begins with the first slice that is complete in all of them, unless a
 /// recording begins before it.
-SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<SourceFacts>& sources, Epoch first) {
+/// recording begins before it.
+SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<SourceInfo>& sources, Epoch first) {
   const auto live = first_live_epoch(sources);
   SliceId whole = geometry.slice_of(first);
   Epoch recorded = std::numeric_limits<Epoch>::max();
@@ -234,9 +235,9 @@ SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<Sourc
   return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
 }
 
-/// Unix time of tick 0 as the first source says that knows it; 0: none does.
-std::int64_t started_ns_of(const std::vector<SourceFacts>& sources) {
-  const auto found = std::ranges::find_if(sources, [](const SourceFacts& s) { return s.started_ns != 0; });
+/// Unix time of tick 0 according to the first source that knows it; 0: unknown.
+std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
+  const auto found = std::ranges::find_if(sources, [](const SourceInfo& s) { return s.started_ns != 0; });
   return found == sources.end() ? 0 : found->started_ns;
 }
 
@@ -255,30 +256,30 @@ std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& 
   return text;
 }
 
-/// `told`: by all ranks, of the streams that they have opened.
-std::optional<SortedFacts> take_facts(RunSetup& setup, const std::vector<nlohmann::json>& told) {
+/// `told`: the descriptions of all ranks' opened streams.
+std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& told) {
   setup.streams.resize(setup.roles.sources);
-  std::optional<SortedFacts> sorted;
+  std::optional<SortedInfo> sorted;
   for (const auto& of_rank : told) {
     for (const auto& json : of_rank) {
-      setup.streams.at(json.at("id").get<std::size_t>()) = facts_from_json(json);
+      setup.streams.at(json.at("id").get<std::size_t>()) = info_from_json(json);
       if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
     }
   }
   return sorted;
 }
 
-/// What follows from the sources.
-void settle_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedFacts>& sorted) {
+/// Derived from the sources.
+void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedInfo>& sorted) {
   require_one_clock(setup.streams);
-  setup.meaning = interpret(config, setup.streams.front().base);
-  require_whole_events(config, setup.meaning);
-  settle_sources(setup, sorted);
-  require_window_fits(setup.meaning.geometry);
+  setup.run = interpret(config, setup.streams.front().base);
+  require_whole_events(config, setup.run);
+  resolve_sources(setup, sorted);
+  require_slice_fits(setup.run.geometry);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.numbered = is_numbered(setup.sources.front());
-  setup.live = std::ranges::any_of(setup.streams, &SourceFacts::live);
-  setup.all_live = std::ranges::all_of(setup.streams, &SourceFacts::live);
+  setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
+  setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
   setup.started_ns = started_ns_of(setup.streams);
 }
 
@@ -304,9 +305,9 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
     }
   });
   const auto told = all_gather_json(communicator, mine);
-  agree(communicator, [&] { settle_setup(setup, config, take_facts(setup, told)); });
+  agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, told)); });
   const Epoch first = first_epoch_of(setup.streams);
-  setup.first_slice = first_whole_slice(setup.meaning.geometry, setup.streams, first);
+  setup.first_slice = first_whole_slice(setup.run.geometry, setup.streams, first);
   setup.hosts = communicator.all_gather(host_name());
   return setup;
 }

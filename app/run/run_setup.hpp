@@ -8,7 +8,7 @@
 
 #include "app/run/run_config.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/mpi/communicator.hpp"
 #include "formats/geometry.hpp"
@@ -17,8 +17,8 @@
 
 namespace eventloom {
 
-/// What every rank knows of every source.
-struct SourceFacts {
+/// Description of a source, known to every rank.
+struct SourceInfo {
   std::string name;
   std::string uri;
   std::string path;  ///< empty when there is no file
@@ -28,42 +28,42 @@ struct SourceFacts {
   TimeBase base;
   PayloadTable payload;
   std::uint32_t flags = 0;           ///< StreamFlag
-  std::string text;                  ///< what the stream says of itself
-  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that has not come yet
+  std::string text;                  ///< the stream's own description
+  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that is not known yet
   bool live = false;
-  bool joined = false;          ///< a live source that had sent before it was heard first
-  std::int64_t started_ns = 0;  ///< Unix time of tick 0, as a live source says; 0: it does not
+  bool joined = false;          ///< a live source that had sent data before the first received
+  std::int64_t started_ns = 0;  ///< Unix time of tick 0, as a live source states; 0: unknown
 };
 
-/// How the streams of a folder of time-sorted hits came about.
-struct SortedFacts {
-  std::vector<SourceFacts> sources;  ///< that the hits came from, by number
-  std::size_t streams = 0;           ///< in the folder
-  std::string definition;            ///< of the tagged events, see EventDefinition::text()
+/// Origin of the streams in a folder of time-sorted hits.
+struct SortedInfo {
+  std::vector<SourceInfo> sources;  ///< of the hits, by number
+  std::size_t streams = 0;          ///< in the folder
+  std::string definition;           ///< of the tagged events, see EventDefinition::text()
   Tick overlap = 0;
 };
 
-/// A run ready to start: the same on every rank but for `local`.
+/// A run ready to start: the same on every rank except `local`.
 struct RunSetup {
   Roles roles;
-  RunMeaning meaning;
-  std::vector<SourceFacts> streams;  ///< what is read, by number
-  std::vector<SourceFacts> sources;  ///< whose hits these are, by number: the streams, unless those are sorted ones
+  RunDefinition run;
+  std::vector<SourceInfo> streams;  ///< streams to read, by number
+  std::vector<SourceInfo> sources;  ///< sources of the hits, by number: the streams, unless those are sorted ones
   std::optional<SortedInput> sorted;
   bool with_payload = false;
   bool numbered = false;           ///< times are event numbers
   bool live = false;               ///< any source is
   bool all_live = false;           ///< all sources are
-  std::int64_t started_ns = 0;     ///< Unix time of tick 0; 0: not known
-  bool time_over = false;          ///< --duration has passed while live sources were waited for
+  std::int64_t started_ns = 0;     ///< Unix time of tick 0; 0: unknown
+  bool time_over = false;          ///< --duration has passed while waiting for live sources
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
-  SliceSet finished;               ///< slices that an earlier run has finished
+  SliceSet finished;               ///< slices finished by an earlier run
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;
 };
 
-/// Collective. Opens the sources, each on its rank, and tells everybody about them. When any rank
-/// meets an error all throw the same UserError. `each_turn` is called now and then while live sources are waited for.
+/// Collective. Opens the sources, each on its rank, and describes them to all ranks. When any rank meets an error all
+/// throw the same UserError. `each_turn` is called now and then while waiting for live sources.
 RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn);
 
 }  // namespace eventloom

@@ -25,10 +25,10 @@ using std::chrono::steady_clock;
 constexpr auto kLook = std::chrono::milliseconds(2);
 constexpr auto kDrainAtSetup = std::chrono::seconds(1);
 
-/// How far the live sources of a rank, or of all, are.
+/// State of the live sources of a rank, or of all.
 struct Readiness {
   std::size_t live = 0;
-  std::size_t known = 0;  ///< what they are, and when they begin
+  std::size_t known = 0;  ///< with final header and first epoch
   std::size_t heard = 0;  ///< with data
   bool give_up = false;
   bool time_over = false;
@@ -69,7 +69,7 @@ Readiness of_all(const Readiness& mine, const Communicator& communicator) {
   return all;
 }
 
-/// The run ends before it has begun: what its sources have received is all there is.
+/// The run ends before it has begun: it consists of the data received so far.
 void drain(const std::vector<SourceRole::LocalSource>& local) {
   std::size_t open = 0;
   for (const auto& source : local) {
@@ -87,7 +87,7 @@ void drain(const std::vector<SourceRole::LocalSource>& local) {
   } while (open != 0 && steady_clock::now() < longest);
 }
 
-/// Names what is waited for, again each time the wait has doubled.
+/// Names the sources waited for, again each time the wait has doubled.
 class SetupPatience {
  public:
   explicit SetupPatience(nanoseconds first) : first_(first) {}
@@ -109,7 +109,7 @@ class SetupPatience {
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
-/// Extent of recordings, and the clock by which to reckon a gap.
+/// Extent of recordings, and the clock in which gaps are counted.
 struct Extent {
   Epoch first = std::numeric_limits<Epoch>::max();
   Epoch end = 0;
@@ -127,7 +127,7 @@ Extent extent_of(const std::vector<SourceRole::LocalSource>& local) {
     }
     if (!end) {
       throw UserError("'" + source.stream->name() +
-                      "' does not tell its end before it is read: bring it to .epochs with 'eventloom convert' to "
+                      "' does not state its end before it is read: convert it to .epochs with 'eventloom convert' to "
                       "--loop it");
     }
     extent.base = source.stream->header().base;
@@ -192,7 +192,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
   if (all.stopped || all.time_over) drain(local);
   agree(communicator, [&] {
     for (auto& source : local) {
-      if (source.live != nullptr) source.live->settle();
+      if (source.live != nullptr) source.live->fix_header();
     }
   });
   return !all.time_over;

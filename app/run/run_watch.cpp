@@ -19,7 +19,7 @@ namespace eventloom {
 
 namespace {
 
-/// How long the main thread gets to end the program when another rank is lost.
+/// Time for the main thread to end the program when another rank is lost.
 constexpr double kSecondsToAbort = 3;
 constexpr std::size_t kNumbersTold = 4;
 
@@ -102,16 +102,16 @@ bool RunWatch::is_told_of(int rank) const {
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
 }
 
-/// Who holds up the main thread, which is in `activity`: another rank, where it waits for one, or this one.
+/// The rank that blocks the main thread, which is in `activity`: another rank, if it waits for one, or this one.
 std::string RunWatch::stall(const CurrentActivity& activity, double seconds) const {
   if (activity.about >= 0) {
     return fmt::format("{} has kept rank {} waiting for {:.1f} s", name(activity.about), rank_, seconds);
   }
   const std::string_view what = activity.what;
-  return fmt::format("{} has not got on for {:.1f} s{}{}", name(rank_), seconds, what.empty() ? "" : ": ", what);
+  return fmt::format("{} has made no progress for {:.1f} s{}{}", name(rank_), seconds, what.empty() ? "" : ": ", what);
 }
 
-/// The lowest rank of the host that can.
+/// The lowest rank of the host that can report.
 bool RunWatch::speaks_for_host(int rank) const {
   return std::ranges::none_of(peers_, [&](const Watchdog::Peer& peer) {
     return peer.rank < rank_ && peer.rank != rank && process_state(peer.process) == ProcessState::running;
@@ -121,7 +121,7 @@ bool RunWatch::speaks_for_host(int rank) const {
 // From here on: called by the watchdog's thread.
 
 void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
-  // Whoever is waited for is told of where it is.
+  // The rank waited for reports its own state.
   const bool waits = std::string_view(activity.what) == kWaitingForRanks;
   if (quiet_ || (waits && !peer_lost_)) return;
   const auto what = stall(activity, seconds);
@@ -131,9 +131,9 @@ void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
 
 void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
   if (quiet_ || !speaks_for_host(rank)) return;
-  const auto what = fmt::format(
-      "{} {} since {:.1f} s", name(rank),
-      state == ProcessState::stopped ? "is stopped (SIGCONT lets it go on)" : "waits for its disk", seconds);
+  const auto what =
+      fmt::format("{} {} since {:.1f} s", name(rank),
+                  state == ProcessState::stopped ? "is stopped (SIGCONT resumes it)" : "waits for its disk", seconds);
   spdlog::warn("{}; the run waits for it", what);
   if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
 }

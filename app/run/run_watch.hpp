@@ -9,7 +9,7 @@
 
 #include "core/control/collective.hpp"
 #include "core/engine/rank_watch.hpp"
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
@@ -17,15 +17,14 @@
 
 namespace eventloom {
 
-/// Looks after the processes of a run, from its beginning to its end: says by name which rank of this
-/// host is stopped or was lost, and what this rank has been doing for too long. No rank hangs without
-/// a word, whatever its main thread is stuck in.
+/// Watches over the processes of a run, from its beginning to its end: names a rank of this host that is stopped or
+/// lost, and the activity in which this rank is stuck. No rank hangs silently, whatever its main thread is stuck in.
 class RunWatch final : public RankWatch {
  public:
   /// Collective.
   RunWatch(StallSettings stalls, const Collective& ranks);
 
-  /// From here on ranks are named with what they play.
+  /// From here on ranks are named with their roles.
   void set_roles(const Roles& roles);
   [[nodiscard]] std::string name(int rank) const override;
   [[nodiscard]] const StallSettings& stalls() const override { return stalls_; }

@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, Values>> settings_in(const std::string& text)
   return settings;
 }
 
-/// Options as they are typed; what is none as it stands.
+/// Options as they are typed; other names unchanged.
 std::string shown(const std::string& name) { return name.find(' ') == std::string::npos ? "--" + name : name; }
 
 std::string value_at(const Values& values, std::size_t i) {
@@ -93,7 +93,7 @@ void require_same_setup(const Collective& ranks, const std::string& setup) {
   const auto setups = ranks.all_gather(setup);
   for (int rank = 1; rank < ranks.size(); ++rank) {
     const auto found = setup_difference(setups.front(), setups[static_cast<std::size_t>(rank)], rank);
-    if (!found.empty()) refuse_together(found + ": all ranks must be given the same");
+    if (!found.empty()) refuse_together(found + ": all ranks must have the same");
   }
 }
 

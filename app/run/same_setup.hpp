@@ -4,14 +4,14 @@
 
 #include "core/control/collective.hpp"
 
-/// All ranks were given the same to do: what mpirun, srun or a script of the user's hands to each may differ.
+/// Checks that all ranks have the same input: mpirun, srun or a user's script may hand different options to each.
 namespace eventloom {
 
-/// In what `other` differs from `first`, texts of "name = value" lines; empty: in nothing. `rank`: of the other.
-/// "--define is 'gap:25ns,4' on rank 0 and 'gap:50ns,4' on rank 1".
+/// The difference between `first` and `other`, texts of "name = value" lines; empty when there is none. `rank`: of the
+/// other. "--define is 'gap:25ns,4' on rank 0 and 'gap:50ns,4' on rank 1".
 std::string setup_difference(const std::string& first, const std::string& other, int rank);
 
-/// The program, in a line like those of a setup: version and a checksum of it.
+/// A line like those of a setup that identifies the program: its version and a checksum.
 std::string program_line();
 
 /// Collective. Throws the same UserError on all ranks when `setup` is not the same on all.

@@ -11,12 +11,12 @@ namespace {
 
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
-/// Seeds that belong together without being alike.
+/// Related but different seeds.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t stream) {
   return splitmix64(seed + stream * 0x9e3779b97f4a7c15ULL);
 }
 
-/// Mean distance of points in ticks.
+/// Mean spacing of points in ticks.
 double spacing(std::uint64_t per_second, const TimeBase& base) {
   return 1e12 / (static_cast<double>(std::max<std::uint64_t>(per_second, 1)) * static_cast<double>(base.tick_ps));
 }
@@ -69,7 +69,7 @@ void EventGenerator::clear() {
   events_.clear();
 }
 
-/// The first hit at the event's time, the others anywhere within its width, each in any source.
+/// The first hit at the event's time, the others uniform within its width, each in any source.
 void EventGenerator::make_event(Tick time) {
   const auto others = poisson_number(engine_, static_cast<double>(settings_.hits - 1));
   MadeEvent event{time, time, 0};
@@ -83,10 +83,10 @@ void EventGenerator::make_event(Tick time) {
     ++event.hits;
   }
   events_.push_back(event);
-  events_end_ = time + settings_.width + 2;  // the width's last tick may be rounded up to
+  events_end_ = time + settings_.width + 2;  // the last tick of the width may be reached by rounding
 }
 
-/// All hits of the stream before `time`; no event that begins later can have one.
+/// Delivers all hits of the stream before `time`; no later event can have one.
 void EventGenerator::advance(Stream& stream, Tick time) {
   std::ranges::sort(stream.waiting);
   auto event_hit = stream.waiting.begin();

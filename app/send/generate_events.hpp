@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// Streams with known events: what `eventloom generate` writes or sends.
+/// Streams with known events, written or sent by `eventloom generate`.
 struct GenerateSettings {
   std::string output;  ///< folder
   std::uint32_t sources = 4;
@@ -32,29 +32,29 @@ struct GenerateSettings {
 /// Header of the stream of a source.
 StreamHeader header_of(const GenerateSettings& settings, std::uint32_t source);
 
-/// An event as it was made.
+/// A generated event.
 struct MadeEvent {
   Tick first = 0;
   Tick last = 0;
   std::uint64_t hits = 0;
 };
 
-/// Makes the hits of all sources as far as time is to have come. What is made is a function of the settings
-/// alone, however far it is asked to go at a time.
+/// Generates the hits of all sources up to a given time. The result is a function of the settings alone, whatever the
+/// steps.
 class EventGenerator {
  public:
-  /// `settings` must outlive it. Throws UserError for a timing that does not exist.
+  /// `settings` must outlive it. Throws UserError for an unknown timing.
   explicit EventGenerator(const GenerateSettings& settings);
   EventGenerator(const EventGenerator&) = delete;
   EventGenerator& operator=(const EventGenerator&) = delete;
 
-  /// Appends to hits() all hits before `time`, and to events() all events that begin before it. Their times are
-  /// below the duration.
+  /// Appends to hits() all hits before `time`, and to events() all events that begin before it. Their times are below
+  /// the duration.
   void make_until(Tick time);
-  /// Ends the streams early, behind the last event that was made: the new duration.
+  /// Ends the streams early, after the last event generated: returns the new duration.
   Tick stop();
 
-  /// Hits of a source, in rising time, that were made since clear().
+  /// Hits of a source, in rising time, generated since clear().
   [[nodiscard]] const HitBlock& hits(std::uint32_t source) const { return streams_[source].made; }
   [[nodiscard]] const std::vector<MadeEvent>& events() const { return events_; }
   void clear();
@@ -83,8 +83,8 @@ class EventGenerator {
   RandomEngine times_engine_;
   PointProcess times_;
   Tick next_event_ = 0;  ///< time
-  Tick events_end_ = 0;  ///< behind all hits of the events so far
-  Tick made_ = 0;        ///< all hits before are made
+  Tick events_end_ = 0;  ///< after all hits of the events so far
+  Tick made_ = 0;        ///< all hits before it have been generated
   std::vector<Stream> streams_;
   std::vector<MadeEvent> events_;
 };

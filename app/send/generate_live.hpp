@@ -15,9 +15,9 @@
 
 namespace eventloom {
 
-/// Cuts the hits of a source into epoch buffers as they are made. A buffer is closed at the end of the epoch in which
-/// it is full or its oldest hit `flush_after` old, or that is the last before a multiple of so many epochs:
-/// then it is due.
+/// Packs the hits of a source into epoch buffers as they are generated. A buffer is closed, and due, at the end of the
+/// epoch in which it is full or its oldest hit is `flush_after` old, or which precedes a multiple of the epochs per
+/// buffer.
 class LiveCutter {
  public:
   struct Cut {
@@ -27,7 +27,7 @@ class LiveCutter {
 
   LiveCutter(const GenerateSettings& settings, std::uint32_t source, Tick flush_after);
 
-  /// `hits`: the next ones; all hits before epoch `made` have been handed over with them.
+  /// `hits`: the next ones; with them all hits before epoch `made` have been passed.
   void take(const HitBlock& hits, Epoch made);
   /// No hit follows.
   void end(Epoch due);
@@ -35,7 +35,7 @@ class LiveCutter {
   /// Closed buffers.
   [[nodiscard]] const PacedBuffer* front() const { return cuts_.empty() ? nullptr : &cuts_.front().buffer; }
   void pop();
-  /// First epoch of the buffers that are closed and the one that is open, if there is any.
+  /// First epoch of the closed buffers and the open one, if there is any.
   [[nodiscard]] std::optional<Epoch> first() const;
 
  private:
@@ -52,22 +52,21 @@ class LiveCutter {
   std::vector<std::vector<std::byte>> spares_;
 };
 
-/// All streams of a generator, made as they are sent. Where they are recorded as well, the files have just
-/// what was sent.
+/// All streams of a generator, generated as they are sent. Recorded files hold exactly the hits that were sent.
 class LiveGenerator {
  public:
-  /// `settings` and `writer`, which may be null, must outlive it. A duration of 0 stands for no end.
+  /// `settings` and `writer`, which may be null, must outlive it. A duration of 0 means no end.
   LiveGenerator(const GenerateSettings& settings, Tick flush_after, RecordingWriter* writer);
 
   void make_until(Epoch epoch);
   void stop();
 
   [[nodiscard]] LiveCutter& cutter(std::uint32_t source) { return cutters_[source]; }
-  /// All hits before are made.
+  /// All hits before have been generated.
   [[nodiscard]] Epoch made() const { return made_; }
-  /// One past the last epoch, once all hits are made.
+  /// One past the last epoch, once all hits are generated.
   [[nodiscard]] std::optional<Epoch> ended() const { return ended_ ? std::optional(made_) : std::nullopt; }
-  /// Length of what was made, known when it has ended.
+  /// Length of the streams, known when they have ended.
   [[nodiscard]] Tick duration() const { return duration_; }
 
  private:

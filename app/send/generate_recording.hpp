@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// Path of the stream of a source, of the list of events, and of what the recording is as a whole.
+/// Paths of the stream of a source, of the list of events, and of the description of the recording.
 std::string stream_path(const GenerateSettings& settings, std::uint32_t source);
 std::string truth_csv_path(const GenerateSettings& settings);
 std::string truth_json_path(const GenerateSettings& settings);
@@ -24,7 +24,7 @@ struct GenerateResult {
   std::uint64_t bytes = 0;
 };
 
-/// Writes what a generator makes: a stream file for each source, and the truth, a line for each event.
+/// Writes a generator's output: a stream file per source, and the truth, one line per event.
 class RecordingWriter {
  public:
   /// `settings` must outlive it. Throws UserError.
@@ -33,7 +33,7 @@ class RecordingWriter {
   RecordingWriter(const RecordingWriter&) = delete;
   RecordingWriter& operator=(const RecordingWriter&) = delete;
 
-  /// Takes what the generator has made since clear().
+  /// Takes the data generated since clear().
   void take(const EventGenerator& generator);
   GenerateResult finish();
 
@@ -41,12 +41,12 @@ class RecordingWriter {
   class Stream;
 
   PartialFile truth_;
-  std::string truth_text_;  ///< yet to be written
+  std::string truth_text_;  ///< not yet written
   std::vector<std::unique_ptr<Stream>> streams_;
   GenerateResult result_;
 };
 
-/// All of it, to files. Uses memory independent of the duration. Throws UserError.
+/// Generates a whole recording to files. Memory does not depend on the duration. Throws UserError.
 GenerateResult generate(const GenerateSettings& settings);
 
 }  // namespace eventloom

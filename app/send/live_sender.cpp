@@ -16,14 +16,14 @@ namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr Epoch kLastEpoch = std::numeric_limits<Epoch>::max();
-constexpr double kAhead = 1e6;  ///< ns that streams are asked for before their time
-constexpr double kStep = 1e6;   ///< ns of data that go in a turn, at most
+constexpr double kAhead = 1e6;  ///< ns by which streams are read ahead
+constexpr double kStep = 1e6;   ///< ns of data sent per turn, at most
 constexpr double kStepEpochs = 32;
-constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, after which a signal is noticed at the latest
+constexpr std::int64_t kLongestSleep = 50'000'000;  ///< ns, the latest at which a signal is noticed
 constexpr std::int64_t kShortestKeepUp = 50'000;    ///< ns
 constexpr std::int64_t kBetweenEnds = 200'000'000;  ///< ns
-constexpr std::int64_t kBurst = 1'000'000;          ///< ns of the bandwidth that go at once
-constexpr std::int64_t kCredit = 5'000'000;         ///< ns of unused bandwidth that are made up for
+constexpr std::int64_t kBurst = 1'000'000;          ///< ns of the bandwidth sent at once
+constexpr std::int64_t kCredit = 5'000'000;         ///< ns of unused bandwidth that may be made up
 
 void sleep_until(std::int64_t steady) {
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -58,7 +58,7 @@ LiveSender::LiveSender(LiveSenderSettings settings, std::vector<std::unique_ptr<
   for (auto& lane : lanes_) open(lane, unix_start);
 }
 
-/// Asking for the first buffers may take long; then time begins.
+/// Fetching the first buffers may take long; the clock starts afterwards.
 void LiveSender::start_clock() {
   origin_ = kForever;
   step_ = kStep;
@@ -114,7 +114,7 @@ bool LiveSender::all_ended() const {
   return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.ends == DatagramSender::kEnds; });
 }
 
-/// Of all streams, the data time at which the next buffer is due.
+/// Over all streams, the data time at which the next buffer is due.
 std::optional<double> LiveSender::first_due(double clock) {
   const double horizon = std::min(clock, reached_ + step_) + kAhead;
   std::optional<double> first;
@@ -131,7 +131,7 @@ std::optional<double> LiveSender::first_due(double clock) {
   return first;
 }
 
-/// Time goes on with the clock, but not past what is still to be sent.
+/// Advances time with the clock, but not past data still to be sent.
 void LiveSender::reach(double clock, std::optional<double> first) {
   const double next = first ? *first : reached_;
   const double most = next + step_;

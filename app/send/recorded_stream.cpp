@@ -26,7 +26,7 @@ const PacedBuffer* RecordedStream::peek(Epoch /*horizon*/) {
   return &buffers_[next_];
 }
 
-/// The next step through the source; false when there is none.
+/// Takes the next step through the source; false at the end.
 bool RecordedStream::read_on() {
   buffers_.clear();
   next_ = 0;
@@ -34,14 +34,14 @@ bool RecordedStream::read_on() {
     ended_ = true;
     return false;
   }
-  source_->forget(*at_);
+  source_->release_before(*at_);
   const EpochRange step{*at_, *at_ + std::min(kEpochsPerStep, kLast - *at_)};
   take(step);
   at_ = source_->next_beginning(step.end);
   return true;
 }
 
-/// What begins in `step`: what only reaches into it came with the step before.
+/// Collects buffers that begin in `step`: those that only reach into it came in the previous step.
 void RecordedStream::take(EpochRange step) {
   data_.clear();
   source_->collect(step, data_);

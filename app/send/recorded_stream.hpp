@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// A recorded stream that is sent: the epoch buffers it has, each due when its last epoch is over.
+/// A recorded stream to be sent: each epoch buffer is due when its last epoch is over.
 class RecordedStream final : public PacedStream {
  public:
   /// Sent as source `id`.
@@ -25,7 +25,7 @@ class RecordedStream final : public PacedStream {
   [[nodiscard]] Epoch complete(Epoch epoch) const override;
   void stop() override;
 
-  /// Places of the recording that were left out, or were not as its format says.
+  /// Defects of the recording, dropped or sent unchanged.
   [[nodiscard]] std::uint64_t damaged() const { return damaged_ + source_->anomalies(); }
 
  private:
@@ -34,7 +34,7 @@ class RecordedStream final : public PacedStream {
 
   std::unique_ptr<Source> source_;
   StreamHeader header_;
-  std::optional<Epoch> at_;  ///< begin of the next step through the source
+  std::optional<Epoch> at_;  ///< beginning of the next step
   SliceData data_;
   std::vector<PacedBuffer> buffers_;  ///< of the last step
   std::size_t next_ = 0;              ///< in buffers_

@@ -20,10 +20,10 @@ namespace {
 
 /// One for each stream.
 std::vector<std::string> targets(const po::variables_map& values, std::size_t streams) {
-  if (values.count("to") == 0) throw UserError("nowhere to send to; say --to udp://HOST:PORT");
+  if (values.count("to") == 0) throw UserError("no destination given; use --to udp://HOST:PORT");
   auto to = values["to"].as<std::vector<std::string>>();
   for (const auto& target : to) {
-    if (target.ends_with(":0")) throw UserError("--to: '" + target + "' has no port; say udp://HOST:PORT");
+    if (target.ends_with(":0")) throw UserError("--to: '" + target + "' has no port; use udp://HOST:PORT");
     resolve_udp(target);
   }
   if (to.size() == 1) to.resize(streams, to.front());
@@ -40,10 +40,10 @@ void add_sending_options(po::options_description& options) {
   options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "udp://HOST:PORT, one for all sources or one for each, repeatable")(
       "flush-after", text_value("TIME", "1ms"),
-      "a source that has nothing to send says so after this long, with a unit; no generated hit waits longer")(
+      "idle time after which a source sends a mark, with a unit; no generated hit waits longer")(
       "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
       "session", po::value<std::string>()->value_name("N"),
-      "number that tells this stream from an earlier one "
+      "number that distinguishes this stream from an earlier one "
       "of the same source (default: drawn at random)");
 }
 
@@ -75,7 +75,7 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
       out << fmt::format(", at most {:.3f} ms behind", static_cast<double>(stream.behind_ns) / 1e6);
     }
     if (n.refused != 0) out << fmt::format(", {} times nobody listened", n.refused);
-    if (n.full != 0) out << fmt::format(", {} times there was no room", n.full);
+    if (n.full != 0) out << fmt::format(", {} times the buffer was full", n.full);
     out << '\n';
   }
 }
@@ -83,7 +83,7 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
 bool asked_to_stop() {
   static bool told = false;
   const int signal = stop_signal();
-  if (signal != 0 && !told) spdlog::info("{}: the streams end here", signal_name(signal));
+  if (signal != 0 && !told) spdlog::info("{}: ending the streams", signal_name(signal));
   told = signal != 0;
   return told;
 }

@@ -8,7 +8,7 @@
 
 #include "app/send/live_sender.hpp"
 
-/// What the commands that send streams over UDP have in common on the command line.
+/// Options shared by the commands that send streams over UDP.
 namespace eventloom {
 
 /// `to`, `flush-after`, `datagram`, `session`.
@@ -20,7 +20,7 @@ LiveSenderSettings sending_options(const boost::program_options::variables_map& 
 /// A line for each stream.
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out);
 
-/// Whether a signal has asked to stop; says so the first time.
+/// Whether a signal has requested a stop; reports it the first time.
 bool asked_to_stop();
 
 }  // namespace eventloom

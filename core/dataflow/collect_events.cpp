@@ -6,13 +6,13 @@ namespace eventloom {
 
 namespace {
 
-/// Position of the first hit not before `tick`, a tick as in the keys.
+/// Position of the first hit not before `tick`, which counts like those of the keys.
 std::uint32_t position_of(std::span<const HitKey> keys, std::uint64_t tick) {
   const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
   return static_cast<std::uint32_t>(at - keys.begin());
 }
 
-/// How many hits of an event lie in the slice.
+/// Number of an event's hits that lie in the slice.
 std::uint32_t count_inside(std::span<const HitKey> event, const SliceBounds& bounds) {
   const bool whole = tick_of(event.front()) >= bounds.slice_begin && tick_of(event.back()) < bounds.slice_end;
   if (whole) return static_cast<std::uint32_t>(event.size());

@@ -29,7 +29,7 @@ void enter_into_ledger(std::span<const SourceDamage> damage, EpochRange owned, B
   }
 }
 
-/// Sorted by their begin.
+/// Sorted by their beginning.
 std::vector<MissingTicks> missing_ticks(std::span<const SourceDamage> damage, std::uint32_t epoch_ticks) {
   std::vector<MissingTicks> missing;
   for (const auto& [source, what] : damage) {
@@ -48,7 +48,7 @@ void account_for_damage(std::span<const SourceDamage> damage, const SliceGeometr
   enter_into_ledger(damage, geometry.owned_epochs(out.slice()), out);
   if (damage.empty()) return;
   const auto missing = missing_ticks(damage, geometry.base.epoch_ticks);
-  std::size_t passed = 0;  // all before this one end before any event that is left
+  std::size_t passed = 0;  // all before this one end before any remaining event
   for (std::size_t i = 0; i < out.events.size(); ++i) {
     const Tick first = out.events.time[i];
     const Tick from = first - std::min(first, geometry.reach);

@@ -13,11 +13,11 @@ namespace eventloom {
 
 namespace {
 
-/// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words.
-/// kClip: the buffer may hold epochs outside `window`. kSorted: hits say which source they came from.
+/// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words. kClip: the
+/// buffer may hold epochs outside `range`. kSorted: hits carry the source they came from.
 template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {
-  HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange window, std::uint32_t epoch_ticks)
+  HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange range, std::uint32_t epoch_ticks)
       : hits_(hits),
         tick_(hits.tick.data()),
         channel_(hits.channel.data()),
@@ -26,15 +26,15 @@ struct HitWriter {
         payload_words_(hits.payload_words.data()),
         at_(hits.size),
         source_(source),
-        window_(window),
+        range_(range),
         epoch_ticks_(epoch_ticks) {}
 
   void epoch(Epoch epoch) {
     if constexpr (kClip) {
-      inside_ = window_.contains(epoch);
+      inside_ = range_.contains(epoch);
       if (!inside_) return;
     }
-    base_ = static_cast<std::uint32_t>((epoch - window_.begin) * epoch_ticks_);
+    base_ = static_cast<std::uint32_t>((epoch - range_.begin) * epoch_ticks_);
     last_ = base_;
     source_.epochs.push_back({base_, at_});
   }
@@ -87,7 +87,7 @@ struct HitWriter {
   bool wrong_ = false;
   std::uint32_t n_origins_ = 0;
   DecodedSource& source_;
-  EpochRange window_;
+  EpochRange range_;
   std::uint32_t epoch_ticks_;
 };
 
@@ -99,7 +99,7 @@ Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
           .cause = cause};
 }
 
-/// Whether its numbers may be acted on.
+/// Whether its numbers are valid.
 bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
   return known(damage.cause) && (!sorted || damage.origin == kAllOrigins || damage.origin < sorted->n_sources);
 }
@@ -142,7 +142,7 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   hits_.tags.clear();
   damage_.clear();
   hits_.sources.resize(sources.size());
-  std::size_t words = 0;  // no hit has fewer than one
+  std::size_t words = 0;  // every hit has at least one
   for (const auto& s : sources) words += s.buffers.size() / sizeof(std::uint32_t);
   if (words > std::numeric_limits<std::uint32_t>::max()) {
     throw UserError("a slice holds more than 16 GiB of epoch buffers: choose a smaller --epochs-per-slice");
@@ -165,19 +165,19 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
-      // Without a length there is no way on.
+      // Without a length the next buffer cannot be found.
       drop(source, unknown_from(next_epoch, header.value_or(EpochBufferHeader{})),
            header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
       break;
     }
     if (!header->epochs().overlaps(sent_)) {
-      // Whole, but of another slice: what belongs here did not arrive.
-      drop(source, unknown_from(next_epoch, {}), "an epoch buffer of another slice stands in place of one of this");
+      // Intact, but of another slice: the data that belong here did not arrive.
+      drop(source, unknown_from(next_epoch, {}), "an epoch buffer of another slice is in place of one of this slice");
       bytes = bytes.subspan(header->stored_bytes());
       continue;
     }
     if (header->first_epoch < next_epoch) {
-      drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the last one ends");
+      drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the previous one ends");
     } else {
       decode_buffer(source, *header, words_of(*header, bytes));
     }
@@ -231,10 +231,10 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   hits_.tags.resize(tags_before);
   auto damage = damage_of(header, DropCause::corrupt);
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
-  drop(source, damage, error ? error->reason : "an epoch buffer holds another number of hits than its header says");
+  drop(source, damage, error ? error->reason : "the number of hits in an epoch buffer differs from its header");
 }
 
-/// Data of unknown extent: it is charged to this slice, wherever it lies.
+/// Data of unknown extent: charged to this slice, wherever they lie.
 Damage SliceDecoder::unknown_from(Epoch epoch, const EpochBufferHeader& instead) const {
   Damage rest = damage_of(instead, DropCause::corrupt);
   rest.first_epoch = std::clamp(epoch, owned_.begin, owned_.end - 1);

@@ -17,7 +17,7 @@
 
 namespace eventloom {
 
-/// The hits of one source in DecodedHits. Epochs rise; inside an epoch times may not.
+/// The hits of one source in DecodedHits. Epochs rise; times within an epoch may not.
 struct DecodedSource {
   struct EpochMark {
     std::uint32_t tick;  ///< first tick of the epoch, relative to the first that is sent
@@ -31,12 +31,12 @@ struct DecodedSource {
 
 /// An event tag, in streams of time-sorted hits.
 struct TaggedEvent {
-  std::uint32_t hit;  ///< number of the hit behind it
+  std::uint32_t hit;  ///< number of the hit after it
   SortedTag tag;
 };
 
-/// All hits that are sent for a slice, in columns: source after source, each in the order of its stream,
-/// so that the number of a hit orders hits of equal time.
+/// All hits sent for a slice, in columns: source after source, each in the order of its stream, so that the number of a
+/// hit orders hits of equal time.
 struct DecodedHits {
   Scratch<std::uint32_t> tick;  ///< relative to the first that is sent
   Scratch<std::uint32_t> channel;
@@ -51,16 +51,16 @@ struct DecodedHits {
   [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
 };
 
-/// Turns the epoch buffers of one slice into columns. Buffers are taken whole or not at all.
+/// Converts the epoch buffers of one slice to columns. A buffer is used completely or not at all.
 class SliceDecoder {
  public:
   explicit SliceDecoder(const SliceBuilderSettings& settings) : settings_(settings) {}
 
-  /// Hits outside geometry.sent_epochs(slice) are left out. Replaces hits() and damage().
+  /// Hits outside geometry.sent_epochs(slice) are dropped. Replaces hits() and damage().
   void decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems);
 
   [[nodiscard]] const DecodedHits& hits() const { return hits_; }
-  /// What the sources left out and what was found wrong here.
+  /// Damage reported by the sources and found here.
   [[nodiscard]] const std::vector<SourceDamage>& damage() const { return damage_; }
 
  private:

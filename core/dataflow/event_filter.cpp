@@ -45,7 +45,7 @@ void parse_channels(std::string_view text, Condition& out) {
   const auto [low, high] = split_once(text, '-');
   out.low = parse_channel(low);
   out.high = text.find('-') == std::string_view::npos ? out.low : parse_channel(high);
-  if (out.low > out.high) throw std::invalid_argument("'" + std::string(text) + "' runs downwards");
+  if (out.low > out.high) throw std::invalid_argument("'" + std::string(text) + "' has LOW above HIGH");
 }
 
 void parse_quantity(std::string_view text, Condition& out) {
@@ -125,12 +125,12 @@ bool passes(const Condition& condition, const EventView& event) {
   return x != condition.value;
 }
 
-/// Moves events, hits and payload that stay to the front of their columns.
+/// Moves the remaining events, hits and payload to the front of their columns.
 class Compactor {
  public:
   explicit Compactor(BuiltSlice& slice) : events_(slice.events), hits_(slice.hits) {}
 
-  /// The next event, whose hits start behind those of the one before.
+  /// The next event, whose hits follow those of the previous one.
   void pass(std::size_t event, bool keep) {
     const std::size_t n = events_.n_hits[event];
     const std::size_t words = payload_of(n);

@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// The conjunction of `--filter` expressions: n_hits, duration, systems or channel:LOW-HIGH compared
-/// with a number by >= > <= < == !=, or prescale=N,
-/// which keeps the events whose time, hashed by SplitMix64, is a multiple of N. A pure function of the event.
+/// The conjunction of `--filter` expressions: n_hits, duration, systems or channel:LOW-HIGH compared with a number by
+/// >= > <= < == !=, or prescale=N, which keeps the events whose time, hashed by SplitMix64, is a multiple of N. A pure
+/// function of the event.
 class EventFilter {
  public:
   /// One comparison of a quantity of the event with a number.
@@ -28,8 +28,8 @@ class EventFilter {
   void add(std::string_view expression, std::uint64_t tick_ps);
   [[nodiscard]] bool empty() const { return conditions_.empty(); }
 
-  /// Removes foreign and rejected events from `slice`, with their hits, and moves the hits that the
-  /// slice's ledger row holds for rejected events from `hits_in_events` to `hits_rejected`.
+  /// Removes foreign and rejected events from `slice`, with their hits, and moves the slice's hits in rejected events
+  /// from `hits_in_events` to `hits_rejected` in its ledger row.
   void select(BuiltSlice& slice) const;
 
  private:

@@ -6,14 +6,13 @@
 
 namespace eventloom {
 
-/// Where selected events go. Used by one thread.
+/// Destination of the selected events. Used by one thread.
 class EventSink {
  public:
   virtual ~EventSink() = default;
 
-  /// `slice` holds owned, accepted events only and a complete ledger row; slices come in rising
-  /// order. The data may be reused by the caller when the call returns. Throws UserError when it
-  /// cannot be written.
+  /// `slice` holds only owned, accepted events and a complete ledger row; slices come in rising order. The caller may
+  /// reuse the data when the call returns. Throws UserError when writing fails.
   virtual void write(const BuiltSlice& slice) = 0;
 };
 

@@ -18,7 +18,7 @@ NumberMatch::NumberMatch(std::vector<std::uint32_t> stream_flags, bool with_payl
   triggers_ = with_payload && with_trigger > 1;
 }
 
-/// The parts of the event whose first hit is at `begin`; returns where it ends.
+/// Collects the parts of the event whose first hit is at `begin`; returns where it ends.
 std::uint32_t NumberMatch::find_parts(const DecodedHits& hits, std::span<const HitKey> keys, std::uint32_t begin) {
   parts_.clear();
   std::uint32_t at = begin;

@@ -12,23 +12,21 @@
 
 namespace eventloom {
 
-/// What event building by number asks beyond equal times: that all numbered sources have their part
-/// of every event, and that they agree on its trigger type.
+/// What event building by number requires besides equal times: all numbered sources contribute to every event, and
+/// agree on its trigger type.
 class NumberMatch {
  public:
-  /// `stream_flags`: StreamFlag bits by source number. `with_payload`: whether the hits have theirs at hand.
+  /// `stream_flags`: StreamFlag bits by source number. `with_payload`: whether the payload of the hits is available.
   NumberMatch(std::vector<std::uint32_t> stream_flags, bool with_payload);
 
-  /// Takes out the hits of sources whose trigger type is not that of most sources of the same event
-  /// (of the first source, where as many say one as the other): their counters are out of step. Enters
-  /// those that the slice owns into its account and into `problems`. Sources that do not tell a trigger
-  /// type have no vote and stay. The result lives as long as
-  /// `keys` and until the next call.
+  /// Removes the hits of sources whose trigger type is not that of most sources of the same event (of the first source,
+  /// in a tie): their counters are out of step. Enters those that the slice owns into its account and into `problems`.
+  /// Sources without a trigger type have no vote and stay. The result lives as long as `keys` and until the next call.
   std::span<const HitKey> same_trigger(const DecodedHits& hits, std::span<const HitKey> keys, const SliceBounds& bounds,
                                        BuiltSlice& out, std::vector<BuildProblem>& problems);
 
-  /// Flags the events in `out`, which are `events`, that lack a numbered source, and adds these
-  /// sources to those that the slice lacks.
+  /// Flags the events in `out`, which are `events`, that lack a numbered source, and adds these sources to the missing
+  /// ones of the slice.
   void flag_missing(const DecodedHits& hits, const EventList& events, BuiltSlice& out);
 
  private:
@@ -51,8 +49,8 @@ class NumberMatch {
 
   std::vector<std::uint32_t> flags_;
   std::vector<std::uint16_t> numbered_;  ///< sources that every event should have
-  bool triggers_ = false;                ///< several sources tell the trigger type
-  std::vector<Part> parts_;              ///< of the event looked at, by source
+  bool triggers_ = false;                ///< several sources have trigger types
+  std::vector<Part> parts_;              ///< of the current event, by source
   std::vector<HitKey> kept_;
   std::vector<std::uint8_t> lacking_;  ///< by place in numbered_
 };

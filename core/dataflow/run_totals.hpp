@@ -29,7 +29,7 @@ struct RunTotals {
   std::uint64_t anomalies = 0;
   std::uint64_t unbalanced_slices = 0;  ///< whose ledger row does not balance: a defect of the program
 
-  /// `slice` as it goes to the sink.
+  /// `slice` as passed to the sink.
   void add(const BuiltSlice& slice);
   void add(const RunTotals& other);
   [[nodiscard]] std::uint64_t dropped() const;

@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// The last stage: selects events, closes the slice's account, writes.
+/// The last stage: selects events, completes the slice's account, writes.
 class Selector {
  public:
   Selector(EventFilter filter, EventSink& sink) : filter_(std::move(filter)), sink_(sink) {}

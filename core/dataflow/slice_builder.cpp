@@ -18,7 +18,7 @@ namespace eventloom {
 
 namespace {
 
-/// Ticks of what a builder sees are counted in 32 bits.
+/// Ticks seen by a builder are counted in 32 bits.
 void require_short_stretch(const SliceGeometry& geometry) {
   constexpr std::uint64_t kLimit = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t epoch = geometry.base.epoch_ticks;
@@ -32,7 +32,7 @@ void require_short_stretch(const SliceGeometry& geometry) {
   }
 }
 
-/// What the slice accounts for: damage that begins in it.
+/// The damage that the slice accounts for: that which begins in it.
 void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std::vector<SourceDamage>& out) {
   out.clear();
   for (const auto& item : damage) {
@@ -100,7 +100,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   auto keys = work_->time_sort.sort(hits, sent.end - sent.begin, geometry.base.epoch_ticks);
   out.ledger = {.slice = slice.value};
   if (work_->match) {
-    // What is kept is as it came: another definition may have a use for what matching takes out.
+    // Saved hits are those received: another definition may use hits that matching removes.
     if (sorted != nullptr) {
       work_->find_events(keys, bounds);
       work_->keep(keys, bounds, *sorted);
@@ -109,7 +109,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   }
   work_->find_events(keys, bounds);
   work_->collector.collect(hits, keys, work_->events, bounds, work_->settings.with_payload, out);
-  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and so counted there
+  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there
   account_for_damage(work_->decoder.damage(), geometry, out);
   if (work_->match) work_->match->flag_missing(hits, work_->events, out);
   out.ledger.hits_in =

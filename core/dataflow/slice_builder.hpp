@@ -13,19 +13,18 @@ namespace eventloom {
 
 /// Decode, time sort, event definition and the account of one slice.
 ///
-/// Keeps its working memory between slices; one instance per thread. Knows nothing of ranks.
+/// Keeps its working memory between slices; one instance per thread. Independent of ranks.
 class SliceBuilder {
  public:
-  /// Takes `reach` from the definition. Throws UserError when the ticks that are sent for a slice do not
-  /// fit 32 bits.
+  /// Takes `reach` from the definition. Throws UserError when the ticks sent for a slice do not fit 32 bits.
   explicit SliceBuilder(SliceBuilderSettings settings);
   ~SliceBuilder();
   SliceBuilder(SliceBuilder&&) noexcept;
 
-  /// `sources`: by source number, all sources of the run. Replaces the contents of `out`.
-  /// Epoch buffers with wrong checksums or markers are left out whole and counted as corrupt by the
-  /// slice that owns their first epoch; events that touch their epochs are flagged kIncomplete, with the
-  /// source in the mask. Appends what the slice owns of that to `problems`. Fills `sorted` unless it is null.
+  /// `sources`: by source number, all sources of the run. Replaces the contents of `out`. Epoch buffers with wrong
+  /// checksums or markers are dropped as a whole and counted as corrupt by the slice that owns their first epoch;
+  /// events that touch their epochs are flagged kIncomplete, with the source in the mask. Appends the defects that the
+  /// slice owns to `problems`. Fills `sorted` unless it is null.
   void build(SliceId slice, std::span<const SourceSlice> sources, BuiltSlice& out, std::vector<BuildProblem>& problems,
              SortedSlice* sorted = nullptr);
 

@@ -13,14 +13,14 @@ namespace eventloom {
 /// How streams of time-sorted hits (formats/sorted_hit.hpp) are read back.
 struct SortedInput {
   std::uint32_t n_sources = 0;  ///< of the run that sorted them
-  bool use_tags = false;        ///< the events are those that are tagged
+  bool use_tags = false;        ///< the events are the tagged ones
 };
 
 struct SliceBuilderSettings {
   SliceGeometry geometry;
   EventDefinitionPtr definition;      ///< never null
   std::vector<PayloadTable> payload;  ///< by number of the stream
-  bool with_payload = false;          ///< whether hits of any source have payload of their own
+  bool with_payload = false;          ///< whether hits of any source have payload
   /// StreamFlag bits by source number, or empty: none. For NumberMatch, where the definition needs it.
   std::vector<std::uint32_t> stream_flags = {};
   std::optional<SortedInput> sorted = std::nullopt;  ///< set: all sources are streams of time-sorted hits

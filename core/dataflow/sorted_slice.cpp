@@ -10,7 +10,7 @@ namespace {
 
 /// A buffer is closed at the end of the epoch in which it reaches this size.
 constexpr std::size_t kWordsPerBuffer = 4096;
-/// What the bin number of an H1 marker can count.
+/// The greatest bin number of an H1 marker.
 constexpr std::size_t kBinsPerMarker = (1U << 13) - 1;
 
 }  // namespace

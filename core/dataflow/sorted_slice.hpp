@@ -12,20 +12,20 @@
 
 namespace eventloom {
 
-/// The slice as `--save-sorted` keeps it.
+/// A slice as stored by `--save-sorted`.
 struct SortedSlice {
   std::vector<std::byte> buffers;    ///< stored epoch buffers, see formats/sorted_hit.hpp
-  std::vector<SourceDamage> damage;  ///< what the slice accounts for of what was lost
+  std::vector<SourceDamage> damage;  ///< losses that the slice accounts for
 };
 
-/// Encodes the hits of a slice, sorted and with their events tagged, as formats/sorted_hit.hpp says.
+/// Encodes the hits of a slice, sorted and with their events tagged, in the format of formats/sorted_hit.hpp.
 class SortedSliceEncoder {
  public:
   /// `bin_ticks`: width of the histograms' bins.
   SortedSliceEncoder(std::uint32_t epoch_ticks, Tick bin_ticks) : epoch_ticks_(epoch_ticks), bin_ticks_(bin_ticks) {}
 
-  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: runs of
-  /// the keys; those that begin before the slice are tagged by their own slice.
+  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: runs of the keys; events that
+  /// begin before the slice are tagged by their own slice.
   void encode(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
               const SliceBounds& bounds, bool with_payload, std::vector<std::byte>& out);
 

@@ -14,8 +14,8 @@
 
 namespace eventloom {
 
-/// What one source has for one slice: whole epoch buffers as stored bytes, in rising epochs, in one
-/// or several pieces of memory, and the stretches of its stream that it had to leave out.
+/// The data of one source for one slice: whole epoch buffers as stored bytes, in rising epochs, in one or several
+/// pieces of memory, and the stretches of its stream that were dropped.
 struct SliceData {
   std::vector<std::span<const std::byte>> pieces;
   std::vector<Damage> damage;
@@ -26,7 +26,7 @@ struct SliceData {
   }
 };
 
-/// The file behind a source, for the record of the run; empty path when there is none.
+/// The file of a source, for the record of the run; empty path when there is none.
 struct InputFile {
   std::string path;
   std::uint64_t bytes = 0;
@@ -35,11 +35,11 @@ struct InputFile {
   std::uint32_t crc32c = 0;
 };
 
-/// What a source counts besides hits, by name: events, missing numbers, skipped elements, ...
+/// Counts of a source other than hits, by name: events, missing numbers, skipped elements, ...
 using SourceCounts = std::map<std::string, std::uint64_t>;
 
-/// One stream of epoch buffers. Used by one thread; nothing here communicates.
-/// Errors that end the stream throw UserError with file and place.
+/// One stream of epoch buffers. Used by one thread; does not communicate. Errors that end the stream throw UserError
+/// with file and place.
 class Source {
  public:
   virtual ~Source() = default;
@@ -50,35 +50,35 @@ class Source {
 
   [[nodiscard]] virtual InputFile input() const = 0;
 
-  /// First epoch with data; nothing when the stream is empty. Streams that are read as they come
-  /// read ahead until they know.
+  /// First epoch with data; nothing when the stream is empty. Streams that are read on demand read ahead until they
+  /// know.
   virtual std::optional<Epoch> first_epoch() = 0;
 
-  /// Puts into `out` all epoch buffers that overlap `epochs`, and all damage that does; what is
-  /// wrong is reported once to standard error when found. The memory stays valid and unchanged until forget() passes
-  /// it. Calls may come in any order of epochs not yet forgotten.
+  /// Puts into `out` all epoch buffers and all damage that overlap `epochs`; a defect is reported to standard error
+  /// once, when it is found. The memory stays valid and unchanged until release_before() passes it. Calls may come in
+  /// any order of epochs not yet released.
   virtual void collect(EpochRange epochs, SliceData& out) = 0;
 
-  /// One past the last epoch with data or damage, as soon as it is known: at the latest after a
-  /// collect() that reaches beyond it. 0 for an empty stream.
+  /// One past the last epoch with data or damage, as soon as it is known: at the latest after a collect() that reaches
+  /// beyond it. 0 for an empty stream.
   [[nodiscard]] virtual std::optional<Epoch> end_epoch() const = 0;
 
-  /// A stretch of damage that goes on beyond end_epoch(), for all that is known: the stream breaks
-  /// off. Known as soon as end_epoch() is.
+  /// Damage that continues beyond end_epoch() without a known end: the stream breaks off. Known as soon as end_epoch()
+  /// is.
   [[nodiscard]] virtual std::optional<Damage> tail_damage() const = 0;
 
-  /// First epoch from `from` on in which an epoch buffer or a stretch of damage begins; nothing when none
-  /// does. Streams that are read as they come read on until they know. A source that does not know gives `from`.
+  /// First epoch from `from` on in which an epoch buffer or a stretch of damage begins; nothing when there is none.
+  /// Streams that are read on demand read ahead until they know. A source that does not know returns `from`.
   virtual std::optional<Epoch> next_beginning(Epoch from) { return from; }
 
-  /// Epochs before `epoch` will not be asked for again; their memory may go.
-  virtual void forget(Epoch epoch) = 0;
+  /// Epochs before `epoch` will not be collected again; their memory may be freed.
+  virtual void release_before(Epoch epoch) = 0;
 
   /// Hits read so far, in whole buffers or lost in damaged ones; complete at the end of the stream.
   [[nodiscard]] virtual std::uint64_t hits_read() const = 0;
 
-  /// Places where the input was not as its format says, damaged index included, that cost no hits
-  /// or an unknown number of them: makes a run end with kExitLosses though the ledger shows none.
+  /// Violations of the input's format, a damaged index included, that cost no hits or an unknown number of them: they
+  /// make a run end with kExitLosses though the ledger shows no loss.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
 
   /// Complete at the end of the stream, like hits_read().

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// What arrived of one source for one slice: stored epoch buffers one behind the other, aligned to
-/// 8 bytes, and the stretches that the source left out.
+/// The data of one source received for one slice: stored epoch buffers back to back, aligned to 8 bytes, and the
+/// stretches that the source dropped.
 struct SourceSlice {
   std::span<const std::byte> buffers;
   std::span<const Damage> damage;
@@ -19,7 +19,7 @@ struct SourceSlice {
 /// A defect found while building; the caller reports it once.
 struct BuildProblem {
   SourceId source;
-  Damage damage;  ///< file_offset points to the word that is wrong
+  Damage damage;  ///< file_offset points to the wrong word
   std::string reason;
 };
 

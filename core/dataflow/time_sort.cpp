@@ -8,13 +8,13 @@ namespace eventloom {
 
 namespace {
 
-/// Hits of a tile, on average: both copies of 4096 keys and the counters live in the caches next to the core.
+/// Average hits of a tile: both copies of 4096 keys and the counters stay in the caches next to the core.
 constexpr std::uint64_t kTileHits = 4096;
-/// Hits of one source in a tile below which the loops' starts would cost more than the cache saves.
+/// With fewer hits of a source in a tile, starting the loops would cost more than the cache saves.
 constexpr std::uint64_t kPieceHits = 64;
 constexpr unsigned kMaxDigitBits = 11;
 
-/// How the ticks of a tile are cut into digits.
+/// Division of a tile's ticks into digits.
 struct Digits {
   unsigned count;
   unsigned bits;

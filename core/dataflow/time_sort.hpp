@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// Sorts hits by time with a radix sort, lowest digit first: it keeps the order of equal times, and
-/// its cost does not depend on how the hits are spread.
+/// Sorts hits by time with a radix sort, lowest digit first: it is stable, and its cost does not depend on the
+/// distribution of the hits.
 ///
 /// Epochs rise in every source, so a group of epochs (a tile) can be sorted by itself: tiles are
 /// small enough to stay in the caches next to the core, and their ticks have few digits.
@@ -41,7 +41,7 @@ class TimeSort {
 
   std::uint32_t cut_tile(const DecodedHits& hits, std::uint64_t end_tick);
   void sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* out);
-  /// Calls `use` with the number of every hit of the tile, in the order of the numbers.
+  /// Calls `use` with the number of every hit of the tile, in rising order.
   template <class Use>
   void each_hit(Use use) const;
 

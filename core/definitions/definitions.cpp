@@ -16,11 +16,11 @@ namespace eventloom {
 
 namespace {
 
-/// What every kind of definition says of itself.
+/// Description of a kind of definition.
 struct Entry {
-  std::string_view usage;  ///< its name, and behind a colon what values it takes
+  std::string_view usage;  ///< its name, and after a colon its values
   std::string_view event;  ///< what an event is
-  /// `values`: those behind the colon. Throws std::invalid_argument that says what is wrong with them.
+  /// `values`: those after the colon. Throws std::invalid_argument that says what is wrong with them.
   EventDefinitionPtr (*make)(std::span<const std::string_view> values, std::uint64_t tick_ps);
 };
 

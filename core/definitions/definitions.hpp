@@ -11,10 +11,10 @@ namespace eventloom {
 /// Parses `--define`; lengths of time are ticks or carry a unit. Throws UserError that says what was expected.
 EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps);
 
-/// All that `--define` may be: "gap:G,M or ...".
+/// All forms of `--define`: "gap:G,M or ...".
 std::string definition_usage();
 
-/// A line on each, for `--help`.
+/// One line per kind, for `--help`.
 std::string definition_help();
 
 }  // namespace eventloom

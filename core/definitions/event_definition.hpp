@@ -11,36 +11,36 @@
 
 namespace eventloom {
 
-/// The hits in which events are looked for.
+/// The hits in which events are searched for.
 struct SortedHits {
-  Tick start = 0;                               ///< absolute tick from which the ticks of the keys count
+  Tick start = 0;                               ///< absolute tick at which the ticks of the keys begin
   std::span<const HitKey> keys = {};            ///< rising
   std::span<const std::uint32_t> channel = {};  ///< by number of the hit; empty unless the definition needs channels
   std::span<const std::uint16_t> source = {};   ///< likewise
 };
 
-/// What others have to know of a definition.
+/// Properties of a definition that other stages need.
 struct DefinitionTraits {
   Tick reach = 0;               ///< how far around a hit it looks to know where an event starts or ends
-  Tick longest_length = 0;      ///< of those that it names: with a shorter overlap every event would be cut
-  Tick bin_ticks = 1;           ///< width of the bins of histograms that fit it
-  bool needs_channels = false;  ///< it tells hits apart by channel or source, singly or in groups
+  Tick longest_length = 0;      ///< longest length in its text: with a shorter overlap every event would be cut
+  Tick bin_ticks = 1;           ///< width of the histogram bins that suit it
+  bool needs_channels = false;  ///< it distinguishes hits by channel or source, singly or in groups
   bool needs_numbers = false;   ///< times are event numbers: NumberMatch decides which hits belong together
-  bool finds_runs = true;       ///< its events are runs of the sorted hits, which event tags can name
+  bool finds_runs = true;       ///< its events are runs of the sorted hits, which event tags can describe
 };
 
-/// What makes an event of hits. Each kind has a file of its own and a row in definitions.cpp.
-/// Immutable, and shared by threads.
+/// Makes events of hits. Each kind has a file of its own and a row in definitions.cpp. Immutable, and shared by
+/// threads.
 class EventDefinition {
  public:
   virtual ~EventDefinition() = default;
 
-  /// As in `--define`, lengths of time in ticks: the same for all texts that mean the same.
+  /// As in `--define`, lengths of time in ticks: equal for all texts of equal meaning.
   [[nodiscard]] virtual std::string text() const = 0;
   [[nodiscard]] virtual DefinitionTraits traits() const = 0;
 
   /// Adds to `events`, which has been restarted with the keys of `hits`, all events that have a hit in the slice; it
-  /// may add others. Right as long as the keys cover overlap + reach around the slice.
+  /// may add others. Correct as long as the keys cover overlap + reach around the slice.
   virtual void find(const SortedHits& hits, EventList& events) const = 0;
 };
 

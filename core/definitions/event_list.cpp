@@ -24,7 +24,7 @@ void EventList::cut(std::span<const HitKey> hits, EventRange& event) const {
   event.end = seek_forward(hits.first(event.end), event.begin, tick_of(hits[event.begin]) + bounds_.overlap + 1);
 }
 
-/// What starts so early that its true start may lie before what the builder sees ends before the slice.
+/// An event that starts so early that its true start may precede the builder's data ends before the slice.
 bool EventList::reaches_slice(std::span<const HitKey> hits, const EventRange& event) const {
   const std::uint32_t inside = seek_forward(hits.first(event.end), event.begin, bounds_.slice_begin);
   return inside < event.end && tick_of(hits[inside]) < bounds_.slice_end;

@@ -11,12 +11,12 @@
 
 namespace eventloom {
 
-/// Where a slice lies in the stretch of time that its builder sees; in ticks from the begin of that stretch.
+/// Position of a slice in the stretch of time that its builder sees; in ticks from the beginning of that stretch.
 struct SliceBounds {
-  Tick start = 0;  ///< the begin of the stretch: an absolute tick
+  Tick start = 0;  ///< beginning of the stretch: an absolute tick
   std::uint64_t slice_begin = 0;
   std::uint64_t slice_end = 0;
-  Tick overlap = 0;  ///< how long an event may be
+  Tick overlap = 0;  ///< maximum length of an event
 };
 
 /// An event as a range of EventList::hits().
@@ -26,24 +26,23 @@ struct EventRange {
   bool truncated = false;
 };
 
-/// The events that have a hit in a slice, each a list of hits in rising order; no hit is in two of them. Events
-/// that are runs of the sorted hits refer to these, others to copies of their hits. Keeps its memory from slice
-/// to slice.
+/// The events that have a hit in a slice, each a list of hits in rising order; no hit is in two of them. Events that
+/// are runs of the sorted hits refer to these, others to copies of their hits. Keeps its memory between slices.
 class EventList {
  public:
-  /// Empties the list. `sorted`: all hits that the builder sees, rising; they outlive the list's use.
+  /// Empties the list. `sorted`: all hits that the builder sees, rising; they must outlive the use of the list.
   void restart(std::span<const HitKey> sorted, const SliceBounds& bounds);
 
   /// Events come in rising order of their first hits, either all as runs or all as lists. An event is cut at the
-  /// overlap and taken if it has a hit in the slice and at least `min_hits` hits are left of it. False when no
-  /// later event can have a hit in the slice.
+  /// overlap and taken if it has a hit in the slice and keeps at least `min_hits` hits. False when no later event can
+  /// have a hit in the slice.
   bool add_run(EventRange run, std::uint64_t min_hits = 1) { return add(sorted_, run, min_hits); }
   bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
 
   [[nodiscard]] std::span<const EventRange> events() const { return events_; }
   [[nodiscard]] std::span<const HitKey> hits() const { return copies_.empty() ? sorted_ : copies_; }
 
-  /// Room for `n` numbers, for whoever looks for events; not initialised.
+  /// Uninitialised room for `n` numbers, for the event search.
   std::uint32_t* scratch(std::size_t n) { return scratch_.require(n); }
 
  private:

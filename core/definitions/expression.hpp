@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-/// What the small languages of `--define` and `--filter` share. All results are views into the text.
+/// Shared by the small languages of `--define` and `--filter`. All results are views into the text.
 namespace eventloom {
 
 std::string_view trimmed(std::string_view text);
 
-/// The parts before and behind the first `separator`, trimmed; the second is empty without one.
+/// The parts before and after the first `separator`, trimmed; the second is empty without one.
 std::pair<std::string_view, std::string_view> split_once(std::string_view text, char separator);
 
 /// The parts between commas, trimmed; one empty part for an empty text.

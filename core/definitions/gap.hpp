@@ -10,12 +10,12 @@
 
 namespace eventloom {
 
-/// gap:G,M - a maximal run of hits in which each follows the one before by at most G; kept with at least M hits.
+/// gap:G,M - a maximal run of hits in which each follows the previous one by at most G; kept with at least M hits.
 class Gap final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "gap:G,M";
   static constexpr std::string_view kEvent =
-      "a run of hits, each at most G after the one before, with at least M >= 1 hits";
+      "a run of hits, each at most G after the previous one, with at least M >= 1 hits";
 
   Gap(Tick gap, std::uint64_t min_hits) : gap_(gap), min_hits_(min_hits) {}
   Gap(std::span<const std::string_view> values, std::uint64_t tick_ps) {
@@ -34,8 +34,8 @@ class Gap final : public EventDefinition {
   }
 
   void find(const SortedHits& hits, EventList& events) const override {
-    // Where runs start and which are long enough is collected without branches: in real data neither
-    // can be foreseen.
+    // The starts of runs and the runs that are long enough are collected without branches: in real data neither can be
+    // predicted.
     const auto keys = hits.keys;
     const Tick gap = gap_;
     const auto n = static_cast<std::uint32_t>(keys.size());

@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// A hit in time order: tick, relative to the begin of what its builder sees, in the high half, its
-/// number in the low half. Keys are unique and their order is (time, source, position in the stream).
+/// A hit in time order: its tick, relative to the beginning of its builder's data, in the high half, its number in the
+/// low half. Keys are unique and their order is (time, source, position in the stream).
 using HitKey = std::uint64_t;
 constexpr std::uint32_t tick_of(HitKey key) { return static_cast<std::uint32_t>(key >> 32); }
 constexpr std::uint32_t number_of(HitKey key) { return static_cast<std::uint32_t>(key); }

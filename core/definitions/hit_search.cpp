@@ -7,8 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// Steps after which a search stops going one by one: events of some hits are found with one
-/// wrongly predicted branch.
+/// Steps after which a search stops going one by one: for events of few hits that costs one mispredicted branch.
 constexpr std::size_t kNear = 16;
 
 }  // namespace

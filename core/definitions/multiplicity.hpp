@@ -76,14 +76,14 @@ class Multiplicity final : public EventDefinition {
  private:
   static constexpr Tick kMax = std::numeric_limits<Tick>::max();
 
-  /// Bins with enough hits that are one event.
+  /// Bins with enough hits that form one event.
   struct Group {
     std::uint64_t first_bin = 0;
     std::uint64_t last_bin = 0;
     EventRange hits = {};  ///< no hits: there is no group
   };
 
-  /// So many bins, or the largest value when that does not fit.
+  /// This many bins, or the largest value when that does not fit.
   [[nodiscard]] Tick ticks_of(std::uint64_t bins) const { return width_ > kMax / bins ? kMax : bins * width_; }
 
   /// The event around the group.

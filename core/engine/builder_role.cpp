@@ -28,7 +28,7 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
       report_(std::move(report)),
       from_(settings_.first_slice),
       next_(kNoSlice) {
-  for (std::size_t i = 0; i < settings_.threads; ++i) benches_.emplace_back(building);
+  for (std::size_t i = 0; i < settings_.threads; ++i) build_slots_.emplace_back(building);
   find_next();
   tell_claims();
 }
@@ -46,20 +46,20 @@ std::size_t BuilderRole::do_work(SteadyTime) {
   return work + output_->do_work();
 }
 
-/// Takes the next slices in order, as many as are whole and as there are benches.
+/// Takes the next slices in order, as many as are whole and as there are build slots.
 std::size_t BuilderRole::take_complete_slices() {
   if (next_ == kNoSlice) find_next();
   const std::uint64_t done_before = done_;
   std::size_t n = 0;
-  while (n < benches_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
+  while (n < build_slots_.size() && !nothing_left() && next_ != kNoSlice && assembler_.complete(next_)) {
     if (!assembler_.holds(next_)) {
       pass_over();
       continue;
     }
     auto assembly = assembler_.take(next_);
-    if (assembly->goes_on()) {
-      benches_[n].slice = next_;
-      benches_[n].input = std::move(assembly);
+    if (assembly->has_more()) {
+      build_slots_[n].slice = next_;
+      build_slots_[n].input = std::move(assembly);
       ++n;
     } else {
       assembler_.recycle(std::move(assembly));
@@ -118,56 +118,56 @@ void BuilderRole::tell_claims() {
 void BuilderRole::build(std::size_t n) {
   const Activity activity("building slices");
   if (n == 1) {
-    build_on(benches_.front());
+    build_in(build_slots_.front());
   } else if (n > 1) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(n))
-    for (std::size_t i = 0; i < n; ++i) try_to_build_on(benches_[i]);
+    for (std::size_t i = 0; i < n; ++i) try_to_build_in(build_slots_[i]);
     for (std::size_t i = 0; i < n; ++i) {
-      if (benches_[i].error) std::rethrow_exception(std::exchange(benches_[i].error, nullptr));
+      if (build_slots_[i].error) std::rethrow_exception(std::exchange(build_slots_[i].error, nullptr));
     }
   }
   n_built_ = n;
   for (std::size_t i = 0; i < n; ++i) {
-    for (const auto& problem : benches_[i].problems) report_(problem);
-    assembler_.recycle(std::move(benches_[i].input));
+    for (const auto& problem : build_slots_[i].problems) report_(problem);
+    assembler_.recycle(std::move(build_slots_[i].input));
   }
 }
 
 /// No exception may leave a parallel region.
-void BuilderRole::try_to_build_on(Bench& bench) {
+void BuilderRole::try_to_build_in(BuildSlot& slot) {
   try {
-    build_on(bench);
+    build_in(slot);
   } catch (...) {
-    bench.error = std::current_exception();
+    slot.error = std::current_exception();
   }
 }
 
-void BuilderRole::build_on(Bench& bench) {
-  bench.sources.resize(settings_.n_sources);
+void BuilderRole::build_in(BuildSlot& slot) {
+  slot.sources.resize(settings_.n_sources);
   for (std::size_t s = 0; s < settings_.n_sources; ++s) {
-    const auto& part = bench.input->part(s);
-    bench.sources[s] = {part.buffers(), part.damage()};
+    const auto& part = slot.input->part(s);
+    slot.sources[s] = {part.buffers(), part.damage()};
   }
-  bench.problems.clear();
-  bench.builder.build(bench.slice, bench.sources, bench.output, bench.problems,
-                      settings_.keep_sorted ? &bench.sorted : nullptr);
-  bench.output.ledger.builder = settings_.id.value;
-  bench.output.losses.clear();
-  for (const auto& problem : bench.problems) {
-    bench.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
+  slot.problems.clear();
+  slot.builder.build(slot.slice, slot.sources, slot.output, slot.problems,
+                     settings_.keep_sorted ? &slot.sorted : nullptr);
+  slot.output.ledger.builder = settings_.id.value;
+  slot.output.losses.clear();
+  for (const auto& problem : slot.problems) {
+    slot.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
   }
 }
 
 std::size_t BuilderRole::pass_on() {
   std::size_t passed = 0;
-  while (n_passed_ < n_built_ && output_->accepts(benches_[n_passed_].slice)) {
-    auto& bench = benches_[n_passed_];
-    if (settings_.keep_sorted) settings_.keep_sorted(bench.sorted);
-    if (settings_.watch_built) settings_.watch_built(bench.output);
-    if (has_row(bench.output)) {
-      output_->put(bench.output);
+  while (n_passed_ < n_built_ && output_->accepts(build_slots_[n_passed_].slice)) {
+    auto& slot = build_slots_[n_passed_];
+    if (settings_.keep_sorted) settings_.keep_sorted(slot.sorted);
+    if (settings_.watch_built) settings_.watch_built(slot.output);
+    if (has_row(slot.output)) {
+      output_->put(slot.output);
     } else {
-      output_->pass({bench.slice, {bench.slice.value + 1}});
+      output_->pass({slot.slice, {slot.slice.value + 1}});
     }
     ++n_passed_;
     ++passed;
@@ -179,16 +179,16 @@ std::size_t BuilderRole::pass_on() {
   return passed;
 }
 
-/// The window begins at the lowest slice not yet taken. Slices that were claimed have room already.
+/// The slice limit counts from the lowest slice not yet taken. Slices that were claimed have room already.
 void BuilderRole::grant(bool eager) {
   if (settings_.claims != nullptr) return inbox_.grant(kNoSlice, eager);
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;
   inbox_.grant({next_.value + ahead}, eager);
 }
 
-void BuilderRole::settle() {
-  inbox_.settle();
-  output_->settle();
+void BuilderRole::flush() {
+  inbox_.flush();
+  output_->flush();
 }
 
 }  // namespace eventloom

@@ -40,14 +40,14 @@ class BuilderRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
-  void settle() override;
+  void flush() override;
 
   [[nodiscard]] std::uint64_t slices_built() const { return built_; }
 
  private:
   /// One slice being built, with the memory that building needs.
-  struct Bench {
-    explicit Bench(const SliceBuilderSettings& building) : builder(building) {}
+  struct BuildSlot {
+    explicit BuildSlot(const SliceBuilderSettings& building) : builder(building) {}
     SliceBuilder builder;
     std::unique_ptr<SliceAssembly> input;
     std::vector<SourceSlice> sources;
@@ -63,8 +63,8 @@ class BuilderRole final : public Role {
   void finish();
   void build(std::size_t n);
   std::size_t pass_on();
-  void try_to_build_on(Bench& bench);
-  void build_on(Bench& bench);
+  void try_to_build_in(BuildSlot& slot);
+  void build_in(BuildSlot& slot);
   void grant(bool eager);
   void find_next();
   [[nodiscard]] bool nothing_left() const;
@@ -76,8 +76,8 @@ class BuilderRole final : public Role {
   SliceAssembler assembler_;
   std::unique_ptr<SliceOutput> output_;
   std::function<void(const BuildProblem&)> report_;
-  std::vector<Bench> benches_;
-  std::size_t n_built_ = 0;   ///< benches, from the first on, whose output waits to be passed on
+  std::vector<BuildSlot> build_slots_;
+  std::size_t n_built_ = 0;   ///< build slots, from the first on, whose output waits to be passed on
   std::size_t n_passed_ = 0;  ///< of these, passed on already
   SliceId from_;              ///< slices of this builder before it are taken
   SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown

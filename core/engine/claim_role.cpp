@@ -13,7 +13,7 @@ ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, con
 std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
 
 std::size_t ClaimRole::tell() {
-  if (unsent_.empty() || !to_assigner_->ready()) return 0;
+  if (unsent_.empty() || !to_assigner_->has_credit()) return 0;
   note_.clear();
   while (!unsent_.empty() && note_.size() < kMostClaimsInNote) {
     note_.push_back(unsent_.begin()->second);
@@ -33,9 +33,9 @@ std::size_t ClaimRole::learn() {
   return notes;
 }
 
-void ClaimRole::settle() {
-  if (to_assigner_) to_assigner_->settle();
-  from_assigner_.settle();
+void ClaimRole::flush() {
+  if (to_assigner_) to_assigner_->flush();
+  from_assigner_.flush();
 }
 
 void ClaimRole::learn(std::span<const std::byte> note) {
@@ -149,7 +149,7 @@ std::size_t AssignerRole::tell() {
   std::uint64_t least = given_;
   std::size_t told = 0;
   for (auto& reader : readers_) {
-    if (reader.told < given_ && reader.ring.ready()) {
+    if (reader.told < given_ && reader.ring.has_credit()) {
       tell(reader);
       ++told;
     }
@@ -178,9 +178,9 @@ void AssignerRole::tell(Reader& reader) {
   reader.told += head.n;
 }
 
-void AssignerRole::settle() {
-  for (auto& ring : claims_) ring.settle();
-  for (auto& reader : readers_) reader.ring.settle();
+void AssignerRole::flush() {
+  for (auto& ring : claims_) ring.flush();
+  for (auto& reader : readers_) reader.ring.flush();
 }
 
 }  // namespace eventloom

@@ -26,7 +26,7 @@ class ClaimRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return unsent_.empty(); }
-  void settle() override;
+  void flush() override;
 
  private:
   std::size_t learn();
@@ -53,7 +53,7 @@ class AssignerRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override;
-  void settle() override;
+  void flush() override;
   [[nodiscard]] std::uint64_t notes_sent() const { return notes_sent_; }
 
  private:

@@ -28,8 +28,8 @@ class Turns {
     }
     return work;
   }
-  void settle() {
-    for (auto* role : roles_) role->settle();
+  void flush() {
+    for (auto* role : roles_) role->flush();
   }
 
  private:
@@ -50,14 +50,14 @@ void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& en
                IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
   Turns turns(roles, ending);
   std::uint32_t n = 0;
-  bool settled = false;
+  bool flushed = false;
   for (;;) {
     const auto now = clock();
     const bool done = turns.done();
     const std::size_t work = done ? 0 : turns.take(now);
-    if (done && !settled) {
-      turns.settle();
-      settled = true;
+    if (done && !flushed) {
+      turns.flush();
+      flushed = true;
     }
     if (ending.over(now, done, work)) return;
     // Others may still need this rank's progress when it is done.
@@ -67,7 +67,7 @@ void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& en
       idle.reset();
       continue;
     }
-    if (!done) turns.settle();
+    if (!done) turns.flush();
     idle.wait();
   }
 }

@@ -72,8 +72,8 @@ bool FilterRole::all_built() const {
       lanes_, [&](const Lane& lane) { return lane.assembler.all_ended() && next_ >= lane.assembler.data_end(); });
 }
 
-void FilterRole::settle() {
-  for (auto& lane : lanes_) lane.inbox.settle();
+void FilterRole::flush() {
+  for (auto& lane : lanes_) lane.inbox.flush();
 }
 
 }  // namespace eventloom

@@ -28,7 +28,7 @@ class FilterRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_; }
-  void settle() override;
+  void flush() override;
 
  private:
   struct Lane {

@@ -81,15 +81,15 @@ std::size_t LiveInputs::receive(SteadyTime now) {
       tell_silence(input);
     }
     const auto progress = input.stream->progress();
-    if (progress.heard_of > input.was_at) {
-      input.was_at = progress.heard_of;
+    if (progress.peer_watermark > input.was_at) {
+      input.was_at = progress.peer_watermark;
       input.moved = now;
     }
     if (std::exchange(input.late_passed, progress.late_passed) != progress.late_passed) wait_longer(input);
     look_for_jump(input, progress);
-    if (input.absent) look_for_return(input, progress.heard_of);
+    if (input.absent) look_for_return(input, progress.peer_watermark);
   }
-  frontier_.advance(now, reached(), patience_.epoch_timeout);
+  frontier_.advance(now, peer_watermark(), patience_.epoch_timeout);
   return heard;
 }
 
@@ -105,11 +105,11 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   if (progress.aside.has_value() == input.aside) return;
   input.aside = progress.aside.has_value();
   if (!input.aside) return;
-  if (!input.absent) input.absent_from = progress.reached;
+  if (!input.absent) input.absent_from = progress.watermark;
   input.absent = true;
   tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it "
                                  "sends is dropped (out_of_step) until it is back",
-                                 progress.heard_of, *progress.aside, frontier_.now()));
+                                 progress.peer_watermark, *progress.aside, frontier_.now()));
 }
 
 /// A clock may jump again and again.
@@ -138,17 +138,17 @@ LiveVotes LiveInputs::votes() const {
   return votes;
 }
 
-Epoch LiveInputs::reached() const {
+Epoch LiveInputs::peer_watermark() const {
   Epoch most = 0;
   for (const auto& input : inputs_) {
     const auto end = input.stream->end_epoch();
-    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().heard_of);
+    most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().peer_watermark);
   }
   return most;
 }
 
 Epoch LiveInputs::seen_end() const {
-  Epoch most = reached();
+  Epoch most = peer_watermark();
   for (const auto& input : inputs_) most = std::max(most, input.stream->progress().seen_end);
   return most;
 }
@@ -230,7 +230,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   if (hurry_ != SteadyTime{}) {
     // Where nobody is ahead, silence says that there is no more.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
-    if (frontier_.now() <= input.stream->progress().reached && now_ - since >= kSilentAtEnd) return true;
+    if (frontier_.now() <= input.stream->progress().watermark && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
@@ -238,7 +238,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   // What it lacks may have come while nobody listened to it.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
-  const bool left_behind = input.stream->progress().heard_of + near() < jumped_to_;
+  const bool left_behind = input.stream->progress().peer_watermark + near() < jumped_to_;
   const bool moves = now_ - input.moved < patience && !left_behind;
   return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
 }
@@ -247,7 +247,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
 bool LiveInputs::drained(Input& input) {
   if (input.finished == SteadyTime{}) {
     input.finished = now_;
-    input.missing = frontier_.now() > input.stream->progress().reached;
+    input.missing = frontier_.now() > input.stream->progress().watermark;
     input.stream->finish();
   }
   return input.stream->progress().drained || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;
@@ -259,19 +259,19 @@ void LiveInputs::give_up(Input& input, Epoch end) {
   const bool missing = !ending || input.missing;
   if (!ending && !input.absent) {
     input.absent = true;
-    input.absent_from = input.stream->progress().reached;
+    input.absent_from = input.stream->progress().watermark;
     tell_absent(input, fmt::format("is at epoch {}, others at {}: slices are built without it until it has caught up",
                                    input.absent_from, frontier_.now()));
   }
   input.stream->give_up(end, missing);
 }
 
-void LiveInputs::look_for_return(Input& input, Epoch heard_of) {
-  if (input.aside || heard_of < frontier_.at(now_ - patience_.epoch_timeout)) return;
+void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
+  if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
   if (input.told_absent > kTold) return;
   spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
-               input.stream->name(), heard_of, input.absent_from);
+               input.stream->name(), peer_watermark, input.absent_from);
 }
 
 void LiveInputs::tell_silence(Input& input) {

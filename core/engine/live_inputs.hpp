@@ -86,7 +86,7 @@ class LiveInputs {
   /// Takes in what has come; returns how many sources had something.
   std::size_t receive(SteadyTime now);
   /// Of the foremost source here.
-  [[nodiscard]] Epoch reached() const;
+  [[nodiscard]] Epoch peer_watermark() const;
   /// One past the last epoch of all that any source here has received or passed.
   [[nodiscard]] Epoch seen_end() const;
   /// A source here does not listen: it holds as much as it may.
@@ -125,7 +125,7 @@ class LiveInputs {
   void look_for_jump(Input& input, const LiveProgress& progress);
   static void tell_absent(Input& input, const std::string& how);
   void tell_silence(Input& input);
-  void look_for_return(Input& input, Epoch heard_of);
+  void look_for_return(Input& input, Epoch peer_watermark);
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(EpochRange epochs) const;
   [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "core/runtime/memory.hpp"
 #include "formats/ring_layout.hpp"
 

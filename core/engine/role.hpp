@@ -17,7 +17,7 @@ class Role {
   /// Nothing will ever be left to do.
   [[nodiscard]] virtual bool done() const = 0;
   /// Completes what is under way in the exchange; called when the rank idles and at the end.
-  virtual void settle() = 0;
+  virtual void flush() = 0;
 };
 
 }  // namespace eventloom

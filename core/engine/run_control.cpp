@@ -46,7 +46,7 @@ RankStatus RunControl::status(bool done) const {
   RankStatus status;
   status.begun_end = sources_ == nullptr ? 0 : sources_->begun_end().value;
   status.progress = progress_;
-  status.live_epoch = sources_ == nullptr ? 0 : sources_->live().reached();
+  status.live_epoch = sources_ == nullptr ? 0 : sources_->live().peer_watermark();
   status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
   if (sources_ != nullptr) status.live_votes = sources_->live().votes();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;

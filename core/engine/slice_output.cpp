@@ -67,8 +67,8 @@ bool FilterOutput::done() const {
   return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.told_end && lane.outbox.free(); });
 }
 
-void FilterOutput::settle() {
-  for (auto& lane : lanes_) lane.outbox.settle();
+void FilterOutput::flush() {
+  for (auto& lane : lanes_) lane.outbox.flush();
 }
 
 }  // namespace eventloom

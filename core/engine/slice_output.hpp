@@ -31,7 +31,7 @@ class SliceOutput {
   virtual void end(SliceId data_end) = 0;
   virtual std::size_t do_work() = 0;
   [[nodiscard]] virtual bool done() const = 0;
-  virtual void settle() = 0;
+  virtual void flush() = 0;
 };
 
 /// Builder and filter in one: selects and writes at once.
@@ -44,7 +44,7 @@ class LocalOutput final : public SliceOutput {
   void end(SliceId) override { ended_ = true; }
   std::size_t do_work() override { return 0; }
   [[nodiscard]] bool done() const override { return ended_; }
-  void settle() override {}
+  void flush() override {}
 
  private:
   Selector selector_;
@@ -61,7 +61,7 @@ class FilterOutput final : public SliceOutput {
   void end(SliceId data_end) override;
   std::size_t do_work() override;
   [[nodiscard]] bool done() const override;
-  void settle() override;
+  void flush() override;
 
  private:
   /// A filter, and the slice on its way there, which its outbox reads in place.

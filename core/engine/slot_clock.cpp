@@ -27,12 +27,12 @@ SlotClock::SlotClock(Network& network, std::uint64_t slot_ns, ClockSync::Clock c
       sync_(network.open_channel(), ranks_.rank(), ranks_.size(), ClockSync::Settings{}, clock_) {
   const std::int64_t begin = clock_();
   double precision = 0;
-  bool goes_on = true;
-  while (goes_on) {
+  bool again = true;
+  while (again) {
     sync_.synchronise();
     precision = ranks_.broadcast(sync_.precision_ns());
     if (precision <= static_cast<double>(slot_ns)) return;
-    goes_on = ranks_.broadcast(clock_() - begin < kTryForNs);
+    again = ranks_.broadcast(clock_() - begin < kTryForNs);
   }
   sync_.stop();
   leave_together();

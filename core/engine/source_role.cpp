@@ -43,7 +43,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
       live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
     }
     // A stream that is read as it comes need not keep what nobody asks for.
-    stream.source.stream->forget(settings_.geometry.sent_epochs(settings_.first_slice).begin);
+    stream.source.stream->release_before(settings_.geometry.sent_epochs(settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
     streams_.push_back(std::move(stream));
@@ -205,12 +205,12 @@ bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   stream.source.stream->collect(sent, data);
   if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
   if (!data.pieces.empty() || data.damage.empty()) return !data.pieces.empty();
-  return data.damage.size() != 1 || !goes_on_for_long(data.damage.front(), sent);
+  return data.damage.size() != 1 || !continues_beyond(data.damage.front(), sent);
 }
 
 /// Slices that lack a source, and for which no other has anything, are told one by one; inside a stretch of more than
 /// 1000 they are not, wherever in it one begins to read.
-bool SourceRole::goes_on_for_long(const Damage& damage, EpochRange sent) const {
+bool SourceRole::continues_beyond(const Damage& damage, EpochRange sent) const {
   constexpr std::uint64_t kManySlices = 1000;
   const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
   return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
@@ -220,23 +220,23 @@ bool SourceRole::goes_on_for_long(const Damage& damage, EpochRange sent) const {
 void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto& geometry = settings_.geometry;
-  auto goes_on = stream.source.stream->next_beginning(sent_epochs(under_way.slice).end);
+  auto next_data = stream.source.stream->next_beginning(sent_epochs(under_way.slice).end);
   stream.gap_damage = under_way.data.damage;
   for (const auto& damage : stream.gap_damage) {
     const Epoch end = damage.first_epoch + damage.n_epochs;
-    goes_on = std::min(goes_on.value_or(end), end);
+    next_data = std::min(next_data.value_or(end), end);
   }
   stream.gap = {under_way.slice, {under_way.slice.value + 1}};
-  if (!goes_on) return;
+  if (!next_data) return;
   const Epoch margin = geometry.margin_epochs();
-  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(*goes_on - std::min(*goes_on, margin)));
+  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(*next_data - std::min(*next_data, margin)));
 }
 
 void SourceRole::start_message(Stream& stream, BuilderId builder) {
   const auto& under_way = under_way_[builder.value];
   message_.slice = under_way.slice;
   message_.origin = stream.source.id.value;
-  message_.goes_on = !stream.data_end || under_way.slice < *stream.data_end;
+  message_.has_more = !stream.data_end || under_way.slice < *stream.data_end;
   message_.n_damage = static_cast<std::uint32_t>(under_way.data.damage.size());
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
@@ -325,12 +325,12 @@ void SourceRole::forget_sent() {
     for (std::size_t b = 0; b < outboxes_.size(); ++b) {
       if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
     }
-    stream.source.stream->forget(settings_.geometry.sent_epochs(keep).begin);
+    stream.source.stream->release_before(settings_.geometry.sent_epochs(keep).begin);
   }
 }
 
-void SourceRole::settle() {
-  for (auto& outbox : outboxes_) outbox.settle();
+void SourceRole::flush() {
+  for (auto& outbox : outboxes_) outbox.flush();
 }
 
 SourceCount SourceRole::count() const {

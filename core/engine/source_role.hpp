@@ -58,7 +58,7 @@ class SourceRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
-  void settle() override;
+  void flush() override;
 
   /// Stopping in good order. From here on no slice is begun, until stop_at() says up to which slice to go on.
   void freeze() { frozen_ = true; }
@@ -133,7 +133,7 @@ class SourceRole final : public Role {
   bool send(Stream& stream, BuilderId builder);
   UnderWay& begin_message(Stream& stream, BuilderId builder);
   bool collect(const Stream& stream, UnderWay& under_way);
-  [[nodiscard]] bool goes_on_for_long(const Damage& damage, EpochRange sent) const;
+  [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
   void find_gap(Stream& stream, const UnderWay& under_way);
   void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);

@@ -6,7 +6,7 @@
 
 #include "core/engine/claim_role.hpp"
 #include "core/engine/event_loop.hpp"
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "core/engine/slot_clock.hpp"
 #include "core/exchange/inbox.hpp"
 #include "core/exchange/outbox.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kCellsAtOnce = 64;
 
-/// All chunks of a cell, or false when any does not prove itself.
+/// All chunks of a cell, or false when any is not valid.
 bool read_cell(Cell cell, std::vector<Chunk>& chunks) {
   chunks.clear();
   while (!cell.at_end()) {
@@ -48,23 +48,23 @@ std::size_t Inbox::drain(SliceAssembler& into) {
 
 void Inbox::place(const Chunk& chunk, SliceAssembler& into) const {
   const auto& header = chunk.header;
-  if (header.kind == ChunkHeader::kData && header.slice >= window_.value) {
+  if (header.kind == ChunkHeader::kData && header.slice >= slice_limit_.value) {
     throw std::runtime_error("exchange: slice " + std::to_string(header.slice) + " of origin " +
-                             std::to_string(header.origin) + " was sent before there was room for it");
+                             std::to_string(header.origin) + " was sent beyond the granted slice limit");
   }
   into.place(header, chunk.body);
 }
 
-void Inbox::grant(SliceId window, bool eager) {
-  window_ = std::max(window_, window);
+void Inbox::grant(SliceId slice_limit, bool eager) {
+  slice_limit_ = std::max(slice_limit_, slice_limit);
   for (auto& ring : rings_) {
-    ring.set_window(window_.value);
+    ring.set_slice_limit(slice_limit_.value);
     ring.grant(eager);
   }
 }
 
-void Inbox::settle() {
-  for (auto& ring : rings_) ring.settle();
+void Inbox::flush() {
+  for (auto& ring : rings_) ring.flush();
 }
 
 }  // namespace eventloom

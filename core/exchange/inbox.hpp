@@ -14,20 +14,20 @@ class Inbox {
  public:
   explicit Inbox(std::vector<RingConsumer> rings) : rings_(std::move(rings)) {}
 
-  /// Takes what has arrived, at most a ring's worth from each sender; returns the number of cells.
-  /// A cell whose contents do not prove themselves is left until they do; throws std::runtime_error
-  /// when that takes too long, or when they prove something that was not granted.
+  /// Takes the cells that have arrived, at most a ring's worth from each sender; returns their number. A cell that is
+  /// not yet valid is left until it is; throws std::runtime_error when that takes too long, or when a valid cell was
+  /// not granted.
   std::size_t drain(SliceAssembler& into);
 
-  /// Grants the senders slices below `window` and the cells released.
-  void grant(SliceId window, bool eager);
-  void settle();
+  /// Grants the senders slices below `slice_limit` and the cells released.
+  void grant(SliceId slice_limit, bool eager);
+  void flush();
 
  private:
   void place(const Chunk& chunk, SliceAssembler& into) const;
 
   std::vector<RingConsumer> rings_;
-  SliceId window_{};  ///< the senders may send slices below it
+  SliceId slice_limit_{};  ///< the senders may send slices below it
 };
 
 }  // namespace eventloom

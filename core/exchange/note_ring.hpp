@@ -10,16 +10,16 @@
 
 namespace eventloom {
 
-/// Short notes through a ring, one per cell, as formats/control_wire.hpp draws them. For control data, where a note is
+/// Short notes through a ring, one per cell, as drawn in formats/control_wire.hpp. For control data, where a note is
 /// worth a flush of its own.
 class NoteSender {
  public:
   explicit NoteSender(RingProducer ring) : ring_(std::move(ring)) {}
 
-  [[nodiscard]] bool ready() { return ring_.credits() > 0; }
-  /// Needs ready(). Copies `note`, which with its checksum must fit a cell.
+  [[nodiscard]] bool has_credit() { return ring_.credits() > 0; }
+  /// Needs has_credit(). Copies `note`, which with its checksum must fit a cell.
   void send(std::span<const std::byte> note);
-  void settle() { ring_.settle(); }
+  void flush() { ring_.flush(); }
 
  private:
   RingProducer ring_;
@@ -30,11 +30,11 @@ class NoteReceiver {
  public:
   explicit NoteReceiver(const RingConsumer& ring) : ring_(ring) {}
 
-  /// The oldest note that has arrived and proves itself; a view until release(). Throws std::runtime_error
-  /// when one that has been announced does not prove itself for too long.
+  /// The oldest valid note that has arrived; a view until release(). Throws std::runtime_error when an announced note
+  /// stays invalid for too long.
   [[nodiscard]] std::optional<std::span<const std::byte>> poll();
   void release();
-  void settle() { ring_.settle(); }
+  void flush() { ring_.flush(); }
 
  private:
   RingConsumer ring_;

@@ -12,8 +12,8 @@ namespace eventloom {
 
 namespace {
 
-/// Pieces of a body below this size are copied to the staging memory and put together with their
-/// neighbours; a put of its own pays only above it.
+/// Pieces of a body below this size are copied to the staging memory and joined with their neighbours; a separate put
+/// pays only above it.
 constexpr std::size_t kStageBelow = 4096;
 /// A cell is closed rather than filled with less than this of a longer message.
 constexpr std::uint64_t kSmallestPiece = 64;
@@ -44,7 +44,7 @@ void ExchangeCount::add(const ExchangeCount& other) {
 Outbox::Outbox(RingProducer ring, BodyCrc body_crc) : ring_(std::move(ring)), body_crc_(body_crc) {}
 
 bool Outbox::accepts(SliceId slice) {
-  return free() && slice.value < ring_.window() && (ring_.has_open_cell() || ring_.credits() > 0);
+  return free() && slice.value < ring_.slice_limit() && (ring_.has_open_cell() || ring_.credits() > 0);
 }
 
 Outbox::UnderWay& Outbox::begin() {
@@ -62,7 +62,7 @@ void Outbox::start(const Message& message) {
   next.header.slice = message.slice.value;
   next.header.total_bytes = bytes_of(next.body);
   next.header.origin = message.origin;
-  next.header.goes_on = message.goes_on ? 1 : 0;
+  next.header.has_more = message.has_more ? 1 : 0;
   next.header.n_damage = message.n_damage;
   require_transferable(next.header.total_bytes);
   ++count_.messages;
@@ -99,7 +99,7 @@ bool Outbox::pump() {
   return moved;
 }
 
-/// An open cell with room for a header and, unless the body is empty, some of it.
+/// Ensures an open cell with room for a header and, unless the body is empty, some of it.
 bool Outbox::ensure_room() {
   const std::uint64_t left = message_.header.total_bytes - message_.header.offset;
   if (ring_.has_open_cell() && room() < static_cast<std::int64_t>(std::min(left, kSmallestPiece))) close_cell();
@@ -114,9 +114,9 @@ bool Outbox::ensure_room() {
   return true;
 }
 
-/// Bytes of a body that fit the open cell with a header more; negative when not even the header does.
+/// Bytes of a body that fit the open cell with one more header; negative when not even the header does.
 std::int64_t Outbox::room() const {
-  const std::uint64_t headers = std::uint64_t{n_chunks_} * ChunkHeader::kBytes;  // the first stands in the descriptor
+  const std::uint64_t headers = std::uint64_t{n_chunks_} * ChunkHeader::kBytes;  // the first is in the descriptor
   const std::uint64_t end = std::uint64_t{ring_.geometry().cell_bytes} / 64 * 64;
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
@@ -214,9 +214,9 @@ void Outbox::publish() {
   n_staged_ = 0;
 }
 
-void Outbox::settle() {
+void Outbox::flush() {
   publish();
-  ring_.settle();
+  ring_.flush();
 }
 
 }  // namespace eventloom

@@ -18,7 +18,7 @@ namespace eventloom {
 struct Message {
   SliceId slice;
   std::uint32_t origin = 0;
-  bool goes_on = true;
+  bool has_more = true;
   std::uint32_t n_damage = 0;
   /// The body, in order: read where it lies, no copy up to the put for large ones. Must stay
   /// unchanged until the outbox is free() again and publish() has returned.
@@ -58,8 +58,8 @@ class Outbox {
   [[nodiscard]] bool accepts(SliceId slice);
   /// Begins a message; the outbox must be free. Keeps a list of the body's pieces, not `message`.
   void start(const Message& message);
-  /// Begins the notice that `origin` has ended; `end`: one past its last slice with data; `damage`:
-  /// what is missing from there on, none or one record, unchanged until the outbox is free again.
+  /// Begins the notice that `origin` has ended; `end`: one past its last slice with data; `damage`: missing data from
+  /// there on, none or one record, unchanged until the outbox is free again.
   void start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage = {});
   /// Begins the notice that `origin` has nothing for the slices of `gap`; `damage`: all of them lie in it, none or one
   /// record, unchanged until the outbox is free again.
@@ -68,7 +68,7 @@ class Outbox {
   bool pump();
   /// Makes everything pumped so far visible to the receiver.
   void publish();
-  void settle();
+  void flush();
 
   [[nodiscard]] const ExchangeCount& count() const { return count_; }
 
@@ -109,8 +109,8 @@ class Outbox {
   Staging* open_ = nullptr;                        ///< of the open cell
   ChunkHeader first_header_;                       ///< of the open cell
   std::uint32_t n_chunks_ = 0;                     ///< in the open cell
-  std::uint32_t used_ = 0;                         ///< bytes of the open cell that are spoken for
-  std::uint32_t staged_from_ = 0;                  ///< start of what is staged but not yet put
+  std::uint32_t used_ = 0;                         ///< bytes of the open cell that are reserved
+  std::uint32_t staged_from_ = 0;                  ///< start of the staged bytes not yet put
   ExchangeCount count_;
 };
 

@@ -16,11 +16,11 @@ namespace {
                            std::to_string(header.origin) + ": " + what);
 }
 
-/// Whether header and body can be, by themselves.
+/// Whether header and body are consistent by themselves.
 void check(const ChunkHeader& header, std::span<const std::byte> body, std::size_t n_origins) {
   if (header.origin >= n_origins) contradiction(header, "there is no such origin");
   if (header.kind > ChunkHeader::kGap) contradiction(header, "a chunk of unknown kind");
-  if (header.bytes != body.size()) contradiction(header, "a chunk of another size than its header says");
+  if (header.bytes != body.size()) contradiction(header, "a chunk whose size differs from its header");
   if (header.total_bytes > kMaxMessageBytes || header.damage_bytes() > header.total_bytes) {
     contradiction(header, "a message of impossible size");
   }
@@ -63,7 +63,7 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
   if (origins_[header.origin].ended) contradiction(header, "it had ended");
   if (header.kind == ChunkHeader::kEnd) return end(header, body);
   if (header.kind == ChunkHeader::kGap) return gap(header, body);
-  if (SliceId{header.slice} < begin_) contradiction(header, "it comes after the slice was built");
+  if (SliceId{header.slice} < begin_) contradiction(header, "it arrives after the slice was built");
   auto& assembly = assembly_of({header.slice});
   auto& part = assembly.parts_[header.origin];
   if (!part.begun) {
@@ -74,11 +74,11 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
     part.total_bytes = header.total_bytes;
     part.n_damage = header.n_damage;
     part.memory.resize(padded(header.total_bytes) / 8);
-    if (header.goes_on != 0) assembly.goes_on_ = true;
+    if (header.has_more != 0) assembly.has_more_ = true;
   }
   if (part.complete || header.total_bytes != part.total_bytes || header.n_damage != part.n_damage ||
       header.offset != part.got_bytes || body.size() > part.total_bytes - part.got_bytes) {
-    contradiction(header, "a chunk came twice or out of order");
+    contradiction(header, "a chunk is repeated or out of order");
   }
   if (!body.empty())
     std::memcpy(reinterpret_cast<std::byte*>(part.memory.data()) + header.offset, body.data(), body.size());
@@ -133,7 +133,7 @@ std::span<const Damage> SliceAssembler::missing(std::size_t origin, SliceId slic
 bool SliceAssembler::complete(SliceId slice) const {
   const auto found = slices_.find(slice);
   for (std::size_t i = 0; i < origins_.size(); ++i) {
-    // An origin's last message is in before its end: messages of one origin share a ring.
+    // An origin's last message arrives before its end: messages of one origin share a ring.
     const bool begun = found != slices_.end() && found->second->parts_[i].begun;
     if (begun ? !found->second->parts_[i].complete : !origins_[i].ended && origins_[i].passed <= slice) return false;
   }
@@ -177,7 +177,7 @@ void SliceAssembler::recycle(std::unique_ptr<SliceAssembly> assembly) {
     part.total_bytes = part.got_bytes = 0;
     part.n_damage = 0;
   }
-  assembly->goes_on_ = false;
+  assembly->has_more_ = false;
   spare_.push_back(std::move(assembly));
 }
 

@@ -20,7 +20,7 @@ namespace eventloom {
 class SliceAssembly {
  public:
   struct Part {
-    /// Words of 8 bytes, so that what lies in it is aligned. Keeps its capacity between slices.
+    /// Words of 8 bytes, for alignment. Keeps its capacity between slices.
     std::vector<std::uint64_t> memory;
     std::uint64_t total_bytes = 0;
     std::uint64_t got_bytes = 0;
@@ -33,7 +33,7 @@ class SliceAssembly {
     }
     /// The body without the damage records that open it.
     [[nodiscard]] std::span<const std::byte> buffers() const { return body().subspan(n_damage * sizeof(Damage)); }
-    /// Nothing but this is known of it.
+    /// The part consists of this damage only.
     void lack(std::span<const Damage> missing);
     [[nodiscard]] std::span<const Damage> damage() const {
       return {reinterpret_cast<const Damage*>(memory.data()), n_damage};
@@ -44,39 +44,38 @@ class SliceAssembly {
 
   [[nodiscard]] const Part& part(std::size_t origin) const { return parts_[origin]; }
   /// Whether any origin has data in this slice or a later one.
-  [[nodiscard]] bool goes_on() const { return goes_on_; }
+  [[nodiscard]] bool has_more() const { return has_more_; }
 
  private:
   friend class SliceAssembler;
   std::vector<Part> parts_;
-  bool goes_on_ = false;
+  bool has_more_ = false;
 };
 
-/// Puts chunks together to slices. Bounded by the window that the owner grants the senders, which send the slices of
-/// one receiver in rising order.
+/// Assembles chunks to slices. Memory is bounded by the slice limit that the owner grants the senders, which send the
+/// slices of one receiver in rising order.
 class SliceAssembler {
  public:
   explicit SliceAssembler(std::size_t n_origins);
 
-  /// Copies `body`, whose checksum has been looked at, to its place. Throws std::runtime_error when the chunk
+  /// Copies `body`, whose checksum has been verified, to its place. Throws std::runtime_error when the chunk
   /// contradicts itself or earlier ones.
   void place(const ChunkHeader& header, std::span<const std::byte> body);
 
   /// Every origin has sent its part of `slice`, or has nothing for it, or has ended.
   [[nodiscard]] bool complete(SliceId slice) const;
-  /// One past the last slice from `slice` on for which `origin` has nothing, as far as it has said so; `slice` when it
-  /// has not.
+  /// One past the last slice from `slice` on for which `origin` is known to have nothing; `slice` when none is.
   [[nodiscard]] SliceId nothing_up_to(std::size_t origin, SliceId slice) const;
-  /// The same of all origins together.
+  /// The same for all origins together.
   [[nodiscard]] SliceId nothing_up_to(SliceId slice) const;
-  /// Any origin has sent something of `slice`, and it has not been taken.
+  /// Whether any origin has sent data of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
   /// Takes a complete slice out, in rising order; parts of origins that had ended, or have nothing for it, hold only
-  /// what is missing of them.
+  /// their damage.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
   /// No slice before `end` will be taken any more.
   void pass(SliceId end);
-  /// Gives the memory back for another slice.
+  /// Returns the memory for another slice.
   void recycle(std::unique_ptr<SliceAssembly> assembly);
 
   [[nodiscard]] bool all_ended() const { return n_ended_ == origins_.size(); }
@@ -86,14 +85,14 @@ class SliceAssembler {
  private:
   struct Gap {
     SliceRange slices;
-    std::vector<Damage> damage;  ///< in which all of them lie
+    std::vector<Damage> damage;  ///< damage records that lie in them
   };
   static SliceId first_of(const Gap& gap) { return gap.slices.begin; }
   struct Origin {
-    SliceId passed{};          ///< nothing comes any more for slices before it
+    SliceId passed{};          ///< nothing will arrive for slices before it
     SliceId end{};             ///< of its data, when it has ended
-    std::deque<Gap> gaps;      ///< in which it has nothing, by their first slices; those that are not passed
-    std::vector<Damage> tail;  ///< what is missing after its end
+    std::deque<Gap> gaps;      ///< where it has nothing, by their first slices, beyond `passed`
+    std::vector<Damage> tail;  ///< damage after its end
     bool ended = false;
   };
 

@@ -15,8 +15,8 @@ inline std::string mpi_error_text(int code) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// Throws when an MPI call failed. Communicators and windows return errors instead of aborting, so
-/// that the message can say what was being done.
+/// Throws when an MPI call failed. Communicators and windows return errors instead of aborting, so that the message can
+/// name the operation.
 inline void mpi_check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   throw std::runtime_error(std::string(what) + ": " + mpi_error_text(code));

@@ -15,7 +15,7 @@ namespace {
 /// MPI counts in int.
 int count_of(std::size_t bytes) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  if (bytes > kMost) throw std::runtime_error("ranks have " + std::to_string(bytes) + " bytes to tell at once");
+  if (bytes > kMost) throw std::runtime_error("ranks have " + std::to_string(bytes) + " bytes to exchange at once");
   return static_cast<int>(bytes);
 }
 
@@ -23,7 +23,8 @@ class MpiBarrier final : public PendingBarrier {
  public:
   explicit MpiBarrier(MPI_Comm communicator) { mpi_check(MPI_Ibarrier(communicator, &request_), "MPI_Ibarrier"); }
 
-  // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all come, or the program ends.
+  // The request of a nonblocking collective operation may not be freed (MPI-4.0, 6.12): all ranks join, or the program
+  // ends.
   ~MpiBarrier() override {
     Idle idle;
     int all_here = 0;

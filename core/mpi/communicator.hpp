@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// A private copy of MPI_COMM_WORLD. Making and freeing it is collective.
+/// A private copy of MPI_COMM_WORLD. Construction and destruction are collective.
 class Communicator final : public Collective {
  public:
   Communicator();

@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-// Of the thread that is the rank: only it calls MPI.
+// Of the thread that runs the rank: only it calls MPI.
 thread_local bool something_left = false;
 
 }  // namespace

@@ -23,12 +23,12 @@ namespace eventloom {
 namespace {
 
 void choose_ucx() {
-  // Byte transfer layers are for other components. Those for shared memory leave files behind when the
-  // launcher is killed.
+  // Byte transfer layers are for other components. Those for shared memory leave files behind when the launcher is
+  // killed.
   const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
   if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
-  // A program without a launcher needs no daemon beside it, which takes longer to start than MPI does, and no folder,
-  // which all without a daemon would share.
+  // A program without a launcher needs no daemon, which takes longer to start than MPI does, and no session folder,
+  // which all programs without a daemon would share.
   if (!users_own && !launched()) {
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
@@ -56,7 +56,7 @@ std::string control_variable(const char* name) {
   return value;
 }
 
-/// Transports of this host that UCX could use, from its own query of components and devices.
+/// Transports of this host that UCX could use, as UCX's query of components and devices reports.
 std::set<std::string> usable_transports() {
   std::set<std::string> names;
   uct_component_h* components = nullptr;
@@ -71,7 +71,7 @@ std::set<std::string> usable_transports() {
   return names;
 }
 
-/// For ranks that leave: nothing else may be under way on it, or they would take that for an answer.
+/// For ranks that leave: no other operation may be under way on it, or it would be taken for an answer.
 MPI_Comm of_departure = MPI_COMM_NULL;
 
 bool mpi_is_open = false;
@@ -142,7 +142,7 @@ std::vector<std::string> MpiEnvironment::gather(const std::string& text) {
 }
 
 void MpiEnvironment::abort(int code) {
-  // Where MPI_Abort gets stuck itself, the system ends this process, and the launcher the others.
+  // Where MPI_Abort itself hangs, the system ends this process, and the launcher the others.
   constexpr unsigned kSecondsToAbort = 4;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kSecondsToAbort);

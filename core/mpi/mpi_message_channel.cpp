@@ -33,7 +33,7 @@ void MpiMessageChannel::send(int to, std::span<const std::byte> data) {
   free_.pop_back();
 }
 
-// More slots move the buffers but not the bytes that MPI reads.
+// Growing the vector of slots moves the buffers but not the bytes that MPI reads.
 std::size_t MpiMessageChannel::free_slot() {
   if (free_.empty()) {
     free_.push_back(sends_.size());
@@ -55,7 +55,7 @@ void MpiMessageChannel::progress() {
   }
 }
 
-// The match and the receive are one step apart: with MPI_Recv a large message could wait for its sender.
+// Match and receive are separate steps: with MPI_Recv a large message could wait for its sender.
 bool MpiMessageChannel::match() {
   int flag = 0;
   MPI_Message message = MPI_MESSAGE_NULL;

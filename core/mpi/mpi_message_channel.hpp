@@ -28,12 +28,12 @@ class MpiMessageChannel final : public MessageChannel {
   bool match();
 
   MPI_Comm handle_ = MPI_COMM_NULL;
-  // By slot: a send and the copy that it reads.
+  // By slot: a send and its copy of the message.
   std::vector<MPI_Request> sends_;
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<std::size_t> free_;
   std::vector<int> completed_;
-  // The message that is being received. One at a time keeps them in order.
+  // The message being received. One at a time keeps them in order.
   MPI_Request incoming_ = MPI_REQUEST_NULL;
   int sender_ = MPI_ANY_SOURCE;  ///< of that message; MPI_ANY_SOURCE when there is none
   std::vector<std::byte> arriving_;

@@ -18,7 +18,7 @@ void require_unified_model(MPI_Win window) {
   int found = 0;
   MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &found);
   if (found == 0 || *model != MPI_WIN_UNIFIED) {
-    throw std::runtime_error("this MPI offers no windows of the unified memory model, which the rings need");
+    throw std::runtime_error("this MPI has no windows of the unified memory model, which the rings need");
   }
 }
 
@@ -30,7 +30,7 @@ Window::Window(const Communicator& communicator, std::uint64_t bytes) {
   const int made = MPI_Win_allocate(size, 1, MPI_INFO_NULL, communicator.handle(), static_cast<void*>(&base), &handle_);
   if (made != MPI_SUCCESS) {
     throw MemoryError("the rings need " + in_mebibytes(bytes) +
-                      ", which MPI_Win_allocate did not get: " + mpi_error_text(made));
+                      ", which MPI_Win_allocate failed to allocate: " + mpi_error_text(made));
   }
   MPI_Win_set_errhandler(handle_, MPI_ERRORS_RETURN);
   require_unified_model(handle_);
@@ -38,7 +38,7 @@ Window::Window(const Communicator& communicator, std::uint64_t bytes) {
   if (bytes != 0) std::memset(base, 0, bytes);
   mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_), "MPI_Win_lock_all");
   mpi_check(MPI_Win_sync(handle_), "MPI_Win_sync");
-  // Nobody may put before everybody has zeroed.
+  // No rank may put before all ranks have zeroed.
   mpi_check(MPI_Barrier(communicator.handle()), "MPI_Barrier");
 }
 

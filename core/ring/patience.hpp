@@ -5,20 +5,20 @@
 
 namespace eventloom {
 
-/// How often and how long something that was announced is looked at again until it proves itself.
+/// How often and how long an announced item is checked again until it is valid.
 class Patience {
  public:
   Patience() = default;
   Patience(std::uint64_t least_looks, std::chrono::nanoseconds time) : least_looks_(least_looks), time_(time) {}
 
-  /// After a look in vain; whether enough of them have been in vain since the last reset(), both in number
-  /// and in time: a rank that was stopped for a while looks again before it gives up.
+  /// To be called after a failed check; whether enough checks have failed since the last reset(), both in number and in
+  /// time: a rank that was stopped for a while checks again before it gives up.
   [[nodiscard]] bool exhausted();
   void reset() { looks_ = 0; }
 
  private:
-  // By the MPI standard a cell is complete before it is announced. Networks with relaxed ordering may be
-  // late by microseconds.
+  // By the MPI standard a cell is complete before it is announced. Networks with relaxed ordering may be late by
+  // microseconds.
   std::uint64_t least_looks_ = 1000;
   std::chrono::nanoseconds time_ = std::chrono::seconds(5);
   std::uint64_t looks_ = 0;

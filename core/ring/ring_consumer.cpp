@@ -20,7 +20,7 @@ std::optional<Cell> RingConsumer::poll() {
   const auto ring = transport_.window().subspan(ring_offset_, geometry_.ring_bytes());
   std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   const auto expected = static_cast<std::uint32_t>(released_ + 1);
-  // The window changes behind the compiler's back; nothing that is read below may be read before this.
+  // The window changes without the compiler's knowledge; nothing below may be read before this.
   const std::atomic_ref sequence(*reinterpret_cast<std::uint32_t*>(place));
   if (sequence.load(std::memory_order_acquire) != expected) return std::nullopt;
   transport_.sync();
@@ -51,7 +51,7 @@ void RingConsumer::wait_for_proof() {
   throw std::runtime_error("exchange: a cell from rank " + std::to_string(sender_) + " never matched its checksum");
 }
 
-/// Cells come in batches: the next descriptor is on its way from the other core while this cell is read.
+/// Cells come in batches: the next descriptor is fetched from the other core while this cell is read.
 void RingConsumer::prefetch_next(std::span<const std::byte> ring) const {
   __builtin_prefetch(ring.data() + (released_ + 1) % geometry_.depth * sizeof(CellDescriptor));
 }
@@ -63,22 +63,22 @@ void RingConsumer::release() {
 
 void RingConsumer::grant(bool eager) {
   const std::uint64_t news = released_ - granted_released_;
-  if (news == 0 && window_ == granted_window_) return;
-  if (!eager && news * 2 < geometry_.depth && window_ == granted_window_) return;
-  settle();
+  if (news == 0 && slice_limit_ == granted_slice_limit_) return;
+  if (!eager && news * 2 < geometry_.depth && slice_limit_ == granted_slice_limit_) return;
+  flush();
   // The sender may overwrite the released cells as soon as it sees this: they must have been read by then.
   std::atomic_thread_fence(std::memory_order_release);
   transport_.sync();
   block_.released = released_;
-  block_.window = window_;
+  block_.slice_limit = slice_limit_;
   block_.crc = block_.checksum();
   transport_.put(sender_, credit_offset_, std::as_bytes(std::span(&block_, 1)));
   unflushed_ = true;
   granted_released_ = released_;
-  granted_window_ = window_;
+  granted_slice_limit_ = slice_limit_;
 }
 
-void RingConsumer::settle() {
+void RingConsumer::flush() {
   if (unflushed_) transport_.flush(sender_);
   unflushed_ = false;
 }

@@ -20,21 +20,21 @@ class RingConsumer {
   RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry, Patience patience = {});
 
-  /// The oldest cell not released, if it has arrived; aligned to 8 bytes. The view holds until
-  /// release(). Asking again gives the same cell. Throws std::runtime_error when its descriptor does not
-  /// prove itself for too long, or proves what cannot be.
+  /// The oldest cell not released, if it has arrived; aligned to 8 bytes. The view is valid until release(). Repeated
+  /// calls return the same cell. Throws std::runtime_error when its descriptor stays invalid for too long, or is valid
+  /// but impossible.
   [[nodiscard]] std::optional<Cell> poll();
-  /// What poll() gave does not prove itself and will be asked for again. Throws std::runtime_error
-  /// when that has gone on for too long.
+  /// The contents of the cell from poll() are not valid yet and will be checked again. Throws std::runtime_error when
+  /// that has lasted too long.
   void wait_for_proof();
   void release();
 
-  /// The sender may send slices below `window`; never falls.
-  void set_window(std::uint64_t window) { window_ = window; }
-  /// Tells the sender of released cells and the window: when half of the ring has gathered, or,
-  /// with `eager`, whenever there is anything to tell.
+  /// The sender may send slices below `limit`; never falls.
+  void set_slice_limit(std::uint64_t limit) { slice_limit_ = limit; }
+  /// Informs the sender of released cells and of the slice limit: when half of the ring is released, or, with `eager`,
+  /// whenever there is news.
   void grant(bool eager);
-  void settle();
+  void flush();
 
  private:
   [[nodiscard]] Cell cell(const CellDescriptor& descriptor, std::span<const std::byte> ring) const;
@@ -47,11 +47,11 @@ class RingConsumer {
   RingGeometry geometry_;
   Patience patience_;
   std::uint64_t released_ = 0;
-  std::uint64_t window_ = 0;
+  std::uint64_t slice_limit_ = 0;
   std::uint64_t granted_released_ = 0;
-  std::uint64_t granted_window_ = 0;
-  /// Source of the put; unchanged until that is flushed. Puts to one place are not ordered by MPI,
-  /// so there is never more than one under way.
+  std::uint64_t granted_slice_limit_ = 0;
+  /// Source of the put; unchanged until that is flushed. MPI does not order puts to one place, so at most one is under
+  /// way.
   CreditBlock block_{};
   bool unflushed_ = false;
 };

@@ -21,20 +21,21 @@ RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t rin
 void RingProducer::refresh_credit() {
   CreditBlock credit;
   std::memcpy(&credit, transport_.window().data() + credit_offset_, sizeof credit);
-  if (credit.crc == credit_.crc && credit.released == credit_.released && credit.window == credit_.window) return;
-  // A block that is just being written does not prove itself; the old grant still holds.
+  if (credit.crc == credit_.crc && credit.released == credit_.released && credit.slice_limit == credit_.slice_limit)
+    return;
+  // A block that is being written is not valid; the previous grant still holds.
   if (credit.released < released_ || credit.crc != credit.checksum()) return;
   if (credit.released > published_) {
     throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " released " +
                              std::to_string(credit.released) + " cells, but only " + std::to_string(published_) +
                              " were sent to it");
   }
-  // Nothing may be put into the cells granted before the grant was seen.
+  // Nothing may be put into the granted cells before the grant is seen.
   std::atomic_thread_fence(std::memory_order_acquire);
   transport_.sync();
   credit_ = credit;
   released_ = credit.released;
-  window_ = std::max(window_, credit.window);
+  slice_limit_ = std::max(slice_limit_, credit.slice_limit);
 }
 
 std::uint32_t RingProducer::credits() {
@@ -42,9 +43,9 @@ std::uint32_t RingProducer::credits() {
   return geometry_.depth - static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
 }
 
-std::uint64_t RingProducer::window() {
+std::uint64_t RingProducer::slice_limit() {
   refresh_credit();
-  return window_;
+  return slice_limit_;
 }
 
 void RingProducer::claim() {
@@ -79,14 +80,14 @@ bool RingProducer::publish() {
   return true;
 }
 
-/// Of the cells [from, to), which stand side by side in the ring.
+/// Of the cells [from, to), which are adjacent in the ring.
 void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {
   const auto bytes = std::as_bytes(std::span(&descriptor_of(from), to - from));
   transport_.put(receiver_, ring_offset_ + from % geometry_.depth * sizeof(CellDescriptor), bytes);
   unflushed_ = true;
 }
 
-void RingProducer::settle() {
+void RingProducer::flush() {
   publish();
   if (unflushed_) transport_.flush(receiver_);
   unflushed_ = false;

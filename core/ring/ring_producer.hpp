@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// The sender's end of a ring: claim a cell, put into it, commit it, publish what is committed.
+/// The sender's end of a ring: claim a cell, put into it, commit it, publish the committed cells.
 class RingProducer {
  public:
   /// `ring_offset`: of the ring in the receiver's window; `credit_offset`: of the CreditBlock in
@@ -20,22 +20,22 @@ class RingProducer {
 
   /// Free cells that the receiver has granted, the open one not counted.
   [[nodiscard]] std::uint32_t credits();
-  /// The receiver takes slices below this number.
-  [[nodiscard]] std::uint64_t window();
+  /// The receiver accepts slices below this number. May fetch a new grant.
+  [[nodiscard]] std::uint64_t slice_limit();
 
   /// Opens the next cell. Needs a credit and no open cell.
   void claim();
   [[nodiscard]] bool has_open_cell() const { return open_; }
-  /// Writes into the open cell. `data` must stay unchanged until publish() or settle() returns.
+  /// Writes into the open cell. `data` must stay unchanged until publish() or flush() returns.
   void put(std::uint32_t offset, std::span<const std::byte> data);
-  /// Closes the open cell, which holds `bytes` from its start, the headers of all but the first of
-  /// `n_chunks` at their end; `first`: of the first. The receiver does not know yet.
+  /// Closes the open cell, which holds `bytes` from its start, with the headers of all but the first of `n_chunks` at
+  /// their end; `first`: the first header. The receiver is not notified yet.
   void commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first);
-  /// Tells the receiver of all committed cells: one flush and one notification for all of them.
-  /// False when there were none.
+  /// Notifies the receiver of all committed cells: one flush and one notification for all of them. False when there
+  /// were none.
   bool publish();
-  /// Completes everything begun; the notification too. For when there is nothing else to do.
-  void settle();
+  /// Completes all operations, including the notification. For when there is nothing else to do.
+  void flush();
 
   [[nodiscard]] const RingGeometry& geometry() const { return geometry_; }
 
@@ -55,8 +55,8 @@ class RingProducer {
   std::uint64_t committed_ = 0;  ///< cells, since the start
   std::uint64_t published_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t window_ = 0;
-  CreditBlock credit_{};  ///< the last one that proved itself
+  std::uint64_t slice_limit_ = 0;
+  CreditBlock credit_{};  ///< the last valid one
   bool open_ = false;
   bool unflushed_ = false;
 };

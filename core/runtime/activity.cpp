@@ -9,18 +9,18 @@ namespace eventloom {
 
 namespace {
 
-// The main thread writes, others read. The version is odd while the pair changes, and another one afterwards: readers
-// try again until both parts belong together.
+// The main thread writes, others read. The version is odd while the pair changes, and differs afterwards: readers retry
+// until both parts match.
 std::atomic<std::uint64_t> version{0};
 std::atomic<const char*> current_what{""};
 std::atomic<int> current_about{-1};
-// Of the main thread alone: what an exception has interrupted.
+// Of the main thread alone: the activity that an exception interrupted.
 const char* failed_what = nullptr;
 
 void set(const char* what, int about) {
   const std::uint64_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
-  // Who sees one of these sees the odd version too.
+  // A reader that sees one of these also sees the odd version.
   current_what.store(what, std::memory_order_release);
   current_about.store(about, std::memory_order_release);
   version.store(before + 2, std::memory_order_release);
@@ -36,7 +36,7 @@ Activity::Activity(const char* what, int about)
 
 Activity::~Activity() {
   if (std::uncaught_exceptions() > 0) {
-    // The innermost is left first.
+    // The innermost scope is left first.
     if (failed_what == nullptr) failed_what = current_what.load(std::memory_order_relaxed);
   } else {
     failed_what = nullptr;

@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// What the main thread is doing that could take long, for messages. Holds for its scope; the end of a nested one
-/// restores the outer one. For the main thread alone; costs a few stores.
+/// The current activity of the main thread, if it may take long, for messages. Valid for its scope; the end of a nested
+/// one restores the outer one. For the main thread alone; costs a few stores.
 class Activity {
  public:
   /// `what` must outlive the scope, a literal: "writing", "waiting for rank"; `about`: number of the peer rank, or -1.
@@ -19,7 +19,7 @@ class Activity {
   int outer_about_;
 };
 
-/// An Activity about the rank that is waited for.
+/// An Activity about the rank being waited for.
 inline constexpr const char* kWaitingForRank = "waiting for rank";
 
 struct CurrentActivity {
@@ -29,12 +29,11 @@ struct CurrentActivity {
   [[nodiscard]] std::string text() const { return about < 0 ? what : what + (" " + std::to_string(about)); }
 };
 
-/// What the main thread is doing now. Callable from any thread; holds up none, and looks again while the main thread is
-/// just changing it.
+/// The current activity of the main thread. Callable from any thread; never blocks the main thread, and retries while
+/// it changes the activity.
 CurrentActivity current_activity();
 
-/// What the exception that was thrown last has interrupted, the innermost; "" when nothing in particular. Of the main
-/// thread.
+/// The innermost activity interrupted by the exception thrown last; "" if there was none. Of the main thread.
 const char* interrupted_activity();
 
 }  // namespace eventloom

@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// Nanoseconds of the steady clock: since an arbitrary moment of this host, never falls.
+/// Nanoseconds of the steady clock: since an arbitrary moment of this host, monotonic.
 std::int64_t steady_ns();
 
 inline double in_seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }

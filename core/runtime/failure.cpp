@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// Callable when there is little memory left: what the exception has unwound is free again.
+/// Works with little memory left: unwinding has freed some.
 std::string memory_trouble() {
   const std::string activity = interrupted_activity();
   std::string text = "no memory is left" + (activity.empty() ? "" : " (" + activity + ")") + ": the process has had " +
@@ -37,7 +37,7 @@ Failure Failure::of(const std::exception_ptr& error) {
     return {kExitUsage, "cannot reach '" + e.path1().string() + "': " + e.code().message()};
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::resource_unavailable_try_again) return program_error(e);
-    return {kExitProgram, "a thread cannot be started: ulimit -u allows no more, or " + memory_trouble(), true};
+    return {kExitProgram, "cannot start a thread: the limit of ulimit -u is reached, or " + memory_trouble(), true};
   } catch (const std::bad_alloc&) {
     return {kExitProgram, memory_trouble(), true};
   } catch (const MemoryError& e) {
@@ -45,7 +45,7 @@ Failure Failure::of(const std::exception_ptr& error) {
   } catch (const std::exception& e) {
     return program_error(e);
   } catch (...) {
-    return {kExitProgram, "error of the program: an exception of no known type"};
+    return {kExitProgram, "error of the program: an exception of unknown type"};
   }
 }
 

@@ -7,7 +7,7 @@
 namespace eventloom {
 
 std::string host_name() {
-  // Linux has no longer ones; the last byte ends what would be cut.
+  // The maximum on Linux; the last byte terminates a truncated name.
   std::array<char, 257> text{};
   if (gethostname(text.data(), text.size() - 1) != 0) return "localhost";
   return text.data();

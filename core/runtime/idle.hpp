@@ -8,14 +8,14 @@ namespace eventloom {
 class IdlePolicy {
  public:
   virtual ~IdlePolicy() = default;
-  /// A little; called again and again while there is nothing to do.
+  /// Waits a little; called repeatedly while there is nothing to do.
   virtual void wait() = 0;
   /// There was something to do.
   virtual void reset() = 0;
 };
 
-/// At first it only looks again, then it yields its core to other ranks (of which there may be more than cores), after
-/// long it sleeps a little.
+/// At first it only polls, then it yields its core to other ranks (of which there may be more than cores), after a long
+/// time it sleeps a little.
 class Idle final : public IdlePolicy {
  public:
   void wait() override;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kKiB = 1024;
-/// Versions of cgroups say "no limit" in different words, one of them a number near this.
+/// cgroup versions express "no limit" in different ways, one of them a number near this.
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60;
 
 /// The number after `key` at the start of a line.
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> left_in(const fs::path& group, const CgroupFiles& f
   return *limit - std::min(*limit, held);
 }
 
-/// Of the group at `path` and all above it. In a container the path may be that of another name space.
+/// Of the group at `path` and its ancestors. In a container the path may belong to another name space.
 void add_cgroups(std::vector<MemoryBound>& bounds, const fs::path& root, const std::string& path,
                  const CgroupFiles& files) {
   const fs::path top = root / files.place;

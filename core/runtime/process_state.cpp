@@ -22,7 +22,7 @@ struct Stat {
 };
 
 std::optional<Stat> parse_stat(std::string_view line) {
-  // The name, field 2, may hold blanks and brackets itself.
+  // The name, field 2, may contain blanks and brackets.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return std::nullopt;
   line.remove_prefix(name_end + 2);

@@ -10,7 +10,7 @@ namespace eventloom {
 template <class T>
 class Scratch {
  public:
-  /// Room for at least `n` values; what was in it is lost when it has to grow.
+  /// Room for at least `n` values; the contents are lost when it has to grow.
   T* require(std::size_t n) {
     if (n > capacity_) {
       capacity_ = std::max(n, capacity_ + capacity_ / 2);

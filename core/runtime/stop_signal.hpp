@@ -4,13 +4,13 @@
 
 namespace eventloom {
 
-/// From here on SIGTERM, SIGINT and SIGUSR1 ask this process to stop in good order instead of ending
-/// it; a second SIGINT ends it. Once, before MPI is initialised.
+/// From here on SIGTERM, SIGINT and SIGUSR1 ask this process to stop in good order instead of ending it; a second
+/// SIGINT ends it. Call once, before MPI is initialised.
 void catch_stop_signals();
 
-/// While it lives the signals end the program at once, with `code`: for times in which there is nothing to be ended in
-/// good order, and a look at stop_signal() could be long in coming. `line`: what is said then, "" nothing; it
-/// must outlive this. After catch_stop_signals(), one at a time.
+/// While it lives the signals end the program at once, with `code`: for phases without anything to end in good order,
+/// in which stop_signal() may not be checked for long. `line`: the message then, "" for none; it must outlive this.
+/// After catch_stop_signals(), one at a time.
 class EndsAtOnce {
  public:
   EndsAtOnce(int code, const char* line);
@@ -19,7 +19,7 @@ class EndsAtOnce {
   EndsAtOnce& operator=(const EndsAtOnce&) = delete;
 };
 
-/// The signal that has asked to stop, 0 while none has. Any thread.
+/// The signal that requested a stop, 0 while none has. Any thread.
 int stop_signal();
 
 /// "SIGUSR1" for SIGUSR1.

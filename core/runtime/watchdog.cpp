@@ -12,12 +12,12 @@ namespace eventloom {
 
 namespace {
 
-// A rank of a full node looks at a hundred others, and each look costs the kernel some microseconds.
+// A rank of a full node checks a hundred others, and each check costs the kernel some microseconds.
 constexpr std::size_t kPeersPerLook = 16;
-// A look that comes so many intervals after the last one says that this whole process did not run.
+// A check that comes this many intervals after the last one shows that this whole process did not run.
 constexpr int kLateLook = 10;
 
-/// A thread takes over the signal mask of the one that starts it.
+/// A thread inherits the signal mask of its creator.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {

@@ -16,15 +16,15 @@
 
 namespace eventloom {
 
-/// Looks, on a thread of its own, whether the main thread still takes its turns and whether the other processes of
-/// the run on this host live. Never calls MPI, and takes no signals: their handlers run on the main thread.
+/// Checks, on a thread of its own, whether the main thread still takes its turns and whether the other processes of the
+/// run on this host are alive. Never calls MPI, and takes no signals: their handlers run on the main thread.
 ///
-/// Lengths of time leave out those in which this process as a whole did not run (stopped and continued), so that it
-/// does not blame its main thread or its peers for them; and they are exact to about the interval between two looks.
-/// At a look it asks for at most 16 peers, in turn, so that many ranks on a host do not keep each other busy.
+/// Lengths of time exclude those in which this process as a whole did not run (stopped and continued), so that it does
+/// not blame its main thread or its peers for them; they are exact to about the interval between two checks. Each check
+/// examines at most 16 peers, in turn, so that many ranks on a host do not disturb each other.
 ///
-/// A peer that has ended in good order is dead as well: destroy the watchdog before the last meeting of all ranks
-/// (barrier or MPI_Finalize), behind which they may end.
+/// A peer that has ended in good order is dead as well: destroy the watchdog before the last collective call of all
+/// ranks (barrier or MPI_Finalize), after which they may end.
 class Watchdog {
  public:
   struct Peer {
@@ -32,32 +32,30 @@ class Watchdog {
     ProcessId process;
   };
 
-  /// The functions are called on the watchdog's thread while the main thread runs on or is stuck, one at a time. They
-  /// must not throw, not call MPI and not destroy the watchdog; no further look is taken until they return. Each may
-  /// be empty.
+  /// The functions are called on the watchdog's thread while the main thread runs or is stuck, one at a time. They must
+  /// not throw, call MPI or destroy the watchdog; no further check is made until they return. Each may be empty.
   struct Settings {
-    std::chrono::nanoseconds stall_warning{0};  ///< 0: says nothing about stalls and stopped peers
+    std::chrono::nanoseconds stall_warning{0};  ///< 0: no reports of stalls and stopped peers
     std::vector<Peer> peers;                    ///< on this host and in this PID namespace, without this rank
-    std::chrono::milliseconds interval{100};    ///< between two looks, at least 1 ms
-    /// The main thread has not taken a turn for `seconds`, and what it is doing (current_activity()): once per stall,
-    /// and again each time the stall's length has doubled.
+    std::chrono::milliseconds interval{100};    ///< between two checks, at least 1 ms
+    /// The main thread has not taken a turn for `seconds`, and its activity (current_activity()): once per stall, and
+    /// again each time the stall's length has doubled.
     std::function<void(double seconds, const CurrentActivity& activity)> stuck;
     /// A peer is dead; once per peer.
     std::function<void(int rank)> lost;
-    /// A peer was found stopped, or waiting for its disk, at every look for longer than stall_warning; again each
-    /// time that length has doubled.
+    /// A peer was stopped, or waiting for its disk, at every check for longer than stall_warning; again each time that
+    /// length has doubled.
     std::function<void(int rank, ProcessState state, double seconds)> stopped;
   };
 
-  /// Starts the thread. Throws std::system_error where there can be none.
+  /// Starts the thread. Throws std::system_error when that fails.
   explicit Watchdog(Settings settings);
   /// Joins; returns at once unless one of the functions is running.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// This process as a whole did not run for a while until a moment ago: what has become of others meanwhile may
-  /// have come of that. Any thread.
+  /// This process as a whole did not run until a moment ago, which may explain the state of its peers. Any thread.
   [[nodiscard]] bool was_away() const { return looks_since_away_ < kAMoment; }
 
   /// The main thread takes a turn. One relaxed store, no clock call; for one thread alone.
@@ -66,10 +64,10 @@ class Watchdog {
  private:
   using Time = std::chrono::nanoseconds;
 
-  /// How long something has been so, and when that is worth telling.
+  /// How long a condition has lasted, and when to report it.
   struct Hold {
     Time since{0};
-    Time told{0};  // length at the last telling
+    Time told{0};  // length at the last report
   };
   struct WatchedPeer {
     Peer peer;
@@ -83,7 +81,7 @@ class Watchdog {
   void look_at(WatchedPeer& watched, Time now);
   bool worth_telling(Hold& hold, Time now) const;
 
-  static constexpr int kAMoment = 20;  // looks
+  static constexpr int kAMoment = 20;  // checks
 
   std::atomic<std::uint64_t> turns_{0};
   std::atomic<int> looks_since_away_{kAMoment};
@@ -98,7 +96,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable end_;
   bool ending_ = false;  // under mutex_
-  std::thread thread_;   // last: starts when all else is there
+  std::thread thread_;   // last: starts when all other members exist
 };
 
 }  // namespace eventloom

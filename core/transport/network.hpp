@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// What one rank of a run has of the others. Outlives what it opens.
+/// Access of one rank of a run to the others. Outlives the objects it opens.
 class Network {
  public:
   Network() = default;
@@ -18,9 +18,9 @@ class Network {
   virtual ~Network() = default;
 
   [[nodiscard]] virtual const Collective& ranks() const = 0;
-  /// Collective, as is destroying it: windows of all ranks, this rank's of so many bytes, which may be none.
+  /// Collective, like its destruction: opens windows on all ranks, with this many bytes on this rank, possibly none.
   [[nodiscard]] virtual std::unique_ptr<Transport> open_window(std::uint64_t bytes) = 0;
-  /// Collective, as is destroying it: messages that no other channel sees.
+  /// Collective, like its destruction: opens a channel whose messages no other channel sees.
   [[nodiscard]] virtual std::unique_ptr<MessageChannel> open_channel() = 0;
 };
 

@@ -28,8 +28,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Splits lines into fields. The first line decides what stands between them: a tab, a semicolon, a
-/// comma, or else runs of blanks.
+/// Splits lines into fields. The first line determines the separator: a tab, a semicolon, a comma, or else runs of
+/// blanks.
 class FieldSplitter {
  public:
   /// Puts the first fields of `line`, at most `limit`, into fields().
@@ -92,7 +92,7 @@ class CsvReader final : public HitReader {
   std::size_t time_column_;  ///< columns count from 1
   std::size_t channel_column_;
   std::vector<std::size_t> payload_columns_;
-  std::size_t last_column_;  ///< of those that are needed
+  std::size_t last_column_;  ///< last column that is used
   std::uint64_t skip_;
   LineReader lines_;
   FieldSplitter splitter_;
@@ -158,7 +158,7 @@ std::string_view CsvReader::field(std::size_t column) const {
 Tick CsvReader::time(std::string_view text) const {
   const auto value = parse_decimal(text);
   if (!value) {
-    reject(text, "a time: a decimal number, not negative, of at most 19 digits (skip= leaves out header lines)");
+    reject(text, "a time: a decimal number, not negative, of at most 19 digits (skip= skips header lines)");
   }
   const auto ticks = scale_.ticks(*value);
   if (!ticks) throw UserError(lines_.place() + ": " + scale_.complaint(std::string(text)));

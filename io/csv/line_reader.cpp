@@ -36,7 +36,7 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
-/// Moves what is left to the front and reads behind it; false at the end of the file.
+/// Moves the unread bytes to the front and reads more; false at the end of the file.
 bool LineReader::refill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());

@@ -20,9 +20,9 @@ class LineReader {
   /// next call. Throws UserError for a line of more than kMaxLineBytes, or when reading fails.
   bool next(std::string_view& line);
 
-  /// Number of the line last given, from 1.
+  /// Number of the current line, from 1.
   [[nodiscard]] std::uint64_t line_number() const { return line_number_; }
-  /// "path:line" of the line last given.
+  /// "path:line" of the current line.
   [[nodiscard]] std::string place() const { return path_ + ":" + std::to_string(line_number_); }
 
  private:
@@ -31,7 +31,7 @@ class LineReader {
   std::string path_;
   std::ifstream in_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  ///< [begin_, end_) of the buffer is not used yet
+  std::size_t begin_ = 0;  ///< [begin_, end_) of the buffer is unread
   std::size_t end_ = 0;
   std::uint64_t line_number_ = 0;
 };

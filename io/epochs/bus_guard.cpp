@@ -14,9 +14,9 @@ namespace eventloom {
 
 namespace {
 
-/// One mapping under watch; read by the signal handler, so of lock-free parts alone.
+/// One watched mapping; the signal handler reads it, so all members are lock-free.
 struct Watched {
-  std::atomic<std::uintptr_t> begin{0};  ///< 0: the place is free
+  std::atomic<std::uintptr_t> begin{0};  ///< 0: the slot is free
   std::atomic<std::uintptr_t> end{0};
   std::atomic<bool> lost{false};
 };
@@ -24,7 +24,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 /// More than the file descriptors that a rank has for its sources.
 std::array<Watched, 65536> watched;
-std::atomic<std::size_t> used{0};  ///< places that were ever taken
+std::atomic<std::size_t> used{0};  ///< slots that were ever taken
 struct sigaction previous;
 std::uintptr_t page_bytes = 0;
 
@@ -44,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     watched[i].lost.store(true);
     if (replace_page(info->si_addr)) return;
   }
-  // Not ours: the fault comes again and meets whoever was there before us.
+  // Not ours: the fault recurs and meets the handler that was installed before.
   sigaction(signal, &previous, nullptr);
 }
 

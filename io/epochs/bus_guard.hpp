@@ -5,11 +5,10 @@
 
 namespace eventloom {
 
-/// Keeps the process alive when a page of a mapped file cannot be read: the file was cut behind the
-/// program's back, or the disk failed. Such a page reads as zeros from then on, which no checksum
-/// takes for data, and the mapping is marked as lost.
+/// Keeps the process alive when a page of a mapped file cannot be read: the file was truncated, or the disk failed.
+/// Such a page then reads as zeros, which fail every checksum, and the mapping is marked as lost.
 ///
-/// Installs a handler for SIGBUS once per process; faults elsewhere go on to the handler before it.
+/// Installs a handler for SIGBUS once per process; other faults are passed on to the handler before it.
 class BusGuard {
  public:
   /// Watches `mapping`, whole pages of a private file mapping that outlives the guard. Throws
@@ -19,7 +18,7 @@ class BusGuard {
   BusGuard(const BusGuard&) = delete;
   BusGuard& operator=(const BusGuard&) = delete;
 
-  /// Whether a page of the mapping was lost.
+  /// Whether a page of the mapping could not be read.
   [[nodiscard]] bool lost() const;
 
  private:

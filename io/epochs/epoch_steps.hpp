@@ -8,9 +8,8 @@
 
 namespace eventloom {
 
-/// Goes once through a whole source: calls `take` with ranges of epochs, rising, in which every epoch buffer
-/// and every stretch of damage begins that the source has. Long gaps are left out. What lies before a
-/// range is forgotten.
+/// Passes once through a whole source: calls `take` with rising ranges of epochs in which all of its epoch buffers and
+/// stretches of damage begin. Long gaps are skipped. The source releases what lies before a range.
 template <class Take>
 void for_each_step(Source& source, Take take) {
   constexpr Epoch kEpochsPerStep = 512;
@@ -19,7 +18,7 @@ void for_each_step(Source& source, Take take) {
   while (at && *at < source.end_epoch().value_or(kLast)) {
     const EpochRange step{*at, *at + std::min(kEpochsPerStep, kLast - *at)};
     take(step);
-    source.forget(step.end);
+    source.release_before(step.end);
     at = source.next_beginning(step.end);
   }
 }

@@ -16,7 +16,7 @@ namespace eventloom {
 
 namespace {
 
-/// Sees every item of a buffer.
+/// Visits every item of a buffer.
 struct HitCounter {
   std::uint64_t epoch_ticks;
   std::uint64_t kept;  ///< hits that are shown
@@ -51,7 +51,7 @@ class EpochsReader {
     report_.header = header;
   }
 
-  /// Takes what a collect() of epochs from `begin` on gave.
+  /// Takes the result of a collect() of epochs from `begin` on.
   void take(const SliceData& data, Epoch begin) {
     for (const auto& piece : data.pieces) take_buffers(piece, begin);
     for (const auto& damage : data.damage) {
@@ -78,7 +78,7 @@ class EpochsReader {
   void take_buffers(std::span<const std::byte> bytes, Epoch begin) {
     while (const auto header = read_epoch_buffer_header(bytes)) {
       if (header->stored_bytes() > bytes.size()) break;
-      // One that reaches into these epochs from earlier ones has been seen with those.
+      // A buffer that reaches in from earlier epochs was counted with those.
       if (std::max(header->first_epoch, first_epoch_) >= begin) take_buffer(*header, words_of(*header, bytes));
       bytes = bytes.subspan(header->stored_bytes());
     }
@@ -96,7 +96,7 @@ class EpochsReader {
     const auto error = MarkerReader<HitCounter>(words, context, counter_).read();
     if (error) return wrong(header, fmt::format("word {}: {}", error->word, error->reason));
     if (counter_.hits - hits_before != header.n_hits) {
-      wrong(header, fmt::format("it has {} hits and says {}", counter_.hits - hits_before, header.n_hits));
+      wrong(header, fmt::format("it has {} hits, its header says {}", counter_.hits - hits_before, header.n_hits));
     }
   }
 

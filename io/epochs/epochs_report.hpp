@@ -15,7 +15,7 @@ struct RecordedHit {
   std::vector<std::uint32_t> payload;
 };
 
-/// What is in an `.epochs` file. Every checksum has been tested and every word read.
+/// Contents of an `.epochs` file. Every checksum has been verified and every word read.
 struct EpochsReport {
   StreamHeader header;
   std::uint64_t file_bytes = 0;
@@ -28,12 +28,12 @@ struct EpochsReport {
   std::uint64_t histograms = 0;  ///< multiplicity histograms
   Tick first_tick = 0;           ///< of hits; 0 without any
   Tick last_tick = 0;
-  EpochRange epochs;       ///< from the first to the last buffer
-  std::uint64_t gaps = 0;  ///< stretches in between that no buffer covers
+  EpochRange epochs;       ///< from the first buffer to the last
+  std::uint64_t gaps = 0;  ///< stretches between them that no buffer covers
   std::uint64_t epochs_in_gaps = 0;
   std::uint64_t anomalies = 0;        ///< see Source::anomalies
-  std::vector<Damage> damage;         ///< stretches that cannot be used
-  std::vector<std::string> problems;  ///< what is wrong with the file and in its buffers
+  std::vector<Damage> damage;         ///< unusable stretches
+  std::vector<std::string> problems;  ///< defects of the file and its buffers
   std::vector<RecordedHit> first_hits;
 
   [[nodiscard]] bool damaged() const {

@@ -19,8 +19,8 @@ std::uint64_t stored_bytes(const IndexEntry& entry) {
   return header.stored_bytes();
 }
 
-/// Whether the entries tile the file from `begin` on in rising epochs up to `last`, and hold the hits that
-/// the trailer names.
+/// Whether the entries tile the file from `begin` on in rising epochs up to `last`, and hold as many hits as the
+/// trailer says.
 bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   Epoch next = 0;
   std::uint64_t hits = 0;
@@ -42,15 +42,15 @@ DecodedStreamHeader read_header(const std::string& path, std::span<const std::by
   }
 }
 
-/// What is wrong with the buffer that should be `entry`; nothing when all is right.
+/// The defect of the buffer that should match `entry`; nothing when it is intact.
 std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<EpochBufferHeader>& header,
                                                            const IndexEntry& entry) {
   if (!header) return std::pair(DropCause::corrupt, "the header of an epoch buffer is damaged");
   if (header->stream_offset < entry.offset) {
-    return std::pair(DropCause::duplicate, "a copy of an earlier epoch buffer stands in place of another");
+    return std::pair(DropCause::duplicate, "a copy of an earlier epoch buffer is in place of another");
   }
   if (header->stream_offset > entry.offset) {
-    return std::pair(DropCause::out_of_order, "a later epoch buffer stands in place of another");
+    return std::pair(DropCause::out_of_order, "a later epoch buffer is in place of another");
   }
   if (header->first_epoch != entry.first_epoch || header->n_epochs != entry.n_epochs ||
       header->n_words != entry.n_words || header->n_hits != entry.n_hits || header->words_crc != entry.words_crc) {
@@ -59,7 +59,7 @@ std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<E
   return std::nullopt;
 }
 
-/// Reads a byte of each page, so that pages that cannot be read show now.
+/// Reads a byte of each page, so that unreadable pages show now.
 void touch(const std::vector<std::span<const std::byte>>& pieces) {
   constexpr std::size_t kPage = 4096;
   for (const auto& piece : pieces) {
@@ -184,8 +184,8 @@ void EpochsSource::note_given(std::uint64_t last_buffer) {
   given_hits_ = header->hits_before + header->n_hits;
 }
 
-/// The file was cut, or its disk failed, while it was being read: nothing more of it is used. What
-/// was not given out yet is damage from the middle of `epochs` on, which the slice being sent owns.
+/// The file was truncated, or its disk failed, while it was read: nothing more of it is used. Everything not yet
+/// delivered is damage from the middle of `epochs` on, which belongs to the slice being sent.
 void EpochsSource::give_up(EpochRange epochs) {
   gave_up_ = true;
   ++anomalies_;
@@ -198,13 +198,13 @@ void EpochsSource::give_up(EpochRange epochs) {
   damage_.insert(std::ranges::upper_bound(damage_, damage.first_epoch, {}, &Damage::first_epoch), damage);
   tail_damage_ = damage;
   count_lost(damage);
-  spdlog::error("{}: the file was cut or its disk failed while it was read; {} hits from epoch {} on are lost", path_,
-                damage.n_hits, damage.first_epoch);
+  spdlog::error("{}: the file became shorter or its disk failed while it was read; {} hits from epoch {} on are lost",
+                path_, damage.n_hits, damage.first_epoch);
 }
 
-/// Looks at the header alone; the words are checked where they are decoded.
+/// Checks the header alone; the words are checked where they are decoded.
 bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
-  if (index_state_ != IndexState::good) return true;  // the scan has looked
+  if (index_state_ != IndexState::good) return true;  // checked by the scan
   const auto header = read_epoch_buffer_header(file_.bytes().subspan(entry.offset));
   const auto defect = defect_of(header, entry);
   if (!defect) return true;
@@ -243,10 +243,10 @@ std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
   if (gave_up_) return next;
   const auto entry = std::ranges::lower_bound(entries_, from, {}, &IndexEntry::first_epoch);
   if (entry != entries_.end()) next = std::min(next.value_or(entry->first_epoch), entry->first_epoch);
-  return file_.lost() ? from : next;  // collect() is to find out what that means
+  return file_.lost() ? from : next;  // collect() handles that
 }
 
-void EpochsSource::forget(Epoch epoch) {
+void EpochsSource::release_before(Epoch epoch) {
   while (over_ < damage_.size() && epochs_of(damage_[over_]).end <= epoch) ++over_;
   const auto i = first_entry_ending_after(epoch);
   if (i < entries_.size()) file_.release_before(entries_[i].offset);

@@ -19,12 +19,12 @@ namespace eventloom {
 
 enum class IndexState {
   good,
-  missing,  ///< the recording was not closed: a crash, or still being written
+  missing,  ///< the recording was not closed: after a crash, or still being written
   damaged,
 };
 
-/// Replay of an `.epochs` file from memory-mapped pages, without copies. With its index the memory
-/// used does not depend on the size of the file; without it takes 32 bytes for each epoch buffer.
+/// Replays an `.epochs` file from memory-mapped pages, without copies. With an index, the memory used does not depend
+/// on the size of the file; without one, it takes 32 bytes per epoch buffer.
 class EpochsSource final : public Source {
  public:
   /// Throws UserError when the file cannot be opened or does not begin as an .epochs file does.
@@ -38,15 +38,14 @@ class EpochsSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return end_epoch_; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_damage_; }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
   [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] IndexState index_state() const { return index_state_; }
   [[nodiscard]] std::size_t buffers() const { return entries_.size(); }
-  /// What is wrong with the file, as far as it has been looked at; in words that are not checked before they are
-  /// decoded.
+  /// Defects of the file found so far, in words; those inside the words of a buffer are found when it is decoded.
   [[nodiscard]] const std::vector<StreamProblem>& problems() const { return problems_; }
 
  private:
@@ -67,20 +66,20 @@ class EpochsSource final : public Source {
   IndexState index_state_ = IndexState::good;
   std::span<const IndexEntry> entries_;  ///< in the map, or scanned_
   std::vector<IndexEntry> scanned_;
-  std::vector<Damage> damage_;  ///< not found by check(); in rising first epochs
-  std::size_t over_ = 0;        ///< so many of these are forgotten
+  std::vector<Damage> damage_;  ///< other than found by check(); in rising first epochs
+  std::size_t over_ = 0;        ///< number of these that were released
   std::optional<Damage> tail_damage_;
   Epoch first_epoch_ = 0;
   Epoch end_epoch_ = 0;
   std::uint64_t hits_ = 0;
-  Epoch given_end_ = 0;           ///< where the buffers end that were given out
+  Epoch given_end_ = 0;           ///< end of the buffers delivered
   std::uint64_t given_hits_ = 0;  ///< in the stream up to there
-  bool gave_up_ = false;          ///< the file can no longer be read
+  bool gave_up_ = false;          ///< the file has become unreadable
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;
   Complaints complaints_{path_};
   std::array<std::uint64_t, kDropCauses> lost_{};  ///< hits by cause
-  std::set<std::uint64_t> reported_;               ///< offsets of damaged buffers that were reported
+  std::set<std::uint64_t> reported_;               ///< offsets of the damaged buffers reported
 };
 
 }  // namespace eventloom

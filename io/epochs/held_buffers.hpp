@@ -12,24 +12,24 @@
 
 namespace eventloom {
 
-/// Whole stored epoch buffers one behind the other, in rising epochs, of a stream that is held in memory as it comes.
-/// The memory does not move while any of it is in use.
+/// Whole stored epoch buffers, back to back in rising epochs, of a stream that is held in memory. The memory does not
+/// move while any of it is in use.
 struct HeldBuffers {
   std::vector<std::byte> bytes;
   std::vector<IndexEntry> buffers;  ///< offsets in `bytes`; at least one while it is held
 
   [[nodiscard]] Epoch end() const { return buffers.back().epochs().end; }
-  /// First that ends behind `epoch`.
+  /// First buffer that ends after `epoch`.
   [[nodiscard]] auto first_behind(Epoch epoch) const {
     return std::ranges::upper_bound(buffers, epoch, {}, [](const auto& b) { return b.epochs().end; });
   }
-  /// First that begins at `epoch` or later.
+  /// First buffer that begins at `epoch` or later.
   [[nodiscard]] auto first_from(Epoch epoch) const {
     return std::ranges::lower_bound(buffers, epoch, {}, &IndexEntry::first_epoch);
   }
 };
 
-/// Appends all that overlaps `epochs`, of what is held in rising epochs.
+/// Appends all buffers that overlap `epochs` to a list in rising epochs.
 void collect_held(const std::deque<HeldBuffers>& held, EpochRange epochs, std::vector<std::span<const std::byte>>& out);
 
 /// First epoch from `from` on in which a buffer begins.

@@ -29,7 +29,7 @@ Json payload_words_to_json(std::uint8_t n) {
   return n == PayloadTable::kLengthInFirstWord ? Json("length in first word") : Json(n);
 }
 
-/// By system, without those that have none; one entry when all are alike.
+/// By system, without systems that have none; one entry when all are alike.
 Json payload_to_json(const PayloadTable& table) {
   Json systems = Json::object();
   if (table.any() && table == PayloadTable::uniform(table.words[0])) {
@@ -42,7 +42,7 @@ Json payload_to_json(const PayloadTable& table) {
   return systems;
 }
 
-/// What a stream's times and payload are, as words.
+/// Times and payload of a stream, as words.
 Json flags_to_json(std::uint32_t flags) {
   Json list = Json::array();
   if ((flags & kNumbered) != 0) list.push_back("times are event numbers");

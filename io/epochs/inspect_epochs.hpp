@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// What is in an `.epochs` file: file, kind, damaged, file_bytes, its header, counts of all that is in it, damage and
+/// Contents of an `.epochs` file: file, kind, damaged, file_bytes, its header, counts of all items, damage and
 /// problems, and its first `n_hits` hits as first_events. Throws UserError as read_epochs_report() does.
 nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits);
 

@@ -38,9 +38,9 @@ class Scanner {
   }
 
  private:
-  /// Buffers that were missing when a later one came, those that came since left out.
+  /// Buffers that were missing when a later one appeared, without those found since.
   struct Gap {
-    std::uint64_t end = 0;   ///< number of the buffer behind it
+    std::uint64_t end = 0;   ///< number of the buffer after it
     std::size_t damage = 0;  ///< index of its record
   };
   /// By the number of the first buffer.
@@ -52,7 +52,7 @@ class Scanner {
     std::uint64_t hits = 0;
   };
 
-  /// The header at `offset` if its buffer is all there.
+  /// The header at `offset`, if its whole buffer is in the file.
   [[nodiscard]] std::optional<EpochBufferHeader> buffer_at(std::uint64_t offset) const {
     const auto header = read_epoch_buffer_header(file_.subspan(offset));
     if (!header || header->stored_bytes() > file_.size() - offset) return std::nullopt;
@@ -66,7 +66,7 @@ class Scanner {
     if (header.sequence > next_sequence_) note_gap(header, header.first_epoch);
     count(header);
     if (header.first_epoch < end_epoch_) {
-      drop(header, DropCause::out_of_order, "an epoch buffer starts before the end of the one before it");
+      drop(header, DropCause::out_of_order, "an epoch buffer starts before the previous one ends");
       return;
     }
     scan_.entries.push_back(
@@ -82,14 +82,14 @@ class Scanner {
 
   [[nodiscard]] bool has_time(const EpochBufferHeader& header) const { return header.epochs().end - 1 <= max_epoch_; }
 
-  /// Its hits were somewhere between the buffers beside it.
+  /// Its hits lie between the neighbouring buffers.
   void take_untimed(const EpochBufferHeader& header) {
     if (!untimed_) untimed_ = {at_, 0};
     untimed_->hits += header.n_hits;
-    // The stretch up to the next buffer is damage as it is.
+    // The stretch up to the next buffer is already damage.
     if (header.sequence > next_sequence_) note_gap(header, end_epoch_);
     if (header.sequence >= next_sequence_) count(header);
-    problem("an epoch buffer reaches to epoch " + std::to_string(header.epochs().end - 1) +
+    problem("an epoch buffer extends to epoch " + std::to_string(header.epochs().end - 1) +
             ", but ticks fit 64 bits to " + std::to_string(max_epoch_) + " only; its " + std::to_string(header.n_hits) +
             " hits are lost");
   }
@@ -101,7 +101,7 @@ class Scanner {
     untimed_.reset();
   }
 
-  /// Buffers with numbers from the next one on are not where they should be: damage up to epoch `end`.
+  /// Buffers from the next number on are missing here: damage up to epoch `end`.
   void note_gap(const EpochBufferHeader& header, Epoch end) {
     const std::uint64_t lost = header.hits_before - std::min(header.hits_before, next_hits_before_);
     gaps_[next_sequence_] = {header.sequence, scan_.damage.size()};
@@ -110,15 +110,15 @@ class Scanner {
             " with " + std::to_string(lost) + " hits are not here; expected number " + std::to_string(next_sequence_));
   }
 
-  /// A number seen before: the same again, or one that was missing in front.
+  /// A number seen before: a duplicate, or one that was missing earlier.
   void take_late(const EpochBufferHeader& header) {
     const auto behind = gaps_.upper_bound(header.sequence);
     const auto found = behind == gaps_.begin() ? behind : std::prev(behind);
     if (found == behind || found->second.end <= header.sequence) {
-      drop(header, DropCause::duplicate, "an epoch buffer that was there before");
+      drop(header, DropCause::duplicate, "an epoch buffer that has been read before");
       return;
     }
-    // Its hits are counted with the gap already.
+    // Its hits are already counted with the gap.
     scan_.damage[found->second.damage].cause = DropCause::out_of_order;
     problem("epoch buffer " + std::to_string(header.sequence) + " comes after number " +
             std::to_string(next_sequence_ - 1));
@@ -143,7 +143,7 @@ class Scanner {
     const std::uint64_t from = at_;
     for (std::uint64_t offset = from + kStep; offset < file_.size(); offset += kStep) {
       if (!buffer_at(offset)) continue;
-      problem("the header of an epoch buffer is damaged; going on at offset " + std::to_string(offset));
+      problem("the header of an epoch buffer is damaged; reading continues at offset " + std::to_string(offset));
       scan_.anomalies += 1;
       at_ = offset;
       return true;
@@ -151,7 +151,7 @@ class Scanner {
     return false;
   }
 
-  /// Bytes to the end of the file that are no buffer: nobody knows how far the recording went on.
+  /// Bytes up to the end of the file that are no buffer: how far the recording went is unknown.
   void end_in_damage() {
     scan_.anomalies += 1;
     if (looks_like_index()) {
@@ -168,7 +168,7 @@ class Scanner {
     }
   }
 
-  /// An index begins with the place of the first buffer.
+  /// An index begins with the offset of the first buffer.
   [[nodiscard]] bool looks_like_index() const {
     std::uint64_t first = 0;
     if (file_.size() - at_ < sizeof first) return false;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = 1U << 20;
 
-/// Keeps the least and the greatest time of the hits it is shown.
+/// Tracks the earliest and the latest time of the hits.
 struct TimeRange {
   std::uint32_t epoch_ticks;
   Epoch open = 0;
@@ -75,7 +75,7 @@ bool is_stream_file(const std::filesystem::path& file) {
   return head.size() == sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
 }
 
-// Its beginning, by which it is known, is written at once.
+// The header, by which the file is recognised, is written at once.
 StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header, Recognise ours)
     : file_(std::make_unique<File>(path, header, ours)) {
   file_->put(encode_stream_header(header));
@@ -89,7 +89,7 @@ void StreamWriter::append(std::span<const std::byte> buffers) {
   while (!buffers.empty()) {
     auto header = read_epoch_buffer_header(buffers);
     if (!header || header->stored_bytes() > buffers.size()) {
-      throw std::invalid_argument("what is appended to a stream file must be whole epoch buffers");
+      throw std::invalid_argument("only whole epoch buffers can be appended to a stream file");
     }
     const auto stored = buffers.first(header->stored_bytes());
     const auto words = words_of(*header, stored);

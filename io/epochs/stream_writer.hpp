@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// What a finished stream file holds.
+/// Summary of a finished stream file.
 struct StreamSummary {
   std::uint64_t buffers = 0;
   std::uint64_t hits = 0;
@@ -21,23 +21,22 @@ struct StreamSummary {
   Tick last_tick = 0;
 };
 
-/// Whether the file begins as an `.epochs` file does, finished or not.
+/// Whether the file begins like an `.epochs` file, finished or not.
 bool is_stream_file(const std::filesystem::path& file);
 
-/// Writes one `.epochs` file, a PartialFile until finish() gives it its name. Errors throw UserError with file and
-/// reason.
+/// Writes one `.epochs` file, a PartialFile until finish() renames it. Errors throw UserError with file and reason.
 class StreamWriter {
  public:
-  /// `ours`: what gives way to it, finished or not.
+  /// `ours`: which files it may replace, finished or not.
   StreamWriter(const std::string& path, const StreamHeader& header, Recognise ours = is_stream_file);
-  /// Removes what is unfinished.
+  /// Removes an unfinished file.
   ~StreamWriter();
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  /// Appends whole stored epoch buffers, in rising epochs; gives them their place in this file.
+  /// Appends whole stored epoch buffers in rising epochs, and sets their place in this file.
   void append(std::span<const std::byte> buffers);
-  /// Leaves what has been written where it is, under its name for what is unfinished: readable by scanning.
+  /// Keeps the unfinished file under its partial name: readable by scanning.
   void abandon();
   /// Writes the index, waits for the disk, renames.
   StreamSummary finish();

@@ -13,7 +13,7 @@ spdlog::level::level_enum level_of(Defect kind) {
 }  // namespace
 
 void Complaints::show(Defect kind, const std::string& text, bool last) const {
-  spdlog::log(level_of(kind), "{}: {}{}", path_, text, last ? "; more of this kind are only counted" : "");
+  spdlog::log(level_of(kind), "{}: {}{}", path_, text, last ? "; further ones of this kind are only counted" : "");
 }
 
 void Complaints::sum_up() {

@@ -11,25 +11,25 @@ namespace eventloom {
 /// What can be wrong with list-mode data, or unusual.
 enum class Defect : std::uint8_t { damage, number, tdc, remark, era };
 
-/// Reports the defects of one input to standard error: of each kind the first ten, and at the end how many there
-/// were. A new era is no error, but a warning.
+/// Reports the defects of one input to standard error: the first ten of each kind, and the totals at the end. A new era
+/// is a warning, not an error.
 class Complaints {
  public:
   explicit Complaints(std::string path) : path_(std::move(path)) {}
 
-  /// `offset`: bytes in the file. `text` is put together only when it will be shown: a function without arguments.
+  /// `offset`: bytes in the file. `text`: a function without arguments, called only when its text is shown.
   template <class Text>
   void say(Defect kind, std::uint64_t offset, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
     if (n <= kShown) show(kind, "offset " + std::to_string(offset) + ": " + text(), n == kShown);
   }
-  /// Of what has no place in bytes.
+  /// For a defect that has no offset.
   template <class Text>
   void say(Defect kind, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];
     if (n <= kShown) show(kind, text(), n == kShown);
   }
-  /// The end of the file: how many were not shown.
+  /// At the end of the file: reports how many were suppressed.
   void sum_up();
 
  private:

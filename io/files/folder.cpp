@@ -15,7 +15,7 @@ std::vector<std::filesystem::path> entries_in(const std::filesystem::path& folde
     found.push_back(entry->path());
     entry.increment(error);
   }
-  if (error) throw UserError("cannot look into the folder '" + folder.string() + "': " + error.message());
+  if (error) throw UserError("cannot read the folder '" + folder.string() + "': " + error.message());
   std::ranges::sort(found);
   return found;
 }

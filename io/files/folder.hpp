@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// All that is in a folder (empty: the current one), by name. Throws UserError when it cannot be read.
+/// All entries of a folder (empty: the current one), sorted by name. Throws UserError when it cannot be read.
 std::vector<std::filesystem::path> entries_in(const std::filesystem::path& folder);
 
 }  // namespace eventloom

@@ -22,13 +22,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
+/// Ranks exit within 5 s after their launcher was killed (Open MPI 4.1).
 constexpr auto kLongestWait = std::chrono::seconds(8);
 constexpr auto kSilentWait = std::chrono::seconds(1);
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr std::string_view kLockHeader = "eventloom-lock: ";
 
-/// Who holds a lock, as the file says.
+/// The holder of a lock, as the file states it.
 std::string holder_of(const std::filesystem::path& file) {
   constexpr std::size_t kMost = 400;
   auto text = head_of(file, kMost);
@@ -38,13 +38,13 @@ std::string holder_of(const std::filesystem::path& file) {
 
 std::string text_of_this_process() { return fmt::format("{}process {} on {}\n", kLockHeader, ::getpid(), host_name()); }
 
-/// Says who holds the lock. At no time is the file without the beginning by which it is known.
+/// Writes the holder. The file keeps, at every moment, the header by which it is recognised.
 bool sign(int file, std::string_view text) {
   const auto size = static_cast<ssize_t>(text.size());
   return ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
 }
 
-/// Whoever has just made a lock is going to sign it.
+/// An empty file: its creator is about to sign it.
 bool may_become_lock(const std::filesystem::path& file) {
   return OutputLock::is_lock(file) || head_of(file, 1).empty();
 }
@@ -73,7 +73,7 @@ OutputLock::OutputLock(const std::filesystem::path& output) : path_(place_for(ou
 }
 
 bool OutputLock::take(Recognise ours) {
-  const auto text = text_of_this_process();  // an exception behind open() would leave a lock that nobody knows
+  const auto text = text_of_this_process();  // an exception after open() would leave an unsigned lock
   Descriptor open(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   const bool is_new = open.is_open();
   if (!is_new) {
@@ -84,7 +84,7 @@ bool OutputLock::take(Recognise ours) {
     if (!open.is_open() && errno == ENOENT) return false;
     if (!open.is_open()) throw UserError("cannot open '" + path_.string() + "': " + std::strerror(errno));
   }
-  // A holder takes the file away before it lets go.
+  // A holder removes the file before it unlocks it.
   if (!lock_file(open.number()) || identity_of(open.number()) != identity_of(path_)) return false;
   if (!sign(open.number(), text) && is_new) {
     const int reason = errno;

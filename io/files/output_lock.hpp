@@ -7,13 +7,12 @@
 
 namespace eventloom {
 
-/// Keeps an output, of many files and ranks maybe, to one run of the program: `<output>.lock`, which is there as long
-/// as this lives. What a process that died has left of it locks nothing. Where the file system has no locks, it does
-/// not keep others away.
+/// Keeps an output, possibly of many files and ranks, to one run of the program: `<output>.lock` exists as long as this
+/// lives. The file of a process that died locks nothing. On a file system without locks it does not keep others out.
 class OutputLock {
  public:
-  /// Waits for some seconds when another process has the lock: those of an interrupted run may still be ending. Throws
-  /// UserError that names the holder, when what has the lock's name is none, and when no lock can be made.
+  /// Waits for some seconds when another process holds the lock: an interrupted run may still be ending. Throws
+  /// UserError that names the holder, when a foreign file has the lock's name, and when no lock can be created.
   explicit OutputLock(const std::filesystem::path& output);
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;

@@ -31,7 +31,7 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-/// What has the name itself; nothing when there is none, or when that cannot be told: then opening it says why.
+/// The status of the path itself; nothing when it does not exist or cannot be examined: opening it reports why.
 std::optional<struct stat> look_at(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
@@ -43,7 +43,7 @@ void refuse_special(const fs::path& path, mode_t mode) {
 }
 
 [[noreturn]] void refuse_unknown(const fs::path& path) {
-  refuse(path, "is there already and is not a file that Eventloom may replace; choose another name, or move it away");
+  refuse(path, "exists and is not a file that Eventloom may replace; choose another name, or move it away");
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void refuse_foreign(const fs::path& path, Recognise ours) {
   if (!ours(path)) refuse_unknown(path);
 }
 
-// Not flock(), which readers by HDF5 use: a file that has just got its name would be locked to them for a moment.
+// Not flock(), which HDF5 readers use: a file that has just been renamed would be locked for them for a moment.
 bool lock_file(int descriptor) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -125,7 +125,7 @@ void remove_leftover(const fs::path& file, Recognise ours) {
   if (!open.is_open() && errno == ENOENT) return;
   if (!open.is_open()) throw UserError("cannot open '" + file.string() + "': " + std::strerror(errno));
   if (!lock_file(open.number())) refuse(file, "is being written by another process; let that end first");
-  // Its writer may have given it another name in between, and somebody else this one.
+  // Its writer may have renamed it meanwhile, and another process may have reused the name.
   if (identity_of(open.number()) == identity_of(file)) remove_own(file, ours);
 }
 

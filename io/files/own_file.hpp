@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-/// Which files are Eventloom's own. Told by what is in them, never by their names: nothing else is ever replaced or
+/// Recognises Eventloom's own files, by their contents and never by their names: no other file is ever replaced or
 /// removed.
 namespace eventloom {
 
-/// Whether a file, which is there, is one that Eventloom wrote, whole or in part.
+/// Whether an existing file was written by Eventloom, wholly or in part.
 using Recognise = bool (*)(const std::filesystem::path& file);
 
-/// Of what never gives way to another file.
+/// For files that never give way to another.
 bool is_nobodys(const std::filesystem::path& file);
 
 /// The first bytes of a file, at most `most`; empty when it cannot be read.
@@ -22,30 +22,30 @@ std::string head_of(const std::filesystem::path& file, std::size_t most);
 /// Whether the file is JSON that begins with the member "format" of this value.
 bool is_json_of(const std::filesystem::path& file, std::string_view format);
 
-/// A file by what it is rather than by its name.
+/// Identifies a file independently of its names.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
-/// Through links; nothing when there is none.
+/// Follows links; nothing when there is no such file.
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
 /// Of an open file.
 std::optional<FileIdentity> identity_of(int descriptor);
-/// Two names have the same key exactly when they are of one file, be it there or yet to come.
+/// Two names have the same key exactly when they denote one file, whether it exists or not.
 std::string file_key(const std::filesystem::path& path);
 
-/// Throws UserError when `path` is there and is not a plain file that is `ours`: nothing may be written in its place.
+/// Throws UserError when `path` exists and is not a regular file that is `ours`: it must not be replaced.
 void refuse_foreign(const std::filesystem::path& path, Recognise ours);
 
-/// Locks an open file, for this process or until the descriptor is closed. False when another has it locked; true as
-/// well where the file system has no locks.
+/// Locks an open file, for this process or until the descriptor is closed. False when another process has locked it;
+/// true also where the file system has no locks.
 bool lock_file(int descriptor);
 
-/// Removes a file that is `ours`, or empty; does nothing when there is none. Throws UserError, and removes nothing,
-/// when it is anything else.
+/// Removes a file that is `ours`, or empty; does nothing when there is none. Throws UserError, and removes nothing, for
+/// any other file.
 void remove_own(const std::filesystem::path& file, Recognise ours);
-/// The same of what a writer that died has left: throws UserError also when another process is writing it.
+/// The same for a file that a dead writer has left: throws UserError also when another process is writing it.
 void remove_leftover(const std::filesystem::path& file, Recognise ours);
 
 }  // namespace eventloom

@@ -15,13 +15,13 @@ namespace eventloom {
 
 namespace {
 
-/// Another process may take or remove the name between two looks at it.
+/// Another process may take or remove the name between two checks.
 constexpr int kAttempts = 100;
 
 /// Large enough for parallel file systems.
 constexpr std::size_t kCopyBlock = std::size_t{8} << 20;
 
-/// Fills the block, except at the end of the file. Returns how many bytes.
+/// Fills the block, except at the end of the file. Returns the number of bytes.
 std::size_t read_block(const Descriptor& in, const std::filesystem::path& name, std::span<std::byte> block) {
   std::size_t done = 0;
   while (done < block.size()) {
@@ -97,7 +97,7 @@ void PartialFile::publish() {
 
 void PartialFile::refuse_newcomer() const {
   throw UserError("'" + place_.string() +
-                  "' has come there while it was being written; it is left as it is, and what was written is in '" +
+                  "' was created by another process meanwhile; it is left as it is, and the output is in '" +
                   path_.string() + "'");
 }
 

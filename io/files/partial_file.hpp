@@ -12,16 +12,16 @@
 
 namespace eventloom {
 
-/// Behind the name of a file in the making.
+/// Suffix of a file that is being written.
 inline constexpr const char* kPartial = ".partial";
 
-/// A file in the making: `<place>.partial`, locked as long as this lives, until publish() gives it its name. It is
-/// always made anew: what a writer that died has left there is removed, anything else is refused, and so is one that
-/// another process is writing. Destroyed before publish() is called, it removes the file. All errors throw UserError
-/// that names the file.
+/// A file that is being written: `<place>.partial`, locked as long as this lives, until publish() renames it. It is
+/// always created anew: the remains of a dead writer are removed; any other file, or one that another process is
+/// writing, is refused. The destructor removes the file unless publish() was called. All errors throw UserError that
+/// names the file.
 class PartialFile {
  public:
-  /// Refuses a `place` that has anything but a plain file that is `ours`.
+  /// Refuses a `place` that exists and is not a regular file that is `ours`.
   PartialFile(std::filesystem::path place, Recognise ours);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -30,17 +30,17 @@ class PartialFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
-  /// Appends, in one go.
+  /// Appends, in one call.
   void write(std::span<const std::byte> bytes);
-  /// Makes this, which is empty yet, a copy of another file, of another file system maybe, in large writes. It begins
-  /// with `mark` until all the rest is on disk.
+  /// Makes this empty file a copy of another file, possibly on another file system, in large writes. It begins with
+  /// `mark` until everything else is on disk.
   void copy_from(const std::filesystem::path& from, std::string_view mark);
-  /// Waits until what was written is on disk, and that there is such a file.
+  /// Waits until the contents and the name are on disk.
   void sync();
-  /// After sync(): gives the file its name, replacing what had it when this was made, and waits for the disk. Refuses
-  /// what has come there since, also in this moment where there was nothing.
+  /// After sync(): renames the file, replacing the file that had its name at construction, and waits for the disk.
+  /// Refuses a file that has been created there since.
   void publish();
-  /// Leaves the file as it is.
+  /// Keeps the partial file.
   void keep() { kept_ = true; }
 
  private:
@@ -50,12 +50,12 @@ class PartialFile {
 
   std::filesystem::path place_;
   std::filesystem::path path_;
-  std::optional<FileIdentity> before_;  ///< of what has the place
+  std::optional<FileIdentity> before_;  ///< of the file at `place`
   Descriptor descriptor_;
   bool kept_ = false;
 };
 
-/// Writes a whole text file: it has its name when it is on disk. Throws UserError.
+/// Writes a whole text file, which gets its name when it is on disk. Throws UserError.
 void write_text_file(const std::filesystem::path& place, const std::string& text, Recognise ours);
 
 }  // namespace eventloom

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxChannels = 65536;  ///< the channel field of an ID m
 constexpr double kPicosecondsPerSecond = 1e12;
 constexpr double kMaxHitsPerTick = 1000;
 
-/// Mean distance of two hits in ticks.
+/// Mean spacing of hits in ticks.
 double spacing_of(const SourceUri& uri, std::uint64_t tick_ps) {
   const auto text = uri.require("rate");
   double rate = 0;

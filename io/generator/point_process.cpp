@@ -76,7 +76,7 @@ Tick PointProcess::next(RandomEngine& engine) {
   return to_tick(time_);
 }
 
-/// Bunches may overlap: a time is given out once no later bunch can come before it.
+/// Bunches may overlap: a time is delivered once no later bunch can come before it.
 double PointProcess::next_in_burst(RandomEngine& engine) {
   if (count_ == 0) time_ = kBurstTimes * spacing_ * exponential(engine);
   while (begun_.empty() || begun_.front() >= time_) {

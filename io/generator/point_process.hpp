@@ -35,8 +35,8 @@ class PointProcess {
   static constexpr int kBurstTimes = 25;
   static constexpr int kBurstTicks = 100;
 
-  /// `spacing`: mean distance of two times in ticks, above 0; need not be whole. Throws UserError
-  /// that lists the timings when there is none of that name.
+  /// `spacing`: mean distance of two times in ticks, above 0; need not be whole. Throws UserError that lists the
+  /// timings when the name is unknown.
   PointProcess(std::string_view timing, double spacing);
 
   /// The next time; the largest Tick when it does not fit.
@@ -50,7 +50,7 @@ class PointProcess {
   Timing timing_;
   double spacing_;
   double time_ = 0;            ///< of the last time; burst: start of the next bunch
-  std::uint64_t count_ = 0;    ///< times given out
+  std::uint64_t count_ = 0;    ///< times delivered
   std::vector<double> begun_;  ///< burst: heap of times, the earliest first
 };
 

@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr const char* kEndless = "HDF5 does not come to an end on it";
+constexpr const char* kEndless = "HDF5 does not terminate on it";
 constexpr rlim_t kMemory = rlim_t{4} << 30;
 constexpr std::array kDeaths = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
 
@@ -28,7 +28,7 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t most) {
   setrlimit(what, &now);
 }
 
-/// What the process has mapped: under a sanitizer far more than there is.
+/// The mappings of the process: under a sanitizer far more than the memory used.
 rlim_t mapped_bytes() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -37,18 +37,18 @@ rlim_t mapped_bytes() {
 
 [[noreturn]] void work_and_leave(const std::function<void()>& work, rlim_t mapped, std::chrono::seconds processor) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no report of MPI's or UCX's
+  for (const int death : kDeaths) std::signal(death, SIG_DFL);  // no report by MPI or UCX
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, static_cast<rlim_t>(processor.count()));
   limit(RLIMIT_AS, mapped + kMemory);
   try {
     work();
-  } catch (...) {  // the caller meets it again
+  } catch (...) {  // the caller will get it, too
   }
   _exit(0);
 }
 
-/// The status with which `child` ends, which it is made to at `deadline`; nothing when it is not known.
+/// The exit status of `child`, which is killed at `deadline`; nothing when it is unknown.
 std::optional<int> status_of(pid_t child, std::chrono::steady_clock::time_point deadline, bool& killed) {
   constexpr std::chrono::milliseconds kLongestNap{20};
   std::chrono::microseconds nap{100};

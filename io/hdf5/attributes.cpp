@@ -20,7 +20,7 @@ H5Id text_type(std::size_t bytes) {
   return type;
 }
 
-/// Texts one behind the other, all as long as the longest.
+/// Texts back to back, each padded to the longest.
 struct PackedTexts {
   std::size_t width = 1;
   std::vector<char> bytes;

@@ -8,12 +8,12 @@
 
 namespace eventloom {
 
-/// A creation list of this class for an object whose header holds no times, so that files with the same
-/// contents are the same to the byte.
+/// A creation property list of this class for an object whose header holds no times, so that files with the same
+/// contents are identical to the byte.
 H5Id timeless_list(hid_t property_class);
 
-/// Attributes of an open object: numbers of 64 bits, texts of fixed length (UTF-8, padded with
-/// zeros) and lists of them. The read functions throw UserError when there is none of that name and kind.
+/// Attributes of an open object: 64-bit numbers, fixed-length texts (UTF-8, padded with zeros) and lists of these. The
+/// read functions throw UserError when there is none of that name and kind.
 void write_attribute(hid_t object, const char* name, std::uint64_t value);
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values);
@@ -23,9 +23,9 @@ std::uint64_t read_number(hid_t object, const char* name);
 std::string read_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
-/// Names of all attributes, in the order of the alphabet.
+/// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);
-/// Copies one attribute as it is.
+/// Copies one attribute unchanged.
 void copy_attribute(hid_t from, hid_t to, const char* name);
 
 /// A whole dataset of fixed-length texts.

@@ -21,7 +21,7 @@ hid_t memory_type(ElementType type) {
   return H5T_NATIVE_UINT64;
 }
 
-/// Plain chunks are read past HDF5's cache, which would read each as a whole; compressed ones need it.
+/// Plain chunks are read bypassing HDF5's cache, which would read whole chunks; compressed ones need it.
 H5Id open_dataset(hid_t file, const std::string& path) {
   H5Id dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (dataset.get() < 0) return dataset;

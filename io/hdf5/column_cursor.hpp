@@ -15,13 +15,13 @@
 
 namespace eventloom {
 
-/// Bytes that are read of a column at a time where many columns are read side by side.
+/// Bytes of a column read at a time where many columns are read side by side.
 inline constexpr std::size_t kColumnBuffer = std::size_t{256} << 10;
 
-/// Opens an HDF5 file for reading. Throws UserError when it is not there or not HDF5.
+/// Opens an HDF5 file for reading. Throws UserError when it does not exist or is not HDF5.
 H5Id open_for_reading(const std::filesystem::path& path);
 
-/// Runs `steps`, which read the file `path`: what HDF5 cannot make sense of becomes UserError.
+/// Runs `steps`, which read the file `path`: HDF5 errors become UserError.
 template <class Steps>
 auto reading(const std::filesystem::path& path, Steps steps) {
   try {
@@ -36,7 +36,7 @@ auto reading(const std::filesystem::path& path, Steps steps) {
 /// True when the file has an object of that name.
 bool has_object(hid_t file, const std::string& path);
 
-/// Reads one dataset of one dimension from front to back through a buffer of fixed size.
+/// Reads one one-dimensional dataset from front to back through a buffer of fixed size.
 class ColumnCursor {
  public:
   /// `file_name` is for messages. Throws UserError when there is no such dataset of numbers.
@@ -45,17 +45,17 @@ class ColumnCursor {
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t rows_left() const { return rows_ - at_; }
 
-  /// The next rows as far as they are in the buffer, at least one unless there are none left. Valid
-  /// until the next call. Throws UserError when the file cannot be read.
+  /// The next rows as far as they are buffered, at least one unless none are left. Valid until the next call. Throws
+  /// UserError when the file cannot be read.
   std::span<const std::byte> peek_bytes();
   template <class T>
   std::span<const T> peek() {
     const auto bytes = peek_bytes();
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  /// `n` at most what peek() showed, or any number of rows left.
+  /// `n` at most the number of rows that peek() returned, or any number of rows left.
   void skip(std::uint64_t n);
-  /// The next row. Throws UserError behind the last.
+  /// The next row. Throws UserError after the last.
   template <class T>
   T next() {
     if (at_ == rows_) fail_behind_end();
@@ -75,7 +75,7 @@ class ColumnCursor {
   H5Id dataset_;
   std::uint64_t rows_ = 0;
   std::uint64_t at_ = 0;     ///< next row
-  std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are in the buffer
+  std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are buffered
   std::uint64_t end_ = 0;
   std::unique_ptr<std::byte[]> buffer_;
   std::optional<PlainChunks> plain_;  ///< nothing: HDF5 reads the chunks

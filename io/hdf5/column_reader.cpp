@@ -56,7 +56,7 @@ void ColumnReader::learn_type() {
   is_signed_ = !is_float_ && H5Tget_sign(type.get()) == H5T_SGN_2;
 }
 
-/// Writers leave out a filter that they lack, where it is optional, and mark the chunks.
+/// Writers skip an optional filter that they lack, and mark the chunks.
 bool ColumnReader::filter_skipped(int filter) const {
   hsize_t begin = 0;
   unsigned skipped = 0;
@@ -67,7 +67,7 @@ bool ColumnReader::filter_skipped(int filter) const {
   return !known || (skipped >> static_cast<unsigned>(filter) & 1U) != 0;
 }
 
-/// How the rows lie in the file, and whether what they are compressed with is at hand.
+/// The layout of the rows in the file, and whether their compression filter is available.
 void ColumnReader::learn_layout(const std::string& file) {
   handles_->creation = H5Id(check(H5Dget_create_plist(handles_->dataset.get()), "a dataset's layout"), H5Pclose);
   const auto layout = handles_->creation.get();
@@ -83,7 +83,7 @@ void ColumnReader::learn_layout(const std::string& file) {
   }
   if (H5Pget_layout(layout) == H5D_VIRTUAL) {
     const auto missing = missing_virtual_source(layout, file);
-    if (!missing.empty()) fail("its rows lie in " + missing + ", which is not there or does not open");
+    if (!missing.empty()) fail("its rows are in " + missing + ", which is missing or does not open");
     rows_elsewhere_ = mapped_rows(layout);
   }
   if (H5Pget_external_count(layout) > 0) {
@@ -95,12 +95,12 @@ void ColumnReader::learn_layout(const std::string& file) {
   if (H5Pget_chunk(layout, 1, &rows) != 1 || rows == 0) fail("its layout is damaged: " + hdf5_reason());
   hsize_t chunks = 0;
   if (H5Dget_num_chunks(handles_->dataset.get(), handles_->space.get(), &chunks) < 0)
-    fail("its index does not read: " + hdf5_reason());
+    fail("its chunk index cannot be read: " + hdf5_reason());
   chunk_rows_ = rows;
   chunks_ = chunks;
 }
 
-/// HDF5 keeps no chunk above 1 MiB unless told: a compressed one would be decompressed at each read.
+/// HDF5 keeps no chunk above 1 MiB by default: a compressed one would be decompressed at each read.
 void ColumnReader::keep_one_chunk(const std::string& dataset) {
   constexpr std::size_t kSlots = 101;
   constexpr std::size_t kLeast = 1U << 20;
@@ -117,12 +117,12 @@ void ColumnReader::require_written() const {
   if (chunk_rows_ != 0) {
     const std::uint64_t chunks = size_ / chunk_rows_ + (size_ % chunk_rows_ != 0 ? 1 : 0);
     if (chunks_ >= chunks - chunks / 2) return;
-    fail("of its " + std::to_string(size_) + " rows most were never written (" + std::to_string(chunks_) + " of " +
+    fail("of its " + std::to_string(size_) + " rows, most were never written (" + std::to_string(chunks_) + " of " +
          std::to_string(chunks) + " chunks are in the file)");
   }
   if (rows_elsewhere_) {
     if (*rows_elsewhere_ >= (layout == H5D_VIRTUAL ? size_ - size_ / 2 : size_)) return;
-    fail("of its " + std::to_string(size_) + " rows, which lie in other files, only " +
+    fail("of its " + std::to_string(size_) + " rows, which are in other files, only " +
          std::to_string(*rows_elsewhere_) + " were ever written");
   }
   if (size_ == 0 || layout != H5D_CONTIGUOUS) return;
@@ -138,7 +138,7 @@ std::uint64_t ColumnReader::piece_end(std::uint64_t row) const {
   return begin + std::min(chunk_rows_, size_ - begin);
 }
 
-/// Rows of a chunk that is not in the file would read as 0. A dataset without any chunk is one that holds nothing else.
+/// Rows of a missing chunk would read as 0. A dataset without any chunk holds nothing but zeros.
 void ColumnReader::require_stored(std::uint64_t from, std::size_t n) const {
   if (chunks_ == 0) return;
   for (std::uint64_t row = from; row < from + n; row = piece_end(row)) {
@@ -167,7 +167,7 @@ void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::si
 void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out) {
   out.resize(n);
   if (n == 0) return;
-  // Read as signed, so that negative numbers show; HDF5 would clip them at 0.
+  // Read as signed, to detect negative numbers; HDF5 would clip them at 0.
   read_as(is_signed_ ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, from, n, out.data());
   if (!is_signed_) return;
   const auto negative = std::ranges::find_if(out, [](std::uint64_t v) { return static_cast<std::int64_t>(v) < 0; });

@@ -10,21 +10,21 @@
 
 namespace eventloom {
 
-/// Rows of a dataset are there but cannot be read, `what()` says why: a checksum is wrong, a chunk is not where the
-/// index says, the disk fails.
+/// Rows of a dataset cannot be read, `what()` says why: a wrong checksum, a chunk that is not where the index says, a
+/// failing disk.
 class UnreadableRows : public std::runtime_error {
  public:
   UnreadableRows(const std::string& what, std::uint64_t end) : std::runtime_error(what), end_(end) {}
-  /// The rows before this one are lost along with the first that was asked for.
+  /// The rows from the first requested up to this one are lost.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
  private:
   std::uint64_t end_;
 };
 
-/// A dataset of one dimension, of any integer or floating-point type of up to 64 bits, in a file of anybody's. Keeps
-/// one chunk in memory, so that each is decompressed once when rows are read in their order. Errors throw UserError
-/// that names file and dataset, but for UnreadableRows.
+/// A one-dimensional dataset of any integer or floating-point type of up to 64 bits, in any HDF5 file. Keeps one chunk
+/// in memory, so that each is decompressed once when rows are read in order. Errors throw UserError that names file and
+/// dataset, except UnreadableRows.
 class ColumnReader {
  public:
   ColumnReader(const std::string& file, const std::string& dataset);
@@ -37,13 +37,12 @@ class ColumnReader {
   [[nodiscard]] bool is_float() const { return is_float_; }
   /// Throws UserError when most rows were never written, so that they would all read as one value.
   void require_written() const;
-  /// One past the last row that is stored in one piece with `row`.
+  /// One past the last row that is stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Elements [from, from + n). Of an integer dataset; negative ones are an error with their row. Throws
-  /// UnreadableRows.
+  /// Elements [from, from + n) of an integer dataset; negative ones are an error with their row. Throws UnreadableRows.
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
-  /// Of a floating-point dataset.
+  /// Elements [from, from + n) of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
 
  private:
@@ -60,7 +59,7 @@ class ColumnReader {
   std::string name_;
   std::unique_ptr<Handles> handles_;
   std::uint64_t size_ = 0;
-  std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are stored in one piece
+  std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
   std::uint64_t chunks_ = 0;                     ///< that are in the file
   std::optional<std::uint64_t> rows_elsewhere_;  ///< of a virtual dataset, or one in external files
   bool is_float_ = false;

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// Behind each chunk, so that both together fill whole pages.
+/// Follows each chunk, so that both together fill whole pages.
 constexpr std::size_t kChecksumBytes = 4;
 
 hid_t file_type(ElementType type) {
@@ -31,12 +31,12 @@ H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
     check(H5Pset_shuffle(list.get()), "setting the shuffle filter");
     check(H5Pset_deflate(list.get(), compress), "setting the deflate filter");
   }
-  // Last, so that it stands for the bytes in the file.
+  // Last, so that it covers the bytes in the file.
   check(H5Pset_fletcher32(list.get()), "setting the checksum filter");
   return list;
 }
 
-/// No cache of chunks: they are written whole.
+/// No chunk cache: chunks are written whole.
 H5Id access_list() {
   H5Id list(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
   check(H5Pset_chunk_cache(list.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, H5D_CHUNK_CACHE_W0_DEFAULT),
@@ -62,7 +62,7 @@ ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const
       width_(bytes_of(spec.type)),
       chunk_bytes_(std::max<std::size_t>((settings.chunk_bytes - kChecksumBytes) / 8, 1) * 8) {}
 
-/// Comes with the first value, so that the columns of a small run cost little.
+/// Created with the first value, so that the columns of a small run cost little.
 std::byte* ColumnWriter::buffer() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(chunk_bytes_ + kChecksumBytes);
   return buffer_.get();
@@ -120,7 +120,7 @@ void ColumnWriter::write_chunk() {
 
 void ColumnWriter::finish() {
   if (dataset_.get() < 0) {
-    // All there is fits into less than a chunk: the chunk shrinks to it.
+    // Everything fits into less than a chunk: the chunk shrinks to it.
     if (filled_ > 0) chunk_bytes_ = filled_;
     create(chunk_bytes_);
   }

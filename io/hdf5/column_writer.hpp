@@ -18,22 +18,22 @@ struct ColumnSettings {
   std::uint64_t tick_ps = 1000;
 };
 
-/// Appends to one dataset of one dimension. Values collect in memory and go to the file in whole
-/// chunks; a dataset shorter than a chunk gets one chunk of its own length.
+/// Appends to one one-dimensional dataset. Values are collected in memory and written in whole chunks; a dataset
+/// shorter than a chunk gets one chunk of its own length.
 class ColumnWriter {
  public:
   /// `file` must outlive the column; the group of `spec.path` must exist.
   ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const ColumnSettings& settings);
   ColumnWriter(ColumnWriter&&) noexcept = default;
 
-  /// Throws UserError when the file cannot take it.
+  /// Throws UserError when the file cannot be written.
   void append_bytes(std::span<const std::byte> bytes);
   template <class T>
   void append(std::span<const T> values) {
     expect_width(sizeof(T));
     append_bytes(std::as_bytes(values));
   }
-  /// Appends `n` values, each the result of `next()`.
+  /// Appends `n` values, each returned by `next()`.
   template <class T, class Next>
   void generate(std::size_t n, Next next) {
     expect_width(sizeof(T));
@@ -77,7 +77,7 @@ class ColumnWriter {
   H5Id dataset_;
 };
 
-/// A whole small dataset at once.
+/// Writes a whole small dataset at once.
 template <class T>
 void write_column(const OutputFile& file, const ColumnSpec& spec, std::span<const T> values) {
   ColumnWriter column(file, spec, {});

@@ -20,13 +20,13 @@ namespace eventloom {
 
 namespace {
 
-/// What HDF5 carries along in the access list.
+/// The driver's part of the access list.
 struct DriverInfo {
   int descriptor;
   WriteStatus* status;
 };
 
-/// HDF5 knows a file by the address of its first member.
+/// HDF5 identifies a file by the address of its first member.
 struct DriverFile {
   H5FD_t base{};
   int file = -1;
@@ -40,7 +40,7 @@ constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
 DriverFile& of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file); }
 const DriverFile& of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file); }
 
-/// HDF5 first tries whether the file is there already: only the attempt to create it counts.
+/// HDF5 first tests whether the file exists: only the attempt to create it counts.
 H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
   if (info == nullptr || (flags & H5F_ACC_CREAT) == 0) return nullptr;
@@ -65,7 +65,7 @@ int compare(const H5FD_t* a, const H5FD_t* b) {
   return std::less<>{}(a, b) ? -1 : 1;
 }
 
-/// As of HDF5's own driver for POSIX files; files written here are read with that one.
+/// As in HDF5's own driver for POSIX files, which reads the files written here.
 herr_t query(const H5FD_t*, unsigned long* flags) {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
            H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -81,7 +81,7 @@ herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
 
-/// What was never written reads as zeros.
+/// Bytes never written read as zeros.
 herr_t read_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const auto& file = of(base);
   auto* to = static_cast<char*>(buffer);

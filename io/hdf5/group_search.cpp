@@ -27,7 +27,7 @@ herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
   return 0;
 }
 
-/// The names in "/a/b"; empty ones are left out.
+/// The names in "/a/b"; empty ones are skipped.
 std::vector<std::string> names_in(const std::string& path) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= path.size();) {
@@ -48,7 +48,7 @@ H5Id open_object(hid_t parent, const std::string& name) {
   return H5Id(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose);
 }
 
-/// Why the index of a dataset's chunks does not read to its end; empty when it does. Closing a handle forgets reasons.
+/// Why the chunk index of a dataset cannot be read to its end; empty when it can. Closing a handle clears the reason.
 std::string index_defect(hid_t dataset) {
   const H5Id layout(H5Dget_create_plist(dataset), H5Pclose);
   const H5Id space(H5Dget_space(dataset), H5Sclose);
@@ -57,7 +57,7 @@ std::string index_defect(hid_t dataset) {
   return H5Dget_num_chunks(dataset, space.get(), &chunks) >= 0 ? std::string() : hdf5_reason();
 }
 
-/// Why the datasets of a group do not open; a dataset that is not there is for who opens it to say.
+/// Why the datasets of a group do not open; a missing dataset is reported when it is opened.
 std::string column_defect(hid_t group, std::span<const std::string> columns) {
   for (const auto& column : columns) {
     const auto exists = H5Lexists(group, column.c_str(), H5P_DEFAULT);
@@ -106,12 +106,12 @@ class GroupSearch {
     std::ranges::sort(links, {}, &Link::name);
     for (const auto& link : links) {
       const bool matches = fnmatch(part.c_str(), link.name.c_str(), 0) == 0;
-      // A hard link that leads nowhere may be one of those asked for, its name damaged.
+      // A dangling hard link may be one of those requested, its name damaged.
       if (matches || (link.is_hard && open_object(parent.get(), link.name).get() < 0)) {
         add(parent.get(), group.path, link.name, deeper);
       }
     }
-    if (!whole) deeper.push_back({below(group.path, part), "the names in it cannot be read to the end"});
+    if (!whole) deeper.push_back({below(group.path, part), "its list of names is damaged"});
   }
 
   static void add(hid_t parent, const std::string& path, const std::string& name, std::vector<FoundGroup>& deeper) {

@@ -6,12 +6,12 @@ namespace eventloom {
 
 namespace {
 
-/// Before main(): the first failing call must find it done.
+/// Runs before main(), so before the first failing call.
 [[maybe_unused]] const herr_t kPrintingOff = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 
 herr_t take_description(unsigned, const H5E_error2_t* error, void* text) {
   if (error->desc != nullptr) *static_cast<std::string*>(text) = error->desc;
-  return 1;  // the first one is the innermost
+  return 1;  // the first entry is the innermost
 }
 
 }  // namespace

@@ -8,14 +8,14 @@
 
 namespace eventloom {
 
-/// Owns one HDF5 id and closes it with the function it was given. HDF5's own error printing is off
-/// in programs that use this header: failures show in results, see check().
+/// Owns one HDF5 id and closes it with the given function. Including this header turns HDF5's own error printing off;
+/// failures show in results, see check().
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);
 
   H5Id() = default;
-  /// Takes `id` as the call that made it returned it; negative means that the call failed.
+  /// Takes `id` as returned by the call that created it; negative means that the call failed.
   H5Id(hid_t id, Close close) : id_(id), close_(close) {}
   ~H5Id() { reset(); }
   H5Id(H5Id&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
@@ -36,7 +36,7 @@ class H5Id {
   Close close_ = nullptr;
 };
 
-/// What HDF5 says of the last call that failed.
+/// HDF5's reason for the last failure.
 std::string hdf5_reason();
 
 /// The result of an HDF5 call that fails only when the program or the file's structure is wrong;

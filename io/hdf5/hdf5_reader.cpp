@@ -55,7 +55,7 @@ class Hdf5Reader final : public HitReader {
       return false;
     }
     if (take(end, block)) return true;
-    while (row_ < end) {  // what is stored elsewhere may be whole
+    while (row_ < end) {  // rows stored elsewhere may be intact
       if (!take(std::min(end, piece_end()), block)) lose_rows(block);
     }
     return true;
@@ -66,7 +66,7 @@ class Hdf5Reader final : public HitReader {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
   }
 
-  /// A channel or payload column must hold integers, as many as there are times.
+  /// A channel or payload column must hold integers, one row per time.
   void require_fit(const ColumnReader& column) const {
     if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
     if (column.size() == time_.size()) return;
@@ -74,7 +74,7 @@ class Hdf5Reader final : public HitReader {
                     "' has " + std::to_string(time_.size()));
   }
 
-  /// Appends the rows up to `end`; nothing, and false, when some cannot be read.
+  /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
   bool take(std::uint64_t end, HitBlock& block) {
     const auto hits = block.size();
     try {
@@ -110,12 +110,11 @@ class Hdf5Reader final : public HitReader {
     return end;
   }
 
-  /// The rows up to where the piece ends that did not read.
+  /// The unreadable rows up to the end of the piece.
   void lose_rows(HitBlock& block) {
     const auto rows = failure_.end - row_;
-    complaints_.say(Defect::damage, [&] {
-      return fmt::format("the rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason);
-    });
+    complaints_.say(Defect::damage,
+                    [&] { return fmt::format("rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason); });
     Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == time_.size()};
     loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
     add_loss(block, loss);
@@ -162,7 +161,7 @@ class Hdf5Reader final : public HitReader {
   std::vector<ColumnReader> payload_;
   StreamHeader header_;
   std::uint64_t row_ = 0;
-  /// Why rows from row_ on did not read, and where the next piece begins.
+  /// Why rows from row_ on could not be read, and where the next piece begins.
   struct Failure {
     std::string reason;
     std::uint64_t end = 0;

@@ -14,10 +14,10 @@ namespace eventloom {
 /// hdf5:PATH?group=/dom_1&time=time&channel=channel[&payload=tot][&unit=ns][&round=down|nearest][&reorder=N]: datasets
 /// of one group of any HDF5 file.
 ///
-/// Throws UserError when a key is wrong, or the file cannot be opened or is not what the URI says.
+/// Throws UserError when a key is wrong, or when the file cannot be opened or does not match the URI.
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base);
 
-/// The datasets that it reads from each group.
+/// The datasets read from each group.
 std::vector<std::string> hdf5_columns(const SourceUri& uri);
 
 }  // namespace eventloom

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Names and meanings of what stands in run.h5, in part files and in merged files: the one place
-/// that says how fields map to datasets (design contract, section 6).
+/// Names and meanings of the datasets in run.h5, part files and merged files: the one place that maps fields to
+/// datasets (design contract, section 6).
 namespace eventloom {
 
 inline constexpr const char* kRunFormat = "eventloom-run";
@@ -15,11 +15,11 @@ inline constexpr const char* kPartFormat = "eventloom-part";
 inline constexpr const char* kMergedFormat = "eventloom-merged";
 inline constexpr std::uint64_t kOutputVersion = 1;
 
-/// Sources beyond this number do not have a bit of their own in the masks of missing sources.
+/// Sources beyond this number share the last bit of the masks of missing sources.
 inline constexpr std::size_t kMaskedSources = 64;
 
-/// Measured with 14 bytes a hit: between 0.25 and 4 MiB writing and reading in one go are about
-/// equally fast; jumping about costs time in proportion to the chunk. Large enough for parallel file systems.
+/// Measured with 14 bytes a hit: between 0.25 and 4 MiB sequential writing and reading are about equally fast; random
+/// access costs time in proportion to the chunk. Large enough for parallel file systems.
 inline constexpr std::size_t kDefaultChunkBytes = std::size_t{512} << 10;
 
 enum class ElementType { u16, u32, u64 };
@@ -27,13 +27,13 @@ constexpr std::size_t bytes_of(ElementType type) {
   return type == ElementType::u16 ? 2 : type == ElementType::u32 ? 4 : 8;
 }
 
-/// One dataset of one dimension. Texts become attributes of the dataset; empty ones are left out.
+/// One one-dimensional dataset. Texts become attributes of the dataset; empty ones are omitted.
 struct ColumnSpec {
   std::string path;
   ElementType type;
   std::string meaning;
   bool ticks = false;     ///< counts ticks: gets `units` and `tick_ps`
-  std::string bits = {};  ///< what the bits of the number stand for
+  std::string bits = {};  ///< meaning of the bits of the number
 };
 
 /// Indices into event_columns(), hit_columns() and ledger_columns().

@@ -123,7 +123,7 @@ void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo
     const auto [slice, chain] = heads.top();
     heads.pop();
     if (last && slice <= *last) {
-      throw UserError("slice " + std::to_string(slice) + " stands in two part files in '" + folder.string() +
+      throw UserError("slice " + std::to_string(slice) + " is in two part files in '" + folder.string() +
                       "': they are not all of one run");
     }
     last = slice;

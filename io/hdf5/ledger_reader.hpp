@@ -30,13 +30,12 @@ class LedgerReader {
   std::uint64_t offset_ = 0;
 };
 
-/// Parts in an order in which their slices rise, split into as few such chains as can be: as many
-/// as there are parts that overlap. Parts without slices are left out.
+/// Splits the parts into as few chains with rising slices as possible: as many as there are overlapping parts. Parts
+/// without slices are omitted.
 std::vector<std::vector<PartInfo>> chains_of(std::span<const PartInfo> parts);
 
-/// Hands over the ledger rows of all parts in the order of slices. Reads through small buffers, and
-/// holds as many parts open as there are chains. Throws UserError when a part is missing or does
-/// not have the slices that it is listed with.
+/// Delivers the ledger rows of all parts in the order of slices. Reads through small buffers, and holds as many parts
+/// open as there are chains. Throws UserError when a part is missing or does not have the slices listed for it.
 void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo> parts,
                    const std::function<void(const LedgerEntry&)>& take);
 

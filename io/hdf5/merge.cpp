@@ -25,7 +25,7 @@ constexpr std::size_t kReadAhead = std::size_t{256} << 20;
 constexpr std::size_t kMinBuffer = std::size_t{16} << 10;
 constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
 
-/// What is buffered of each chain of parts is shared out evenly over its columns.
+/// The buffer of each chain of parts is divided evenly among its columns.
 std::size_t buffer_bytes(std::size_t chains) {
   constexpr std::size_t columns = std::size_t{kEventColumns} + kHitColumns + 2;
   return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
@@ -67,7 +67,7 @@ class PartReader {
   }
   Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
 
-  /// Copies the events before `limit`, as far as they are in the buffer, and at least one.
+  /// Copies the events before `limit` that are buffered, and at least one.
   void copy_before(Tick limit, EventTables& out) {
     const auto times = events_[kEventTime].peek<Tick>();
     const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
@@ -90,8 +90,8 @@ class PartReader {
   }
 
  private:
-  /// How many events can be copied until the last of them fills a chunk of any column: at least one. Chunks
-  /// thus get their places in the file in an order that does not depend on how the events lie in parts.
+  /// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
+  /// chunks in the file thus does not depend on how the events are spread over parts.
   [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const EventTables& out) {
     std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
     for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
@@ -171,7 +171,7 @@ class Chain {
   std::optional<PartReader> reader_;
 };
 
-/// Whatever can be known to be wrong before an hour of copying.
+/// Finds all errors that can be known before an hour of copying.
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
@@ -231,7 +231,7 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
   if (!run.record.closed) {
     throw UserError(
         "'" + run_file.string() +
-        "': the run is still going on or was interrupted; only a closed run can be merged: finish it with the "
+        "': the run is still running or was interrupted; only a closed run can be merged: finish it with the "
         "command that began it and --resume");
   }
   const auto folder = run_file.parent_path();

@@ -11,12 +11,12 @@ struct MergeResult {
   std::uint64_t bytes = 0;  ///< of the merged file
 };
 
-/// Merges the part files of a closed run into one file with the same groups, events in time order,
-/// ledger in slice order, and with the attributes and sources of run.h5. The contents do not depend
-/// on how the events were spread over parts. Memory is bounded: reads ahead about 256 MiB in all.
+/// Merges the part files of a closed run into one file with the same groups, events in time order, ledger in slice
+/// order, and with the attributes and sources of run.h5. The contents do not depend on how the events were spread over
+/// parts. Memory is bounded: reads ahead about 256 MiB in all.
 ///
-/// Throws UserError when the run is not closed, when a part is missing or not as listed, when the
-/// output cannot be written; nothing stands under the output's name then that did not before.
+/// Throws UserError when the run is not closed, when a part is missing or not as listed, or when the output cannot be
+/// written; the output's name is then unchanged.
 MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output, unsigned compress);
 
 }  // namespace eventloom

@@ -22,7 +22,7 @@ std::string output_format_of(const std::filesystem::path& file) {
     auto format = read_text(open.get(), "format");
     if (format == kRunFormat || format == kPartFormat || format == kMergedFormat) return format;
   } catch (const std::exception&) {
-    // What cannot be read proves nothing.
+    // An unreadable file proves nothing.
   }
   return {};
 }

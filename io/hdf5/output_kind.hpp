@@ -3,18 +3,18 @@
 #include <filesystem>
 #include <string>
 
-/// Which HDF5 files are Eventloom's, by what they say of themselves.
+/// Recognises Eventloom's HDF5 files by their contents.
 namespace eventloom {
 
-/// kRunFormat, kPartFormat or kMergedFormat; empty for any other file, also for one that cannot be read.
+/// kRunFormat, kPartFormat or kMergedFormat; empty for any other or unreadable file.
 std::string output_format_of(const std::filesystem::path& file);
 
 /// For Recognise.
 bool is_run_file(const std::filesystem::path& file);
 bool is_part_file(const std::filesystem::path& file);
-/// Also one that was being written.
+/// Also a part that is being written.
 bool is_merged_file(const std::filesystem::path& file);
-/// Any of these, or one that was being written.
+/// Any of these, also one that is being written.
 bool is_own_hdf5(const std::filesystem::path& file);
 
 }  // namespace eventloom

@@ -68,7 +68,7 @@ LedgerSummary read_ledger(const OpenFile& open) {
   return summary;
 }
 
-/// Events rise in time and their hits follow one another without a gap to the last one.
+/// Events rise in time, and their hits follow one another without a gap up to the last one.
 void check_events(const OpenFile& open, OutputSummary& summary) {
   auto times = open.column(event_columns()[kEventTime]);
   auto counts = open.column(event_columns()[kEventHits]);
@@ -83,7 +83,8 @@ void check_events(const OpenFile& open, OutputSummary& summary) {
     const auto time = times.next<Tick>();
     const auto next = offsets.next<std::uint64_t>();
     if ((last && time <= *last) || next - offset != counts.next<std::uint32_t>()) {
-      summary.problems.push_back(fmt::format("event {} is out of order or has another number of hits than it says", i));
+      summary.problems.push_back(
+          fmt::format("event {} is out of order or does not have the number of hits it states", i));
       return;
     }
     last = time;
@@ -99,7 +100,7 @@ void check_payload(const OpenFile& open, OutputSummary& summary) {
   summary.payload_words = open.column(payload_column()).rows();
   auto offsets = open.column(first_payload_column(), kSmallBuffer);
   if (offsets.rows() != summary.hits + 1) {
-    summary.problems.emplace_back("/hits/first_payload does not have one row more than there are hits");
+    summary.problems.emplace_back("/hits/first_payload must have one row more than there are hits");
     return;
   }
   offsets.skip(summary.hits);
@@ -115,7 +116,7 @@ void read_tables(const OpenFile& open, OutputSummary& summary) {
   summary.hits = open.column(hit_columns()[kHitTime]).rows();
   for (const auto& spec : hit_columns()) {
     if (open.column(spec).rows() != summary.hits)
-      summary.problems.push_back(spec.path + " has another length than /hits/time");
+      summary.problems.push_back(spec.path + " differs in length from /hits/time");
   }
   check_events(open, summary);
   check_payload(open, summary);
@@ -160,7 +161,7 @@ void read_run(const std::filesystem::path& path, OutputSummary& summary) {
     summary.hits += part.hits;
   }
   if (!run.record.closed) {
-    summary.problems.emplace_back("the run is not closed: it is still going on or was interrupted");
+    summary.problems.emplace_back("the run is not closed: it is still running or was interrupted");
   } else if (totals.events != summary.events || totals.slices != summary.ledger.rows ||
              totals.hits_in != ledger.hits_in || totals.hits_in_events != ledger.hits_in_events ||
              totals.hits_outside != ledger.hits_outside || totals.hits_rejected != ledger.hits_rejected ||

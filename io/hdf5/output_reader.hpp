@@ -18,12 +18,12 @@ using AttributeValue = std::variant<std::uint64_t, std::string, std::vector<std:
 
 struct LedgerSummary {
   std::uint64_t rows = 0;
-  LedgerRow sum;  ///< of the numbers of hits
+  LedgerRow sum;  ///< sums over the ledger
   std::uint64_t rows_unbalanced = 0;
   std::uint64_t rows_with_missing_sources = 0;
 };
 
-/// What is in run.h5, a part or a merged file, and whether it agrees with itself.
+/// Contents of run.h5, a part or a merged file, and whether they are consistent.
 struct OutputSummary {
   std::string format;  ///< kRunFormat, kPartFormat or kMergedFormat
   std::vector<std::pair<std::string, AttributeValue>> attributes;
@@ -33,7 +33,7 @@ struct OutputSummary {
   LedgerSummary ledger;
   std::vector<SourceRecord> sources;  ///< not of a part
   std::vector<PartInfo> parts;        ///< of run.h5
-  std::vector<std::string> problems;  ///< what does not agree, a line each
+  std::vector<std::string> problems;  ///< inconsistencies, a line each
 };
 
 struct OutputHit {

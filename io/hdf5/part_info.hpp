@@ -23,10 +23,10 @@ struct PartInfo {
 /// `<stem of run_file>.part-<writer, 4 digits>-<segment, 4 digits>.h5`
 std::string part_name(const std::filesystem::path& run_file, std::uint32_t writer, std::uint32_t segment);
 
-/// Whether a text is a number as it stands in names of parts and of their lists.
+/// Whether a text is a number as used in the names of parts and of their lists.
 bool is_part_number(std::string_view text);
 
-/// Whether a text, which may come from anywhere, is such a name, of whatever run: no path to another folder.
+/// Whether an untrusted text is the name of a part of any run: no path to another folder.
 bool is_part_name(std::string_view name);
 
 }  // namespace eventloom

@@ -23,7 +23,7 @@
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "io/files/durable.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/hdf5/totals_json.hpp"
 
@@ -31,7 +31,7 @@ namespace eventloom {
 
 namespace {
 
-/// Ranks are gone 5 s after their launcher was killed (Open MPI 4.1).
+/// Ranks exit within 5 s after their launcher was killed (Open MPI 4.1).
 constexpr auto kLongestListWait = std::chrono::seconds(20);
 constexpr auto kSilentListWait = std::chrono::seconds(1);
 constexpr auto kListLook = std::chrono::milliseconds(20);
@@ -87,7 +87,7 @@ std::optional<Line> split(std::string_view text) {
   return Line{*checksum, text.substr(kChecksumDigits + 1)};
 }
 
-/// The checksum behind which `line` belongs, when it proves itself behind that one.
+/// The checksum that `line` follows, when the line is intact.
 std::optional<std::uint32_t> predecessor(const Line& line) {
   const auto json = Json::parse(line.json, nullptr, false);
   if (!json.is_object() || !json.contains("after") || !json["after"].is_string()) return std::nullopt;
@@ -95,32 +95,32 @@ std::optional<std::uint32_t> predecessor(const Line& line) {
   return after && checksum_of(*after, line.json) == line.checksum ? after : std::nullopt;
 }
 
-/// Whether `line` proves itself up to some point behind which it goes on: its end was overwritten.
+/// Whether a prefix of `line` is an intact line: its end was overwritten.
 bool runs_on(const Line& line, std::uint32_t chain) {
   for (auto at = line.json.find('}'); at != std::string_view::npos; at = line.json.find('}', at + 1)) {
-    // A single byte more may be the end of the last line, which did not get to the disk.
+    // One byte more may be the line's own end, which did not get to the disk.
     if (at + 2 < line.json.size() && checksum_of(chain, line.json.substr(0, at + 1)) == line.checksum) return true;
   }
   return false;
 }
 
-/// What is wrong with a line that does not prove itself, when it cannot come of writing it in part.
+/// The defect of a line that is not intact, when a partial write cannot explain it.
 std::optional<std::string> damage_of(const Line& line, std::uint32_t chain) {
   if (const auto after = predecessor(line)) {
-    return fmt::format("the line belongs behind the one with checksum {:08x}, not {:08x}", *after, chain);
+    return fmt::format("the line belongs after the one with checksum {:08x}, not {:08x}", *after, chain);
   }
   if (runs_on(line, chain)) return "the end of the line was expected before what follows";
   return std::nullopt;
 }
 
 std::string read_all(const std::filesystem::path& path) {
-  FileWindow window(path.string());
-  const auto bytes = window.front(static_cast<std::size_t>(window.size()));
-  if (bytes.size() < window.size()) throw UserError("cannot read '" + path.string() + "': " + window.failure());
-  return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(window.size())};
+  FileReader file(path.string());
+  const auto bytes = file.front(static_cast<std::size_t>(file.size()));
+  if (bytes.size() < file.size()) throw UserError("cannot read '" + path.string() + "': " + file.failure());
+  return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(file.size())};
 }
 
-/// Goes through the lines of a list, which must prove themselves.
+/// Goes through the lines of a list, which must be intact.
 class ListReader {
  public:
   ListReader(const std::filesystem::path& path, std::string_view text) : path_(path), text_(text) {}
@@ -150,7 +150,7 @@ class ListReader {
     return false;
   }
 
-  /// `end`: of the line, or of the list. False when the line was not written whole, which only the last can be.
+  /// `end`: of the line, or of the list. False when the line was not written completely, which only the last can be.
   bool take(std::size_t end) {
     const auto line = split(text_.substr(list_.good_bytes, end - list_.good_bytes));
     const auto expected = line ? checksum_of(list_.chain, line->json) : 0;
@@ -189,7 +189,7 @@ class ListReader {
 
   [[noreturn]] void refuse(const std::string& why) const {
     throw UserError(fmt::format(
-        "'{}' is damaged, line {} at byte {}: {}; restore it, or begin anew with --force in place of --resume",
+        "'{}' is damaged, line {} at byte {}: {}; restore it, or start over with --force instead of --resume",
         path_.string(), line_, list_.good_bytes, why));
   }
 
@@ -199,14 +199,14 @@ class ListReader {
   std::size_t line_ = 1;
 };
 
-/// The line of a part behind one whose checksum is `chain`, which becomes that of the line.
+/// The line of a part after one whose checksum is `chain`, which becomes that of the new line.
 std::string line_of(const FinishedPart& part, std::uint32_t& chain) {
   const auto json = to_json(part, chain).dump();
   chain = checksum_of(chain, json);
   return fmt::format("{:08x} {}\n", chain, json);
 }
 
-/// 0, or the number of the error.
+/// Returns 0, or the error number.
 int write_at(int file, std::string_view text, std::uint64_t offset) {
   while (!text.empty()) {
     const auto written = ::pwrite(file, text.data(), text.size(), static_cast<off_t>(offset));
@@ -292,7 +292,7 @@ void PartList::wait_for_writer(const std::filesystem::path& path) {
     const auto waited = steady_clock::now() - begun;
     if (waited > kLongestListWait) refuse_held(path);
     if (!told && waited > kSilentListWait) {
-      spdlog::info("{}: waiting for its writer, of an earlier run, to end", path.string());
+      spdlog::info("{}: waiting for its writer from an earlier run to end", path.string());
       told = true;
     }
     std::this_thread::sleep_for(kListLook);

@@ -28,7 +28,7 @@ void write_part_attributes(hid_t file, const PartWriterSettings& settings, const
   write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
 }
 
-/// Bytes that a slice adds to the datasets, near enough to end segments by.
+/// Approximate bytes that a slice adds to the datasets, to decide when a segment ends.
 std::uint64_t bytes_of(const BuiltSlice& slice) {
   return slice.events.size() * 48 + slice.hits.size() * 14 + slice.hits.payload_words.size() * 8 +
          slice.hits.payload.size() * 4 + 96;
@@ -109,7 +109,7 @@ void PartWriter::open_segment() {
 
 void PartWriter::write(const BuiltSlice& slice) {
   if (failed_) throw std::logic_error("a part writer used after it failed");
-  failed_ = true;  // unless all of what follows succeeds
+  failed_ = true;  // unless everything below succeeds
   append(slice);
   const auto age = std::chrono::steady_clock::now() - segment_->begun;
   if (segment_->data_bytes >= settings_.segment_bytes || age >= settings_.segment_time) end_segment();
@@ -163,7 +163,7 @@ const std::vector<FinishedPart>& PartWriter::finished() {
   try {
     wait_for_disk();
   } catch (const UserError&) {
-    // Another error has been reported before; this part is not finished either.
+    // Another error has been reported; this part is not finished either.
   }
   return finished_;
 }

@@ -19,39 +19,39 @@
 namespace eventloom {
 
 struct PartWriterSettings {
-  std::filesystem::path run_file;  ///< run.h5; the parts stand beside it
+  std::filesystem::path run_file;  ///< run.h5; the parts are in the same folder
   std::uint32_t writer = 0;
   std::uint32_t first_segment = 0;
   TimeBase base = {};
-  std::size_t n_sources = 1;  ///< of the run; decides whether the list of missing sources is written
+  std::size_t n_sources = 1;  ///< of the run; determines whether the list of missing sources is written
   bool with_payload = false;
   unsigned compress = 0;  ///< deflate level 1 to 9, with shuffle; 0 = off
-  /// A part ends with the slice in which its data, before compression, reach this size, or with the
-  /// first that comes when it is older than `segment_time`.
+  /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
+  /// it is older than `segment_time`.
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;
   std::chrono::nanoseconds segment_time = std::chrono::hours(1);
-  std::filesystem::path scratch = {};      ///< where parts are written before they go to their place; empty: in place
+  std::filesystem::path scratch = {};      ///< where parts are written before they are moved; empty: in place
   std::optional<PartListPlace> list = {};  ///< nothing: no list of finished parts is kept
   std::size_t chunk_bytes = kDefaultChunkBytes;
 };
 
-/// Writes the events of one writer to part files. A part gets its final name when it is whole and
-/// on disk, and in the list; the one being written is removed when the writer is destroyed without close().
+/// Writes the events of one writer to part files. A part gets its final name when it is complete, on disk, and in the
+/// list; destroying the writer without close() removes the part being written.
 ///
-/// After an exception it can only be asked for finished() and destroyed. The wait for the disk at the end
-/// of a part happens on a thread of its own that makes no HDF5 calls.
+/// After an exception only finished() and the destructor may be called. The wait for the disk at the end of a part
+/// happens on a thread of its own that makes no HDF5 calls.
 class PartWriter final : public EventSink {
  public:
-  /// Creates the first part, so that a folder that cannot be written shows at once (UserError).
+  /// Creates the first part, so that an unwritable folder shows at once (UserError).
   explicit PartWriter(PartWriterSettings settings);
   ~PartWriter() override;
 
   void write(const BuiltSlice& slice) override;
 
-  /// Ends the last part and waits for the disk. A writer that never had slices leaves one part without
-  /// rows. Returns all parts of this writer. Call once; throws UserError when the disk does not take it.
+  /// Ends the last part and waits for the disk. A writer without slices leaves one part without rows. Returns all parts
+  /// of this writer. Call once; throws UserError when the disk fails.
   std::vector<PartInfo> close();
-  /// The parts of this writer that are finished; after close() or an exception. Waits for the disk.
+  /// The finished parts of this writer; after close() or an exception. Waits for the disk.
   const std::vector<FinishedPart>& finished();
 
  private:

@@ -56,14 +56,14 @@ std::uint64_t PlainChunks::read(std::uint64_t row, std::uint64_t n, std::span<st
   read_bytes(address_ + first * width_, bytes);
   if (summed_ == first * width_) add(bytes);
   if (first + rows < chunk_rows_ && row + rows < rows_) return rows;
-  // Behind the last row of all a chunk is filled up.
+  // The last chunk is padded after the last row.
   std::array<std::byte, kBlock> rest;
   sum_up_to(chunk_rows_ * width_, rest);
   expect_checksum();
   return rows;
 }
 
-/// What is passed over belongs to the sum of its chunk, too.
+/// Skipped bytes are part of the chunk's checksum, too.
 void PlainChunks::sum_up_to(std::uint64_t end, std::span<std::byte> buffer) {
   while (summed_ < end) {
     const auto bytes = buffer.first(std::min<std::uint64_t>(buffer.size(), end - summed_));
@@ -84,7 +84,7 @@ void PlainChunks::enter(std::uint64_t chunk) {
   hsize_t stored = 0;
   const auto told = H5Dget_chunk_info_by_coord(dataset_, &start, &mask, &address, &stored);
   if (told < 0 || address == HADDR_UNDEF || mask != 0 || stored != chunk_rows_ * width_ + sizeof(std::uint32_t)) {
-    fail("no chunk where row " + std::to_string(start) + " should be");
+    fail("no chunk found where row " + std::to_string(start) + " should be");
   }
   chunk_ = chunk;
   address_ = address;

@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// Reads a dataset whose chunks lie in the file as they are, each with its Fletcher-32 behind it, and checks that. Past
-/// HDF5, which would hold a whole chunk of every column, and whose checksum is slow.
+/// Reads a dataset whose chunks are stored unfiltered, each followed by its Fletcher-32, and verifies that. Bypasses
+/// HDF5, which would hold a whole chunk of every column and whose checksum is slow.
 class PlainChunks {
  public:
   /// Nothing when the chunks of the dataset are of another kind, or its values not of `type`. File and dataset must
@@ -20,7 +20,7 @@ class PlainChunks {
   static std::optional<PlainChunks> of(hid_t file, hid_t dataset, hid_t type, std::uint64_t rows, std::string name);
 
   /// Reads rows [row, row + n) as far as they are in the chunk of the first; returns how many. Throws UserError when
-  /// the file cannot be read, or when the checksum of a chunk is wrong, which shows when its last row is read.
+  /// the file cannot be read, or when the checksum of a chunk is wrong, which is checked with its last row.
   std::uint64_t read(std::uint64_t row, std::uint64_t n, std::span<std::byte> buffer);
 
  private:
@@ -38,9 +38,9 @@ class PlainChunks {
   std::size_t width_ = 0;
   std::uint64_t rows_ = 0;
   std::uint64_t chunk_rows_ = 0;
-  std::optional<std::uint64_t> chunk_;  ///< the one that is being read
-  std::uint64_t address_ = 0;           ///< of it in the file
-  std::uint64_t summed_ = 0;            ///< bytes of it in `sum_`
+  std::optional<std::uint64_t> chunk_;  ///< the chunk being read
+  std::uint64_t address_ = 0;           ///< of the chunk in the file
+  std::uint64_t summed_ = 0;            ///< bytes of the chunk in `sum_`
   Fletcher32 sum_;
 };
 

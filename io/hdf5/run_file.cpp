@@ -31,7 +31,7 @@ const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of ev
 const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
 
-/// Names of the totals and where they stand in the record; drop causes apart.
+/// Names of the totals and their members in the record; drop causes are separate.
 struct TotalAttribute {
   const char* name;
   std::uint64_t RunTotals::*field;
@@ -87,7 +87,7 @@ void write_record(hid_t root, const RunRecord& record) {
   }
 }
 
-/// One value of every element of a list, as a column.
+/// One member of every element of a list, as a column.
 template <class T, class Items, class Field>
 void write_fields(const OutputFile& file, const ColumnSpec& spec, const Items& items, Field field) {
   std::vector<T> values;

@@ -19,10 +19,10 @@ struct SourceRecord {
   std::string uri;
   InputFile input;
   std::uint32_t id = 0;     ///< source id recorded in its stream
-  std::string description;  ///< what the stream says of itself: what its channels and payload words are
+  std::string description;  ///< what its channels and payload words are, as the stream states it
 };
 
-/// What run.h5 says of a run as a whole: attributes of its root.
+/// Attributes of run.h5's root, which describe the run as a whole.
 struct RunRecord {
   bool closed = false;  ///< the run ended and all parts are listed
   std::string setup;    ///< INI text of --print-config
@@ -47,12 +47,11 @@ struct RunFile {
   std::vector<PartInfo> parts;
 };
 
-/// Writes run.h5 anew, in one step: a reader sees the old file or the new one. The parts must
-/// stand beside it; their ledgers are merged into one. Throws UserError when it cannot be written
-/// or when a part is missing or not as listed.
+/// Replaces run.h5 atomically: a reader sees the old file or the new one. The parts must be in the same folder; their
+/// ledgers are merged into one. Throws UserError when it cannot be written or when a part is missing or not as listed.
 void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts);
 
-/// Throws UserError when the file is not run.h5 of a version that this program knows.
+/// Throws UserError when the file is not a run.h5 of a known version.
 RunFile read_run_file(const std::filesystem::path& path);
 
 /// The run file and its parts.

@@ -28,14 +28,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Takes `start` and `end` off `text` if it has both.
+/// Strips `start` and `end` off `text` if it has both.
 bool strip(std::string_view& text, std::string_view start, std::string_view end) {
   if (text.size() < start.size() + end.size() || !text.starts_with(start) || !text.ends_with(end)) return false;
   text = text.substr(start.size(), text.size() - start.size() - end.size());
   return true;
 }
 
-/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial` behind it.
+/// `<stem>.part-<digits>-<digits>.h5`, with or without `.partial`.
 bool is_part_of(const std::string& stem, std::string_view name) {
   strip(name, "", kPartial);
   return is_part_name(name) && name.substr(0, name.rfind(".part-")) == stem;
@@ -46,7 +46,7 @@ bool is_list_of(const std::string& stem, std::string_view name) {
   return strip(name, stem + ".part-", ".list") && is_part_number(name);
 }
 
-/// That, being written anew.
+/// The list while it is being rewritten.
 bool is_unfinished_list_of(const std::string& stem, std::string_view name) {
   return strip(name, "", kPartial) && is_list_of(stem, name);
 }
@@ -70,14 +70,14 @@ void remove_if_own(const fs::path& file) {
   throw UserError(fmt::format("'{}' is damaged: '{}' is not the name of a part of this run", list.string(), name));
 }
 
-/// The file that holds a listed part: under its name, or still as it was written.
+/// The file of a listed part: under its final or its partial name.
 fs::path file_of(const fs::path& folder, const PartInfo& part) {
   std::error_code error;
   const auto place = folder / part.name;
   return fs::exists(fs::symlink_status(place, error)) ? place : fs::path(place.string() + kPartial);
 }
 
-/// Keeps what is no part any more under a name that nothing uses; there may be nothing.
+/// Renames a file that no longer is a part to an unused name; there may be no file.
 void set_aside(const fs::path& file, const std::string& why) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error))) return;
@@ -88,7 +88,7 @@ void set_aside(const fs::path& file, const std::string& why) {
   spdlog::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
 }
 
-/// Takes the damaged parts out of the work and out of the list of their writer.
+/// Removes the damaged parts from the work and from the list of their writer.
 void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts& damaged) {
   std::set<std::uint32_t> writers;
   for (const auto& part : work.parts) {
@@ -130,7 +130,7 @@ FinishedWork read_finished_work(const fs::path& run_file) {
     PartList::wait_for_writer(path);
     auto list = read_part_list(path);
     if (list.torn_bytes != 0) {
-      spdlog::info("{}: an entry that was being written does not count, its part is built again", path.string());
+      spdlog::info("{}: an incomplete entry does not count; its part is built again", path.string());
     }
     const auto number = path.stem().string().substr(stem.size() + 6);
     for (const auto& part : list.parts) {
@@ -148,7 +148,7 @@ std::optional<std::string> damage_of_part(const fs::path& run_file, const PartIn
   const auto file = file_of(folder_of(run_file), part);
   std::error_code error;
   const auto bytes = fs::file_size(file, error);
-  if (error) return "is not there";
+  if (error) return "is missing";
   if (bytes != part.bytes) return fmt::format("has {} bytes, not {}", bytes, part.bytes);
   return damage_of_columns(file, part);
 }
@@ -194,9 +194,9 @@ fs::path scratch_folder(const fs::path& scratch, const fs::path& run_file) {
 void prepare_scratch(const fs::path& folder, const fs::path& run_file) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw UserError("cannot make the folder '" + folder.string() + "': " + error.message());
+  if (error) throw UserError("cannot create the folder '" + folder.string() + "': " + error.message());
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw UserError("cannot write into the folder '" + folder.string() + "': " + std::strerror(errno));
+    throw UserError("cannot write to the folder '" + folder.string() + "': " + std::strerror(errno));
   }
   const auto stem = run_file.stem().string();
   for (const auto& file : files_in(folder, [&](const auto& name) { return is_part_of(stem, name); }))

@@ -11,8 +11,7 @@
 
 namespace eventloom {
 
-/// /events, /hits and /payload of an output file. The first offset of each offset column, 0, is
-/// written by itself.
+/// /events, /hits and /payload of an output file. The first offset of each offset column, 0, is written automatically.
 struct EventTables {
   /// `file` must outlive the tables.
   EventTables(const OutputFile& file, const ColumnSettings& settings, bool with_payload);
@@ -39,7 +38,7 @@ std::uint64_t mask_of(std::span<const std::uint32_t> sources);
 /// /ledger of an output file.
 class LedgerTable {
  public:
-  /// `with_list`: also the numbers of missing sources, for runs whose sources do not fit a mask.
+  /// `with_list`: also the numbers of missing sources, for runs with more sources than the mask has bits.
   LedgerTable(const OutputFile& file, const ColumnSettings& settings, bool with_list);
   void append(const LedgerRow& row, std::span<const std::uint32_t> sources_missing, std::uint64_t missing_mask);
   void finish();

@@ -7,8 +7,8 @@
 
 namespace eventloom {
 
-/// RunTotals and PartInfo as the report of a run and the lists of finished parts hold them. What reads
-/// them throws nlohmann::json::exception when a member is missing or is no number.
+/// RunTotals and PartInfo as JSON, for the report of a run and the lists of finished parts. The readers throw
+/// nlohmann::json::exception when a member is missing or is not a number.
 nlohmann::ordered_json to_json(const RunTotals& totals);
 RunTotals totals_from_json(const nlohmann::ordered_json& json);
 

@@ -38,7 +38,7 @@ std::uint64_t read_table(hid_t file, const std::string& name, const Columns& col
   return rows;
 }
 
-/// Offsets into another column, if the file has them: one for each row of a table, and one more.
+/// Offsets into another column, if the file has them: one more than the rows of the table.
 void read_offsets(hid_t file, const std::string& name, const ColumnSpec& spec, std::uint64_t rows) {
   if (has_object(file, spec.path)) expect_rows(name, spec, read_through(file, name, spec), rows + 1);
 }
@@ -115,7 +115,7 @@ void verify_columns(const std::filesystem::path& file) {
 
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part) {
   try {
-    if (!is_part_file(file)) return "is not a part of a run any more";
+    if (!is_part_file(file)) return "is no longer a part of a run";
     const auto rows = reading(file, [&] { return read_rows(file); });
     if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;
     return fmt::format("has {} events, {} hits and {} slices, not {}, {} and {}", rows.events, rows.hits, rows.slices,

@@ -10,15 +10,15 @@
 namespace eventloom {
 
 /// Reads all columns of a part or a merged file, checksums included. Throws UserError that names file and dataset when
-/// one is damaged, or has another number of rows than the others of its table.
+/// one is damaged or differs in length from the others of its table.
 void verify_columns(const std::filesystem::path& file);
 
-/// What is wrong with a part's columns, or that there are not as many events, hits and slices as listed; nothing when
-/// it is good.
+/// Defects of a part's columns, or a mismatch with the listed numbers of events, hits and slices; nothing when it is
+/// intact.
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part);
 
-/// The entry of a part in the list of its writer, made again from the part itself; without what its sources lost, which
-/// stands there by cause alone. Throws UserError.
+/// Restores the entry of a part in the list of its writer from the part itself; without the losses by source, of which
+/// it holds only the sums by cause. Throws UserError.
 FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo& part);
 
 }  // namespace eventloom

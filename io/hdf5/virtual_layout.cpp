@@ -29,7 +29,7 @@ std::string name_of(NameOf name_of, hid_t creation, std::size_t mapping) {
   return name;
 }
 
-/// The folder that the user has named for such files; in it ${ORIGIN} is that of `file`.
+/// The folder that the user has set for such files; ${ORIGIN} in it stands for that of `file`.
 std::optional<fs::path> folder_from(const char* variable, const fs::path& file) {
   const char* value = std::getenv(variable);
   if (value == nullptr) return std::nullopt;
@@ -54,7 +54,7 @@ bool holds(const fs::path& file, const std::string& dataset) {
   }
 }
 
-/// Where HDF5 looks for an external file.
+/// Where HDF5 searches for an external file.
 fs::path external_place(const std::string& name, const fs::path& file) {
   const auto folder = folder_from("HDF5_EXTFILE_PREFIX", file);
   return folder && !fs::path(name).is_absolute() ? *folder / name : fs::path(name);
@@ -82,7 +82,7 @@ std::uint64_t mapped_rows(hid_t creation) {
   for (std::size_t i = 0; i < n; ++i) {
     const H5Id space(check(H5Pget_virtual_vspace(creation, i), "a virtual layout"), H5Sclose);
     const auto points = H5Sget_select_npoints(space.get());
-    // Without end: as many as there are.
+    // Unlimited: as many as there are.
     if (points < 0 || static_cast<hsize_t>(points) == H5S_UNLIMITED) return std::numeric_limits<std::uint64_t>::max();
     rows += static_cast<std::uint64_t>(points);
   }

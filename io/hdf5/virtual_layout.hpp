@@ -8,17 +8,17 @@
 
 namespace eventloom {
 
-/// Rows of a virtual dataset lie in other files. Where one of those does not open, or lacks the dataset, HDF5 reads a
-/// fill value and says nothing. Returns "file:dataset" of the first that is not there, looked for where HDF5 looks
-/// (HDF5 reference manual, H5Pset_virtual and H5Pset_virtual_prefix); empty: all are. `creation`: creation properties
-/// of a dataset of `file`, with a virtual layout. Names with a counter ("%b") are not looked for.
+/// Rows of a virtual dataset are in other files. Where one of those does not open, or lacks the dataset, HDF5 silently
+/// reads a fill value. Returns "file:dataset" of the first that is missing, searched for where HDF5 searches (HDF5
+/// reference manual, H5Pset_virtual and H5Pset_virtual_prefix); empty: none is missing. `creation`: creation properties
+/// of a dataset of `file`, with a virtual layout. Names with a counter ("%b") are not checked.
 std::string missing_virtual_source(hid_t creation, const std::filesystem::path& file);
 
-/// Rows of a virtual dataset that lie anywhere; the others read as a fill value. The greatest number where a mapping
-/// has no end.
+/// Rows of a virtual dataset that are stored anywhere; the others read as a fill value. The greatest number where a
+/// mapping is unlimited.
 std::uint64_t mapped_rows(hid_t creation);
 
-/// Bytes that the external files of a dataset of `file` have for it, where HDF5 looks for them; behind those it reads
+/// Bytes that the external files hold for a dataset of `file`, where HDF5 searches for them; beyond those it reads
 /// zeros.
 std::uint64_t external_bytes(hid_t creation, const std::filesystem::path& file);
 

@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// What HLD files hold, whatever becomes of it.
+/// Counts of the contents of HLD files, used or not.
 struct HldCounts {
-  std::uint64_t events = 0;  ///< without those that mark the begin or the end of a run
+  std::uint64_t events = 0;  ///< without those that mark the beginning or end of a run
   std::uint64_t run_events = 0;
   std::uint64_t empty_events = 0;
   std::uint64_t events_with_error_bit = 0;
@@ -35,7 +35,7 @@ struct HldCounts {
     }
   }
 
-  /// By the names above; trigger_<n> for the triggers there are.
+  /// By the names above; trigger_<n> for each trigger type that occurs.
   void add_to(SourceCounts& counts) const;
 };
 

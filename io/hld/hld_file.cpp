@@ -17,7 +17,7 @@ constexpr std::uint64_t kSearchBytes = std::uint64_t{1} << 20;
 
 bool is_sane(std::uint32_t size) { return size >= kHldEventHeaderBytes && size <= kHldMaxBytes; }
 
-/// What is wrong with a subevent that has `left` bytes of its event in front of it; empty when nothing is.
+/// The defect of a subevent with `left` bytes of its event remaining; empty when there is none.
 std::string flaw_of(const std::optional<HldSubeventHeader>& header, std::size_t left) {
   if (!header && left < kHldSubeventHeaderBytes) return fmt::format("{} bytes, too few for a subevent", left);
   if (!header) return "a subevent whose decoding has no byte order";
@@ -57,24 +57,24 @@ void HldSubevent::copy_words(std::vector<std::uint32_t>& words) const {
   copy_data(std::as_writable_bytes(std::span(words)).data());
 }
 
-HldFile::HldFile(const std::string& path) : window_(path), complaints_(path) {
-  if (window_.size() < kHldEventHeaderBytes) {
+HldFile::HldFile(const std::string& path) : file_(path), complaints_(path) {
+  if (file_.size() < kHldEventHeaderBytes) {
     throw UserError(
-        fmt::format("'{}' is no HLD file: it has {} bytes, fewer than the header of an event", path, window_.size()));
+        fmt::format("'{}' is not an HLD file: it has {} bytes, fewer than the header of an event", path, file_.size()));
   }
   const auto header = header_at(0);
   if ((header && header->decoding == kHldEventDecoding) || find_event()) return;
-  throw UserError(fmt::format("'{}' is no HLD file: at its start {}, and no event in the first {} bytes", path,
-                              describe_header(header), std::min(kSearchBytes, window_.size())));
+  throw UserError(fmt::format("'{}' is not an HLD file: at its start {}, and no event in the first {} bytes", path,
+                              describe_header(header), std::min(kSearchBytes, file_.size())));
 }
 
 HldFile::Item HldFile::next() {
-  window_.skip(std::exchange(consumed_, 0));
-  if (broken_off_ || (window_.left() == 0 && window_.failure().empty())) return give_end();
+  file_.skip(std::exchange(consumed_, 0));
+  if (broken_off_ || (file_.left() == 0 && file_.failure().empty())) return give_end();
   const auto header = header_at(0);
   if (!header || !is_sane(header->size)) return lose_stretch(describe_header(header));
-  if (header->size > window_.left()) {
-    return lose_stretch(fmt::format("an event of {} bytes, {} of them in the file", header->size, window_.left()));
+  if (header->size > file_.left()) {
+    return lose_stretch(fmt::format("an event of {} bytes, {} of them in the file", header->size, file_.left()));
   }
   return read_event(*header);
 }
@@ -83,12 +83,12 @@ HldFile::Item HldFile::read_event(const HldEventHeader& header) {
   const auto bytes = bytes_at(0, header.size);
   if (bytes.size() < header.size) return lose_stretch(fmt::format("an event of {} bytes", header.size));
   static_cast<HldEventHeader&>(event_) = header;
-  event_.offset = window_.offset();
+  event_.offset = file_.offset();
   if (const auto flaw = split(bytes.first(header.size)); !flaw.empty()) return lose_event(header, flaw);
   if (header.decoding != kHldEventDecoding) {
     ++anomalies_;
     complaints_.say(Defect::remark, event_.offset, [&header] {
-      return fmt::format("event {} has the decoding {:#010x} in place of {:#010x}; it is used", header.number,
+      return fmt::format("event {} has the decoding {:#010x} instead of {:#010x}; it is used", header.number,
                          header.decoding, kHldEventDecoding);
     });
   }
@@ -96,7 +96,7 @@ HldFile::Item HldFile::read_event(const HldEventHeader& header) {
   return Item::event;
 }
 
-/// Puts the subevents of `event` into event_; gives what is wrong, or nothing.
+/// Puts the subevents of `event` into event_; returns the defect, or nothing.
 std::string HldFile::split(std::span<const std::byte> event) {
   event_.subevents.clear();
   std::size_t at = kHldEventHeaderBytes;
@@ -113,32 +113,31 @@ std::string HldFile::split(std::span<const std::byte> event) {
   return {};
 }
 
-/// An event whose inside is damaged.
+/// An event that is damaged inside.
 HldFile::Item HldFile::lose_event(const HldEventHeader& header, const std::string& reason) {
   if (!leads_on(0, header)) return lose_stretch(reason);
   damage_.subevents = static_cast<std::uint32_t>(event_.subevents.size()) + 1;
-  damage_.text = reason + "; the event is left out";
+  damage_.text = reason + "; the event is dropped";
   return give_damage(HldDamage::Extent::event, hld_padded(header.size));
 }
 
-/// From here on nothing can be read up to the next event that is found.
+/// Skips to the next event that can be found.
 HldFile::Item HldFile::lose_stretch(const std::string& reason) {
   damage_.subevents = 0;
-  const auto ahead = window_.failure().empty() ? find_event() : std::nullopt;
+  const auto ahead = file_.failure().empty() ? find_event() : std::nullopt;
   if (ahead) {
-    damage_.text = fmt::format("{}; reading goes on with the event at offset {}", reason, window_.offset() + *ahead);
+    damage_.text = fmt::format("{}; reading continues with the event at offset {}", reason, file_.offset() + *ahead);
     return give_damage(HldDamage::Extent::stretch, *ahead);
   }
-  damage_.text =
-      fmt::format("{}; {}; the rest, {} bytes, is left out", reason,
-                  window_.failure().empty() ? "no other event is found behind it" : window_.failure(), window_.left());
+  damage_.text = fmt::format("{}; {}; the rest, {} bytes, is skipped", reason,
+                             file_.failure().empty() ? "no further event is found" : file_.failure(), file_.left());
   broken_off_ = true;
-  return give_damage(HldDamage::Extent::rest, window_.left());
+  return give_damage(HldDamage::Extent::rest, file_.left());
 }
 
 HldFile::Item HldFile::give_damage(HldDamage::Extent extent, std::uint64_t bytes) {
   damage_.extent = extent;
-  damage_.offset = window_.offset();
+  damage_.offset = file_.offset();
   consumed_ = bytes;
   complaints_.say(Defect::damage, damage_.offset, [this] { return damage_.text; });
   return Item::damage;
@@ -146,18 +145,18 @@ HldFile::Item HldFile::give_damage(HldDamage::Extent extent, std::uint64_t bytes
 
 HldFile::Item HldFile::give_end() {
   complaints_.sum_up();
-  if (!std::exchange(ended_, true) && window_.has_grown()) {
+  if (!std::exchange(ended_, true) && file_.has_grown()) {
     ++anomalies_;
-    complaints_.say(Defect::remark, window_.size(), [] {
-      return std::string("the file has grown since it was opened; what is behind this place was not read");
+    complaints_.say(Defect::remark, file_.size(), [] {
+      return std::string("the file has grown since it was opened; data beyond this offset were not read");
     });
   }
   return Item::end;
 }
 
 std::string HldFile::describe_header(const std::optional<HldEventHeader>& header) const {
-  if (!header && window_.left() < kHldEventHeaderBytes) {
-    return fmt::format("{} bytes are left, fewer than the header of an event", window_.left());
+  if (!header && file_.left() < kHldEventHeaderBytes) {
+    return fmt::format("{} bytes are left, fewer than the header of an event", file_.left());
   }
   if (!header) return fmt::format("the header of an event (decoding {:#010x}) was expected", kHldEventDecoding);
   return fmt::format(
@@ -165,12 +164,12 @@ std::string HldFile::describe_header(const std::optional<HldEventHeader>& header
       kHldEventDecoding, header->decoding, header->size);
 }
 
-/// `n` bytes from `ahead` behind the front on, fewer where the file ends. Looking ahead fetches up to the next
-/// multiple of 1 MiB, since the window moves all it holds each time.
+/// `n` bytes from `ahead` after the front on, fewer where the file ends. Reads ahead up to the next multiple of 1 MiB,
+/// since the buffer moves all it holds each time.
 std::span<const std::byte> HldFile::bytes_at(std::uint64_t ahead, std::size_t n) {
   auto wanted = static_cast<std::size_t>(ahead) + n;
-  if (ahead > 0) wanted += kSearchBytes - 1 - (window_.offset() + wanted - 1) % kSearchBytes;
-  const auto bytes = window_.front(wanted);
+  if (ahead > 0) wanted += kSearchBytes - 1 - (file_.offset() + wanted - 1) % kSearchBytes;
+  const auto bytes = file_.front(wanted);
   return bytes.subspan(std::min(bytes.size(), static_cast<std::size_t>(ahead)));
 }
 
@@ -178,10 +177,10 @@ std::optional<HldEventHeader> HldFile::header_at(std::uint64_t ahead) {
   return read_hld_event_header(bytes_at(ahead, kHldEventHeaderBytes));
 }
 
-/// Whether behind the event of `header`, which lies `ahead` of the front, comes another or the end of the file.
+/// Whether the event of `header`, `ahead` of the front, is followed by another or by the end of the file.
 bool HldFile::leads_on(std::uint64_t ahead, const HldEventHeader& header) {
   const auto behind = ahead + hld_padded(header.size);
-  if (behind + kHldEventHeaderBytes > window_.left()) return ahead + header.size <= window_.left();
+  if (behind + kHldEventHeaderBytes > file_.left()) return ahead + header.size <= file_.left();
   const auto next = header_at(behind);
   return next && next->decoding == kHldEventDecoding && is_sane(next->size);
 }
@@ -191,7 +190,7 @@ bool HldFile::is_event_at(std::uint64_t ahead) {
   return header && header->decoding == kHldEventDecoding && is_sane(header->size) && leads_on(ahead, *header);
 }
 
-/// Bytes from the front to the next event, if there is one within reach.
+/// Bytes from the front to the next event within reach.
 std::optional<std::uint64_t> HldFile::find_event() {
   const auto aligned = find_event(8);
   return aligned ? aligned : find_event(4);
@@ -199,9 +198,9 @@ std::optional<std::uint64_t> HldFile::find_event() {
 
 /// In steps of 8 bytes from `from` on.
 std::optional<std::uint64_t> HldFile::find_event(std::uint64_t from) {
-  const auto base = window_.offset();
+  const auto base = file_.offset();
   auto& searched = searched_[(base + from) / 4 % 2];
-  const auto limit = std::min(kSearchBytes, window_.left());
+  const auto limit = std::min(kSearchBytes, file_.left());
   std::uint64_t ahead = std::max(base + from, searched) - base;
   while (ahead + kHldEventHeaderBytes <= limit && !is_event_at(ahead)) ahead += 8;
   searched = base + ahead;

@@ -11,18 +11,17 @@
 
 #include "formats/hld.hpp"
 #include "io/files/complaints.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 namespace eventloom {
 
 struct HldSubevent : HldSubeventHeader {
   std::uint64_t offset = 0;         ///< of its header in the file, bytes
-  std::span<const std::byte> data;  ///< as it lies in the file, without padding
+  std::span<const std::byte> data;  ///< as stored in the file, without padding
 
   /// Copies the data with its words in native order; `out` takes data.size() bytes.
   void copy_data(std::byte* out) const;
-  /// Data as 32-bit words in native order, put into `words`; shorter words are packed, the last one is filled up
-  /// with zeros.
+  /// Data as 32-bit words in native order, put into `words`; shorter words are packed, the last one padded with zeros.
   void copy_words(std::vector<std::uint32_t>& words) const;
 };
 
@@ -31,45 +30,45 @@ struct HldEvent : HldEventHeader {
   std::vector<HldSubevent> subevents;
 };
 
-/// A place that is not as the format says. It has been reported.
+/// A place that violates the format. It has been reported.
 struct HldDamage {
   enum class Extent {
     event,    ///< one event is lost, those around it are not
-    stretch,  ///< nobody knows what lay there; reading goes on behind it
-    rest      ///< nothing comes after
+    stretch,  ///< of unknown contents; reading continues after it
+    rest      ///< nothing follows
   };
   Extent extent = Extent::event;
   std::uint64_t offset = 0;
-  std::uint32_t subevents = 0;  ///< headers of subevents that were met
+  std::uint32_t subevents = 0;  ///< headers of subevents found
   std::string text;             ///< what was expected and found
 };
 
 /// Whether a file begins with the header of an event.
 bool is_hld_file(const std::filesystem::path& file);
 
-/// Reads HLD from front to back: events, those of begin and end of runs among them, and damage.
+/// Reads HLD from front to back: events, including those that mark begin and end of runs, and damage.
 ///
-/// Damage inside of an event costs that event when its size leads to another event or to the end of the file.
-/// Otherwise the next header that does is looked for in steps of 8 bytes, then of 4, up to 1 MiB ahead.
+/// Damage inside an event costs that event when its size leads to another event or to the end of the file. Otherwise
+/// the next header whose size does is searched for in steps of 8 bytes, then of 4, up to 1 MiB ahead.
 class HldFile {
  public:
   enum class Item { event, damage, end };
 
-  /// Throws UserError when the file cannot be opened or has no event where one could be found.
+  /// Throws UserError when the file cannot be opened or no event is found where one could begin.
   explicit HldFile(const std::string& path);
 
-  /// What comes next: see event() or damage(). At the end it has been reported how often each kind of defect was
-  /// found, and whether the file has grown.
+  /// The next item: see event() or damage(). At the end the totals of each kind of defect, and growth of the file, have
+  /// been reported.
   Item next();
-  /// Valid until next(), with the data in its subevents.
+  /// Valid until next(), including the data of its subevents.
   [[nodiscard]] const HldEvent& event() const { return event_; }
   [[nodiscard]] const HldDamage& damage() const { return damage_; }
 
-  [[nodiscard]] const std::string& path() const { return window_.path(); }
-  [[nodiscard]] std::uint64_t size() const { return window_.size(); }
-  /// Events with a decoding that is not 0x00030001, and 1 for a file that has grown since it was opened.
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  [[nodiscard]] std::uint64_t size() const { return file_.size(); }
+  /// Events with a decoding other than 0x00030001, and 1 for a file that has grown since it was opened.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// For those who find more that is wrong in the data.
+  /// For callers that find further defects in the data.
   [[nodiscard]] Complaints& complaints() { return complaints_; }
 
  private:
@@ -88,16 +87,16 @@ class HldFile {
   Item give_end();
   [[nodiscard]] std::string describe_header(const std::optional<HldEventHeader>& header) const;
 
-  FileWindow window_;
+  FileReader file_;
   Complaints complaints_;
   HldEvent event_;
   HldDamage damage_;
-  std::uint64_t consumed_ = 0;  ///< bytes of the item that was given last
+  std::uint64_t consumed_ = 0;  ///< bytes of the last item
   bool broken_off_ = false;
   bool ended_ = false;
   std::uint64_t anomalies_ = 0;
-  /// Offsets in the file up to which no event was found, of those that leave a rest of 0 and of 4 when divided by
-  /// 8: no stretch is searched twice.
+  /// Offsets in the file up to which no event was found, separately for offsets of remainder 0 and 4 modulo 8: no
+  /// stretch is searched twice.
   std::array<std::uint64_t, 2> searched_{};
 };
 

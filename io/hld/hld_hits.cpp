@@ -13,7 +13,7 @@ namespace {
 
 std::uint32_t trigger_word(const HldEvent& event) { return event.trigger() << 16; }
 
-/// Appends a hit of `words` payload words, zeros; gives where they begin.
+/// Appends a hit of `words` payload words, zeros; returns where they begin.
 std::uint32_t* append_hit(HitBlock& block, Tick time, std::uint32_t channel, std::size_t words) {
   const auto begin = block.payload.size();
   block.time.push_back(time);
@@ -127,7 +127,7 @@ class TdcHits final : public HldHitMaker {
 
   TrbTdcDecoder decoder_;
   std::optional<TdcClock> clock_;
-  std::vector<std::uint32_t> words_;  ///< of the subevent at hand
+  std::vector<std::uint32_t> words_;  ///< of the current subevent
   std::uint64_t hits_ = 0;
   std::uint64_t unknown_words_ = 0;
 };

@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// Channel of the hit that stands for an event without subevents.
+/// Channel of the hit that represents an event without subevents.
 inline constexpr std::uint32_t kHldNoSubevent = kValueMask;
 
 /// Turns events of HLD files into hits.
@@ -22,22 +22,22 @@ class HldHitMaker {
  public:
   virtual ~HldHitMaker() = default;
 
-  /// Appends the hits of `event`, and what is lost of them, which has been reported to `complaints`. `number`: of
-  /// the event, unwrapped.
+  /// Appends the hits of `event` and its losses, which have been reported to `complaints`. `number`: of the event,
+  /// unwrapped.
   virtual void append(const HldEvent& event, Tick number, HitBlock& block, Complaints& complaints) = 0;
   [[nodiscard]] virtual PayloadTable payload() const = 0;
-  /// The rule of channel and payload, for the header of the stream: lines of text.
+  /// How channel and payload are formed, for the header of the stream: lines of text.
   [[nodiscard]] virtual std::string_view rule() const = 0;
 
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
-  /// Puts in what it counts.
+  /// Adds its counts.
   virtual void add_counts(SourceCounts&) const {}
 };
 
 /// Each subevent is a hit.
 std::unique_ptr<HldHitMaker> make_subevent_hits();
 
-/// Each time of a TDC is a hit. Its time is that of `clock`, or the event's number without one.
+/// Each time of a TDC is a hit. Its time comes from `clock`, or is the event's number without one.
 std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock);
 
 }  // namespace eventloom

@@ -11,10 +11,10 @@ HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   uri.accept_only({"time", "tdc", "unit", "reorder", "concat"});
   const auto time = uri.get("time", "tag");
   const auto tdc = uri.get("tdc", "no");
-  if (time != "tag" && time != "tdc") uri.refuse("time=" + time + " is not known; there are time=tag and time=tdc");
-  if (time == "tdc" && tdc == "no") uri.refuse("time=tdc takes the times of TDCs: add the key tdc");
+  if (time != "tag" && time != "tdc") uri.refuse("time=" + time + " is not known; use time=tag or time=tdc");
+  if (time == "tdc" && tdc == "no") uri.refuse("time=tdc needs the key tdc");
   if (uri.get("unit", "tick") != "tick") {
-    uri.refuse("leave unit= out: event numbers are ticks, and the times of TDCs have a unit of their own");
+    uri.refuse("omit unit=: event numbers are ticks, and TDC times have a fixed unit");
   }
   HldOptions options;
   try {

@@ -8,13 +8,13 @@
 
 namespace eventloom {
 
-/// What the keys of an hld: URI ask for.
+/// The keys of an hld: URI.
 struct HldOptions {
-  std::optional<TdcAddresses> tdcs;  ///< with the key `tdc`: times of TDCs are wanted
-  std::optional<TdcClock> clock;     ///< with time=tdc: hits get these times; else event numbers
+  std::optional<TdcAddresses> tdcs;  ///< with the key `tdc`: hits are TDC times
+  std::optional<TdcClock> clock;     ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
 };
 
-/// Throws UserError when a key makes no sense; with time=tdc also when the clock of the TDCs has no whole number of
+/// Throws UserError when a key is invalid; with time=tdc also when a step of the TDC clock is not a whole number of
 /// ticks of `tick_ps`.
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps);
 

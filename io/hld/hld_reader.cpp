@@ -45,7 +45,7 @@ class HldReader final : public HitReader {
   FileSequence<HldFile> files_;
   std::unique_ptr<HldHitMaker> maker_;
   StreamHeader header_;
-  std::uint64_t anomalies_ = 0;  ///< of the files before
+  std::uint64_t anomalies_ = 0;  ///< of the previous files
   HldCounts counts_;
 
   // Where times are event numbers:
@@ -61,7 +61,7 @@ HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, s
 
 bool HldReader::read(HitBlock& block) {
   block.clear();
-  kept_ids_.forget();
+  kept_ids_.reset();
   if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
   const bool numbered = (header_.flags & kNumbered) != 0;
   while (next_event(block)) {
@@ -79,7 +79,7 @@ bool HldReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Goes on to the next event with data; what was lost on the way goes to `block`. False at the end.
+/// Advances to the next event with data; losses on the way are added to `block`. False at the end.
 bool HldReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next()) {
@@ -107,8 +107,8 @@ void HldReader::lose(const HldDamage& damage, HitBlock& block) const {
                    .breaks_off = rest && files_.is_last()});
 }
 
-/// Makes hits of the file's event if its number is to be believed. False when the block is full and the event has
-/// to wait: nothing in the block will be taken back.
+/// Makes hits of the file's event if its number is accepted. False when the block is full and the event must wait:
+/// nothing in the block will be taken back.
 bool HldReader::judge(HitBlock& block) {
   const auto& event = files_.file().event();
   const bool completes = numbers_.repeats(event.number) && kept_ids_.begin(event);
@@ -133,15 +133,15 @@ void HldReader::keep(Tick number, HitBlock& block) {
   maker_->append(event, number, block, complaints());
 }
 
-/// The event that was kept last must go.
+/// Drops the event kept last.
 void HldReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
-  kept_ids_.forget();
+  kept_ids_.reset();
   const auto& file = files_.path(kept_.file);
   tell_left_out(complaints(), kept_.offset, kept_.number, kept_.file == files_.number() ? "" : file, cause);
 }
 
-/// The file's event must go.
+/// Drops the file's event.
 void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
   const auto before = block.size();

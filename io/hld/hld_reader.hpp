@@ -13,13 +13,13 @@ namespace eventloom {
 
 /// hld:PATH[?tdc[=0xe000-0xe00f,0xe100]][&time=tag|tdc][&concat]
 ///
-/// Without `tdc` each subevent is a hit, with it each time of a TRB3's TDC: of the addresses given, or of all that
-/// look like TDCs. time=tag, the default: the time is the event number, 32 bits that are unwrapped and judged as
-/// EventNumbers says; numbers are ticks. time=tdc: the epoch counter and the coarse time of the TDC in ticks.
-/// The text of the header tells how channel and payload are made.
+/// Without `tdc` each subevent is a hit, with it each time of a TRB3's TDC: of the given addresses, or of all FPGAs
+/// whose words look like those of TDCs. time=tag, the default: the time is the event number, 32 bits, unwrapped and
+/// judged as described at EventNumbers; numbers are ticks. time=tdc: the epoch counter and the coarse time of the TDC
+/// in ticks. The text of the header describes channel and payload.
 ///
 /// `paths`: the files of the source in order, one, or several of one run (`concat`).
-/// Throws UserError when a key makes no sense, or a file cannot be opened or is no HLD file.
+/// Throws UserError when a key is invalid, or a file cannot be opened or is not an HLD file.
 std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                     const TimeBase& base);
 

@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What comes after is only counted: memory does not grow with damage.
+/// Further ones are only counted: memory does not grow with the damage.
 constexpr std::size_t kMaxIds = 4096;
 
 const char* order_name(bool big_endian) { return big_endian ? "BE" : "LE"; }
@@ -51,7 +51,7 @@ Json to_json(const HldEvent& event) {
   return {{"number", event.number}, {"trigger", event.trigger()}, {"run", event.run}, {"subevents", subevents}};
 }
 
-/// Counts by name, as many names as are reasonable.
+/// Counts by name, for a limited number of names.
 class Tally {
  public:
   void count(std::uint64_t key) {
@@ -121,7 +121,7 @@ class Inspection {
   void judge(const HldEvent& event) {
     const bool completes = numbers_.repeats(event.number) && kept_ids_.begin(event);
     const auto judgement = numbers_.judge(event.number, completes);
-    if (judgement.previous) kept_ids_.forget();
+    if (judgement.previous) kept_ids_.reset();
     if (!judgement.current) kept_ids_.remember(event);
   }
 
@@ -224,7 +224,7 @@ class Inspection {
   std::uint64_t tdc_hits_ = 0;
   Tick first_time_ = std::numeric_limits<Tick>::max();
   Tick last_time_ = 0;
-  std::vector<std::uint32_t> words_;  ///< of the subevent at hand
+  std::vector<std::uint32_t> words_;  ///< of the current subevent
   ProblemList problems_;
   Json first_events_ = Json::array();
 };

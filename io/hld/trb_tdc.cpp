@@ -12,7 +12,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint32_t kMaxTrbAddress = 0xffff;
-/// Defects of one subevent that are told apart; further ones are added to the first of their kind.
+/// Defects of one subevent that are recorded separately; further ones are added to the first of their kind.
 constexpr std::size_t kMaxFaults = 100;
 
 std::uint32_t parse_address(std::string_view text) {
@@ -26,7 +26,7 @@ std::uint32_t parse_address(std::string_view text) {
   return address;
 }
 
-/// What may stand behind the header of a TDC, and before its trailer.
+/// Words that may appear between the header of a TDC and its trailer.
 bool is_inner(std::uint32_t word) { return tdc_kind(word) >= static_cast<std::uint32_t>(TdcWord::debug); }
 
 std::uint32_t count_times(std::span<const std::uint32_t> words) {
@@ -62,7 +62,7 @@ bool TdcAddresses::is_tdc(TrbHead head, std::span<const std::uint32_t> words) {
 std::string TdcFault::text() const {
   switch (kind) {
     case Kind::cut:
-      return fmt::format("the subevent ends inside the data of {:#06x}, {} times are left out", address, hits);
+      return fmt::format("the subevent ends inside the data of {:#06x}, {} times are lost", address, hits);
     case Kind::no_epoch: return fmt::format("TDC {:#06x}: a time without an epoch counter before it", address);
     case Kind::late: return fmt::format("TDC {:#06x}: a time that is too large", address);
     case Kind::unknown_word: break;
@@ -103,7 +103,7 @@ void TrbTdcDecoder::decode_tdc(std::uint32_t address, std::span<const std::uint3
   }
 }
 
-/// The subevent ends before the words that `head` announces; `words` are left.
+/// The subevent ends before the words that `head` announces; `words` are those present.
 void TrbTdcDecoder::cut(TrbHead head, std::span<const std::uint32_t> words, std::uint32_t first) {
   add_fault(TdcFault::Kind::cut, head.address, first - 1, addresses_.is_tdc(head, words) ? count_times(words) : 0);
 }
@@ -122,9 +122,9 @@ void TrbTdcDecoder::add_fault(TdcFault::Kind kind, std::uint32_t address, std::u
 
 TdcClock::TdcClock(std::uint64_t tick_ps) : factor_(kTdcCoarsePs / tick_ps) {
   if (kTdcCoarsePs % tick_ps == 0) return;
-  throw std::invalid_argument(
-      fmt::format("times of TDCs come in steps of {} ps, which a tick of {} ps does not divide; take --tick 1ns, say",
-                  kTdcCoarsePs, tick_ps));
+  throw std::invalid_argument(fmt::format(
+      "times of TDCs come in steps of {} ps, which a tick of {} ps does not divide; choose another --tick, such as 1ns",
+      kTdcCoarsePs, tick_ps));
 }
 
 std::optional<Tick> TdcClock::ticks(const TdcHit& hit) {

@@ -13,18 +13,17 @@
 
 namespace eventloom {
 
-/// Which FPGAs are TDCs: addresses and ranges of them as in "0xe000-0xe00f,0xe100"; without a list they are told
-/// by their words.
+/// Which FPGAs are TDCs: addresses and ranges as in "0xe000-0xe00f,0xe100"; without a list they are recognised by their
+/// words.
 class TdcAddresses {
  public:
   TdcAddresses() = default;
-  /// `list` as above; empty or "yes" stands for no list. Throws std::invalid_argument that says what is wrong.
+  /// `list` as above; empty or "yes" stands for no list. Throws std::invalid_argument with the reason.
   explicit TdcAddresses(std::string_view list);
 
-  /// Whether the words behind `head` come from a TDC. Without a list: when they are a header and behind it nothing
-  /// but epochs, times and debug words, with or without a trailer. The data of a trigger system may begin like
-  /// a header too, yet hold counters of all kinds. An address where a time came right behind header and epoch
-  /// remains a TDC.
+  /// Whether the words after `head` come from a TDC. Without a list: when they are a header followed by nothing but
+  /// epochs, times and debug words, with or without a trailer. The data of a trigger system may begin like a header,
+  /// too, yet hold counters of all kinds. An address whose header and epoch were once followed by a time remains a TDC.
   bool is_tdc(TrbHead head, std::span<const std::uint32_t> words);
 
  private:
@@ -39,10 +38,10 @@ struct TdcHit {
   std::uint32_t place = 0;    ///< number of the word in the subevent
 };
 
-/// A place in a subevent that is not as it should be.
+/// A defect of a subevent.
 struct TdcFault {
   enum class Kind {
-    cut,           ///< more words are announced than there are
+    cut,           ///< more words are announced than present
     no_epoch,      ///< a time without an epoch before it
     late,          ///< a time that does not fit 64 bits
     unknown_word,  ///< in a TDC
@@ -57,7 +56,7 @@ struct TdcFault {
   [[nodiscard]] std::string text() const;
 };
 
-/// Finds the times in subevents of TRB3 boards.
+/// Extracts the times from subevents of TRB3 boards.
 class TrbTdcDecoder {
  public:
   explicit TrbTdcDecoder(TdcAddresses addresses) : addresses_(std::move(addresses)) {}
@@ -78,8 +77,8 @@ class TrbTdcDecoder {
   std::vector<TdcFault> faults_;
 };
 
-/// Turns the epochs and coarse times of TDCs into ticks. The epoch counter, 28 bits, is continued by the nearest
-/// value to the one before.
+/// Converts epochs and coarse times of TDCs to ticks. The epoch counter, 28 bits, is unwrapped to the value nearest to
+/// the previous one.
 class TdcClock {
  public:
   /// Throws std::invalid_argument when a step of the coarse time is not a whole number of ticks.

@@ -12,28 +12,27 @@
 
 namespace eventloom {
 
-/// Between the thread that receives and the one that takes: bounded and in order. What is taken is moved, not copied.
-/// Memory is allocated in parcels: only the one that is being filled has room to spare.
+/// Bounded queue between the receiving and the taking thread, in order. Data are moved, not copied. Memory is allocated
+/// in parcels: only the one being filled has unused room.
 class FeedQueue {
  public:
   explicit FeedQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// The receiving thread. Appends whole stored epoch buffers and the damage that lies among them, which are taken
-  /// together; waits while the queue is full, but not for damage alone. False, and nothing is appended, when stop() has
-  /// been called.
+  /// The receiving thread. Appends whole stored epoch buffers and the damage between them, which are taken together;
+  /// waits while the queue is full, but not for damage alone. False, and nothing is appended, after stop().
   bool push(std::span<const std::byte> buffers, std::span<const Damage> damage = {});
   /// As push(); false, too, where that would wait.
   bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage);
-  /// Nothing that begins before `epoch` will follow; less than before where a stream has gone back.
+  /// Nothing that begins before `epoch` will follow; may fall where a stream has gone back.
   void complete_to(Epoch epoch);
-  /// What is held back before the queue: where the stream begins, if known, and one past its last epoch.
+  /// State of the data held back before the queue: where the stream begins, if known, and one past its last epoch.
   void holds_back(std::optional<Epoch> first_epoch, Epoch seen_end);
   void end();
 
-  /// push() waits no longer and refuses; for the end of a feed that nobody takes from. Any thread.
+  /// push() then returns at once and refuses; for the end of a feed that nobody takes from. Any thread.
   void stop();
 
-  /// The taking thread: as LiveFeed::take, one parcel at a time. The memory of `batch` is used again.
+  /// The taking thread: as LiveFeed::take, one parcel at a time. The memory of `batch` is reused.
   void take(FeedBatch& batch);
 
  private:
@@ -46,7 +45,7 @@ class FeedQueue {
   std::mutex mutex_;
   std::condition_variable room_;
   std::deque<FeedBatch> waiting_{1};  ///< the last is being filled
-  std::size_t closed_bytes_ = 0;      ///< in those before it
+  std::size_t closed_bytes_ = 0;      ///< in the parcels before it
   std::vector<std::byte> spare_;
   bool stopped_ = false;
 };

@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-/// Also a link to nothing.
+/// True also for a dangling link.
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
@@ -67,7 +67,7 @@ void FeedRecording::attempt(const std::function<void()>& work) {
   try {
     work();
   } catch (const UserError& e) {
-    spdlog::error("{}: its recording ends: {}; the run goes on", name_, e.what());
+    spdlog::error("{}: its recording ends: {}; the run continues", name_, e.what());
     ++failures_;
     file_->abandon();
     file_.reset();
@@ -87,8 +87,8 @@ void FeedRecording::append(std::span<const std::byte> buffers, std::span<const D
   for (; lost != damage.end(); ++lost) note_loss(*lost);
 }
 
-/// All that is lost between two buffers is one stretch of the recording; what was lost before the first is none, nor is
-/// what is missing behind the end.
+/// All losses between two buffers form one stretch of the recording; losses before the first buffer and after the end
+/// are not recorded.
 void FeedRecording::note_loss(const Damage& damage) {
   if (end_ == 0 || damage.n_epochs >= kForEver) return;
   loss_.n_hits += damage.n_hits;
@@ -96,8 +96,8 @@ void FeedRecording::note_loss(const Damage& damage) {
   loss_.epochs.end = std::max({loss_.epochs.end, end_of(damage), loss_.epochs.begin + 1});
 }
 
-/// `before`: epoch of the buffer that follows. A loss that lies ahead of it waits, as does one that has no room before
-/// it.
+/// `before`: epoch of the next buffer. A loss that lies ahead of it waits, as does one for which there is no room
+/// before it.
 void FeedRecording::append_loss(Epoch before) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (loss_.n_hits != 0) {

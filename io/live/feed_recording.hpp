@@ -18,31 +18,31 @@
 
 namespace eventloom {
 
-/// Path of a new recording of source `id` in `folder`, which is made if need be. `go_on`: beside those of the runs
-/// before; otherwise these are in the way: throws UserError.
+/// Path of a new recording of source `id` in `folder`, which is created if necessary. `go_on`: keep recordings of
+/// earlier runs; otherwise throws UserError when there are any.
 std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on);
-/// Whether recordings of live sources, whole or in the making, have such names.
+/// Whether names in a folder are those of recordings of live sources, finished or not.
 bool is_recording_name(const std::string& name);
 
-/// Keeps what a live stream receives in an .epochs file, with the stretches that were lost on the way. The run is worth
-/// more than its recording: when that cannot be written any more it ends where it is, is told, and counts as failed.
+/// Records what a live stream receives in an .epochs file, with the stretches lost on the way. The run is worth more
+/// than its recording: when writing fails the recording ends, which is reported and counts as failed.
 class FeedRecording {
  public:
-  /// `name`: of the stream, for messages. Throws UserError when the file cannot be made.
+  /// `name`: of the stream, for messages. Throws UserError when the file cannot be created.
   FeedRecording(const std::string& path, const StreamHeader& header, std::string name);
-  /// Finishes what has not been.
+  /// Finishes an unfinished recording.
   ~FeedRecording() { finish(); }
   FeedRecording(const FeedRecording&) = delete;
   FeedRecording& operator=(const FeedRecording&) = delete;
 
-  /// Whole stored epoch buffers and what is known to be lost, both in rising epochs and behind what was added before.
+  /// Whole stored epoch buffers and known losses, both in rising epochs and after those added before.
   void add(std::span<const std::byte> buffers, std::span<const Damage> damage);
-  /// Gives the file its name. Nothing is added afterwards.
+  /// Renames the file to its final name. Nothing may be added afterwards.
   void finish();
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  private:
-  /// What is lost behind the last buffer in the file.
+  /// Losses after the last buffer in the file.
   struct Loss {
     std::uint64_t n_hits = 0;
     EpochRange epochs{std::numeric_limits<Epoch>::max(), 0};
@@ -53,9 +53,9 @@ class FeedRecording {
   void note_loss(const Damage& damage);
   void append_loss(Epoch before);
 
-  std::unique_ptr<StreamWriter> file_;  ///< null when there is nothing more to write
+  std::unique_ptr<StreamWriter> file_;  ///< null when writing has ended
   std::string name_;
-  Epoch end_ = 0;  ///< of what is in the file
+  Epoch end_ = 0;  ///< of the data in the file
   Loss loss_;
   std::uint64_t failures_ = 0;
 };

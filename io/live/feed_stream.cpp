@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Memory of this size is kept for the next chunk.
+/// Memory up to this size is kept for the next chunk.
 constexpr std::size_t kSpareBytes = std::size_t{1} << 20;
 /// Memory for an epoch buffer that is held.
 std::size_t held_bytes(const EpochBufferHeader& header) { return header.stored_bytes() + sizeof(IndexEntry); }
@@ -23,13 +23,13 @@ std::size_t held_bytes(const HeldBuffers& chunk) {
   return chunk.bytes.capacity() + chunk.buffers.size() * sizeof(IndexEntry);
 }
 
-/// How long the end of a run waits for what its feed holds, and how often it looks.
+/// How long the end of a run waits for its feed's remaining data, and how often it checks.
 constexpr std::chrono::seconds kLongestRest{1};
 constexpr std::chrono::milliseconds kLookForRest{1};
-/// When a run begins its sources may be farther apart than neighbours in one of them: files that are served.
+/// At the start of a run sources may be farther apart than successive data of one source: served files, for example.
 constexpr double kMostApart_s = 3600;
 
-/// Epochs that pass in so long. Event numbers have no length.
+/// Epochs in this time span. Event numbers have no length.
 Epoch epochs_in(double seconds, const StreamHeader& header) {
   if (seconds == 0 || (header.flags & kNumbered) != 0) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(seconds * epochs_per_second(header.base), 0x1p62));
@@ -52,8 +52,8 @@ LivePeer FeedStream::peer() const {
 }
 
 LiveProgress FeedStream::progress() const {
-  return {.reached = complete_,
-          .heard_of = heard_of_,
+  return {.watermark = complete_,
+          .peer_watermark = peer_watermark_,
           .seen_end = std::max(data_end_, seen_end_),
           .aside = steps_.aside(),
           .listens = listens(),
@@ -61,12 +61,12 @@ LiveProgress FeedStream::progress() const {
           .late_passed = late_passed_};
 }
 
-void FeedStream::settle() {
-  header_ = feed_->settle_header();
+void FeedStream::fix_header() {
+  header_ = feed_->fix_header();
   if (!settings_.record.empty()) recording_.emplace(settings_.record, header_, name());
 }
 
-/// Takes again what has come so far: only now it is known where the others are.
+/// Takes again what has been received: only now the positions of the others are known.
 void FeedStream::begin_at(Epoch epoch) {
   begun_ = true;
   begin_ = closed_ = epoch;
@@ -74,7 +74,7 @@ void FeedStream::begin_at(Epoch epoch) {
   steps_.begin_at(epoch, epochs_in(apart_s, header_));
   auto chunks = std::exchange(chunks_, {});
   std::vector<Damage> damage(damage_.begin(), damage_.end());
-  const Epoch heard_of = heard_of_;
+  const Epoch peer_watermark = peer_watermark_;
   begin_anew();
   for (auto& chunk : chunks) {
     const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
@@ -86,7 +86,7 @@ void FeedStream::begin_at(Epoch epoch) {
   }
   FeedBatch rest;
   rest.damage = std::move(damage);
-  rest.complete = heard_of;
+  rest.complete = peer_watermark;
   rest.ended = ended_ || drained_;
   take_again(std::move(rest));
 }
@@ -96,7 +96,7 @@ void FeedStream::take_again(FeedBatch batch) {
   if (recording_) recording_->add(batch.buffers, batch.damage);
   for (const auto& lost : batch.damage) take_damage(lost);
   take_buffers(std::move(batch.buffers));
-  heard_of_ = complete_ = batch.complete;
+  peer_watermark_ = complete_ = batch.complete;
 }
 
 /// Nothing has been taken so far.
@@ -107,11 +107,11 @@ void FeedStream::begin_anew() {
   hits_ = 0;
   dead_epochs_ = 0;
   dropped_ = {};
-  used_end_ = data_end_ = heard_of_ = complete_ = 0;
+  used_end_ = data_end_ = peer_watermark_ = complete_ = 0;
   first_epoch_.reset();
 }
 
-/// Until the run has begun nothing is left out: it may turn out to be recorded.
+/// Until the run has begun nothing is dropped: it may have to be recorded.
 bool FeedStream::listens() const {
   return !drained() && (!is_full() || starved() || (settings_.drop_when_full && begun_));
 }
@@ -127,7 +127,7 @@ std::size_t FeedStream::receive() {
     before_ += hits_;
     begin_anew();
   }
-  const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > heard_of_;
+  const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > peer_watermark_;
   for (const auto& damage : batch_.damage) take_damage(damage);
   if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
@@ -135,10 +135,10 @@ std::size_t FeedStream::receive() {
   return moved ? bytes + 1 : 0;
 }
 
-/// Where the run has ended the feed, its peer may have more: the run decides what is missing.
+/// When the run has ended the feed, its peer may have more: the run decides what is missing.
 void FeedStream::take_progress() {
-  heard_of_ = std::max(heard_of_, batch_.complete);
-  complete_ = std::max(complete_, heard_of_);
+  peer_watermark_ = std::max(peer_watermark_, batch_.complete);
+  complete_ = std::max(complete_, peer_watermark_);
   seen_end_ = batch_.seen_end;
   begins_ = batch_.first_epoch;
   (finishing_ ? drained_ : ended_) = batch_.ended;
@@ -150,7 +150,7 @@ void FeedStream::finish() {
   feed_->stop();
 }
 
-/// Keeps what is used and closes up the rest.
+/// Keeps the used buffers and closes the gaps between them.
 void FeedStream::take_buffers(std::vector<std::byte> bytes) {
   HeldBuffers chunk;
   chunk.bytes = std::move(bytes);
@@ -177,7 +177,8 @@ void FeedStream::take_buffers(std::vector<std::byte> bytes) {
   chunks_.push_back(std::move(chunk));
 }
 
-/// Returns the bytes that are kept, at offset `at` of the chunk; `stored` lies in the chunk, too, there or behind.
+/// Returns the number of bytes kept, at offset `at` of the chunk; `stored` lies in the chunk, too, at that offset or
+/// after.
 std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                     HeldBuffers& chunk) {
   if (!first_epoch_) first_epoch_ = header.first_epoch;
@@ -195,7 +196,7 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
   return stored.size();
 }
 
-/// Of a buffer that begins before the run, what is in the run.
+/// The part of a buffer that lies in the run, for one that begins before it.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                  HeldBuffers& chunk) {
   before_ += header.n_hits;
@@ -234,8 +235,7 @@ void FeedStream::drop(const EpochBufferHeader& header, DropCause cause) {
 
 void FeedStream::note_dead_time(const Damage& damage) {
   if (dead_epochs_ == 0) {
-    spdlog::warn("{}: the run cannot take what comes: epoch buffers are left out from epoch {} on{}", name(),
-                 damage.first_epoch,
+    spdlog::warn("{}: the run cannot keep up: epoch buffers are dropped from epoch {} on{}", name(), damage.first_epoch,
                  starved() ? ", for one slice needs more than --live-buffer: use a larger one or fewer "
                              "--epochs-per-slice"
                            : "");
@@ -243,7 +243,7 @@ void FeedStream::note_dead_time(const Damage& damage) {
   dead_epochs_ += damage.n_epochs;
 }
 
-/// What lies before the epochs that are still open is accounted for by the first of those.
+/// Losses before the open epochs are accounted for in the first of those.
 void FeedStream::take_damage(Damage damage) {
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
   if (damage.first_epoch < begin_ && end_of(damage) <= begin_) {
@@ -274,8 +274,8 @@ void FeedStream::add_damage(const Damage& damage) {
   data_end_ = std::max({data_end_, damage.first_epoch + 1, end_of(damage)});
 }
 
-/// One record for what is alike and touches, or has nothing used between; or, when a peer makes far too many, for what
-/// is alike.
+/// One record for equal damage that touches, or has nothing used in between; or, when a peer causes very many, for all
+/// equal damage.
 bool FeedStream::put_together(const Damage& damage) {
   const bool too_many = damage_.size() >= kMostDamage;
   const std::size_t near = std::min<std::size_t>(damage_.size(), too_many ? kDropCauses : 1);
@@ -290,7 +290,7 @@ bool FeedStream::put_together(const Damage& damage) {
 
 bool FeedStream::ready(EpochRange epochs) {
   const bool there = ended_ || complete_ >= epochs.end;
-  // What lies before will be forgotten, which makes room.
+  // Earlier epochs will be released, which makes room.
   const bool stuck = !there && is_full() && bytes_from(epochs.begin) >= settings_.buffer_bytes;
   if (stuck) wanted_ = std::max(wanted_, epochs.end);
   return there;
@@ -335,7 +335,7 @@ void FeedStream::collect(EpochRange epochs, SliceData& out) {
 
 std::optional<Epoch> FeedStream::end_epoch() const { return ended_ ? std::optional(data_end_) : std::nullopt; }
 
-/// As far as is known: that nothing begins before is decided with the answer.
+/// As far as is known: the answer fixes that nothing begins before.
 std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
   auto next = next_held(chunks_, from);
   const auto lost = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);
@@ -347,7 +347,7 @@ std::optional<Epoch> FeedStream::next_beginning(Epoch from) {
   return next;
 }
 
-void FeedStream::forget(Epoch epoch) {
+void FeedStream::release_before(Epoch epoch) {
   while (!chunks_.empty() && chunks_.front().end() <= epoch) {
     held_bytes_ -= held_bytes(chunks_.front());
     if (chunks_.front().bytes.capacity() <= kSpareBytes) spare_ = std::move(chunks_.front().bytes);
@@ -358,7 +358,7 @@ void FeedStream::forget(Epoch epoch) {
   }
 }
 
-/// What the run ends before was never forgotten.
+/// Epochs that the end of the run cuts off were never released.
 std::uint64_t FeedStream::hits_beyond_end() const {
   std::uint64_t beyond = 0;
   std::vector<std::byte> kept;
@@ -368,7 +368,7 @@ std::uint64_t FeedStream::hits_beyond_end() const {
       beyond += buffer.n_hits;
       if (buffer.first_epoch >= end_) continue;
       kept.clear();
-      // One that is damaged is dropped by the slice that has its first epoch.
+      // A damaged buffer is dropped by the slice of its first epoch.
       const auto before = clip_stored(std::span(chunk.bytes).subspan(buffer.offset), {0, end_}, header_, kept);
       beyond -= before ? before->n_hits : buffer.n_hits;
     }
@@ -387,7 +387,7 @@ void FeedStream::close() {
   if (recording_) recording_->finish();
 }
 
-/// What has come and nobody will build: part of a recording, not of the run.
+/// Received data that no slice will use: part of the recording, not of the run.
 void FeedStream::count_rest() {
   const auto longest = std::chrono::steady_clock::now() + kLongestRest;
   while (!feed_ended_ && std::chrono::steady_clock::now() < longest) {

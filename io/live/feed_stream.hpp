@@ -23,20 +23,20 @@
 
 namespace eventloom {
 
-/// The stream of a live input: holds what its feed has received until the run has built it, and decides what
-/// becomes of what comes late, or faster than the run can take it.
+/// The stream of a live input: holds the data received by its feed until the run has built them, and decides what
+/// happens to late data, and to data that arrive faster than the run can take them.
 ///
-/// Back-pressure: while it holds as much as it may, it takes nothing from the feed, which then stops to receive;
-/// or, when congestion drops, leaves out whole epoch buffers. It leaves them out in any case where the slice that is
-/// waited for is larger than what it may hold: waiting would be for ever.
+/// Back-pressure: while it holds as much as it may, it takes nothing from the feed, which then stops receiving; or,
+/// when congestion drops, it drops whole epoch buffers. It always drops them when the slice being waited for is larger
+/// than what it may hold: waiting would never end.
 class FeedStream final : public LiveStream {
  public:
   struct Settings {
     std::size_t buffer_bytes = std::size_t{256} << 20;
     bool drop_when_full = false;
-    /// Path for a recording of all that is received in step; empty: none. One that fails counts as an anomaly.
+    /// Path for a recording of everything received in step; empty: none. A failed recording counts as an anomaly.
     std::string record;
-    /// Data time to the next data that are believed at once; 0: all that lie ahead are.
+    /// Data time to the next data that are accepted at once; 0: any data ahead are.
     double most_jump_s = 0;
   };
 
@@ -50,13 +50,13 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return tail_; }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] LivePeer peer() const override;
-  void settle() override;
+  void fix_header() override;
   void begin_at(Epoch epoch) override;
   void expect(Epoch epoch) override { steps_.expect(epoch); }
   std::size_t receive() override;
@@ -98,33 +98,33 @@ class FeedStream final : public LiveStream {
   StepFilter steps_;
   FeedBatch batch_;
   std::vector<std::byte> spare_;
-  std::deque<HeldBuffers> chunks_;  ///< one for what was taken at once
+  std::deque<HeldBuffers> chunks_;  ///< one per batch taken
   std::deque<Damage> damage_;       ///< in rising first epochs
-  std::optional<Damage> tail_;      ///< what is missing behind the end
+  std::optional<Damage> tail_;      ///< missing after the end
   std::size_t held_bytes_ = 0;      ///< of the chunks
   Epoch wanted_ = 0;                ///< end of a slice that is waited for and larger than what may be held
   bool ended_ = false;              ///< by its peer
   bool finishing_ = false;          ///< by the run
-  bool drained_ = false;            ///< likewise, and all that had come has been taken
+  bool drained_ = false;            ///< likewise, and everything received has been taken
   bool feed_ended_ = false;         ///< it has no more, for either reason
-  Epoch seen_end_ = 0;              ///< of what the feed holds back
-  Epoch heard_of_ = 0;              ///< nothing that begins before it will come, as the peer says
-  Epoch complete_ = 0;              ///< nothing that begins before it is waited for
-  bool joined_ = false;             ///< the peer had sent before
+  Epoch seen_end_ = 0;              ///< of the data held back by the feed
+  Epoch peer_watermark_ = 0;        ///< nothing that begins before it will follow, as the peer states
+  Epoch complete_ = 0;              ///< nothing that begins before it is missing any more
+  bool joined_ = false;             ///< the peer had sent earlier data
   bool begun_ = false;
   Epoch begin_ = 0;      ///< of the run
-  Epoch closed_ = 0;     ///< what begins before it is late
-  EpochRange passed_{};  ///< what was passed last, one slice after the other
+  Epoch closed_ = 0;     ///< data that begin before it are late
+  EpochRange passed_{};  ///< epochs passed last, one slice after the other
   std::uint64_t late_passed_ = 0;
   Epoch used_end_ = 0;                             ///< one past the last epoch of the buffers that are used
-  Epoch data_end_ = 0;                             ///< one past the last epoch of what was taken
+  Epoch data_end_ = 0;                             ///< one past the last epoch of the data taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<Epoch> first_epoch_;
-  std::optional<Epoch> begins_;    ///< as the feed says, before it has handed over anything
+  std::optional<Epoch> begins_;    ///< as the feed states before it has delivered anything
   std::uint64_t hits_ = 0;         ///< taken, lost ones included
-  std::uint64_t dead_epochs_ = 0;  ///< in buffers that were left out
+  std::uint64_t dead_epochs_ = 0;  ///< in dropped buffers
   std::uint64_t before_ = 0;       ///< hits before the run
-  std::uint64_t not_taken_ = 0;    ///< hits that came and were not handed over before the run was over
+  std::uint64_t not_taken_ = 0;    ///< hits received and not delivered before the run was over
   std::uint64_t given_up_ = 0;     ///< epochs
   std::array<std::uint64_t, kDropCauses> dropped_{};
 };

@@ -12,15 +12,15 @@
 
 namespace eventloom {
 
-/// What has come of a live stream since it was last asked. Epochs rise, but where the peer has jumped back: behind that
-/// they begin anew.
+/// Data received from a live stream since the last call. Epochs rise, except where the peer has jumped back: after that
+/// they start again.
 struct FeedBatch {
-  std::vector<std::byte> buffers;    ///< whole stored epoch buffers one behind the other, in rising epochs
-  std::vector<Damage> damage;        ///< stretches that are known to be lost, in rising first epochs
+  std::vector<std::byte> buffers;    ///< whole stored epoch buffers back to back, in rising epochs
+  std::vector<Damage> damage;        ///< stretches known to be lost, in rising first epochs
   Epoch complete = 0;                ///< no buffer or damage that begins before this epoch will follow
   bool ended = false;                ///< nothing follows at all
   std::optional<Epoch> first_epoch;  ///< in which the stream begins, when known before its first buffer is complete
-  Epoch seen_end = 0;                ///< one past the last epoch of what the feed holds back, as far as known
+  Epoch seen_end = 0;                ///< one past the last epoch of the data held back by the feed, as far as known
 
   void clear() {
     buffers.clear();
@@ -28,44 +28,44 @@ struct FeedBatch {
   }
 };
 
-/// The receiving side of a live input, one per source: takes in what comes on a thread of its own and hands
-/// it over as epoch buffers in order. Never throws for what a peer does: that is told once, counted, and
-/// given as damage where hits are known or likely to be missing.
+/// The receiving side of a live input, one per source: receives on a thread of its own and delivers epoch buffers in
+/// order. Never throws because of a peer: its errors are reported once, counted, and become damage where hits are known
+/// or likely to be missing.
 ///
-/// One thread calls; constructors throw UserError when an address cannot be used. The destructor ends the thread.
+/// Called by one thread; constructors throw UserError when an address cannot be used. The destructor ends the thread.
 class LiveFeed {
  public:
   virtual ~LiveFeed() = default;
 
-  /// What the peer says of its stream, or what the URI says as long as it has said nothing.
+  /// The peer's description of its stream, or that of the URI until the peer has sent one.
   [[nodiscard]] virtual StreamHeader header() const = 0;
   /// header() will not change any more.
   [[nodiscard]] virtual bool header_known() const = 0;
-  /// From here on a peer that says otherwise than header() does now is refused.
-  virtual StreamHeader settle_header() { return header(); }
+  /// Fixes header(): a peer that later differs from it is refused.
+  virtual StreamHeader fix_header() { return header(); }
   /// As the user knows it, for messages.
   [[nodiscard]] virtual const std::string& name() const = 0;
-  /// Unix time of tick 0, ns, as the peer says; 0: it does not.
+  /// Unix time of tick 0, ns, as the peer states; 0: unknown.
   [[nodiscard]] virtual std::int64_t started_ns() const { return 0; }
-  /// A peer is there: connected, or heard of, and has not ended. For messages.
+  /// The peer is connected, or has been heard, and has not ended. For messages.
   [[nodiscard]] virtual bool is_connected() const = 0;
 
-  /// Appends to `batch` what has come and sets the rest of it. Never waits.
+  /// Appends the data received to `batch` and sets its other members. Never waits.
   virtual void take(FeedBatch& batch) = 0;
-  /// Nothing more is taken in from outside; what has come is still handed over, then the feed ends. Never waits.
+  /// Stops receiving; data already received are still delivered, then the feed ends. Never waits.
   virtual void stop() = 0;
 
-  /// Places where the input was not as its format says that cost no known number of hits.
+  /// Violations of the input's format that cost no known number of hits.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
-  /// By name, for the report. Datagrams, losses, duplicates, reconnects, ...
+  /// Counts by name, for the report: datagrams, losses, duplicates, reconnects, ...
   [[nodiscard]] virtual SourceCounts counts() const = 0;
 };
 
-/// How live inputs are received, the same for all of a run.
+/// How live inputs are received, the same for all inputs of a run.
 struct LiveInputSettings {
   std::size_t buffer_bytes = std::size_t{256}
-                             << 20;  ///< that a feed holds for those who take, at most, and to put in order
-  double reconnect_seconds = 0;      ///< for so long a lost server is looked for again; 0: not at all
+                             << 20;  ///< most a feed holds for the taking thread, and as much to put in order
+  double reconnect_seconds = 0;      ///< how long a lost server is searched for; 0: not at all
 };
 
 }  // namespace eventloom

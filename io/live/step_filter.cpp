@@ -82,7 +82,7 @@ bool StepFilter::take(const EpochBufferHeader& header) {
   return true;
 }
 
-/// A longer stretch is a jump that is believed: nobody has anything there.
+/// A longer stretch is an accepted jump: no source has data there.
 void StepFilter::note_return(Epoch to) {
   const Epoch from = std::max({place_, complete_, open_});
   if (from < to && to - from <= reach_) away_ = {from, to};
@@ -110,7 +110,7 @@ void StepFilter::take_complete(FeedBatch& batch) {
   if (complete_ > place_) go_on(complete_);
 }
 
-/// Nothing that is missing reaches far ahead, and what was taken out is missing where the stream is.
+/// Missing stretches do not extend far ahead; data taken out are missing where the stream is.
 void StepFilter::confine(FeedBatch& batch) const {
   for (auto& damage : batch.damage) {
     if (damage.n_epochs >= kForEver || end_of(damage) <= limit_) continue;

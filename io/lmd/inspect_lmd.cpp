@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Further ones are left out: a damaged file may have any number.
+/// Further ones are dropped: a damaged file may have any number.
 constexpr std::size_t kMaxSubeventIds = 65536;
 
-/// What the events of a file have in common.
+/// Common properties of the events of a file.
 class FileTally {
  public:
   explicit FileTally(const LmdTime& time) : time_(time) {}

@@ -7,10 +7,10 @@
 
 namespace eventloom {
 
-/// What is in the LMD file that `uri` names, with its first `n_events` events in full. Counts are of what is in
-/// the file; numbers are judged as a run would. Where the URI has time=wr or time=word, the earliest and the
-/// latest time, in ticks of 1 ns, are told too.
-/// Throws UserError when the file cannot be opened or is no LMD file, or the URI's keys make no sense.
+/// Contents of the LMD file that `uri` names, with its first `n_events` complete events. Counts are of the contents of
+/// the file; numbers are judged as in a run. With time=wr or time=word in the URI, also the earliest and the latest
+/// time, in ticks of 1 ns.
+/// Throws UserError when the file cannot be opened or is not an LMD file, or a key of the URI is invalid.
 nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events);
 
 }  // namespace eventloom

@@ -25,7 +25,7 @@ LmdBufferHeader find_lmd_buffer(std::span<const std::byte> bytes, bool& swapped)
 
 std::optional<std::string> LmdBuffer::defect() const {
   const auto& element = header.element;
-  // One of type 100/1 tells the length of what is in it, and may lie in a longer one of fixed size.
+  // A buffer of type 100/1 states the length of its contents, and may lie in a longer one of fixed size.
   const bool fits = element.is(100, 1) ? lmd_buffer_bytes(header) <= length : lmd_buffer_bytes(header) == length;
   if (is_lmd_buffer(element) && fits && header.used() <= element.dlen) {
     return std::nullopt;
@@ -42,7 +42,7 @@ void LmdBufferEvents::begin(const LmdBuffer& buffer) {
   if (buffer_.header.continues != 0) ++notes_.counts.buffers_continued;
   compare_numbers();
   if (open_.active && buffer_.header.continues == 0) {
-    drop_open("an event that should go on in the next buffer, which begins with another", LmdEffect::hole);
+    drop_open("an event that should continue in the next buffer, which begins with another event", LmdEffect::hole);
   }
   at_ = kLmdHeaderBytes;
   end_ = static_cast<std::size_t>(
@@ -60,7 +60,7 @@ bool LmdBufferEvents::next(LmdEvent& event) {
 void LmdBufferEvents::leave() {
   if (buffer_.bytes.size() < buffer_.length && !cut_noted_) {
     note(buffer_.offset + buffer_.bytes.size(), LmdEffect::breaks_off, 0,
-         "it breaks off after " + std::to_string(buffer_.bytes.size()) + " of the " + std::to_string(buffer_.length) +
+         "the file ends after " + std::to_string(buffer_.bytes.size()) + " of the " + std::to_string(buffer_.length) +
              " bytes of a buffer");
   }
   buffer_ = {};
@@ -70,7 +70,7 @@ void LmdBufferEvents::leave() {
 
 void LmdBufferEvents::skip(const LmdBuffer& buffer, const std::string& defect) {
   note(buffer.offset, LmdEffect::hole, 0, defect);
-  drop_open("an event whose rest should be in a damaged buffer", LmdEffect::loss);
+  drop_open("an event that continues in a damaged buffer", LmdEffect::loss);
   hole_noted_ = true;
 }
 
@@ -86,18 +86,18 @@ void LmdBufferEvents::begin_anew(const std::string& why) {
   hole_noted_ = true;
 }
 
-/// Looks for buffers that are missing before this one. Old writers do not number theirs.
+/// Checks for missing buffers before this one. Old writers do not number theirs.
 void LmdBufferEvents::compare_numbers() {
   const auto last = std::exchange(last_number_, buffer_.header.number);
   if (!last || (*last == 0 && buffer_.header.number == 0)) return;
   const std::uint32_t missing = buffer_.header.number - *last - 1;
   if (missing == 0) return;
-  drop_open("an event whose rest is in a buffer that is missing", LmdEffect::loss);
+  drop_open("an event that continues in a missing buffer", LmdEffect::loss);
   if (missing < std::numeric_limits<std::int32_t>::max()) {
     notes_.counts.missing_buffers += missing;
     if (!hole_noted_) {
       note(buffer_.offset, LmdEffect::hole, 0,
-           std::to_string(missing) + " buffers are missing between those of number " + std::to_string(*last) + " and " +
+           std::to_string(missing) + " buffers are missing between numbers " + std::to_string(*last) + " and " +
                std::to_string(buffer_.header.number));
     }
     hole_noted_ = true;
@@ -116,10 +116,10 @@ bool LmdBufferEvents::next_element(LmdEvent& event) {
   const std::uint64_t offset = buffer_.offset + at_;
   at_ += bytes.size();
   const bool last = at_ == kLmdHeaderBytes + 2 * std::uint64_t{buffer_.header.used()};
-  const bool goes_on = last && buffer_.header.goes_on != 0;
-  if (std::exchange(begins_, false) && buffer_.header.continues != 0) return continue_event(bytes, goes_on, event);
+  const bool has_more = last && buffer_.header.has_more != 0;
+  if (std::exchange(begins_, false) && buffer_.header.continues != 0) return continue_event(bytes, has_more, event);
   hole_noted_ = false;
-  if (goes_on) {
+  if (has_more) {
     open_event(bytes);
     return false;
   }
@@ -128,24 +128,24 @@ bool LmdBufferEvents::next_element(LmdEvent& event) {
   return false;
 }
 
-bool LmdBufferEvents::continue_event(std::span<const std::byte> fragment, bool goes_on, LmdEvent& event) {
+bool LmdBufferEvents::continue_event(std::span<const std::byte> fragment, bool has_more, LmdEvent& event) {
   if (!open_.active) {
     ++notes_.counts.skipped_fragments;
     if (!hole_noted_) {
       note(buffer_.offset + kLmdHeaderBytes, LmdEffect::loss, 0,
-           "the rest of an event whose beginning is not there or is damaged; it is skipped");
+           "the rest of an event whose beginning is missing or damaged; it is skipped");
     }
-    hole_noted_ = goes_on;  // its further fragments are part of the same loss
+    hole_noted_ = has_more;  // its further fragments are part of the same loss
     return false;
   }
   fragment = fragment.subspan(sizeof(LmdElement));
   if (open_.bytes.size() + fragment.size() > kMaxLmdEventBytes) {
     drop_open("an event of more than 256 MiB in fragments", LmdEffect::loss);
-    hole_noted_ = goes_on;
+    hole_noted_ = has_more;
     return false;
   }
   open_.bytes.insert(open_.bytes.end(), fragment.begin(), fragment.end());
-  if (goes_on) return false;
+  if (has_more) return false;
   open_.active = false;
   if (!load_lmd<LmdElement>(open_.bytes).is_event()) {
     ++notes_.counts.skipped_elements;
@@ -174,7 +174,7 @@ void LmdBufferEvents::note(std::uint64_t offset, LmdEffect effect, std::uint32_t
   notes_.add({.offset = offset, .effect = effect, .hits = hits, .text = std::move(text)});
 }
 
-/// The element at at_ is longer than what is left of its buffer.
+/// The element at at_ is longer than the rest of its buffer.
 void LmdBufferEvents::lose_rest(const LmdElement& element) {
   const bool cut = buffer_.bytes.size() < buffer_.length;
   const std::size_t left = end_ - at_;
@@ -182,8 +182,8 @@ void LmdBufferEvents::lose_rest(const LmdElement& element) {
   if (buffer_.header.continues != 0 && begins_) drop_open("an event whose rest is damaged", LmdEffect::loss);
   note(buffer_.offset + at_, cut ? LmdEffect::breaks_off : LmdEffect::hole, hits,
        "an element of " + std::to_string(element.bytes()) + " bytes where the buffer has " + std::to_string(left) +
-           (cut ? " before it breaks off" : "; reading goes on with the next buffer"));
-  hole_noted_ = buffer_.header.goes_on != 0;
+           (cut ? " before it ends" : "; reading continues with the next buffer"));
+  hole_noted_ = buffer_.header.has_more != 0;
   cut_noted_ = cut;
   begins_ = false;
   at_ = end_;

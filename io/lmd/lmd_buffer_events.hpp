@@ -13,66 +13,66 @@
 
 namespace eventloom {
 
-/// Shorter buffers hold no element, longer ones are taken for damage.
+/// Shorter buffers hold no element, longer ones count as damaged.
 inline constexpr std::uint64_t kMaxLmdBufferBytes = std::uint64_t{256} << 20;
 inline constexpr std::uint64_t kMinLmdBufferBytes = kLmdHeaderBytes + sizeof(LmdElement);
 
 inline bool is_lmd_buffer(const LmdElement& element) { return element.is(10, 1) || element.is(100, 1); }
-/// Of the whole buffer, as its first field says.
+/// Of the whole buffer, according to its first field.
 inline std::uint64_t lmd_buffer_bytes(const LmdBufferHeader& header) {
   return kLmdHeaderBytes + 2 * std::uint64_t{header.element.dlen};
 }
 /// `bytes` hold a buffer's header, written in the other byte order if `swapped`.
 LmdBufferHeader load_lmd_buffer(std::span<const std::byte> bytes, bool swapped);
-/// The same of a buffer that may tell its byte order; `swapped` is that of the one before, and is corrected.
+/// The same for a buffer that may indicate its byte order; `swapped` is that of the previous one, and is corrected.
 LmdBufferHeader find_lmd_buffer(std::span<const std::byte> bytes, bool& swapped);
 
-/// A buffer of list-mode data, in a file or as it came from a server.
+/// A buffer of list-mode data, from a file or a server.
 struct LmdBuffer {
   LmdBufferHeader header;
-  std::span<const std::byte> bytes;  ///< what there is of it, header included, as little-endian words
+  std::span<const std::byte> bytes;  ///< its bytes so far, header included, as little-endian words
   std::uint64_t length = 0;          ///< of the whole buffer
   std::uint64_t offset = 0;          ///< in the file or the stream
 
-  /// Why it is not as its header must say; nothing when it is.
+  /// Why its header is invalid; nothing when it is valid.
   [[nodiscard]] std::optional<std::string> defect() const;
 };
 
-/// Finds the events in buffers that follow one another. Puts together events that span them; an event whose
-/// fragments are not all there is dropped, what is lost is noted.
+/// Finds the events in consecutive buffers. Joins events that span them; an event with missing fragments is dropped,
+/// and the loss is noted.
 class LmdBufferEvents {
  public:
   /// `notes` outlive this.
   explicit LmdBufferEvents(LmdNotes& notes) : notes_(notes) {}
 
-  /// The next buffer; without a defect. Its bytes stay unchanged until next() has returned false and the last
-  /// event is done with.
+  /// The next buffer; without a defect. Its bytes must not change until next() has returned false and the last event is
+  /// no longer used.
   void begin(const LmdBuffer& buffer);
   /// The next event of the buffer; false when there are none left.
   bool next(LmdEvent& event);
-  /// Done with the buffer: notes if the input broke off in it.
+  /// Ends the buffer: notes if the input broke off in it.
   void leave();
-  /// A buffer with a defect, of which nothing can be read.
+  /// A buffer with a defect, which cannot be read.
   void skip(const LmdBuffer& buffer, const std::string& defect);
-  /// An empty buffer of this number lies between: it may be counted among the others, or not.
+  /// An empty buffer of this number lies between: it may or may not be counted among the others.
   void pass(std::uint32_t number);
-  /// No more buffers: drops an event whose rest is missing. `why`: for people.
+  /// No more buffers: drops an unfinished event. `why`: for messages.
   void end(const std::string& why);
-  /// What comes next does not follow what came before: drops an event whose rest is missing, and compares no
-  /// number with those before. `why`: for people. Where nothing is dropped the caller notes the hole.
+  /// The next buffer does not continue the previous one: drops an unfinished event, and does not compare buffer
+  /// numbers. `why`: for messages. Where nothing is dropped the caller notes the hole.
   void begin_anew(const std::string& why);
 
  private:
-  /// An event of which the last fragment is yet to come.
+  /// An event whose last fragment is yet to come.
   struct Open {
-    std::vector<std::byte> bytes;  ///< its header and what there is of it
+    std::vector<std::byte> bytes;  ///< its header and the fragments so far
     std::uint64_t offset = 0;
     bool active = false;
   };
 
   void compare_numbers();
   bool next_element(LmdEvent& event);
-  bool continue_event(std::span<const std::byte> fragment, bool goes_on, LmdEvent& event);
+  bool continue_event(std::span<const std::byte> fragment, bool has_more, LmdEvent& event);
   void open_event(std::span<const std::byte> fragment);
   bool give(std::span<const std::byte> bytes, std::uint64_t offset, LmdEvent& event);
   void lose_rest(const LmdElement& element);
@@ -87,8 +87,8 @@ class LmdBufferEvents {
 
   Open open_;
   std::optional<std::uint32_t> last_number_;  ///< of a buffer
-  bool cut_noted_ = false;                    ///< that the input breaks off in this buffer has been said
-  bool hole_noted_ = false;                   ///< what is missing before this buffer has been said
+  bool cut_noted_ = false;                    ///< the end of the input in this buffer has been reported
+  bool hole_noted_ = false;                   ///< what is missing before this buffer has been reported
 };
 
 }  // namespace eventloom

@@ -5,17 +5,17 @@
 #include <span>
 #include <vector>
 
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 namespace eventloom {
 
-/// A file from its window's front on as little-endian 32-bit words: of a file of the other byte order, each whole
-/// word from there is swapped. Used like FileWindow, which it moves on and must not outlive.
+/// The bytes of a file from its front on as little-endian 32-bit words: in a file of the other byte order each whole
+/// word is swapped. Used like FileReader, which it advances and must not outlive.
 class LmdBytes {
  public:
-  LmdBytes(FileWindow& file, bool swapped) : file_(file), swapped_(swapped) {}
+  LmdBytes(FileReader& file, bool swapped) : file_(file), swapped_(swapped) {}
 
-  /// Of the front in the file, bytes.
+  /// Offset of the front in the file, bytes.
   [[nodiscard]] std::uint64_t offset() const { return file_.offset() - (ready_.size() - begin_); }
   [[nodiscard]] std::uint64_t left() const { return file_.left() + (ready_.size() - begin_); }
   [[nodiscard]] bool swapped() const { return swapped_; }
@@ -30,10 +30,10 @@ class LmdBytes {
  private:
   void swap_more(std::size_t n);
 
-  FileWindow& file_;
+  FileReader& file_;
   bool swapped_;
-  std::vector<std::byte> ready_;  ///< swapped bytes; of the other order only
-  std::size_t begin_ = 0;         ///< of what is unread in ready_
+  std::vector<std::byte> ready_;  ///< swapped bytes; for the other byte order only
+  std::size_t begin_ = 0;         ///< start of the unread bytes in ready_
 };
 
 }  // namespace eventloom

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;
 
-std::optional<LmdBufferHeader> buffer_at(FileWindow& file, std::uint64_t offset, bool swapped) {
+std::optional<LmdBufferHeader> buffer_at(FileReader& file, std::uint64_t offset, bool swapped) {
   if (offset > kMaxLmdBufferBytes || offset + kLmdHeaderBytes > file.left()) return std::nullopt;
   const auto front = file.front(static_cast<std::size_t>(offset) + kLmdHeaderBytes);
   if (front.size() < offset + kLmdHeaderBytes) return std::nullopt;
@@ -23,8 +23,8 @@ bool is_size(std::uint64_t bytes) { return bytes >= kMinLmdBufferBytes && bytes 
 
 }  // namespace
 
-LmdBufferLayout find_lmd_buffers(FileWindow& file, const LmdBufferHeader& file_header, bool swapped) {
-  // GSI's writer has half a whole buffer in dlen, others half of what follows the 48 bytes.
+LmdBufferLayout find_lmd_buffers(FileReader& file, const LmdBufferHeader& file_header, bool swapped) {
+  // GSI's writer stores half the size of a whole buffer in dlen, others half of what follows the 48 bytes.
   const std::uint64_t twice = 2 * std::uint64_t{file_header.element.dlen};
   const std::uint64_t rule = twice % kSectorBytes == 0 ? twice : twice + kLmdHeaderBytes;
   const bool is_short = file_header.element.dlen > LmdBufferHeader::kMaxShortDlen;
@@ -38,21 +38,21 @@ LmdBufferLayout find_lmd_buffers(FileWindow& file, const LmdBufferHeader& file_h
   const auto first = buffer_at(file, header_bytes(rule), swapped);
   if (first && is_size(lmd_buffer_bytes(*first))) return {header_bytes(rule), lmd_buffer_bytes(*first)};
   if (is_size(rule)) return {header_bytes(rule), rule};
-  throw UserError("'" + file.path() + "': offset 0: the file header gives buffers of " + std::to_string(rule) +
-                  " bytes; there are buffers of " + std::to_string(kMinLmdBufferBytes) + " bytes to 256 MiB");
+  throw UserError("'" + file.path() + "': offset 0: the file header states buffers of " + std::to_string(rule) +
+                  " bytes; expected " + std::to_string(kMinLmdBufferBytes) + " bytes to 256 MiB");
 }
 
 bool ClassicLmd::next(LmdEvent& event) {
   while (!events_.next(event)) {
     if (!next_buffer()) {
-      events_.end("an event that goes on behind the end of the file");
+      events_.end("an event that continues beyond the end of the file");
       return false;
     }
   }
   return true;
 }
 
-/// Goes to the next buffer of events; false when there is none.
+/// Advances to the next buffer of events; false when there is none.
 bool ClassicLmd::next_buffer() {
   for (;;) {
     events_.leave();
@@ -86,12 +86,12 @@ bool ClassicLmd::read_buffer_header() {
   return true;
 }
 
-/// Sets length_; false when there is nothing to be read in this buffer.
+/// Sets length_; false when this buffer is unreadable.
 bool ClassicLmd::accept_buffer() {
   length_ = buffer_bytes_;
   const auto& header = buffer_.header;
   const auto& element = header.element;
-  // DABC's buffers are as long as what is in them.
+  // DABC's buffers are as long as their contents.
   if (element.is(100, 1) && element.dlen == header.used_long && lmd_buffer_bytes(header) <= kMaxLmdBufferBytes) {
     length_ = lmd_buffer_bytes(header);
   }

@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// Finds the events of a file of one kind. Notes what is damaged and goes on behind it where it can.
+/// Finds the events of a file of one kind. Notes damage and continues after it where it can.
 class LmdContainer {
  public:
   virtual ~LmdContainer() = default;

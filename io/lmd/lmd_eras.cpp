@@ -15,7 +15,7 @@ constexpr std::size_t kLast = std::size_t{1} << 16;
 constexpr std::size_t kFirst = 4096;
 constexpr std::uint16_t kStart = 14;
 constexpr std::uint16_t kStop = 15;
-/// Bytes of each subevent's data by which events are told apart.
+/// Bytes of each subevent's data by which events are compared.
 constexpr std::size_t kTellingBytes = 64;
 
 std::uint32_t checksum_of(const LmdEvent& event) {
@@ -33,28 +33,28 @@ std::uint32_t checksum_of(const LmdEvent& event) {
 
 LmdEras::LmdEras(EraRule rule) : rule_(rule), last_(kLast) {}
 
-LmdEras::Verdict LmdEras::judge(const LmdEvent& event, std::optional<std::int64_t> step) {
+LmdEras::EraStep LmdEras::judge(const LmdEvent& event, std::optional<std::int64_t> step) {
   if (!step || *step > 0) {
     reconnected_ = repeating_ = false;
-    return Verdict::goes_on;
+    return EraStep::continues;
   }
   if (reconnected_) return judge_reconnected(event);
-  return begins_by_trigger(event.trigger, *step) ? Verdict::begins_anew : Verdict::goes_on;
+  return begins_by_trigger(event.trigger, *step) ? EraStep::begins_anew : EraStep::continues;
 }
 
-/// The same number once more may be a second copy of the same event.
+/// The same number again may be a second copy of the same event.
 bool LmdEras::begins_by_trigger(std::uint16_t trigger, std::int64_t step) const {
   if (trigger == kStart && trigger_ != kStart) return true;
   const bool at_border = trigger_ == kStart || trigger_ == kStop;
   return at_border && (step < 0 || trigger != trigger_);
 }
 
-LmdEras::Verdict LmdEras::judge_reconnected(const LmdEvent& event) {
-  if (rule_ == EraRule::repeats) return Verdict::comes_again;
+LmdEras::EraStep LmdEras::judge_reconnected(const LmdEvent& event) {
+  if (rule_ == EraRule::repeats) return EraStep::comes_again;
   const auto* before = remembered(event.number);
   const bool known_again = before != nullptr ? before->is_of(checksum_of(event)) : repeating_;
   repeating_ = rule_ == EraRule::automatic && known_again;
-  return repeating_ ? Verdict::comes_again : Verdict::begins_anew;
+  return repeating_ ? EraStep::comes_again : EraStep::begins_anew;
 }
 
 const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {

@@ -9,12 +9,12 @@
 
 namespace eventloom {
 
-/// Longer events, and events of more subevents, are taken for damage: memory must not follow a wrong length.
+/// Longer events, and events of more subevents, count as damage: memory must not follow a wrong length.
 inline constexpr std::uint64_t kMaxLmdEventBytes = std::uint64_t{256} << 20;
 inline constexpr std::size_t kMaxLmdSubevents = std::size_t{1} << 20;
 
 struct LmdSubevent {
-  std::uint32_t dlen = 0;  ///< 16-bit words behind the first 8 bytes
+  std::uint32_t dlen = 0;  ///< 16-bit words after the first 8 bytes
   std::uint16_t type = 0;
   std::uint16_t subtype = 0;
   std::uint16_t procid = 0;
@@ -29,24 +29,24 @@ struct LmdSubevent {
   [[nodiscard]] std::uint32_t word(std::size_t i) const;
 };
 
-/// Views into memory of whoever reads the file.
+/// Views into the reader's memory.
 struct LmdEvent {
   std::uint64_t offset = 0;  ///< of its header in the file, bytes
-  std::uint32_t dlen = 0;    ///< 16-bit words behind the first 8 bytes
+  std::uint32_t dlen = 0;    ///< 16-bit words after the first 8 bytes
   std::uint16_t trigger = 0;
   std::uint16_t dummy = 0;
   std::uint32_t number = 0;
   std::vector<LmdSubevent> subevents;
 
-  /// Hits that it becomes: one per subevent, or one for itself.
+  /// Number of its hits: one per subevent, or one for the event itself.
   [[nodiscard]] std::size_t items() const { return subevents.empty() ? 1 : subevents.size(); }
 };
 
-/// Takes an event apart; `bytes` are all of it and stay its owner's. False when its subevents do not fill it
-/// exactly: `event` then has those in front of the first that does not fit.
+/// Parses an event; `bytes` are all of it and stay with their owner. False when its subevents do not fill it exactly:
+/// `event` then has those before the first that does not fit.
 bool read_lmd_event(std::span<const std::byte> bytes, LmdEvent& event);
 
-/// Hits that an event would have given of which `bytes` are left, as far as can be seen.
+/// Hits of an event of which `bytes` are left, as far as can be seen.
 std::uint32_t count_lmd_items(std::span<const std::byte> bytes);
 
 }  // namespace eventloom

@@ -42,7 +42,7 @@ void LmdFile::end() {
     notes_.add({.offset = size_,
                 .effect = LmdEffect::none,
                 .hits = 0,
-                .text = "the file has grown since it was opened; only what was there then has been read"});
+                .text = "the file has grown since it was opened; the data appended since were not read"});
   }
 }
 

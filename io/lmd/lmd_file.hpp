@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/lmd/lmd_container.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/lmd/lmd_header.hpp"
@@ -20,14 +20,14 @@ class LmdFile {
 
   /// The next whole event; false when there are none left. `event` is valid until the next call.
   bool next(LmdEvent& event);
-  /// What was found between the event before and that of the last next(), or the end; valid until the next call.
+  /// Problems found between the previous event and that of the last next(), or the end; valid until the next call.
   [[nodiscard]] std::span<const LmdProblem> problems() const { return notes_.problems; }
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
-  /// Bytes when it was opened.
+  /// Bytes, when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const LmdFileHeader& header() const { return header_; }
-  /// Of what has been read so far.
+  /// Of the part read so far.
   [[nodiscard]] const LmdCounts& counts() const { return notes_.counts; }
   /// Known at the end.
   [[nodiscard]] LmdIndexState index() const { return notes_.index; }
@@ -35,7 +35,7 @@ class LmdFile {
  private:
   void end();
 
-  FileWindow file_;
+  FileReader file_;
   std::uint64_t size_;
   LmdFileHeader header_;
   LmdNotes notes_;

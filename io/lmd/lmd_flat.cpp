@@ -9,10 +9,10 @@ namespace eventloom {
 
 namespace {
 
-/// Elements of types that nobody has described are skipped when others follow at their end; these are looked at.
+/// Elements of undescribed types are skipped when others follow at their end; these types are checked.
 constexpr int kChainLength = 8;
 constexpr std::uint64_t kMaxUnknownBytes = std::uint64_t{1} << 20;
-/// Searches for the next event: so many, and one more per so many bytes of the file, lest it take for ever.
+/// Searches for the next event: a limit, plus one per so many bytes of the file, to bound the time.
 constexpr std::uint64_t kFreeSearches = 100;
 constexpr std::uint64_t kBytesPerSearch = std::uint64_t{64} << 10;
 
@@ -73,7 +73,7 @@ bool FlatLmd::fits(const LmdElement& element, std::uint64_t at) const {
   return at <= bytes_.left() && element.bytes() <= bytes_.left() - at;
 }
 
-/// Whether the file ends, or another element begins, `size` bytes behind the front.
+/// Whether the file ends, or another element begins, `size` bytes after the front.
 bool FlatLmd::leads_on(std::uint64_t size) {
   if (size == bytes_.left()) return true;
   const auto front = bytes_.front(static_cast<std::size_t>(size) + sizeof(LmdElement));
@@ -97,7 +97,7 @@ bool FlatLmd::skip_other(const LmdElement& element) {
   return true;
 }
 
-/// The header of a buffer as DABC sends them, whose events follow like others.
+/// The header of a buffer as DABC sends them, whose events follow as usual.
 bool FlatLmd::skip_buffer_header(const LmdElement& element) {
   const auto front = bytes_.front(kLmdHeaderBytes);
   if (front.size() < kLmdHeaderBytes) return false;
@@ -108,7 +108,7 @@ bool FlatLmd::skip_buffer_header(const LmdElement& element) {
   return true;
 }
 
-/// Whether the lengths of an element and of those behind it lead to one of a known type, or to the file's end.
+/// Whether the lengths of an element and its successors lead to one of a known type, or to the end of the file.
 bool FlatLmd::is_chained(const LmdElement& element) {
   if (!fits(element, 0)) return false;
   LmdElement last = element;
@@ -131,18 +131,18 @@ void FlatLmd::read_index(const LmdElement& element) {
   if (!wrong.empty()) notes_.add({.offset = offset, .effect = LmdEffect::none, .hits = 0, .text = wrong});
 }
 
-/// What is wrong with the element at the front.
+/// The defect of the element at the front.
 std::string FlatLmd::complaint(const LmdElement& element) const {
   const auto lengths =
       " of " + std::to_string(element.bytes()) + " bytes where the file has " + std::to_string(bytes_.left());
   if (!element.is_event()) {
     return "type " + std::to_string(element.type) + "/" + std::to_string(element.subtype) + ", an element" + lengths;
   }
-  if (element.bytes() > kMaxLmdEventBytes) return "an event" + lengths + " and the longest events have 256 MiB";
+  if (element.bytes() > kMaxLmdEventBytes) return "an event" + lengths + ", the longest events have 256 MiB";
   return "an event" + lengths + (fits(element, 0) ? ", which its subevents do not fill" : "");
 }
 
-/// Goes to the next event behind a length that cannot be right; false when none is found.
+/// Advances to the next event after an impossible length; false when none is found.
 bool FlatLmd::search(const LmdElement& element) {
   const std::uint64_t offset = bytes_.offset();
   LmdProblem problem{.offset = offset, .effect = LmdEffect::hole, .hits = 0, .text = complaint(element)};
@@ -152,12 +152,12 @@ bool FlatLmd::search(const LmdElement& element) {
     found = find_lmd_event(view, view.size() == bytes_.left(), last_number_);
   }
   if (found) {
-    problem.text += "; reading goes on at offset " + std::to_string(offset + *found);
+    problem.text += "; reading continues at offset " + std::to_string(offset + *found);
   } else {
     const auto seen = std::min<std::uint64_t>(view.size(), element.bytes());
     problem.effect = LmdEffect::breaks_off;
     problem.hits = element.is_event() ? count_lmd_items(view.first(static_cast<std::size_t>(seen))) : 0;
-    problem.text += "; no event is found behind it";
+    problem.text += "; no further event is found";
   }
   notes_.add(std::move(problem));
   bytes_.skip(found ? *found : bytes_.left());
@@ -178,7 +178,7 @@ bool FlatLmd::end(std::size_t stray) {
     notes_.add({.offset = bytes_.offset(),
                 .effect = LmdEffect::none,
                 .hits = 0,
-                .text = "no index, which the file header has at 4 * " + std::to_string(header_.table)});
+                .text = "no index, though the file header states one at 4 * " + std::to_string(header_.table)});
   }
   return false;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "formats/lmd.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/lmd/lmd_bytes.hpp"
 #include "io/lmd/lmd_container.hpp"
 #include "io/lmd/lmd_index.hpp"
@@ -13,14 +13,14 @@
 
 namespace eventloom {
 
-/// A 101/1 file: elements one behind the other, perhaps an index at the end. Its header tells of itself only what
-/// was known when it was written, so events are read to the end of the file.
+/// A 101/1 file: elements back to back, possibly an index at the end. Its header describes the file only as far as
+/// known when it was written, so events are read to the end of the file.
 ///
-/// Nothing but lengths leads from event to event. Where one is wrong, the next event is searched for.
+/// Only lengths lead from event to event. Where one is wrong, the next event is searched for.
 class FlatLmd final : public LmdContainer {
  public:
   /// `file`: at the first element. It and `notes` outlive this.
-  FlatLmd(FileWindow& file, const LmdFlatHeader& header, bool swapped, LmdNotes& notes)
+  FlatLmd(FileReader& file, const LmdFlatHeader& header, bool swapped, LmdNotes& notes)
       : bytes_(file, swapped), header_(header), notes_(notes) {}
 
   bool next(LmdEvent& event) override;
@@ -42,7 +42,7 @@ class FlatLmd final : public LmdContainer {
   LmdFlatHeader header_;
   LmdNotes& notes_;
   LmdIndexCheck index_;
-  std::uint64_t given_ = 0;  ///< bytes of the event that was given last, still at the front
+  std::uint64_t given_ = 0;  ///< bytes of the last event, still at the front
   std::optional<std::uint32_t> last_number_;
   std::uint64_t searches_ = 0;
 };

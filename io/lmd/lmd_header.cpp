@@ -17,7 +17,7 @@ constexpr std::size_t kTypeOffset = 4;
 constexpr std::uint32_t kFlatType = 0x00010065;     // 101/1
 constexpr std::uint32_t kClassicType = 0x000107d0;  // 2000/1
 
-/// The texts of a 2000/1 header: each a length in the writer's byte order, then characters in no order.
+/// The texts of a 2000/1 header: each a length in the writer's byte order, then characters.
 struct TextPlace {
   std::size_t offset;
   std::size_t length;  ///< at most
@@ -76,7 +76,7 @@ class HeaderText {
   bool swapped_;
 };
 
-void read_texts(FileWindow& file, LmdFileHeader& header) {
+void read_texts(FileReader& file, LmdFileHeader& header) {
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(header.bytes, kTextEnd));
   const auto front = file.front(size);
   const HeaderText text(front.first(std::min(front.size(), size)), header.swapped);
@@ -91,12 +91,12 @@ void read_texts(FileWindow& file, LmdFileHeader& header) {
 
 void read_flat(std::span<const std::byte> words, LmdFileHeader& header) {
   header.flat = load_lmd<LmdFlatHeader>(words);
-  // A number of 64 bits: in the other byte order its words change places too.
+  // A 64-bit number: in the other byte order its words are exchanged, too.
   if (header.swapped) header.flat.table = std::rotl(header.flat.table, 32);
   header.bytes = kLmdHeaderBytes + 2 * std::uint64_t{header.flat.used};
 }
 
-void read_classic(FileWindow& file, std::span<const std::byte> words, LmdFileHeader& header) {
+void read_classic(FileReader& file, std::span<const std::byte> words, LmdFileHeader& header) {
   header.buffer = load_lmd<LmdBufferHeader>(words);
   const auto layout = find_lmd_buffers(file, header.buffer, header.swapped);
   header.bytes = layout.header_bytes;
@@ -104,7 +104,7 @@ void read_classic(FileWindow& file, std::span<const std::byte> words, LmdFileHea
   read_texts(file, header);
 }
 
-[[noreturn]] void reject(const FileWindow& file, const std::string& found) {
+[[noreturn]] void reject(const FileReader& file, const std::string& found) {
   throw UserError("'" + file.path() + "' is not an LMD file: offset 4: expected type 101/1 or 2000/1, found " + found);
 }
 
@@ -118,7 +118,7 @@ bool is_lmd_file(const std::filesystem::path& file) {
   return is_type(words[1]) || is_type(__builtin_bswap32(words[1]));
 }
 
-LmdFileHeader read_lmd_header(FileWindow& file) {
+LmdFileHeader read_lmd_header(FileReader& file) {
   const auto front = file.front(kLmdHeaderBytes);
   if (front.size() < kLmdHeaderBytes) reject(file, "a file of " + std::to_string(front.size()) + " bytes");
   std::uint32_t type = 0;

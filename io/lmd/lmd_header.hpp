@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "formats/lmd.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 namespace eventloom {
 
-/// The header of a file of either kind. Texts are as far as they can be shown: other characters become dots.
+/// The header of a file of either kind. Unprintable characters of texts become dots.
 struct LmdFileHeader {
   bool classic = false;  ///< 2000/1, otherwise 101/1
   bool swapped = false;  ///< written big-endian
@@ -31,11 +31,11 @@ struct LmdFileHeader {
   std::vector<std::string> lines;
 };
 
-/// Whether a file begins as one of either kind does.
+/// Whether a file begins like one of either kind.
 bool is_lmd_file(const std::filesystem::path& file);
 
-/// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws
-/// UserError when this is no LMD file.
-LmdFileHeader read_lmd_header(FileWindow& file);
+/// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws UserError
+/// when this is not an LMD file.
+LmdFileHeader read_lmd_header(FileReader& file);
 
 }  // namespace eventloom

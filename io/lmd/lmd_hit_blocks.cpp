@@ -65,36 +65,33 @@ bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   return !full;
 }
 
-/// Whether the event was there before the connection was lost.
+/// Whether the event had been received before the connection was lost.
 bool LmdHitBlocks::comes_again(const LmdEvent& event) {
-  using Verdict = LmdEras::Verdict;
-  const auto verdict = eras_ ? eras_->judge(event, numbers_.step(event.number)) : Verdict::goes_on;
-  anew_ = verdict == Verdict::begins_anew;
-  const bool again =
-      time_.numbered() ? verdict == Verdict::comes_again : repeats_.repeats(event.number, time_.of(event));
+  using EraStep = LmdEras::EraStep;
+  const auto era = eras_ ? eras_->judge(event, numbers_.step(event.number)) : EraStep::continues;
+  anew_ = era == EraStep::begins_anew;
+  const bool again = time_.numbered() ? era == EraStep::comes_again : repeats_.repeats(event.number, time_.of(event));
   if (!again) return false;
   ++repeated_;
   if (time_.numbered()) numbers_.repeat();
   return true;
 }
 
-/// Events that come again are one defect, not one each.
+/// Repeated events are reported as one defect, not one each.
 void LmdHitBlocks::tell_repeats() {
   const auto n = repeated_ - std::exchange(repeats_told_, repeated_);
   if (n == 0) return;
-  spdlog::warn(
-      "{}: the server has sent {} events again that were there before the connection was lost; they are dropped", name_,
-      n);
+  spdlog::warn("{}: the server has sent {} events again after reconnecting; they are dropped", name_, n);
 }
 
-/// The newest event is judged: none of its era comes behind it.
+/// The newest event is judged: none of its era follows.
 EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event) {
   EventNumbers::Judgement judgement;
   judgement.previous = numbers_.finish();
   judgement.tick = numbers_.begin_era(event.number);
   ++n_eras_;
   complaints_->say(Defect::era, [&] {
-    return fmt::format("event numbers begin anew at {} (trigger {}): era {}, {} is added to its numbers", event.number,
+    return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", event.number,
                        event.trigger, n_eras_, numbers_.offset());
   });
   return judgement;
@@ -126,7 +123,7 @@ void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
   if (eras_) eras_->keep(event, anew_);
 }
 
-/// The event that was kept last must go.
+/// Drops the event kept last.
 void LmdHitBlocks::take_back(DropCause cause, HitBlock& block) {
   if (!kept_) return;
   kept_->take_back(cause, block);
@@ -143,12 +140,13 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
                    .cause = cause});
 }
 
-/// An event must go, as is known at once.
+/// Drops an event that is known to be bad at once.
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
   if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
   complaints_->say(Defect::remark, event.offset, [&] {
-    return fmt::format("event {} is left out: {} is not there or no time in ticks", event.number, time_.description());
+    return fmt::format("event {} is dropped: {} is missing or not a valid time in ticks", event.number,
+                       time_.description());
   });
 }
 
@@ -167,10 +165,10 @@ void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, Hi
                    .breaks_off = breaks_off && ends});
 }
 
-/// Whether the newest event may yet be taken back.
+/// Whether the newest event may still be taken back.
 bool LmdHitBlocks::may_go() const { return kept_ && (time_.numbered() || steps_.doubts()); }
 
-bool LmdHitBlocks::has_settled(const HitBlock& block) const {
+bool LmdHitBlocks::is_complete(const HitBlock& block) const {
   if (!may_go()) return block.size() != 0 || !block.losses.empty();
   return kept_->first_hit != 0 || kept_->losses != 0;
 }
@@ -199,7 +197,7 @@ void LmdHitBlocks::finish(HitBlock& block) {
 
 void LmdHitBlocks::warn_of_folded() {
   folded_told_ = true;
-  spdlog::warn("{}: control or crate of a subevent is above 63: the channel does not tell it alone, see its payload",
+  spdlog::warn("{}: control or crate of a subevent is above 63: the channel does not identify it, see its payload",
                name_);
 }
 

@@ -23,49 +23,48 @@
 
 namespace eventloom {
 
-/// Header of the stream that the events of `uri` become: source and clock, the rule of formats/lmd.hpp, and where
-/// times come from.
+/// Header of the stream for the events of `uri`: source and clock, the rule of formats/lmd.hpp, and the origin of the
+/// times.
 StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase& base, const LmdTime& time);
 
-/// Makes blocks of hits of events, in the order in which a file or a server has them, and drops those whose number
-/// or time cannot be. The event behind an event may tell that it must go: so the newest event of a block waits
-/// for the next block as long as that may be.
+/// Makes blocks of hits from events, in the order of a file or a server, and drops those with an impossible number or
+/// time. The next event may show that an event must be dropped: so the newest event of a block waits for the next block
+/// as long as that is possible.
 class LmdHitBlocks {
  public:
-  /// `name`: of the source, for messages. `eras`: of a server, whose counter may begin anew.
+  /// `name`: of the source, for messages. `eras`: for a server, whose counter may restart.
   LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras = {});
 
-  /// What comes now is in the file, or from the server, `path`.
+  /// The following events come from the file or server `path`.
   void open(const std::string& path);
-  /// The end of what was opened: how many complaints were not shown.
+  /// The end of an input: reports how many complaints were suppressed.
   void close() { complaints_->sum_up(); }
 
-  /// Opens a block; in it is the event that waits for it, if one does.
+  /// Opens a block; it begins with the waiting event, if there is one.
   void begin(HitBlock& block);
   /// Judges an event and appends its hits. False: the block is full, the event waits for the next.
   bool add(const LmdEvent& event, HitBlock& block);
-  /// Appends a place that is not as it should be. `ends`: where the input breaks off, nothing comes after, for all
-  /// that is known.
+  /// Appends a problem. `ends`: where the input breaks off, nothing follows, as far as known.
   void add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block);
-  /// Whether `block` holds anything that need not wait.
-  [[nodiscard]] bool has_settled(const HitBlock& block) const;
-  /// Ends a block that is not full: what may yet have to go is taken out and waits for the next.
+  /// Whether `block` has contents that need not wait.
+  [[nodiscard]] bool is_complete(const HitBlock& block) const;
+  /// Ends a block that is not full: the event that may still be dropped is taken out and waits for the next.
   void hold_back(HitBlock& block);
-  /// Judges the newest event without the one behind it: no more will come, or none for so long that it waits no longer.
+  /// Judges the newest event without a successor: none will follow, or none has for too long.
   void finish(HitBlock& block);
   /// Whether finish() would keep the newest event.
   [[nodiscard]] bool newest_stays() const { return time_.numbered() ? numbers_.stays() : steps_.stays(); }
-  /// Time of the newest event that waits for the next block, unless it is one that only the next would make believed.
+  /// Time of the newest event, which waits for the next block, unless only its successor could confirm it.
   [[nodiscard]] std::optional<Tick> holds_back() const;
 
-  /// The events that come next may have been there before: a server has begun again.
+  /// The next events may be repeats: a server has restarted.
   void begin_anew();
 
   /// Problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// By name, with what `found` has of the input.
+  /// By name, with the counts of the input from `found`.
   [[nodiscard]] SourceCounts counts(const LmdCounts& found) const;
-  /// Events left out because they were there before begin_anew().
+  /// Events dropped because they came before begin_anew() already.
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
@@ -84,20 +83,20 @@ class LmdHitBlocks {
   std::string name_;
   LmdTime time_;
   std::vector<std::string> paths_;        ///< opened so far
-  std::optional<Complaints> complaints_;  ///< of the last of them
+  std::optional<Complaints> complaints_;  ///< of the last path
 
   LmdHitMaker hits_;
   bool folded_told_ = false;
   LmdTriggers triggers_;
   EventNumbers numbers_;         ///< where times are event numbers
   TimeSteps steps_;              ///< where they are stamps
-  LmdRepeats repeats_;           ///< likewise
-  std::optional<LmdEras> eras_;  ///< where times are the event numbers of a server
-  bool anew_ = false;            ///< the event at hand begins an era
+  LmdRepeats repeats_;           ///< for time stamps
+  std::optional<LmdEras> eras_;  ///< for event numbers of a server
+  bool anew_ = false;            ///< the current event begins an era
   std::uint64_t n_eras_ = 1;
   std::uint64_t repeated_ = 0;
   std::uint64_t repeats_told_ = 0;
-  std::optional<KeptEvent> kept_;  ///< may have to go
+  std::optional<KeptEvent> kept_;  ///< may still be dropped
   HitBlock waiting_;               ///< for the next block
   std::uint64_t anomalies_ = 0;
   std::uint64_t untimed_ = 0;

@@ -24,20 +24,20 @@ std::string LmdIndexCheck::check(LmdBytes& bytes, const LmdElement& element, con
     return "an index whose offsets are not those of the elements";
   }
   if (header.table != 0 && header.table != offset / kUnit) {
-    return "the index; the file header has it at byte " + std::to_string(kUnit * header.table);
+    return "the index; the file header states it at byte " + std::to_string(kUnit * header.table);
   }
   return {};
 }
 
-/// Of the next `n` offsets, which are there.
+/// Hash of the next `n` offsets, which are in the file.
 std::uint64_t LmdIndexCheck::hash_of(LmdBytes& bytes, std::uint64_t n, std::size_t offset_bytes) {
   std::uint64_t hash = 0;
   for (; n > 0; --n) {
     const auto front = bytes.front(offset_bytes);
-    if (front.size() < offset_bytes) return ~hash;  // the disk failed, which is told elsewhere
+    if (front.size() < offset_bytes) return ~hash;  // the disk failed, which is reported elsewhere
     std::uint64_t offset = 0;
     std::memcpy(&offset, front.data(), offset_bytes);
-    // Offsets are numbers of 64 bits: their words change places too.
+    // Offsets are 64-bit numbers: their words are exchanged, too.
     if (bytes.swapped() && offset_bytes == 8) offset = std::rotl(offset, 32);
     hash = mixed(hash, offset);
     bytes.skip(offset_bytes);

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// Compares the index at the end of a 101/1 file with the elements in front of it, of which it keeps a hash only.
+/// Compares the index at the end of a 101/1 file with the elements before it, of which it keeps only a hash.
 class LmdIndexCheck {
  public:
   /// An element, in the order of the file, at `offset` bytes.
@@ -18,8 +18,8 @@ class LmdIndexCheck {
     ++elements_;
   }
 
-  /// Takes the index from the front of `bytes`, where `element` is its header. Says what is wrong with it; nothing
-  /// when it is whole.
+  /// Takes the index from the front of `bytes`, where `element` is its header. Returns its defect; nothing when it is
+  /// intact.
   std::string check(LmdBytes& bytes, const LmdElement& element, const LmdFlatHeader& header);
 
  private:

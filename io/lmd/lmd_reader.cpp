@@ -31,7 +31,7 @@ class LmdReader final : public HitReader {
   FileSequence<LmdFile> files_;
   StreamHeader header_;
   LmdEvent event_;
-  LmdCounts counts_;  ///< of the files before
+  LmdCounts counts_;  ///< of the previous files
   LmdHitBlocks blocks_;
 };
 
@@ -50,7 +50,7 @@ bool LmdReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Goes on to the next event; what was found on the way goes to `block`. False at the end.
+/// Advances to the next event; problems on the way are added to `block`. False at the end.
 bool LmdReader::next_event(HitBlock& block) {
   while (true) {
     const bool there = files_.file().next(event_);

@@ -8,9 +8,9 @@
 
 namespace eventloom {
 
-/// Recognises time-stamped events that a server sends once more because it has begun again: of a number not above
-/// the highest and of a time not after the latest before it did. A new run of numbers has later times and stays,
-/// and so do events that were missed meanwhile. Numbers wrap around at 32 bits.
+/// Recognises time-stamped events that a restarted server sends again: those with a number not above the highest and a
+/// time not after the latest before the restart. A new run of numbers has later times and is kept, and so are events
+/// that were missed meanwhile. Numbers wrap around at 32 bits.
 class LmdRepeats {
  public:
   /// An event has been kept.
@@ -20,9 +20,9 @@ class LmdRepeats {
     if (!is_above(latest_->number, number)) latest_->number = number;
     latest_->time = std::max(latest_->time, time);
   }
-  /// The event that was kept last must go after all.
+  /// The event kept last must be dropped after all.
   void take_back() { latest_ = before_; }
-  /// What comes next may have been there.
+  /// The next events may be repeats.
   void begin_anew() { seen_ = latest_; }
 
   /// Without a time the number alone decides.
@@ -39,7 +39,7 @@ class LmdRepeats {
 
   std::optional<Reached> latest_;
   std::optional<Reached> before_;  ///< without the event that was kept last
-  std::optional<Reached> seen_;    ///< when what comes began anew
+  std::optional<Reached> seen_;    ///< since the restart
 };
 
 }  // namespace eventloom

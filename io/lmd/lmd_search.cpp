@@ -9,9 +9,9 @@ namespace eventloom {
 
 namespace {
 
-/// The farthest that the numbers of neighbours lie apart.
+/// The largest difference between the numbers of neighbours.
 constexpr std::uint32_t kMaxStep = 1U << 16;
-/// Subevents looked at in one search: data full of false headers must not make it endless.
+/// Subevents examined in one search: data full of false headers must not make it endless.
 constexpr std::size_t kMaxSteps = std::size_t{1} << 20;
 
 enum class Fit { no, whole, cut };
@@ -46,7 +46,7 @@ class EventSearch {
     return head.element.is_event() && head.number - number <= kMaxStep && fit(at) != Fit::no;
   }
 
-  /// Whether subevents fill the event at `at`; cut where the view ends before it does.
+  /// Whether subevents fill the event at `at`; cut when the view ends first.
   Fit fit(std::size_t at) {
     const auto element = load_lmd<LmdElement>(view_.subspan(at));
     if (element.dlen < LmdEventHeader::kMinDlen) return Fit::no;

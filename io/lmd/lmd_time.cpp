@@ -44,16 +44,16 @@ LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick
     read_words(uri, time);
     id_ = read_id(uri, "from", true, "the hexadecimal digits of control, crate and procid, CCRRPPPP");
   } else if (time != "tag") {
-    uri.refuse("time=" + time + " is not known; there are tag, wr and word:OFFSET,COUNT");
+    uri.refuse("time=" + time + " is not known; use tag, wr or word:OFFSET,COUNT");
   }
   const auto demand = [&](const char* key, Kind kind, const char* what) {
-    if (!uri.get(key, "").empty() && kind_ != kind) uri.refuse(std::string(key) + "= has a meaning only with " + what);
+    if (!uri.get(key, "").empty() && kind_ != kind) uri.refuse(std::string(key) + "= is valid only with " + what);
   };
   demand("wr", Kind::white_rabbit, "time=wr");
   demand("from", Kind::words, "time=word:OFFSET,COUNT");
   if (!numbered()) return;
   for (const char* key : {"unit", "round"}) {
-    if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= has no meaning where times are event numbers");
+    if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= is not valid where times are event numbers");
   }
 }
 
@@ -63,7 +63,7 @@ void LmdTime::read_words(const SourceUri& uri, const std::string& text) {
   const auto offset = parse<std::uint64_t>(numbers.substr(0, comma), 10);
   const auto count = parse<std::uint64_t>(comma == numbers.npos ? "1" : numbers.substr(comma + 1), 10);
   if (!offset || *offset > kMaxOffset || !count || *count < 1 || *count > 2) {
-    uri.refuse("time=" + text + " is not word:OFFSET,COUNT with 1 or 2 words of data at word OFFSET, from 0");
+    uri.refuse("time=" + text + " is not word:OFFSET,COUNT with 1 or 2 words of data at word OFFSET, counted from 0");
   }
   offset_ = static_cast<std::size_t>(*offset);
   count_ = static_cast<std::size_t>(*count);

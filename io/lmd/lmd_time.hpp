@@ -11,24 +11,24 @@
 
 namespace eventloom {
 
-/// Where an LMD event's time comes from, as its source's URI says:
+/// Where the time of an LMD event comes from, as the source's URI says:
 ///
 ///   time=tag                          its number; the default
 ///   time=wr[&wr=ID]                   the first White Rabbit stamp at the start of a subevent, of system ID
 ///   time=word:OFFSET,COUNT[&from=ID]  data words of the first subevent that has them, or of the subevents that
 ///                                     are control, crate, procid ID; COUNT is 1 or 2, the low word first
 ///
-/// Times count `unit` (ns); `round` allows ticks that are not whole.
+/// Times count `unit` (ns); `round` allows times that are not whole ticks.
 class LmdTime {
  public:
-  /// Throws UserError when the keys make no sense.
+  /// Throws UserError when a key is invalid.
   LmdTime(const SourceUri& uri, std::uint64_t tick_ps);
 
-  /// Whether times are event numbers, which of() does not give: those of neighbours judge them.
+  /// Whether times are event numbers, which of() does not return: they are judged by their neighbours.
   [[nodiscard]] bool numbered() const { return kind_ == Kind::number; }
-  /// Nothing when the event has no time, or none that is a tick.
+  /// Nothing when the event has no time, or one that is not a valid tick.
   [[nodiscard]] std::optional<Tick> of(const LmdEvent& event) const;
-  /// For people: "the event number, unwrapped".
+  /// For messages: "the event number, unwrapped".
   [[nodiscard]] std::string description() const;
 
  private:

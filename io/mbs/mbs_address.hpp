@@ -7,17 +7,17 @@
 namespace eventloom {
 
 enum class MbsService {
-  transport,  ///< the server sends what it has to all its clients
-  stream,     ///< the client asks for each reply
+  transport,  ///< the server sends its data to all its clients
+  stream,     ///< the client requests each reply
 };
 
-/// Where an MBS server is: mbs://HOST[:PORT]/transport or /stream, ports 6000 and 6002 unless told; addresses of
-/// IPv6 in brackets.
+/// Address of an MBS server: mbs://HOST[:PORT]/transport or /stream, default ports 6000 and 6002; IPv6 addresses in
+/// brackets.
 struct MbsAddress {
   std::string host;
   std::string port;
   MbsService service = MbsService::transport;
-  std::string text;  ///< for people: the URI without its keys
+  std::string text;  ///< for messages: the URI without its keys
 
   /// Throws UserError when `uri` is not of this form.
   static MbsAddress of(const SourceUri& uri);

@@ -17,10 +17,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLongestPause{5000};
-/// A server is silent when not even an empty buffer has come for so long.
+/// A server is silent when not even an empty buffer has come for this long.
 constexpr std::chrono::seconds kSilence{10};
 
-/// What a client says is 12 bytes, filled up with NUL.
+/// A client's message is 12 bytes, padded with NUL.
 std::array<std::byte, 12> request(std::string_view text) {
   std::array<std::byte, 12> bytes{};
   std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
@@ -40,9 +40,9 @@ MbsConnection::MbsConnection(MbsAddress address, std::chrono::duration<double> r
   if (reconnect_.count() <= 0) {
     throw UserError(address_.text + ": " + why + "; start the server first or give --reconnect TIME");
   }
-  spdlog::warn("{}: {}; looking for the server for {} s", address_.text, why, reconnect_.count());
+  spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   lost_data_ = true;
-  look_for_it(true);
+  search_for_server(true);
 }
 
 MbsConnection::~MbsConnection() {
@@ -71,7 +71,7 @@ std::optional<MbsConnection::Step> MbsConnection::go_on(milliseconds most) {
       ++empty_;
       count_buffer();
       return Step::empty;
-    case Found::disconnect: return end_connection(true, "the server says that it ends");
+    case Found::disconnect: return end_connection(true, "the server has announced its end");
     case Found::garbage: return end_connection(false, decoder_.complaint());
   }
   return std::nullopt;
@@ -85,7 +85,7 @@ std::optional<MbsConnection::Step> MbsConnection::receive(milliseconds most) {
     case Got::bytes:
       decoder_.took(n);
       bytes_ += n;
-      hear();
+      note_sign_of_life();
       return std::nullopt;
     case Got::nothing: watch_silence(); return Step::nothing;
     case Got::stopped: end(); return Step::ended;
@@ -98,17 +98,17 @@ std::optional<MbsConnection::Step> MbsConnection::break_off(bool closed) {
   std::string why = closed ? "the server has closed the connection" : socket_->failure();
   const bool in_mid_buffer = decoder_.cut();
   if (!decoder_.greeted()) {
-    why += " before it said what it offers";
+    why += " before its handshake";
   } else if (in_mid_buffer || decoder_.unread() != 0) {
-    why += " in mid-buffer";
+    why += " in the middle of a buffer";
   }
-  // A stream server that ends without having read the request behind its last reply resets the connection.
+  // A stream server that exits without reading the request after its last reply resets the connection.
   const bool in_order = (closed || asks_) && decoder_.greeted() && decoder_.unread() == 0 && !in_mid_buffer;
   const auto step = end_connection(in_order, why);
   return in_mid_buffer ? Step::buffer : step;
 }
 
-/// Gives up the connection; buffer() stays.
+/// Gives up the connection; buffer() stays valid.
 std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, const std::string& why) {
   const bool was_of_use = of_use_ || (decoder_.greeted() && Clock::now() - connected_at_ > kLongestPause);
   const bool tell = was_of_use || !looked_for_;
@@ -122,9 +122,9 @@ std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, 
   }
   if (tell) {
     ++lost_;
-    spdlog::warn("{}: {}; looking for the server for {} s", address_.text, why, reconnect_.count());
+    spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   }
-  look_for_it(tell);
+  search_for_server(tell);
   return in_order || !tell ? std::nullopt : std::optional(Step::lost);
 }
 
@@ -135,8 +135,8 @@ void MbsConnection::end() {
 
 // ---------------------------------------------------------------- looking for a server
 
-/// `anew`: the time for that begins now.
-void MbsConnection::look_for_it(bool anew) {
+/// `anew`: restarts the time limit.
+void MbsConnection::search_for_server(bool anew) {
   const auto now = Clock::now();
   if (anew) lost_at_ = now;
   pause_ = anew ? Clock::duration(kFirstPause) : std::min<Clock::duration>(2 * pause_, kLongestPause);
@@ -167,7 +167,7 @@ std::optional<MbsConnection::Step> MbsConnection::look(milliseconds most) {
     return std::nullopt;
   }
   if (!last) {
-    look_for_it(false);
+    search_for_server(false);
     return Step::nothing;
   }
   end();
@@ -186,15 +186,14 @@ void MbsConnection::begin_connection() {
   silence_told_ = false;
 }
 
-/// The server has said what it offers.
+/// The server's handshake has come.
 std::optional<MbsConnection::Step> MbsConnection::greet() {
   asks_ = address_.service == MbsService::stream;
   if (asks_) ask();
   lost_data_ = false;
   if (looked_for_) {
     const std::chrono::duration<double> time = Clock::now() - lost_at_;
-    spdlog::warn("{}: the server is there{}, after {:.1f} s", address_.text, greeted_before_ ? " again" : "",
-                 time.count());
+    spdlog::warn("{}: connected{} after {:.1f} s", address_.text, greeted_before_ ? " again" : "", time.count());
   }
   if (!std::exchange(greeted_before_, true)) return std::nullopt;
   ++reconnects_;
@@ -214,7 +213,7 @@ void MbsConnection::count_buffer() {
   if (asks_ && --awaited_ == 0 && !stop_.stopped()) ask();
 }
 
-void MbsConnection::hear() {
+void MbsConnection::note_sign_of_life() {
   heard_at_ = Clock::now();
   if (std::exchange(silence_told_, false)) spdlog::info("{}: sends data again", address_.text);
 }

@@ -52,7 +52,7 @@ MbsDecoder::Found MbsDecoder::read_handshake() {
   handshake_.swapped = words[0] == __builtin_bswap32(kMark);
   if (words[0] != kMark && !handshake_.swapped) {
     return give_up(
-        fmt::format("the first word it sends is {:#010x} and not the byte-order mark 1: no MBS server", words[0]));
+        fmt::format("the first word it sends is {:#010x}, not the byte-order mark 1: not an MBS server", words[0]));
   }
   if (handshake_.swapped) {
     for (auto& word : words) word = __builtin_bswap32(word);
@@ -63,7 +63,7 @@ MbsDecoder::Found MbsDecoder::read_handshake() {
   const bool streams_fit = words[2] >= 1 && words[2] <= kMaxBuffersPerStream && words[3] <= kMaxBuffersPerStream;
   if (words[1] < kMinMaxBytes || words[1] > kMaxMaxBytes || (!handshake_.variable && !streams_fit)) {
     return give_up(
-        fmt::format("it offers buffers of {} bytes, {} in each of {} streams; understood are 64 bytes to "
+        fmt::format("it offers buffers of {} bytes, {} in each of {} streams; expected 64 bytes to "
                     "64 MiB, and 1 to 65536 buffers",
                     words[1], words[2], words[3]));
   }
@@ -73,7 +73,7 @@ MbsDecoder::Found MbsDecoder::read_handshake() {
   return Found::handshake;
 }
 
-/// Sets header and length of buffer_; false when the length cannot be.
+/// Sets header and length of buffer_; false when the length is impossible.
 bool MbsDecoder::read_header() {
   buffer_.header = find_lmd_buffer(front(), buffer_swapped_);
   buffer_.offset = base_;
@@ -85,7 +85,7 @@ bool MbsDecoder::read_header() {
   return plausible && buffer_.length <= handshake_.max_bytes;
 }
 
-/// Of the buffer's bytes the first `n` have come.
+/// The first `n` bytes of the buffer have come.
 void MbsDecoder::set_bytes(std::size_t n) {
   buffer_.bytes = front().first(n);
   if (!buffer_swapped_) return;

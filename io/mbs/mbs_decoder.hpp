@@ -11,57 +11,56 @@
 
 namespace eventloom {
 
-/// What an MBS server says first: four 32-bit words in its byte order. The largest buffer that is believed has 64 MiB.
+/// The handshake of an MBS server: four 32-bit words in its byte order. Buffers of up to 64 MiB are accepted.
 ///
 ///   0 i32 1, the byte-order mark         4 i32 bytes of a buffer, header included: of each, or at most
-///   8 i32 buffers of a stream           12 i32 streams; 0: buffers are as long as what is in them (DABC)
+///   8 i32 buffers of a stream           12 i32 streams; 0: buffers are as long as their contents (DABC)
 ///
-/// DABC's legacy mode sends buffers of the native size whose header, of type 100/1, tells the length of what is in
-/// them.
+/// DABC's legacy mode sends buffers of the native size whose header, of type 100/1, states the length of the contents.
 struct MbsHandshake {
   static constexpr std::size_t kBytes = 16;
 
-  bool swapped = false;  ///< the server's byte order is the other
+  bool swapped = false;  ///< the server has the other byte order
   std::uint32_t max_bytes = 0;
   std::uint32_t buffers_per_stream = 0;
-  bool variable = false;  ///< buffers are as long as what is in them
+  bool variable = false;  ///< buffers are as long as their contents
 
-  /// Buffers with which a stream server answers a request, empty ones included.
+  /// Buffers in a stream server's reply to a request, empty ones included.
   [[nodiscard]] std::uint32_t buffers_per_reply() const { return variable ? 1 : buffers_per_stream; }
 };
 
-/// Finds the handshake and the buffers in the bytes of one connection to an MBS server, however they are cut. Knows
-/// no sockets. Memory follows the bytes that have come, never a length that is only said.
+/// Finds the handshake and the buffers in the bytes of one connection to an MBS server, in whatever pieces they come.
+/// Independent of sockets. Memory follows the bytes received, never an announced length.
 class MbsDecoder {
  public:
-  /// `offset`: of the first byte behind the handshake in the stream, all connections together.
+  /// `offset`: of the first byte after the handshake in the stream, over all connections.
   explicit MbsDecoder(std::uint64_t offset) : base_(offset) {}
 
-  /// Where bytes that come next are to be put; not empty. Ends the life of buffer().
+  /// Where the next bytes are to be put; not empty. Invalidates buffer().
   std::span<std::byte> room();
-  /// So many bytes have been put there.
+  /// This many bytes have been put there.
   void took(std::size_t n) { end_ += n; }
 
   enum class Found : std::uint8_t {
-    nothing,     ///< more bytes must come
+    nothing,     ///< more bytes are needed
     handshake,   ///< see handshake()
     buffer,      ///< see buffer(); may have a defect
-    empty,       ///< a buffer without events, the header of which is in buffer(): the server is there
-    disconnect,  ///< a buffer that says that the server ends
-    garbage,     ///< see complaint(): nothing that follows can be understood
+    empty,       ///< a buffer without events, whose header is in buffer(): a sign of life
+    disconnect,  ///< a buffer that announces the server's end
+    garbage,     ///< see complaint(): nothing that follows is intelligible
   };
-  /// What comes next. Ends the life of buffer().
+  /// The next item. Invalidates buffer().
   Found next();
-  /// The connection has ended: what there is of a buffer, which is less than its length, is buffer(); false when
-  /// that is less than a header.
+  /// The connection has ended: the incomplete buffer, shorter than its length, is buffer(); false when not even a
+  /// header has come.
   bool cut();
 
   [[nodiscard]] const MbsHandshake& handshake() const { return handshake_; }
   [[nodiscard]] const LmdBuffer& buffer() const { return buffer_; }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
-  /// Bytes that have come and belong to nothing that was found.
+  /// Bytes received that belong to no item.
   [[nodiscard]] std::size_t unread() const { return end_ - begin_; }
-  /// Of what comes next, in the stream.
+  /// Offset of the next item in the stream.
   [[nodiscard]] std::uint64_t offset() const { return base_; }
   /// Whether the handshake has come.
   [[nodiscard]] bool greeted() const { return greeted_; }
@@ -79,10 +78,10 @@ class MbsDecoder {
   bool garbage_ = false;
   MbsHandshake handshake_;
   std::vector<std::byte> memory_;
-  std::size_t begin_ = 0;  ///< of what is unread in memory_
+  std::size_t begin_ = 0;  ///< start of the unread bytes in memory_
   std::size_t end_ = 0;
   LmdBuffer buffer_;
-  std::vector<std::byte> swapped_;  ///< the buffer, when its byte order is the other
+  std::vector<std::byte> swapped_;  ///< the buffer, when it has the other byte order
   bool buffer_swapped_ = false;
   std::string complaint_;
 };

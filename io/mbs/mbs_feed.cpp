@@ -25,7 +25,7 @@ namespace eventloom {
 
 namespace {
 
-/// What the thread has counted is handed over this often.
+/// Interval at which the thread publishes its counts.
 constexpr std::chrono::milliseconds kCountsEvery{100};
 
 class MbsFeed final : public LiveFeed {
@@ -55,7 +55,7 @@ class MbsFeed final : public LiveFeed {
   MbsStop stop_;
   const MbsReader* reader_;  ///< that of stream_
   std::unique_ptr<EncodedStream> stream_;
-  Epoch handed_ = 0;  ///< what begins before is handed over
+  Epoch handed_ = 0;  ///< everything that begins before it is delivered
   SliceData data_;
   FeedQueue queue_;
 
@@ -71,12 +71,12 @@ class MbsFeed final : public LiveFeed {
 EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
   const auto text = uri.get("era", "");
   if (!text.empty() && !time.numbered()) {
-    uri.refuse("era= has a meaning only where times are event numbers");
+    uri.refuse("era= is valid only where times are event numbers");
   }
   if (text.empty() || text == "auto") return EraRule::automatic;
   if (text == "repeat") return EraRule::repeats;
   if (text == "new") return EraRule::anew;
-  uri.refuse("era=" + text + " is not known; there are auto, repeat and new");
+  uri.refuse("era=" + text + " is not known; use auto, repeat or new");
 }
 
 std::unique_ptr<MbsReader> make_reader(const SourceUri& uri, const LmdTime& time, const StreamHeader& header,
@@ -118,7 +118,7 @@ void MbsFeed::run() {
   queue_.end();
 }
 
-/// To the end of the stream; false when nobody takes any more.
+/// Reads to the end of the stream; false when nobody takes any more.
 bool MbsFeed::follow() {
   for (auto end = stream_->read_on(); end; end = stream_->read_on()) {
     if (!hand_over(*end)) return false;
@@ -129,7 +129,7 @@ bool MbsFeed::follow() {
   return hand_over(std::numeric_limits<Epoch>::max());
 }
 
-/// Where the server's clock has gone back: epochs begin anew. False where all has been read.
+/// The server's clock has gone back: epochs start again. False when everything has been read.
 bool MbsFeed::begin_anew() {
   auto next = stream_->behind_the_jump();
   if (!next) return false;
@@ -138,7 +138,7 @@ bool MbsFeed::begin_anew() {
   return true;
 }
 
-/// What begins before `end` and has not been handed over; false when nobody takes any more.
+/// Delivers what begins before `end` and is not delivered yet; false when nobody takes any more.
 bool MbsFeed::hand_over(Epoch end) {
   if (end <= handed_) return true;
   const EpochRange epochs{handed_, end};
@@ -156,7 +156,7 @@ bool MbsFeed::hand_over(Epoch end) {
   }
   if (!damage.empty()) queue_.push({}, damage);
   handed_ = end;
-  stream_->forget(end);
+  stream_->release_before(end);
   return true;
 }
 

@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// An empty block shows whoever reads that time goes on.
+/// An empty block shows the reader's caller that time passes.
 constexpr std::chrono::milliseconds kPatience{20};
 
 }  // namespace
@@ -28,7 +28,7 @@ bool MbsReader::read(HitBlock& block) {
   blocks_.begin(block);
   while (!ended_) {
     if (!take_events(block)) return true;
-    switch (connection_.next(blocks_.has_settled(block) ? std::chrono::milliseconds(0) : kPatience)) {
+    switch (connection_.next(blocks_.is_complete(block) ? std::chrono::milliseconds(0) : kPatience)) {
       case Step::buffer: begin_buffer(); break;
       case Step::empty: events_.pass(connection_.buffer().header.number); break;
       case Step::lost: note_lost(); break;
@@ -40,7 +40,7 @@ bool MbsReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// What is left of the buffer at hand. False when the block is full.
+/// The rest of the current buffer. False when the block is full.
 bool MbsReader::take_events(HitBlock& block) {
   while (events_.next(event_)) {
     take_problems(block);
@@ -52,7 +52,7 @@ bool MbsReader::take_events(HitBlock& block) {
   return true;
 }
 
-/// Hits that may come once more over another connection are not counted: the hole is.
+/// Hits that may be repeated over another connection are not counted: the hole is.
 void MbsReader::take_problems(HitBlock& block) {
   if (notes_.problems.empty()) return;
   for (auto& problem : std::exchange(notes_.problems, {})) {
@@ -63,7 +63,7 @@ void MbsReader::take_problems(HitBlock& block) {
   }
 }
 
-/// Nothing more has come for now.
+/// Nothing more has come at the moment.
 void MbsReader::pause(HitBlock& block) {
   take_problems(block);
   const bool waited = longest_wait_ && std::chrono::steady_clock::now() - heard_ >= *longest_wait_;
@@ -85,21 +85,21 @@ void MbsReader::begin_buffer() {
   }
 }
 
-/// Another connection, to a server that may have begun anew.
+/// Another connection, to a server that may have restarted.
 void MbsReader::begin_anew() {
-  events_.begin_anew("an event whose rest was to come over the connection that was lost");
+  events_.begin_anew("an event that the lost connection left unfinished");
   if (!hole_noted_ && notes_.problems.empty()) note_lost();
   blocks_.begin_anew();
 }
 
-/// What the server has sent and did not come; the connection has said so.
+/// Data that the server sent and that did not arrive; the connection has reported it.
 void MbsReader::note_lost() {
   notes_.add({.offset = connection_.offset(), .effect = LmdEffect::breaks_off, .hits = 0, .text = ""});
 }
 
 void MbsReader::finish(HitBlock& block) {
   ended_ = true;
-  if (!stop_.stopped()) events_.end("an event that goes on behind the end of the stream");
+  if (!stop_.stopped()) events_.end("an event that continues beyond the end of the stream");
   take_problems(block);
   blocks_.finish(block);
   blocks_.close();

@@ -14,13 +14,12 @@
 
 namespace eventloom {
 
-/// The hits of what an MBS server sends, the same that an LMD file of these buffers gives. Behind a connection
-/// that was lost, events that were there before are duplicates; see LmdEras for numbers that begin anew.
+/// The hits that an MBS server sends, the same that an LMD file of these buffers gives. After a lost connection, events
+/// received before are duplicates; see LmdEras for numbers that start again.
 class MbsReader final : public HitReader {
  public:
-  /// `header`: see lmd_stream_header(). `longest_wait`: of an event for the one behind it, which tells whether it is to
-  /// be believed; nothing: until that has come. `eras`: of its numbers. `stop` outlives this. Throws as MbsConnection
-  /// does.
+  /// `header`: see lmd_stream_header(). `longest_wait`: for the successor of an event, which confirms it; nothing:
+  /// without limit. `eras`: of its numbers. `stop` outlives this. Throws as MbsConnection does.
   MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
             std::chrono::duration<double> reconnect, std::optional<std::chrono::milliseconds> longest_wait,
             EraRule eras, const MbsStop& stop);
@@ -28,8 +27,8 @@ class MbsReader final : public HitReader {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
-  /// Gives a short block as soon as nothing more has come, and an empty one when nothing comes for a while; false
-  /// at the end.
+  /// Returns a short block as soon as no more data are available, and an empty one when nothing comes for a while;
+  /// false at the end.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
@@ -50,14 +49,14 @@ class MbsReader final : public HitReader {
   std::string name_;
   StreamHeader header_;
   std::optional<std::chrono::milliseconds> longest_wait_;
-  std::chrono::steady_clock::time_point heard_;  ///< the last buffer
+  std::chrono::steady_clock::time_point heard_;  ///< when the last buffer came
   const MbsStop& stop_;
   MbsConnection connection_;
   LmdNotes notes_;
   LmdBufferEvents events_{notes_};
   LmdEvent event_;
   LmdHitBlocks blocks_;
-  bool hole_noted_ = false;  ///< of the connection that was lost
+  bool hole_noted_ = false;  ///< of the lost connection
   bool ended_ = false;
 };
 

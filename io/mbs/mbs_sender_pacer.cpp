@@ -19,7 +19,7 @@ void MbsPacer::start(std::int64_t now) {
   started_ = false;
 }
 
-/// Nanoseconds from the event before.
+/// Nanoseconds since the previous event.
 double MbsPacer::step(std::optional<Tick> time) {
   if (pace_.rate > 0) return started_ ? kNsPerSecond / pace_.rate : 0;
   if (pace_.speed <= 0 || !time) return 0;

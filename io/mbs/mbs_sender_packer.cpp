@@ -49,12 +49,12 @@ std::uint64_t MbsPacker::largest_event() const {
   return first + (layout_.buffers() - 1) * (first - sizeof(LmdElement));
 }
 
-/// In the buffer at hand; all of one that is yet to begin.
+/// In the current buffer; a whole buffer when none is begun.
 std::size_t MbsPacker::room() const {
   return layout_.buffer_bytes - (group_ == nullptr ? kLmdHeaderBytes : group_->bytes.size() - begin_);
 }
 
-/// Whether an event that begins in a buffer with `room` ends in it or in the `buffers_left` behind it.
+/// Whether an event that begins in a buffer with `room` ends in it or in the `buffers_left` after it.
 bool MbsPacker::fits_into(std::uint64_t event_bytes, std::size_t room, std::uint32_t buffers_left) const {
   if (event_bytes <= room) return true;
   if (buffers_left == 0) return false;
@@ -135,7 +135,7 @@ void MbsPacker::begin_buffer(bool continues) {
              .byte_order = 1};
 }
 
-void MbsPacker::end_buffer(bool goes_on) {
+void MbsPacker::end_buffer(bool has_more) {
   const auto used = static_cast<std::uint32_t>((group_->bytes.size() - begin_ - kLmdHeaderBytes) / 2);
   header_.element.dlen = used;
   if (layout_.native) {
@@ -147,8 +147,8 @@ void MbsPacker::end_buffer(bool goes_on) {
   } else {
     header_.used_short = static_cast<std::uint16_t>(used);
   }
-  header_.goes_on = goes_on ? 1 : 0;
-  if (!goes_on) header_.last_dlen = 0;
+  header_.has_more = has_more ? 1 : 0;
+  if (!has_more) header_.last_dlen = 0;
   set_time(header_);
   std::memcpy(group_->bytes.data() + begin_, &header_, sizeof header_);
 }

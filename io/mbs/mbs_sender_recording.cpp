@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kNanosecondPs = 1000;
 
-/// What is read as a pace needs no exact ticks.
+/// Times used for pacing need not be exact ticks.
 SourceUri with_rounding(const SourceUri& uri) {
   return uri.get("time", "tag") == "tag" || uri.has("round") ? uri : uri.with("round", "down");
 }
@@ -17,12 +17,13 @@ SourceUri with_rounding(const SourceUri& uri) {
 
 MbsRecording::MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions) : repetitions_(repetitions) {
   for (const auto& uri : files) {
-    if (uri.scheme() != "lmd") throw UserError("'" + uri.text() + "' is no LMD file; name it lmd:PATH if it is one");
+    if (uri.scheme() != "lmd")
+      throw UserError("'" + uri.text() + "' is not an LMD file; name it lmd:PATH if it is one");
     uri.accept_only({"time", "wr", "from", "unit", "round"});
     files_.push_back({uri, LmdTime(with_rounding(uri), kNanosecondPs)});
   }
-  if (files_.empty()) throw UserError("no file to be served");
-  for (std::size_t i = files_.size(); i > 0; --i) open(i - 1);  // what cannot be opened is told now
+  if (files_.empty()) throw UserError("no file to serve");
+  for (std::size_t i = files_.size(); i > 0; --i) open(i - 1);  // files that cannot be opened are reported now
 }
 
 void MbsRecording::open(std::size_t number) {
@@ -50,14 +51,14 @@ bool MbsRecording::next() {
   }
 }
 
-/// False when this was the last.
+/// Opens the next file; false after the last.
 bool MbsRecording::open_next() {
   complaints_->sum_up();
   if (open_ + 1 < files_.size()) {
     open(open_ + 1);
     return true;
   }
-  // Files without events give none when read again.
+  // Files without events have none when read again, either.
   if (repetition_ + 1 >= repetitions_ || !first_number_) return false;
   ++repetition_;
   number_shift_ = last_number_ + 1 - *first_number_;

@@ -13,25 +13,25 @@
 
 namespace eventloom {
 
-/// The events of recorded LMD files, file after file, as often as wanted. In repetitions event numbers go on.
+/// The events of recorded LMD files, file after file, repeatedly on request. Event numbers continue across repetitions.
 class MbsRecording {
  public:
-  /// `files`: lmd:PATH[?time=...] each, as LmdTime reads it. Throws UserError when a key makes no sense, or a file
-  /// cannot be opened or is no LMD file.
+  /// `files`: lmd:PATH[?time=...] each, as read by LmdTime. Throws UserError when a key is invalid, or a file cannot be
+  /// opened or is not an LMD file.
   MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions);
 
-  /// Goes to the next event; false at the end. Damaged places on the way are told and counted.
+  /// Advances to the next event; false at the end. Damage on the way is reported and counted.
   bool next();
   /// Valid until next().
   [[nodiscard]] const LmdEvent& event() const { return event_; }
-  /// When it was recorded, ticks of 1 ns; nothing where that is not known.
+  /// When it was recorded, ticks of 1 ns; nothing where that is unknown.
   [[nodiscard]] std::optional<Tick> time() const;
   /// Back to the first event of the first repetition.
   void rewind();
 
-  /// The first file of which the times are only event numbers.
+  /// The first file whose times are only event numbers.
   [[nodiscard]] const SourceUri* untimed() const;
-  /// Places where events are missing, of all that has been read.
+  /// Damaged places in everything read so far.
   [[nodiscard]] std::uint64_t damaged_places() const { return damaged_; }
 
  private:

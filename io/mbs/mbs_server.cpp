@@ -17,12 +17,12 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kMaxClients = 64;
-constexpr std::uint64_t kShownClients = 100;  ///< of more, coming and going is not told
+constexpr std::uint64_t kShownClients = 100;  ///< clients whose connections are reported
 constexpr std::uint64_t kShownEvents = 10;
-constexpr int kGroupsPerTurn = 8;  ///< then clients have theirs
+constexpr int kGroupsPerTurn = 8;  ///< before the clients get their turn
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::int64_t kLongestPoll = kSecond / 4;  ///< signals are looked for as often
-constexpr std::int64_t kStopNs = 2 * kSecond;       ///< for clients to take the rest of what has been begun
+constexpr std::int64_t kLongestPoll = kSecond / 4;  ///< signals are checked this often
+constexpr std::int64_t kStopNs = 2 * kSecond;       ///< for clients to take the rest of the buffers begun
 
 MbsGroupPtr make_handshake(const MbsLayout& layout) {
   const auto bytes = encode_mbs_handshake(layout);
@@ -34,8 +34,8 @@ MbsGroupPtr make_handshake(const MbsLayout& layout) {
 const char* to_text(MbsClientEnd end) {
   switch (end) {
     case MbsClientEnd::served: return "has been served";
-    case MbsClientEnd::timed_out: return "took nothing for too long and is sent off";
-    case MbsClientEnd::refused: return "asked for what is no MBS request and is sent off";
+    case MbsClientEnd::timed_out: return "was idle for too long and is disconnected";
+    case MbsClientEnd::refused: return "sent an invalid MBS request and is disconnected";
     default: return "has left";
   }
 }
@@ -85,7 +85,7 @@ void MbsServer::end_sending() {
   if (settings_.once) listener_.close();
 }
 
-/// When all clients of this round are gone.
+/// Called when all clients of this round are gone.
 void MbsServer::end_round() {
   if (stopping_ && now_ > stop_by_) {
     for (const auto& client : clients_) remove(client);
@@ -103,7 +103,7 @@ void MbsServer::end_round() {
 void MbsServer::stop() {
   stopping_ = true;
   stop_by_ = now_ + kStopNs;
-  spdlog::info("{}: stops; clients get the rest of the buffers that have been begun", signal_name(stop_signal()));
+  spdlog::info("{}: stopping; clients get the rest of the buffers begun", signal_name(stop_signal()));
   listener_.close();
   for (auto& client : clients_) client.cut();
   phase_ = Phase::ending;
@@ -147,7 +147,7 @@ MbsGroupPtr MbsServer::next_group() {
   return packer_.flush();
 }
 
-/// The event that is next to be packed; false when there is none left.
+/// The next event to be packed; false at the end.
 bool MbsServer::next_event() {
   if (due_) return true;
   if (at_end_ || !recording_.next()) {
@@ -158,16 +158,16 @@ bool MbsServer::next_event() {
   return true;
 }
 
-/// Gives what is complete without the event.
+/// Delivers the group completed without the event.
 MbsGroupPtr MbsServer::pack() {
   due_.reset();
   const auto& event = recording_.event();
   const std::uint64_t bytes = LmdElement{.dlen = event.dlen}.bytes();
   if (!packer_.can_hold(bytes)) {
     if (++totals_.too_large <= kShownEvents) {
-      spdlog::error("event {} of {} bytes is left out: buffers hold events of {} bytes; say a larger --buffer-size{}",
+      spdlog::error("event {} of {} bytes is dropped: buffers hold events of {} bytes; use a larger --buffer-size{}",
                     event.number, bytes, packer_.largest_event(),
-                    totals_.too_large == kShownEvents ? "; more of them are only counted" : "");
+                    totals_.too_large == kShownEvents ? "; further ones are only counted" : "");
     }
     return nullptr;
   }
@@ -179,7 +179,7 @@ MbsGroupPtr MbsServer::pack() {
   return full;
 }
 
-/// When no event is due: what has waited long enough, or a sign of life.
+/// No event is due: sends events that have waited long enough, or a sign of life.
 MbsGroupPtr MbsServer::overdue() {
   if (packer_.has_begun()) return now_ - begun_at_ >= settings_.flush_after.count() ? packer_.flush() : nullptr;
   const bool silent = now_ - delivered_at_ >= settings_.keep_alive.count();
@@ -207,11 +207,11 @@ void MbsServer::accept_all() {
     if (socket.fd() < 0) {
       if (errno == ECONNABORTED || errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-      spdlog::warn("a client cannot be let in: {}", std::strerror(errno));
+      spdlog::warn("cannot accept a client: {}", std::strerror(errno));
       listen_again_at_ = now_ + kSecond;
       return;
     }
-    if (++totals_.clients <= kShownClients) spdlog::info("client {} has come", name);
+    if (++totals_.clients <= kShownClients) spdlog::info("client {} has connected", name);
     if (clients_.size() == kMaxClients) {
       ++totals_.refused;
       continue;
@@ -244,7 +244,7 @@ void MbsServer::remove(const MbsServerClient& client) {
                to_text(client.end()), counts.events, counts.buffers, counts.dropped_events, counts.dropped_buffers);
 }
 
-/// Until there is something to do that no client asks for.
+/// Waits until there is something to do without a client's request.
 std::int64_t MbsServer::wait_ns() const {
   if (phase_ == Phase::waiting && clients_.size() >= settings_.clients) return 0;
   if (phase_ == Phase::ending && clients_.empty()) return 0;

@@ -23,18 +23,18 @@ struct MbsServerSettings {
   MbsPace pace;
   std::chrono::nanoseconds flush_after{100'000'000};   ///< with a pace: no event waits longer for its buffer to fill
   std::chrono::nanoseconds keep_alive{1'000'000'000};  ///< native, with a pace: an empty buffer after so much silence
-  std::chrono::nanoseconds client_timeout{30'000'000'000};  ///< who takes nothing for so long is sent off
-  std::size_t client_bytes = std::size_t{4} << 20;          ///< that wait for one client, a group more at most
-  std::size_t clients = 1;                                  ///< to begin with
-  bool once = false;                                        ///< ends when all has been sent
+  std::chrono::nanoseconds client_timeout{30'000'000'000};  ///< clients idle for this long are disconnected
+  std::size_t client_bytes = std::size_t{4} << 20;          ///< waiting for one client, plus at most a group
+  std::size_t clients = 1;                                  ///< to start with
+  bool once = false;                                        ///< ends when everything has been sent
 };
 
-/// Of all repetitions.
+/// Over all repetitions.
 struct MbsServerTotals {
   std::uint64_t events = 0;  ///< read from files and packed
   std::uint64_t event_bytes = 0;
   std::uint64_t buffers = 0;
-  std::uint64_t too_large = 0;  ///< events that no buffer holds
+  std::uint64_t too_large = 0;  ///< events that fit no buffer
   std::uint64_t time_jumps = 0;
   std::uint64_t clients = 0;
   std::uint64_t timed_out = 0;  ///< clients
@@ -42,23 +42,23 @@ struct MbsServerTotals {
   MbsClientCounts sent;         ///< to all clients together
 };
 
-/// A server of one of the MBS protocols that sends recorded events to whoever connects, in one thread.
+/// Serves recorded events over one of the MBS protocols to any client, in one thread.
 ///
-/// It begins when as many clients are there as it was told to wait for; those who come later get what is sent from
-/// then on, and while none is there it waits. When all has been sent it closes the connections, and begins anew with
-/// the next clients, or ends.
+/// Starts when the given number of clients is connected; later clients get the data sent from then on, and while there
+/// is none it pauses. When everything has been sent it closes the connections, and starts again with the next clients,
+/// or ends.
 ///
-/// transport: all clients get all, and the slowest holds up the others. By request: a group is packed when a client
-/// waits for it (with a pace: when it is due) and put aside for the others too; who has too much put aside loses the
-/// oldest.
+/// transport: all clients get all data, and the slowest holds up the others. By request: a group is packed when a
+/// client waits for it (with a pace: when it is due) and queued for the others too; a client whose queue is too long
+/// loses the oldest group.
 class MbsServer {
  public:
-  /// Listens from here on. Throws UserError when the address cannot be had. `recording` outlives this.
+  /// Starts to listen. Throws UserError when the address is unavailable. `recording` outlives this.
   MbsServer(const MbsServerSettings& settings, MbsRecording& recording);
 
   /// "127.0.0.1:6000"
   [[nodiscard]] std::string address() const { return bound_to(listener_); }
-  /// Returns when all has been sent and that was to be `once`, or when a signal asks to stop.
+  /// Returns when everything has been sent and `once` is set, or when a signal requests a stop.
   void run();
 
   [[nodiscard]] const MbsServerTotals& totals() const { return totals_; }
@@ -98,11 +98,11 @@ class MbsServer {
   Phase phase_ = Phase::waiting;
   bool stopping_ = false;
   std::int64_t now_ = 0;                     ///< steady clock, ns
-  std::optional<std::int64_t> due_;          ///< of the recording's event, which is yet to be packed
+  std::optional<std::int64_t> due_;          ///< of the recording's event that is packed next
   bool at_end_ = false;                      ///< of the recording
-  std::int64_t begun_at_ = 0;                ///< when the packer began what it has
-  std::int64_t delivered_at_ = 0;            ///< the last group
-  std::optional<std::int64_t> alone_since_;  ///< sending, without a client
+  std::int64_t begun_at_ = 0;                ///< when the packer began its group
+  std::int64_t delivered_at_ = 0;            ///< when the last group was delivered
+  std::optional<std::int64_t> alone_since_;  ///< since when it sends without a client
   std::int64_t stop_by_ = 0;
   std::int64_t listen_again_at_ = 0;
 };

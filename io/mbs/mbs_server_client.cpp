@@ -10,9 +10,9 @@ namespace eventloom {
 
 namespace {
 
-/// Who asks for more before it has been answered is not listened to until then.
+/// A client that sends further requests before its reply is not read until then.
 constexpr std::uint32_t kMaxRequests = 64;
-/// A client that has been sent all has so long to close its end: what it has not read then is in its system's hands.
+/// Time for a client to close its end after the last data: unread data are then in its system's hands.
 constexpr std::int64_t kLingerNs = 2'000'000'000;
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -99,7 +99,7 @@ void MbsServerClient::send(std::int64_t now) {
   if (finishing_ && !closed_writing_ && sending_ == nullptr && queue_.empty()) close_writing(now);
 }
 
-/// Closing at once would destroy what is under way if a request has not been read.
+/// Closing at once would destroy data under way if a request is unread.
 void MbsServerClient::close_writing(std::int64_t now) {
   if (end_ != MbsClientEnd::none) return;
   closed_writing_ = true;

@@ -10,12 +10,12 @@ namespace eventloom {
 
 enum class MbsRequest : std::uint8_t { events, close, unknown };
 
-/// What a client of an MBS server says: 12 bytes each, `GETEVT` or `CLOSE`, then NUL, then anything.
+/// A request of an MBS client: 12 bytes, `GETEVT` or `CLOSE`, then NUL, then anything.
 class MbsRequestDecoder {
  public:
   static constexpr std::size_t kRequestBytes = 12;
 
-  /// Takes bytes off the front of `bytes`: a request once all of it is there, else nothing and `bytes` is empty.
+  /// Takes bytes off the front of `bytes`: returns a request once it is complete, else nothing and `bytes` is empty.
   std::optional<MbsRequest> take(std::span<const std::byte>& bytes);
 
  private:

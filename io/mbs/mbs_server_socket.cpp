@@ -35,7 +35,7 @@ Addresses addresses_of(const std::string& address, std::uint16_t port) {
   hints.ai_flags = AI_PASSIVE;
   addrinfo* list = nullptr;
   const int error = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &list);
-  if (error != 0) throw UserError("--address " + address + " cannot be listened on: " + gai_strerror(error));
+  if (error != 0) throw UserError("--address " + address + " cannot be used: " + gai_strerror(error));
   return Addresses(list);
 }
 

@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// Owns a file descriptor of a socket; -1: none.
+/// Owns the file descriptor of a socket; -1: none.
 class MbsServerSocket {
  public:
   explicit MbsServerSocket(int fd = -1) : fd_(fd) {}
@@ -27,14 +27,14 @@ class MbsServerSocket {
 };
 
 /// Listens for TCP connections. `address`: a number or a name, IPv4 or IPv6; `port` 0: the system chooses. Throws
-/// UserError when that cannot be had.
+/// UserError when that is not available.
 MbsServerSocket listen_on(const std::string& address, std::uint16_t port);
 
-/// A connection that waits at a listening socket, not blocking, with its peer's address in `peer`. fd() is -1 when
-/// there is none, or it cannot be had: errno says why.
+/// Accepts a connection, non-blocking, with its peer's address in `peer`. fd() is -1 when there is none, or when it
+/// fails: errno says why.
 MbsServerSocket accept_from(const MbsServerSocket& listener, std::string& peer);
 
-/// "127.0.0.1:6000", "[::1]:6000": what a socket is bound to.
+/// "127.0.0.1:6000", "[::1]:6000": the local address of a socket.
 std::string bound_to(const MbsServerSocket& socket);
 
 }  // namespace eventloom

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kConnectTimeout{5000};
 constexpr milliseconds kSendTimeout{5000};
-/// A peer from which nothing is heard is asked after this long, then at the interval, so often.
+/// Keep-alive: idle time, interval and number of probes.
 constexpr int kIdleSeconds = 10;
 constexpr int kProbeSeconds = 5;
 constexpr int kProbes = 4;
@@ -48,7 +48,7 @@ void look_after_peer(int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/// A connected socket, or -1 and why not.
+/// A connected socket, or -1 and the reason.
 int connect_to(const addrinfo& address, const MbsStop& stop, std::string& why) {
   const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   int error = socket < 0 ? errno : 0;

@@ -15,7 +15,7 @@ struct addrinfo;
 
 namespace eventloom {
 
-/// Ends the waiting of one thread for good, from any thread.
+/// Ends the waits of one thread for good, from any thread.
 class MbsStop {
  public:
   /// Throws UserError when the system has no more descriptors.
@@ -26,8 +26,8 @@ class MbsStop {
 
   void stop();
   [[nodiscard]] bool stopped() const { return stopped_; }
-  /// Waits until something can be done with `socket` (events of poll(2); -1: with none), it is stopped, or the time
-  /// is over. True in the first case.
+  /// Waits until `socket` is ready for `events` of poll(2) (-1: no socket), it is stopped, or the time is over. True in
+  /// the first case.
   bool wait(int socket, short events, std::chrono::milliseconds most) const;
 
  private:
@@ -35,7 +35,7 @@ class MbsStop {
   std::atomic<bool> stopped_{false};
 };
 
-/// The addresses of a host, looked up once.
+/// The addresses of a host, resolved once.
 class MbsHost {
  public:
   /// Throws UserError when there is none.
@@ -46,10 +46,10 @@ class MbsHost {
   std::unique_ptr<addrinfo, void (*)(addrinfo*)> found_;
 };
 
-/// A TCP connection. The kernel looks after peers that are gone without a word: half a minute.
+/// A TCP connection. The kernel detects peers that vanish silently, within half a minute.
 class MbsSocket {
  public:
-  /// Tries the addresses one after the other. None, and `why`, when none answers or it is stopped.
+  /// Tries the addresses in turn. None, and `why`, when none answers or it is stopped.
   static std::unique_ptr<MbsSocket> connect(const MbsHost& host, const MbsStop& stop, std::string& why);
   ~MbsSocket();
   MbsSocket(const MbsSocket&) = delete;
@@ -58,14 +58,14 @@ class MbsSocket {
   enum class Got : std::uint8_t {
     bytes,
     nothing,  ///< within the time
-    closed,   ///< by the peer, in good order
+    closed,   ///< by the peer, in an orderly way
     broken,   ///< see failure()
     stopped,
   };
-  /// Waits at most so long for bytes and puts `n` of them into `room`. Of a connection that is stopped: gives what had
-  /// come until then, and nothing later.
+  /// Waits at most this long for bytes and puts `n` of them into `room`. After a stop: returns the bytes received until
+  /// then, and nothing later.
   Got receive(std::span<std::byte> room, std::size_t& n, std::chrono::milliseconds most);
-  /// A few bytes. That they do not go shows when nothing more comes.
+  /// A few bytes. A failure shows when nothing more is received.
   void send(std::span<const std::byte> bytes);
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
@@ -75,7 +75,7 @@ class MbsSocket {
 
   int socket_;
   const MbsStop& stop_;
-  std::optional<std::size_t> left_;  ///< bytes that had come when it was stopped, and are still to be given
+  std::optional<std::size_t> left_;  ///< bytes received by the stop and not yet returned
   std::string failure_;
 };
 

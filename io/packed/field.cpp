@@ -24,7 +24,7 @@ struct Description {
   std::uint64_t high = 0;
 };
 
-/// A decimal number at the front of `text`, which it takes off.
+/// Parses and removes a decimal number at the front of `text`.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -76,7 +76,7 @@ std::uint64_t load_word(const std::byte* at) {
   return word;
 }
 
-/// `Bytes` bytes as the low ones of a word. Odd numbers of them are two loads that overlap.
+/// `Bytes` bytes as the low bytes of a word. Odd sizes are two overlapping loads.
 template <std::size_t Bytes>
 std::uint64_t load_bytes(const std::byte* at) {
   if constexpr (Bytes == 1) return load_word<std::uint8_t>(at);
@@ -90,7 +90,7 @@ std::uint64_t load_bytes(const std::byte* at) {
   if constexpr (Bytes == 8) return load_word<std::uint64_t>(at);
 }
 
-/// The same, but as the high bytes, the first one highest, if big-endian.
+/// The same, as the high bytes, the first one highest, if big-endian.
 template <std::size_t Bytes, bool BigEndian>
 std::uint64_t load(const std::byte* at) {
   const auto word = load_bytes<Bytes>(at);
@@ -133,7 +133,7 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
   const auto field = describe(text);
   if (!field) throw UserError(said + " is not " + std::string(kForm));
   if (field->offset > record_bytes || record_bytes - field->offset < field->bytes) {
-    throw UserError(said + " does not lie inside of a record of " + std::to_string(record_bytes) + " bytes");
+    throw UserError(said + " does not lie inside a record of " + std::to_string(record_bytes) + " bytes");
   }
   if (field->low > field->high || field->high >= field->bytes * 8) {
     throw UserError(said + " names bits that are not LOW-HIGH within 0-" + std::to_string(field->bytes * 8 - 1));

@@ -20,14 +20,14 @@ namespace eventloom {
 ///         |    |    |    |    |0-7 |8-15|..21|    |
 class PackedField {
  public:
-  /// Throws UserError, one line that begins with `where`, when `text` is no such description or the
-  /// field does not lie inside of a record of `record_bytes`, at least 1.
+  /// Throws UserError, one line that begins with `where`, when `text` is not such a description or the field does not
+  /// lie inside a record of `record_bytes`, at least 1.
   static PackedField parse(std::string_view text, std::size_t record_bytes, const std::string& where);
 
-  /// Bits of the value.
+  /// Number of bits of the value.
   [[nodiscard]] unsigned bits() const { return bits_; }
 
-  /// The values in consecutive records, as many as `values` has; reads just these records.
+  /// The values in consecutive records, as many as `values` has; reads only these records.
   void extract(const std::byte* records, std::span<std::uint64_t> values) const;
   /// The 32 bits from bit `from` on, into every `stride`-th of `words`.
   void extract_words(const std::byte* records, std::size_t n_records, unsigned from, std::uint32_t* words,
@@ -35,11 +35,11 @@ class PackedField {
 
  private:
   std::size_t record_bytes_ = 0;
-  /// Bytes that are loaded at once: 8, or the whole record when that is shorter.
+  /// Bytes loaded at once: 8, or the whole record when it is shorter.
   std::size_t load_bytes_ = 0;
   std::size_t load_at_ = 0;
   bool big_endian_ = false;
-  unsigned shift_ = 0;  ///< of what was loaded, swapped if need be, down to bit 0
+  unsigned shift_ = 0;  ///< of the loaded bytes, swapped if necessary, down to bit 0
   unsigned bits_ = 0;
 };
 

@@ -7,9 +7,9 @@
 
 namespace eventloom {
 
-/// What is in a packed: source, see io/packed/packed_reader.hpp: file, kind, damaged, file_bytes,
-/// header, what HitSummary adds, records. Times are in the unit of the URI, or in its ticks of 1 ns.
-/// Throws UserError as open_packed() does.
+/// Contents of a packed: source, see io/packed/packed_reader.hpp: file, kind, damaged, file_bytes, header, the members
+/// of HitSummary, records. Times are in the unit of the URI, or in its ticks of 1 ns. Throws UserError as open_packed()
+/// does.
 nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events);
 
 }  // namespace eventloom

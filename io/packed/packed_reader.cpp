@@ -10,7 +10,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/files/file_checksum.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/packed/field.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/tick_scale.hpp"
@@ -27,21 +27,21 @@ constexpr unsigned kSystemBits = 6;
 constexpr unsigned kSystemShift = 22;
 constexpr unsigned kSubsystemShift = 16;
 constexpr unsigned kChannelBits = 28;
-/// Messages of a kind about one file; what comes after is only counted.
+/// Messages of a kind about one file; further ones are only counted.
 constexpr std::uint64_t kMessages = 10;
 
 bool is_numbered(const SourceUri& uri) {
   const auto text = uri.get("numbered", "no");
   if (text != "yes" && text != "no") {
-    uri.refuse("numbered=" + text + " is not known; there are yes and no");
+    uri.refuse("numbered=" + text + " is not known; use yes or no");
   }
   if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
-    uri.refuse("event numbers have no unit; leave out unit= and round=");
+    uri.refuse("event numbers have no unit; omit unit= and round=");
   }
   return text == "yes";
 }
 
-/// Turns the numbers of the time field into ticks.
+/// Converts the numbers of the time field to ticks.
 class PackedClock {
  public:
   PackedClock(const SourceUri& uri, bool numbered, std::uint64_t tick_ps)
@@ -51,14 +51,14 @@ class PackedClock {
         tick_ps_(tick_ps),
         factor_(unit_ps_ % tick_ps_ == 0 ? unit_ps_ / tick_ps_ : 0) {}
 
-  /// Converts them all, or nothing and false: then they must be taken one by one.
+  /// Converts them all, or none and returns false: then they must be converted one by one.
   [[nodiscard]] bool convert(std::span<Tick> times) const {
     if (factor_ == 1) return true;
     if (factor_ == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor_) return false;
     for (Tick& time : times) time *= factor_;
     return true;
   }
-  /// Nothing when it does not fit; throws UserError when it may not be rounded.
+  /// Nothing when it does not fit; throws UserError when it would have to be rounded and must not be.
   [[nodiscard]] std::optional<Tick> convert(std::uint64_t value) const {
     const auto ticks = scale_.ticks(value);
     const bool fits = Wide{value} * unit_ps_ / tick_ps_ <= std::numeric_limits<Tick>::max();
@@ -73,10 +73,10 @@ class PackedClock {
   TickScale scale_;
   std::uint64_t unit_ps_;
   std::uint64_t tick_ps_;
-  std::uint64_t factor_;  ///< ticks in a unit when that is whole, otherwise 0
+  std::uint64_t factor_;  ///< ticks per unit when that is whole, otherwise 0
 };
 
-/// What a record holds.
+/// Contents of a record.
 struct RecordFormat {
   explicit RecordFormat(const SourceUri& uri);
 
@@ -85,7 +85,7 @@ struct RecordFormat {
   PackedField channel;
   std::optional<PackedField> system;
   std::optional<PackedField> subsystem;
-  unsigned channel_bits;  ///< that `channel` may have
+  unsigned channel_bits;  ///< maximum width of `channel`
   std::vector<PackedField> payload;
   std::size_t payload_words = 0;
 };
@@ -116,10 +116,10 @@ RecordFormat::RecordFormat(const SourceUri& uri)
     payload_words += payload.back().bits() > 32 ? 2 : 1;
   }
   if (payload_words <= kMaxPayloadWords) return;
-  uri.refuse("payload= makes more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
+  uri.refuse("payload= has more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
 }
 
-/// Gives the values of more than `bits` all bits, which stay too many wherever they are shifted;
+/// Sets all bits of the values of more than `bits` bits, so that they stay too large wherever they are shifted; returns
 /// whether there are any.
 bool mark_misfits(std::span<std::uint64_t> values, unsigned bits) {
   std::uint64_t all = 0;
@@ -155,10 +155,10 @@ class PackedReader final : public HitReader {
   RecordFormat format_;
   bool numbered_;
   PackedClock clock_;
-  FileWindow file_;
+  FileReader file_;
   StreamHeader header_;
   std::size_t block_records_;
-  std::vector<std::uint64_t> channels_;  ///< of a block's records, before it is known that they fit
+  std::vector<std::uint64_t> channels_;  ///< of a block's records, before they are checked
   std::vector<std::uint64_t> systems_;
   std::uint64_t records_ = 0;
   std::uint64_t bad_ = 0;
@@ -242,7 +242,7 @@ void PackedReader::put_payload(const std::byte* records, HitBlock& block) const 
   }
 }
 
-/// Takes the records one by one and leaves out those that do not fit.
+/// Converts the records one by one and drops those that do not fit.
 void PackedReader::keep_good(bool times_converted, HitBlock& block) {
   const std::size_t n = block.size();
   const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
@@ -265,7 +265,7 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
 
 void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {
   if (++bad_ <= kMessages) {
-    spdlog::error("{}: offset {}: the {} of a record does not fit: it is left out", name_, offset, what);
+    spdlog::error("{}: offset {}: the {} of a record does not fit: the record is dropped", name_, offset, what);
   }
   block.losses.push_back({.before = before, .offset = offset, .hits = 1});
 }
@@ -277,7 +277,7 @@ void PackedReader::end(HitBlock& block) {
   const bool cut = file_.left() != 0;
   if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset() + file_.left(), file_.failure());
   if (grown) {
-    spdlog::error("{}: offset {}: the file has grown since it was opened; what was appended is not read", name_,
+    spdlog::error("{}: offset {}: the file has grown since it was opened; the appended data are not read", name_,
                   file_.offset() + file_.left());
   }
   if (cut) {

@@ -9,23 +9,23 @@
 
 namespace eventloom {
 
-/// Any list mode of records of one size, a hit each:
+/// Any list mode of fixed-size records, one hit each:
 ///
 /// packed:PATH?record=BYTES&time=FIELD&channel=FIELD[&system=FIELD][&subsystem=FIELD][&payload=FIELD,...]
 ///             [&skip=BYTES][&unit=ns][&round=down|nearest][&numbered=yes][&reorder=N]
 ///
 /// - FIELD: see io/packed/field.hpp.
-/// - channel: 28 bits. With `system` or `subsystem`, 6 bits each, these are put into its bits 27..22
-///   and 21..16, and `channel` has what is left below: 22 bits with `system` alone, else 16.
+/// - channel: 28 bits. With `system` or `subsystem`, 6 bits each, these occupy its bits 27..22 and 21..16, and
+/// `channel` the bits below: 22 with `system` alone, else 16.
 /// - payload: a word of 32 bits per field, two, low word first, for a field of more than 32 bits.
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.
 ///
-/// A record whose channel or time does not fit is a loss of one hit; where the file ends inside of a
-/// record, has grown since it was opened, or the disk fails, it breaks off.
+/// A record whose channel or time does not fit is a loss of one hit; where the file ends inside a record, has grown
+/// since it was opened, or the disk fails, the stream breaks off.
 ///
-/// Throws UserError when the file cannot be opened or the description is wrong; read() does when a
-/// time is not a whole number of ticks and may not be rounded.
+/// Throws UserError when the file cannot be opened or the description is wrong; read() does when a time is not a whole
+/// number of ticks and must not be rounded.
 std::unique_ptr<HitReader> open_packed(const SourceUri& uri, SourceId id, const TimeBase& base);
 
 }  // namespace eventloom

@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// Of streams that do not bring an epoch of their own: ticks of 10 us, one at least; with a tick so fine that an epoch
-/// cannot have as many, those of the longest of 5 us, 2 us, 1 us, 500 ns, ... that it can.
+/// Epoch of streams without an epoch of their own: the ticks in 10 us, at least one; with a tick so fine that an epoch
+/// cannot hold as many, those in the longest of 5 us, 2 us, 1 us, 500 ns, ... that fits.
 std::uint32_t default_epoch_ticks(std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -34,7 +34,7 @@ std::optional<Epoch> EncodedStream::first_epoch() {
 
 std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
 
-/// Afterwards every buffer that begins before `epoch` is closed, or the stream has ended.
+/// On return every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
   ReorderBuffer::Hit hit;
   while (!ended_ && std::max(encoder_.open_from().value_or(0), closed_) < epoch) {
@@ -58,7 +58,7 @@ std::optional<Epoch> EncodedStream::read_on() {
   return std::nullopt;
 }
 
-/// Nothing that begins before will come.
+/// Nothing that begins before it will follow.
 Epoch EncodedStream::complete_to() {
   const auto open = encoder_.open_from();
   if (!open) return closed_;
@@ -95,24 +95,24 @@ double EncodedStream::seconds(std::uint64_t epochs) const {
   return static_cast<double>(epochs) * base.epoch_ticks * static_cast<double>(base.tick_ps) * 1e-12;
 }
 
-/// A hit far from all others shows that the input is taken for something else than it is, or is damaged.
+/// A hit far from all others shows that the input is misinterpreted, or damaged.
 void EncodedStream::tell_far(Tick time, Epoch epoch) {
   constexpr double kLong = 3600;  // seconds
-  constexpr double kFar = 100;    // times all that was before
+  constexpr double kFar = 100;    // times the length of everything before
   constexpr std::uint32_t kTold = 3;
   const double gap = seconds(epoch - end_epoch_);
   if (gap < kLong || gap < kFar * seconds(end_epoch_ - *first_epoch_) || told_far_ == kTold) return;
   ++told_far_;
   spdlog::warn(
-      "{}: hit {} at {:.9g} s comes {:.3g} h after the one before and is far from all others: wrong unit or record "
+      "{}: hit {} at {:.9g} s comes {:.3g} h after the previous one and is far from all others: wrong unit or record "
       "size?",
       name(), encoder_.hits(), static_cast<double>(time) * static_cast<double>(reader_->header().base.tick_ps) * 1e-12,
       gap / kLong);
 }
 
-/// So do hits that are rarer than those of any detector.
+/// Likewise hits that are rarer than those of any detector.
 void EncodedStream::tell_rare(Epoch epoch) {
-  constexpr std::uint64_t kEnough = 100;  // hits to tell a rate by
+  constexpr std::uint64_t kEnough = 100;  // hits, to determine a rate
   constexpr double kRare = 36;            // seconds between hits
   if (rate_checked_ || told_far_ != 0 || encoder_.hits() < kEnough) return;
   rate_checked_ = true;
@@ -124,7 +124,7 @@ void EncodedStream::tell_rare(Epoch epoch) {
 
 void EncodedStream::refuse_time(Tick time) const {
   const auto& base = reader_->header().base;
-  throw UserError("'" + name() + "': a hit has time " + std::to_string(time) + "; with epochs of " +
+  throw UserError("'" + name() + "': a hit has the time " + std::to_string(time) + "; with epochs of " +
                   std::to_string(base.epoch_ticks) + " ticks the last time possible is " +
                   std::to_string((max_epoch(base.epoch_ticks) + 1) * base.epoch_ticks - 1));
 }
@@ -156,12 +156,12 @@ void EncodedStream::finish_reading() {
   all_read_ = true;
 }
 
-/// Hits of earlier times come too late. When read live.
+/// Hits of earlier times come too late. For live streams.
 Tick EncodedStream::earliest_in_time() const {
   return std::max(ordered_.given_to().value_or(0), closed_ * reader_->header().base.epoch_ticks);
 }
 
-/// The hit from which on a block lies where the clock has gone back to; its size where it does not.
+/// The first hit of a block after the clock has gone back; its size when it has not.
 std::size_t EncodedStream::jump_back(const HitBlock& block) const {
   const auto& header = reader_->header();
   if ((header.flags & kNumbered) != 0) return block.size();
@@ -183,7 +183,7 @@ std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
   return next;
 }
 
-/// What would end the program if it stood in a file.
+/// Conditions that end the program when they occur in a file.
 void EncodedStream::leave_out_late(HitBlock& block) {
   const std::uint32_t epoch_ticks = reader_->header().base.epoch_ticks;
   const Tick most = (max_epoch(epoch_ticks) + 1) * epoch_ticks - 1;
@@ -198,7 +198,7 @@ void EncodedStream::leave_out_late(HitBlock& block) {
   take_out([least](Tick time) { return time < least; }, DropCause::late);
 }
 
-/// What has come, though it may be some time until it is handed over.
+/// Everything received, though it may be delivered later.
 void EncodedStream::see(const HitBlock& block) {
   const auto held = reader_->holds_back();
   if (block.size() == 0 && !held) return;
@@ -208,7 +208,7 @@ void EncodedStream::see(const HitBlock& block) {
   seen_end_ = std::max(seen_end_, std::min(newest / epoch_ticks, max_epoch(epoch_ticks)) + 1);
 }
 
-/// Hits wait only so long for earlier ones.
+/// Hits wait only this long for earlier ones.
 void EncodedStream::release_waiting() {
   const auto now = std::chrono::steady_clock::now();
   const auto pushed = ordered_.blocks_pushed();
@@ -244,7 +244,7 @@ void EncodedStream::end() {
   end_epoch_ = 1;
 }
 
-/// The newest chunk, if the open buffer is sure to fit into it, or a new one.
+/// The newest chunk if the open buffer is sure to fit into it, otherwise a new one.
 HeldBuffers& EncodedStream::chunk_with_room() {
   const std::size_t needed = encoder_.open_bytes();
   if (!chunks_.empty() && chunks_.back().bytes.capacity() - chunks_.back().bytes.size() >= needed) {
@@ -284,8 +284,8 @@ std::optional<Epoch> EncodedStream::next_beginning(Epoch from) {
   return buffer && lost ? std::min(buffer, lost) : std::max(buffer, lost);
 }
 
-void EncodedStream::forget(Epoch epoch) {
-  losses_.forget(epoch);
+void EncodedStream::release_before(Epoch epoch) {
+  losses_.release_before(epoch);
   forgotten_ = std::max(forgotten_, epoch);
   drop_forgotten();
 }

@@ -17,34 +17,35 @@
 
 namespace eventloom {
 
-/// How a stream is read that comes from outside at this moment: no hit in it may end the program.
+/// How a live stream is read: no hit in it may end the program.
 struct LiveReading {
-  std::chrono::milliseconds longest_wait{100};  ///< of a hit for earlier ones; those that still come are left out
-  /// After so long without hits the epoch of the last is closed, unless times are event numbers: its hits must be
-  /// handed over before the source is given up as one that is behind the others.
+  std::chrono::milliseconds longest_wait{
+      100};  ///< that a hit waits for earlier ones; those that come still later are dropped
+  /// After this long without hits the epoch of the last hit is closed, unless times are event numbers: its hits must be
+  /// delivered before the source is given up for lagging behind.
   std::chrono::milliseconds longest_quiet{1000};
-  std::size_t most_bytes = std::size_t{32} << 20;  ///< of hits that wait; with more the oldest wait no longer
-  /// Hits that come later than by so much are not late: the clock has gone back. Unless times are event numbers.
+  std::size_t most_bytes = std::size_t{32} << 20;  ///< of waiting hits; beyond it the oldest are released
+  /// Hits that come later by more than this are not late: the clock has gone back. Unless times are event numbers.
   std::chrono::hours longest_disorder{1};
 };
 
-/// A source that is read from a foreign format as it is needed and turned into epoch buffers, the
-/// same bytes that `eventloom convert` would write. Holds what has been read and not been forgotten.
+/// Reads a foreign format on demand and turns it into epoch buffers, the same bytes that `eventloom convert` would
+/// write. Holds everything that has been read and not been released.
 class EncodedStream final : public Source {
  public:
-  /// `reorder`: see ReorderBuffer. With `live`, hits that come too late to be put in order count as lost (late), and
-  /// so do hits of a time that no epoch has (untimed).
+  /// `reorder`: see ReorderBuffer. With `live`, hits that come too late to be put in order count as lost (late), and so
+  /// do hits of a time that no epoch has (untimed).
   EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live = {});
 
-  /// For who follows a stream as it comes: takes in what the reader gives next, waiting only as the reader does.
-  /// Returns the epoch before which every buffer and stretch of damage that begins there is complete, so that
-  /// collect() up to there reads nothing; nothing at the end of the stream, when all is.
+  /// For live streams: takes in the next block of the reader, waiting only as the reader does. Returns the epoch before
+  /// which every buffer and stretch of damage is complete, so that collect() up to there reads nothing; nothing at the
+  /// end of the stream.
   std::optional<Epoch> read_on();
-  /// After the end, where that is only a clock that has gone back: the stream that begins there, with the reader and
-  /// the counts of this one, which is of no use then. Null where all has been read.
+  /// After the end, when the clock has gone back: the stream that begins there, with the reader and the counts of this
+  /// one, which must not be used any more. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
-  /// Where the stream begins, once it is certain; one past the last epoch of all that has been read, what is held back
-  /// included. Of a stream that is followed.
+  /// Where the stream begins, once it is certain; one past the last epoch read, held-back hits included. For live
+  /// streams.
   [[nodiscard]] std::optional<Epoch> begins() const { return first_epoch_; }
   [[nodiscard]] Epoch seen_end() const { return seen_end_; }
 
@@ -56,7 +57,7 @@ class EncodedStream final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return losses_.tail(); }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
   [[nodiscard]] std::uint64_t anomalies() const override {
     return reader_->anomalies() + anomalies_before_ + losses_.without_hits();
@@ -94,7 +95,7 @@ class EncodedStream final : public Source {
   std::size_t reorder_;
   std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
-  std::deque<Arrival> arrivals_;  ///< of blocks that may wait, when read live
+  std::deque<Arrival> arrivals_;  ///< of blocks that may wait, for live streams
   std::uint32_t arrived_ = 0;     ///< blocks
   LossAccount losses_;
   SourceCounts losses_before_;          ///< of the streams before the clock went back
@@ -102,17 +103,17 @@ class EncodedStream final : public Source {
   HitBlock behind_the_jump_;            ///< the first hits of the stream that begins where the clock has gone back
   EpochBufferEncoder encoder_;
   std::deque<HeldBuffers> chunks_;
-  std::vector<HeldBuffers> spares_;  ///< of chunks that were forgotten
+  std::vector<HeldBuffers> spares_;  ///< of released chunks
   std::optional<Epoch> first_epoch_;
   Epoch end_epoch_ = 0;
-  Epoch seen_end_ = 0;                           ///< when read live
-  Epoch closed_ = 0;                             ///< likewise: hits before it come too late
-  std::chrono::steady_clock::time_point heard_;  ///< the last hits, likewise
-  Epoch forgotten_ = 0;                          ///< nobody asks for epochs before this one
-  std::uint32_t told_far_ = 0;                   ///< hits far from all others
+  Epoch seen_end_ = 0;                           ///< for live streams
+  Epoch closed_ = 0;                             ///< likewise: hits before it are late
+  std::chrono::steady_clock::time_point heard_;  ///< when the last hits came, likewise
+  Epoch forgotten_ = 0;                          ///< epochs before this one are released
+  std::uint32_t told_far_ = 0;                   ///< hits far from all others that were reported
   bool rate_checked_ = false;
-  bool all_read_ = false;  ///< the reader has no more
-  bool ended_ = false;     ///< all is encoded
+  bool all_read_ = false;  ///< the reader is at its end
+  bool ended_ = false;     ///< everything is encoded
 };
 
 }  // namespace eventloom

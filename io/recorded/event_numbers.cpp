@@ -8,9 +8,9 @@ namespace {
 
 /// Numbers that are remembered as used.
 constexpr std::uint64_t kRemembered = 1U << 16;
-/// The longest jump that the last event of a stream may make.
+/// The largest jump that the last event of a stream may make.
 constexpr std::uint64_t kUnconfirmedJump = 1000;
-/// The longest step from the first event to the second: a wrong first number would shift all others.
+/// The largest step from the first event to the second: a wrong first number would shift all others.
 constexpr std::int64_t kFirstStep = 1 << 24;
 
 }  // namespace
@@ -47,7 +47,7 @@ DropCause EventNumbers::drop(DropCause cause) {
 }
 
 /// The numbers from `begin` to `end`, at most kRemembered of them, were not used.
-void EventNumbers::forget(Tick begin, Tick end) {
+void EventNumbers::clear(Tick begin, Tick end) {
   const auto place = [this](Tick number) { return used_.begin() + static_cast<std::ptrdiff_t>(number % kRemembered); };
   if (begin >= end) return;
   if (place(begin) < place(end)) {
@@ -58,7 +58,7 @@ void EventNumbers::forget(Tick begin, Tick end) {
   }
 }
 
-/// The last event stays for good.
+/// The last event is kept for good.
 void EventNumbers::believe() {
   doubted_ = false;
   if (first_) {
@@ -66,7 +66,7 @@ void EventNumbers::believe() {
   } else {
     missing_ += last_ - believed_ - 1;
     const Tick skipped = std::max(believed_ + 1, last_ - std::min(last_, kRemembered));
-    forget(skipped, last_);
+    clear(skipped, last_);
     believed_ = last_;
   }
   first_ = false;
@@ -79,7 +79,7 @@ EventNumbers::Judgement EventNumbers::judge_first(std::uint32_t number) {
   return {.previous = std::nullopt, .current = std::nullopt, .tick = number};
 }
 
-/// True when the doubted event must go because `number` cannot follow it.
+/// True when the doubted event must be dropped because `number` cannot follow it.
 bool EventNumbers::take_back(std::uint32_t number) {
   if (!doubted_) return false;
   const auto step = step_to(number);

@@ -13,17 +13,17 @@
 
 namespace eventloom {
 
-/// So many hits at a time are read, about.
+/// Approximate number of hits read at a time.
 inline constexpr std::size_t kBlockHits = 16384;
 
-/// A place of the input that gave no hits. The reader has said so; here it is counted.
+/// A place of the input that gave no hits. The reader has reported it; here it is counted.
 struct Loss {
-  std::size_t before = 0;    ///< number in the block of the hit that follows; its size where none does
+  std::size_t before = 0;    ///< index in the block of the next hit; its size when none follows
   std::uint64_t offset = 0;  ///< bytes in the file
   std::uint32_t hits = 0;    ///< that were lost, as far as known
   DropCause cause = DropCause::corrupt;
   bool leaves_hole = false;  ///< more than these may be missing between the hits before and after
-  bool breaks_off = false;   ///< nothing comes after, for all that is known
+  bool breaks_off = false;   ///< nothing follows, as far as known
 };
 
 /// Hits in columns.
@@ -31,14 +31,14 @@ struct HitBlock {
   std::vector<Tick> time;
   std::vector<std::uint32_t> channel;
   std::vector<std::uint32_t> payload;
-  /// Where in `payload` the words of each hit begin; empty when all hits have equally many.
+  /// Start of the words of each hit in `payload`; empty when all hits have equally many.
   std::vector<std::uint32_t> payload_begin;
   std::vector<Loss> losses;  ///< in the order of the file
 
   [[nodiscard]] std::size_t size() const { return time.size(); }
   /// Words of hit `i`; valid until the block changes.
   [[nodiscard]] std::span<const std::uint32_t> payload_of(std::size_t i) const;
-  /// Keeps the first `hits` hits; losses stay, those behind at the end.
+  /// Keeps the first `hits` hits; later losses move to the end.
   void truncate(std::size_t hits);
   /// Keeps the first `hits` hits and the first `n_losses` losses; returns the rest.
   HitBlock cut(std::size_t hits, std::size_t n_losses);
@@ -48,25 +48,24 @@ struct HitBlock {
   [[nodiscard]] std::size_t words_before(std::size_t hit) const;
 };
 
-/// Reads the hits of one source from a foreign format, in the order in which they were recorded,
-/// which need not be that of time.
+/// Reads the hits of one source from a foreign format, in the order of recording, which need not be the order of time.
 class HitReader {
  public:
   virtual ~HitReader() = default;
-  /// The payload table is uniform: every hit has as many words, or has their number in the first.
+  /// The payload table is uniform: every hit has the same number of words, or has it in the first word.
   [[nodiscard]] virtual const StreamHeader& header() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual InputFile input() const = 0;
-  /// Replaces the contents of `block` by the next hits and losses: some ten thousand, or some 100 KiB
-  /// of payload; false when there are none left. Throws UserError with file and place when the input
-  /// cannot be understood at all; formats that tell where they are damaged give losses instead.
+  /// Replaces the contents of `block` by the next hits and losses: some ten thousand, or some 100 KiB of payload; false
+  /// at the end. Throws UserError with file and place when the input cannot be understood at all; formats that can
+  /// locate damage report losses instead.
   virtual bool read(HitBlock& block) = 0;
 
-  /// Time of the newest hit that is held back for a later block; nothing when none is.
+  /// Time of the newest hit held back for a later block; nothing when none is.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
-  /// Places that cost no hits, or an unknown number of them, and are not among the losses.
+  /// Defects that cost no hits, or an unknown number of them, and are not among the losses.
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
-  /// What the format counts, by name, for the report.
+  /// Counts of the format, by name, for the report.
   [[nodiscard]] virtual SourceCounts counts() const { return {}; }
 };
 

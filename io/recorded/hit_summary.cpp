@@ -17,7 +17,7 @@ std::string to_text(const Loss& loss) {
   auto text = fmt::format("offset {}: {} hits lost ({})", loss.offset, loss.hits,
                           kDropCauseNames[static_cast<std::size_t>(loss.cause)]);
   if (loss.leaves_hole && !loss.breaks_off) text += ", more may be missing";
-  if (loss.breaks_off) text += ", the file breaks off";
+  if (loss.breaks_off) text += ", the file ends there";
   return text;
 }
 

@@ -11,17 +11,17 @@
 
 namespace eventloom {
 
-/// What is in the hits of a reader, whatever its format.
+/// Summary of the hits of a reader, whatever its format.
 class HitSummary {
  public:
-  /// Reads `reader` to its end and keeps the first `n_events` hits. Memory grows with these and with
-  /// the number of channels, to 32 MiB at most.
+  /// Reads `reader` to its end and keeps the first `n_events` hits. Memory grows with these and with the number of
+  /// channels, to 32 MiB at most.
   HitSummary(HitReader& reader, std::uint64_t n_events);
 
   /// Adds hits, channels (how many), first_time, last_time, first_channel, last_channel (the lowest
   /// and the highest; all four 0 without hits).
   void put_ranges(nlohmann::ordered_json& out) const;
-  /// Adds problems and, when some were asked for, first_events: {time, channel, payload} each.
+  /// Adds problems and, when requested, first_events: {time, channel, payload} each.
   void put_lists(nlohmann::ordered_json& out) const;
   [[nodiscard]] bool damaged() const { return problems_.any(); }
 
@@ -35,7 +35,7 @@ class HitSummary {
   Tick last_time_ = 0;
   std::uint32_t first_channel_ = ~std::uint32_t{0};
   std::uint32_t last_channel_ = 0;
-  /// Which channels there are: a bit each, by system and subsystem, none where these have no hits.
+  /// The channels that have hits: one bit each, by system and subsystem.
   std::array<std::vector<std::uint64_t>, 4096> seen_;
   ProblemList problems_;
   nlohmann::ordered_json events_ = nlohmann::ordered_json::array();

@@ -8,28 +8,28 @@
 #include "io/files/complaints.hpp"
 #include "io/recorded/hit_reader.hpp"
 
-/// What readers of list mode by event number share. The event behind an event may tell that it must go, so the newest
-/// one of a block can be taken out again.
+/// Shared by readers of list mode by event number. The next event may show that the newest one of a block must be
+/// dropped, so that one can be taken out again.
 namespace eventloom {
 
-/// Whether a block holds as much as it should: it stays in the L2 cache.
+/// Whether a block is full: it stays in the L2 cache.
 bool is_full(const HitBlock& block);
 
 /// The event whose hits were appended last.
 struct KeptEvent {
   std::size_t first_hit = 0;  ///< in the block
   std::size_t losses = 0;     ///< of the block, before it
-  std::size_t file = 0;       ///< number of the file that it is from
+  std::size_t file = 0;       ///< number of its file
   std::uint64_t offset = 0;   ///< bytes in the file
   std::uint32_t number = 0;
 
-  /// Its hits are what will be appended to `block` next.
+  /// The next hits appended to `block` belong to it.
   static KeptEvent at_end_of(const HitBlock& block, std::size_t file, std::uint64_t offset, std::uint32_t number);
-  /// Its hits go, and count as lost.
+  /// Removes its hits and counts them as lost.
   void take_back(DropCause cause, HitBlock& block) const;
 };
 
-/// Tells that an event does not count. `file`: that it is from, empty: the one that `complaints` are of.
+/// Reports that an event does not count. `file`: its file; empty: that of `complaints`.
 void tell_left_out(Complaints& complaints, std::uint64_t offset, std::uint32_t number, const std::string& file,
                    DropCause cause);
 

@@ -27,7 +27,7 @@ std::size_t words_of_item(std::span<const std::uint32_t> words, std::size_t at) 
   }
 }
 
-/// Makes all epochs later. Words that are not the format are found so by their readers, here as before.
+/// Shifts all epochs. Words that violate the format are found by their readers, here as before.
 void shift_epochs(std::span<std::uint32_t> words, Epoch by) {
   for (std::size_t at = 0; at < words.size(); at += words_of_item(words, at)) {
     if (marker_type(words[at]) != MarkerType::epoch) continue;
@@ -45,17 +45,17 @@ LoopedSource::LoopedSource(Open open, std::uint64_t passes, Epoch period)
                   " epochs later than the one before";
   name_ = front_->name();
   if (!front_->end_epoch()) {
-    throw UserError("'" + name_ + "' cannot be replayed in a loop, it is no .epochs file; convert it first");
+    throw UserError("'" + name_ + "' cannot be replayed in a loop: not an .epochs file; convert it first");
   }
   extent_ = extent_of(*front_);
   const Epoch last = max_epoch(header_.base.epoch_ticks);
   if (passes > 1 && (extent_.end > last || period > (last - extent_.end) / (passes - 1))) {
     throw UserError("'" + name_ + "': " + std::to_string(passes) + " passes of " + std::to_string(period) +
-                    " epochs reach beyond the last epoch that can be, " + std::to_string(last) + "; ask for fewer");
+                    " epochs reach beyond the last epoch that can be, " + std::to_string(last) + "; use fewer");
   }
 }
 
-/// Numbers and places are told by the last epoch buffer that can be read.
+/// Numbers and offsets follow from the last readable epoch buffer.
 LoopedSource::Extent LoopedSource::extent_of(Source& source) const {
   const Epoch first = source.first_epoch().value_or(0);
   Extent extent{first, source.end_epoch().value_or(0), source.hits_read()};
@@ -83,7 +83,7 @@ std::unique_ptr<Source> LoopedSource::open_again() const {
   const bool same = now.base == header_.base && now.payload == header_.payload && now.flags == header_.flags &&
                     source->first_epoch().value_or(0) >= extent_.first &&
                     source->end_epoch().value_or(0) <= extent_.end;
-  if (!same) throw UserError("'" + name_ + "' has become another file while it was replayed");
+  if (!same) throw UserError("'" + name_ + "' was replaced while it was replayed");
   return source;
 }
 
@@ -187,7 +187,7 @@ std::optional<Epoch> LoopedSource::next_beginning(Epoch from) {
   return extent_.first + shift + period_;
 }
 
-void LoopedSource::forget(Epoch epoch) {
+void LoopedSource::release_before(Epoch epoch) {
   while (!copies_.empty()) {
     const auto first = copies_.begin();
     if (read_epoch_buffer_header(first->second)->epochs().end > epoch) break;
@@ -203,7 +203,7 @@ void LoopedSource::forget(Epoch epoch) {
     front_ = next_ ? std::move(next_) : open_again();
     front_pass_ = pass;
   }
-  if (epoch >= front_pass_ * period_) front_->forget(epoch - front_pass_ * period_);
+  if (epoch >= front_pass_ * period_) front_->release_before(epoch - front_pass_ * period_);
 }
 
 std::uint64_t LoopedSource::hits_read() const {

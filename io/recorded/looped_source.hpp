@@ -15,25 +15,25 @@
 
 namespace eventloom {
 
-/// The epochs by which each pass over recordings is later than the one before: from the first epoch of all to
-/// the last end of all, and `gap` epochs, which keep the hits of two passes apart.
+/// The epochs by which each pass over recordings is shifted from the previous one: from the first epoch of all to the
+/// last end of all, plus `gap` epochs, which keep the hits of two passes apart.
 constexpr Epoch loop_period(Epoch first, Epoch end, Epoch gap) { return (end > first ? end - first : 0) + gap; }
 
-/// A recording that is replayed several times, one pass behind the other: pass k is the recording k * period
-/// epochs later, and what its epoch buffers say of their place in the stream goes on likewise, as if all passes
-/// had been recorded. Where times are event numbers, these go on. Payload stays as it is.
+/// A recording replayed several times, back to back: pass k is the recording k * period epochs later, and the epoch
+/// buffers' places in the stream continue as if all passes had been recorded. Event numbers continue likewise. Payload
+/// is unchanged.
 ///
-/// An epoch buffer that is damaged stays so, in each pass; so does a stretch of damage, which ends at the latest
-/// where the next pass begins. Holds copies of the buffers that were collected and not forgotten, and at
-/// most two openings of the recording.
+/// A damaged epoch buffer is damaged in each pass; so is a stretch of damage, which ends at the latest where the next
+/// pass begins. Holds copies of the buffers that were collected and not released, and opens the recording at most twice
+/// at a time.
 class LoopedSource final : public Source {
  public:
   using Open = std::function<std::unique_ptr<Source>()>;
 
-  /// `open` gives the recording from its beginning, each time it is called: now, and once for each further
-  /// pass. `passes` at least 1; `period` at least the recording's own loop_period() without a gap.
-  /// Throws UserError when it is no recording that tells its end before it is read, or when the last pass ends
-  /// beyond the last epoch that data may have; collect() when the recording has become another meanwhile.
+  /// `open` opens the recording from its beginning, on each call: now, and once for each further pass. `passes` at
+  /// least 1; `period` at least the recording's own loop_period() without a gap. Throws UserError when the recording
+  /// cannot tell its end before it is read, or when the last pass ends beyond the last possible epoch; collect() when
+  /// the recording was replaced meanwhile.
   LoopedSource(Open open, std::uint64_t passes, Epoch period);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -44,12 +44,12 @@ class LoopedSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override;
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;
 
  private:
-  /// What one pass has.
+  /// Contents of one pass.
   struct Extent {
     Epoch first = 0;
     Epoch end = 0;
@@ -61,7 +61,7 @@ class LoopedSource final : public Source {
   [[nodiscard]] std::unique_ptr<Source> open_again() const;
   [[nodiscard]] Extent extent_of(Source& source) const;
   [[nodiscard]] std::uint64_t pass_of(Epoch epoch) const;
-  /// Epochs of the run in which nothing but pass `pass` lies.
+  /// Epochs of the run that belong to pass `pass` alone.
   [[nodiscard]] EpochRange epochs_of(std::uint64_t pass) const;
   [[nodiscard]] const Source& behind_front() const { return next_ ? *next_ : *front_; }
   Source& source_of(std::uint64_t pass);
@@ -73,9 +73,9 @@ class LoopedSource final : public Source {
   Open open_;
   std::uint64_t passes_;
   Epoch period_;
-  /// Serves pass front_pass_, the first that is not forgotten; what it has given is forgotten as the run goes on.
+  /// Serves pass front_pass_, the first that is not released; releases it as the run proceeds.
   std::unique_ptr<Source> front_;
-  /// Serves the passes behind it. Opened when needed.
+  /// Serves the passes after it. Opened on demand.
   std::unique_ptr<Source> next_;
   std::uint64_t front_pass_ = 0;
   StreamHeader header_;

@@ -39,7 +39,7 @@ void LossAccount::wait_for_hit(const Loss& loss) {
   unplaced_.push_back(loss);
 }
 
-/// The hit at `time` comes next: what was lost before it has its place now.
+/// The next hit is at `time`: places the losses before it.
 void LossAccount::see(Tick time) {
   const Epoch first = latest_.value_or(time) / epoch_ticks_;
   const bool hole = std::ranges::any_of(unplaced_, [this](const Loss& loss) { return is_hole(loss); });
@@ -72,7 +72,7 @@ void LossAccount::add(const Damage& damage) {
   damage_.push_back(damage);
 }
 
-/// With no hit behind it a hole has no end.
+/// Without a later hit a hole has no end.
 void LossAccount::finish() {
   const Epoch at = latest_.value_or(0) / epoch_ticks_;
   for (const Loss& loss : unplaced_) place(loss, at, std::numeric_limits<Epoch>::max() - 1);
@@ -90,7 +90,7 @@ void LossAccount::add_counts(SourceCounts& counts) const {
   }
 }
 
-void LossAccount::forget(Epoch epoch) {
+void LossAccount::release_before(Epoch epoch) {
   const auto over = [epoch](const Damage& d) { return epochs_of(d).end <= epoch; };
   while (!damage_.empty() && over(damage_.front())) damage_.pop_front();
 }

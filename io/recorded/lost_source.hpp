@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// A source that is known to be there but cannot be read: a stream of nothing but damage. It keeps its number in the
-/// run, and every slice lacks it.
+/// A source that exists but cannot be read: a stream of nothing but damage. It keeps its number in the run, and is
+/// missing in every slice.
 class LostSource final : public Source {
  public:
   LostSource(StreamHeader header, std::string name, InputFile input);
@@ -22,7 +22,7 @@ class LostSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return 0; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return all_; }
   std::optional<Epoch> next_beginning(Epoch) override { return std::nullopt; }
-  void forget(Epoch) override {}
+  void release_before(Epoch) override {}
   [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
   [[nodiscard]] std::uint64_t anomalies() const override { return 1; }
 

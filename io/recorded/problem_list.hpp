@@ -6,8 +6,7 @@
 
 namespace eventloom {
 
-/// What is wrong with an input that is inspected. From a number on problems are only counted: memory does not grow with
-/// damage.
+/// Problems of an inspected input. Beyond a limit problems are only counted: memory does not grow with the damage.
 class ProblemList {
  public:
   /// `text`: a function without arguments, called only when the problem is listed.

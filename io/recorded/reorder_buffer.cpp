@@ -19,7 +19,7 @@ std::size_t bytes_of(const HitBlock& block) {
 ReorderBuffer::ReorderBuffer(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
 bool ReorderBuffer::next(Hit& hit) {
-  if (used_ == ready_ && !settle()) return false;
+  if (used_ == ready_ && !sort_held()) return false;
   const Entry& entry = entries_[used_++];
   const HitBlock& block = block_of(entry);
   hit.time = entry.time;
@@ -30,8 +30,8 @@ bool ReorderBuffer::next(Hit& hit) {
   return true;
 }
 
-/// Puts what is held into the order of time once there is enough to give some out.
-bool ReorderBuffer::settle() {
+/// Sorts the hits held once there are enough to deliver some.
+bool ReorderBuffer::sort_held() {
   const std::size_t held = entries_.size() - used_;
   if (ended_ ? held == 0 : held < 2 * capacity_ && !released_) return false;
   drop_used();
@@ -49,8 +49,8 @@ bool ReorderBuffer::settle() {
 
 void ReorderBuffer::release(std::uint32_t blocks) { released_ = blocks; }
 
-/// Blocks of which nothing is left become spares. What is left stays in the order of time: what is
-/// pushed later was recorded later, so a stable sort keeps equal times as they were recorded.
+/// Empty blocks become spares. The others stay in the order of time: what is pushed later was recorded later, so a
+/// stable sort keeps equal times in the order of recording.
 void ReorderBuffer::drop_used() {
   entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(used_));
   used_ = ready_ = 0;
@@ -74,7 +74,7 @@ HitBlock ReorderBuffer::spare() {
 }
 
 void ReorderBuffer::push(HitBlock block) {
-  require_mendable(block);
+  require_sortable(block);
   const auto number = first_block_ + static_cast<std::uint32_t>(blocks_.size());
   for (std::uint32_t item = 0; item < block.size(); ++item) entries_.push_back({block.time[item], number, item});
   pushed_ += block.size();
@@ -82,14 +82,14 @@ void ReorderBuffer::push(HitBlock block) {
   blocks_.push_back(std::move(block));
 }
 
-void ReorderBuffer::require_mendable(const HitBlock& block) const {
+void ReorderBuffer::require_sortable(const HitBlock& block) const {
   if (!any_) return;
   const auto late = std::ranges::find_if(block.time, [&](Tick time) { return time < last_; });
   if (late == block.time.end()) return;
   const auto number = pushed_ + static_cast<std::uint64_t>(late - block.time.begin()) + 1;
   throw UserError("'" + name_ + "': hit number " + std::to_string(number) + " at tick " + std::to_string(*late) +
                   " lies " + std::to_string(last_ - *late) +
-                  " ticks before hits that are already sent; it comes more than " + std::to_string(capacity_) +
+                  " ticks before hits that were already sent; it comes more than " + std::to_string(capacity_) +
                   " hits too late: raise 'reorder=' in the source's URI");
 }
 

@@ -12,15 +12,15 @@
 
 namespace eventloom {
 
-/// Capacities where the URI names none: for hits, for events with time stamps, and for events that are built by number.
+/// Capacities where the URI has none: for hits, for events with time stamps, and for events built by number.
 inline constexpr std::uint64_t kReorderHits = 1'000'000;
 inline constexpr std::uint64_t kReorderStamped = 10'000;
 inline constexpr std::uint64_t kReorderNumbered = 1;
 inline constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 
-/// Brings hits into the order of time; hits of equal time keep the order in which they were recorded.
-/// Recordings are only nearly in order: a hit may come up to `capacity` hits later than its time says.
-/// Holds the blocks of at most twice as many hits and one block more; payload stays where the reader put it.
+/// Sorts hits by time; hits of equal time keep the order of recording. Recordings are nearly in order: a hit may come
+/// up to `capacity` hits late. Holds the blocks of at most twice as many hits and one block more; payload is not
+/// copied.
 class ReorderBuffer {
  public:
   /// `name`: of the source, for messages.
@@ -31,28 +31,28 @@ class ReorderBuffer {
     std::uint32_t channel = 0;
     std::span<const std::uint32_t> payload;  ///< valid until the next push()
   };
-  /// The next hit; false while another block, or end(), must come first, and at the end.
+  /// The next hit; false while another block, or end(), is needed, and at the end.
   bool next(Hit& hit);
 
-  /// An empty block, with the memory of one that is done with.
+  /// An empty block, with the memory of a used one.
   HitBlock spare();
-  /// Takes the hits that were recorded next. Throws UserError when one of them comes later than the
-  /// buffer can mend: with the source, the number of the hit and how far back it lies.
+  /// Takes the hits recorded next. Throws UserError when one of them comes later than the buffer can handle: with the
+  /// source, the number of the hit and how late it is.
   void push(HitBlock block);
   /// Blocks pushed so far; the number wraps around.
   [[nodiscard]] std::uint32_t blocks_pushed() const {
     return first_block_ + static_cast<std::uint32_t>(blocks_.size());
   }
-  /// The first `blocks` of all blocks pushed wait no longer for earlier hits: next() gives their hits, and those
-  /// that lie before them in time.
+  /// The first `blocks` of all blocks pushed stop waiting for earlier hits: next() delivers their hits, and those
+  /// before them in time.
   void release(std::uint32_t blocks);
   /// No hit waits.
   [[nodiscard]] bool empty() const { return used_ == entries_.size(); }
-  /// Memory of the hits and payload that wait.
+  /// Memory of the waiting hits and payload.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
-  /// Time of the last hit given out: one before it comes too late.
+  /// Time of the last hit delivered: an earlier one is late.
   [[nodiscard]] std::optional<Tick> given_to() const { return any_ ? std::optional(last_) : std::nullopt; }
-  /// No more will come.
+  /// No more blocks follow.
   void end() { ended_ = true; }
 
  private:
@@ -62,9 +62,9 @@ class ReorderBuffer {
     std::uint32_t item;
   };
 
-  bool settle();
+  bool sort_held();
   void drop_used();
-  void require_mendable(const HitBlock& block) const;
+  void require_sortable(const HitBlock& block) const;
   [[nodiscard]] const HitBlock& block_of(const Entry& entry) const { return blocks_[entry.block - first_block_]; }
 
   std::string name_;
@@ -72,15 +72,15 @@ class ReorderBuffer {
   std::deque<HitBlock> blocks_;    ///< in the order of recording
   std::uint32_t first_block_ = 0;  ///< number of blocks_.front()
   std::vector<HitBlock> spares_;
-  std::vector<Entry> entries_;  ///< up to ready_ in the order of time
+  std::vector<Entry> entries_;  ///< sorted by time up to ready_
   std::size_t used_ = 0;        ///< of entries_
-  std::size_t ready_ = 0;       ///< of entries_, that may be given out
+  std::size_t ready_ = 0;       ///< of entries_, that may be delivered
   std::uint64_t pushed_ = 0;    ///< hits
   std::size_t held_bytes_ = 0;
-  Tick last_ = 0;  ///< time of the last hit given out
+  Tick last_ = 0;  ///< time of the last hit delivered
   bool any_ = false;
   bool ended_ = false;
-  std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is seen to
+  std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is processed
 };
 
 }  // namespace eventloom

@@ -35,7 +35,7 @@ TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps)
 }
 
 std::optional<Tick> TickScale::ticks(Decimal value) const {
-  // Nearly all times take this way, in 64 bits.
+  // The common case, in 64 bits.
   std::uint64_t product = 0;
   if (factor_ != 0 && value.exponent <= 0 && value.exponent > -static_cast<int>(kPowers.size()) &&
       !__builtin_mul_overflow(value.digits, factor_, &product)) {

@@ -10,9 +10,9 @@
 
 namespace eventloom {
 
-/// Turns the times of a foreign format into ticks as the keys `unit` and `round` of its URI say.
-/// Each conversion gives nothing when the time is not a whole number of ticks and may not be
-/// rounded, or does not fit; complaint() then says so.
+/// Converts the times of a foreign format to ticks, as the keys `unit` and `round` of its URI say. A conversion gives
+/// nothing when the time is not a whole number of ticks and must not be rounded, or does not fit; complaint() then
+/// explains it.
 class TickScale {
  public:
   /// Throws UserError when `unit` or `round` is not known.
@@ -20,10 +20,10 @@ class TickScale {
 
   [[nodiscard]] std::optional<Tick> ticks(Decimal value) const;
   [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const { return ticks(Decimal{value, 0}); }
-  /// What is within a millionth of a whole number of ticks counts as whole.
+  /// Values within a millionth of a whole number of ticks count as whole.
   [[nodiscard]] std::optional<Tick> ticks(double value) const;
 
-  /// Why `value`, as the user wrote it, is not a time, and what to do.
+  /// Why `value`, as written in the input, is not a valid time, and what to do.
   [[nodiscard]] std::string complaint(const std::string& value) const;
 
  private:
@@ -34,7 +34,7 @@ class TickScale {
   std::string unit_;
   std::uint64_t unit_ps_;
   std::uint64_t tick_ps_;
-  std::uint64_t factor_;  ///< ticks in a unit when that is whole, otherwise 0
+  std::uint64_t factor_;  ///< ticks per unit when that is whole, otherwise 0
   Rounding rounding_ = Rounding::none;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
-/// Files that `pattern` names, in the order of their names' bytes.
+/// Files that match `pattern`, in the order of their names (bytes).
 std::vector<std::string> matching_files(const std::string& pattern) {
   if (!has_wildcard(pattern)) return {pattern};
   glob_t found{};
@@ -66,7 +66,7 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
     return spec.uri.scheme() == uri.scheme() && spec.uri.path() == uri.path();
   };
   if (std::ranges::any_of(out, same_port)) {
-    uri.refuse("there is another source at this port; name all its boards in one: ?sources=3,5,9");
+    uri.refuse("another source uses this port; name all its boards in one source: ?sources=3,5,9");
   }
   const auto boards = uri.get("sources", "");
   const auto n = static_cast<std::uint32_t>(1 + std::ranges::count(boards, ','));

@@ -17,7 +17,8 @@ namespace eventloom {
 
 namespace {
 
-/// Of what may be held of a live source: what its feed may hold until it is in order, and for the stream to take.
+/// Part of a live source's buffer for its feed, for data being put in order and for data waiting to be taken: 1 /
+/// kFeedShare each.
 constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 
@@ -28,7 +29,6 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
                                       describe_file(spec.uri.path()));
 }
 
-/// Whether times are event numbers.
 bool is_numbered(const SourceScheme& scheme, const SourceUri& uri) {
   return scheme.holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
 }

@@ -17,29 +17,29 @@ namespace eventloom {
 /// Length of an epoch, in event numbers, of sources whose times are event numbers.
 inline constexpr std::uint32_t kNumbersPerEpoch = 16;
 
-/// The sources that `uris` name, in their order: a glob gives one per file, in the order of names
-/// (bytes), or one in all with the key `concat`; an HDF5 group pattern one per group, likewise.
-/// Throws UserError when one names none, two have the same data, or one is a file of which nothing can be read.
+/// The sources that `uris` name, in their order: a glob gives one per file, in the order of names (bytes), or one in
+/// all with the key `concat`; likewise an HDF5 group pattern one per group. Throws UserError when one names none, two
+/// have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
-/// The files that a source is read from; none of a generator or a live one.
+/// The files of a source; none for a generator or a live source.
 std::vector<std::string> files_of(const SourceSpec& spec);
-/// Whether data of a source come when they come.
+/// Whether the data of a source arrive live.
 bool is_live(const SourceUri& uri);
 
-/// A source that is open.
+/// An open source.
 struct OpenedSource {
   std::unique_ptr<Source> stream;
-  LiveStream* live = nullptr;  ///< the same, where its data come when they come
+  LiveStream* live = nullptr;  ///< the same object, for a live source
 };
 
-/// Opens sources; live ones that share a port must be opened by the same.
+/// Opens sources; live ones that share a port must be opened by the same opener.
 class SourceOpener {
  public:
   explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}) : base_(base), live_(std::move(live)) {}
 
   /// `id`: its number in the run. Throws UserError when it cannot be opened, is an .epochs file of another clock than
-  /// asked for, or a recording is in the way of that of a live source.
+  /// requested, or when a recording of that live source exists already.
   OpenedSource open(const SourceSpec& spec, SourceId id);
 
  private:
@@ -50,7 +50,7 @@ class SourceOpener {
   UdpPorts ports_;
 };
 
-/// A source on its own.
+/// Opens a single source.
 inline std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& base) {
   return SourceOpener(base).open(spec, id).stream;
 }

@@ -36,7 +36,7 @@ std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions&
       options.epoch_ticks.value_or(base.epoch_ticks) != base.epoch_ticks) {
     throw UserError("'" + uri.path() + "' was recorded with ticks of " + std::to_string(base.tick_ps) +
                     " ps and epochs of " + std::to_string(base.epoch_ticks) +
-                    " ticks; leave out --tick and --epoch or give these");
+                    " ticks; omit --tick and --epoch, or give these values");
   }
   return source;
 }
@@ -46,7 +46,7 @@ std::unique_ptr<Source> open_sorted(const SourceUri& uri, const TimeBaseOptions&
   return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMostParts));
 }
 
-/// A reader of several files in a row.
+/// A reader of several files in sequence.
 using ReadFiles = std::unique_ptr<HitReader> (*)(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                                  const TimeBase& base);
 template <ReadFiles kRead>
@@ -149,7 +149,7 @@ const SourceScheme* find_scheme(std::string_view name) {
 const SourceScheme& scheme_of(const SourceUri& uri) {
   const auto* scheme = find_scheme(uri.scheme());
   if (scheme != nullptr) return *scheme;
-  uri.refuse("unknown kind; this build reads " +
+  uri.refuse("unknown scheme; this build reads " +
              list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; }));
 }
 
@@ -163,7 +163,7 @@ SourceUri parse_source_uri(const std::string& text) {
   }
   const auto& scheme = scheme_of(uri);
   if (uri.path().empty()) {
-    throw UserError("source '" + text + "': nothing behind '" + std::string(scheme.name) + ":'");
+    throw UserError("source '" + text + "': nothing follows '" + std::string(scheme.name) + ":'");
   }
   for (const auto& key : uri.flags()) {
     if (!is_flag(key)) throw UserError("source '" + text + "': '" + key + "' is not of the form key=value");

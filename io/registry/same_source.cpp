@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// `selection`: what is taken of each file, where that is not all of it.
+/// `selection`: the part of each file that is used, where that is not all of it.
 std::vector<std::string> data_in(const std::vector<std::string>& files, const std::string& selection) {
   std::vector<std::string> data;
   for (const auto& file : files) {
@@ -45,8 +45,8 @@ void SameSource::take(const SourceUri& uri, std::span<const std::string> data) {
   for (const auto& name : data) {
     const auto [other, is_new] = taken_.try_emplace(name, uri.text());
     if (is_new) continue;
-    if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; leave one out");
-    throw UserError("source '" + uri.text() + "' has the same data as '" + other->second + "'; leave one out");
+    if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");
+    throw UserError("source '" + uri.text() + "' has the same data as '" + other->second + "'; remove one");
   }
 }
 

@@ -128,8 +128,8 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
   const auto path = folder / kManifest;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    throw UserError("'" + folder.string() + "' holds no finished time-sorted streams: there is no " + kManifest +
-                    " in it; 'eventloom run --save-sorted' writes such a folder");
+    throw UserError("'" + folder.string() + "' has no finished time-sorted streams: " + kManifest +
+                    " is missing; 'eventloom run --save-sorted' writes such a folder");
   }
   try {
     constexpr std::uint64_t kMostBytes = 1U << 30;
@@ -173,7 +173,7 @@ bool has_sorted_hits(const std::filesystem::path& folder) { return is_json_of(fo
 
 void prepare_sorted_folder(const std::filesystem::path& folder) {
   create_folder_durably(folder);
-  // Without its manifest what a failure in between leaves is nothing.
+  // Without its manifest, the remains of a failure count as nothing.
   if (has_sorted_hits(folder)) remove_own(folder / kManifest, is_sorted_file);
   for (const auto& file : entries_in(folder)) {
     if (is_sorted_name(file.filename().string()) && is_sorted_file(file)) remove_own(file, is_sorted_file);

@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// A source that hits in a folder of time-sorted streams came from.
+/// A source of the hits in a folder of time-sorted streams.
 struct SortedOrigin {
   std::string name;
   std::string uri;
@@ -22,7 +22,7 @@ struct SortedOrigin {
   std::string text;
 };
 
-/// One stream of the folder, the slices of one builder.
+/// One stream of the folder: the slices of one builder.
 struct SortedFile {
   std::uint32_t builder = 0;
   std::string name;  ///< in the folder
@@ -32,9 +32,8 @@ struct SortedFile {
   Epoch end_epoch = 0;
 };
 
-/// What `--save-sorted` leaves beside the streams: how they came about and what was lost on the way,
-/// so that a run that takes them back ends with the same account. Written last: without it the
-/// streams are of a run that did not end.
+/// Written by `--save-sorted` beside the streams: how they were made and what was lost on the way, so that a run that
+/// reads them ends with the same account. Written last: without it the streams belong to an unfinished run.
 struct SortedManifest {
   TimeBase base;
   std::string definition;  ///< of the events that are tagged, lengths in ticks
@@ -52,22 +51,22 @@ struct SortedManifest {
 /// Name of a builder's stream in the folder.
 std::string sorted_file_name(std::uint32_t builder);
 
-/// Part of a manifest, what one rank has to tell, as JSON text; and back, added to both lists.
+/// The part of a manifest that one rank contributes, as JSON text; and back, added to both lists.
 std::string to_text(const std::vector<SortedFile>& files, const std::vector<Damage>& damage);
 void add_from_text(const std::string& text, std::vector<SortedFile>& files, std::vector<Damage>& damage);
 
 /// Throws UserError when it cannot be written.
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest);
-/// Throws UserError when there is none, or none that can be read.
+/// Throws UserError when there is no readable manifest.
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder);
-/// Whether a run puts a file of this name, or has it in the making, into its folder of time-sorted hits.
+/// Whether a run writes a file of this name, finished or not, into its folder of time-sorted hits.
 bool is_sorted_name(const std::string& name);
 /// Whether a file is a manifest or a time-sorted stream.
 bool is_sorted_file(const std::filesystem::path& file);
-/// Whether the folder has the hits of a run that has ended.
+/// Whether the folder holds the hits of a finished run.
 bool has_sorted_hits(const std::filesystem::path& folder);
-/// Makes the folder, or removes from it what an earlier run has left; what else has such names is left alone. Throws
-/// UserError.
+/// Creates the folder, or removes the files of an earlier run from it; foreign files of such names are left alone.
+/// Throws UserError.
 void prepare_sorted_folder(const std::filesystem::path& folder);
 
 }  // namespace eventloom

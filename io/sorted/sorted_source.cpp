@@ -10,7 +10,7 @@ namespace eventloom {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
-  throw UserError("'" + path + "' is not the stream that was written with its folder (" + reason +
+  throw UserError("'" + path + "' is not the stream that the folder's manifest lists (" + reason +
                   "): write the folder again with --save-sorted");
 }
 
@@ -25,10 +25,10 @@ SortedSource::SortedSource(const std::filesystem::path& folder, std::size_t part
   const auto path = folder / file.name;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
-  if (error || bytes != file.bytes) refuse(path.string(), error ? error.message() : "it has another size");
+  if (error || bytes != file.bytes) refuse(path.string(), error ? error.message() : "its size differs");
   stream_ = std::make_unique<EpochsSource>(path.string());
   if (stream_->input().crc32c != file.crc32c || stream_->hits_read() != file.hits) {
-    refuse(path.string(), "its index is another");
+    refuse(path.string(), "its index differs");
   }
 }
 

@@ -10,11 +10,11 @@
 
 namespace eventloom {
 
-/// One stream of a folder of time-sorted streams. The first one also brings what was lost when they
-/// were made, for the whole time of the run.
+/// One stream of a folder of time-sorted streams. The first one also carries the losses from when they were made, for
+/// the whole time of the run.
 class SortedSource final : public Source {
  public:
-  /// Throws UserError when stream `part` cannot be opened or is not as the manifest says.
+  /// Throws UserError when stream `part` cannot be opened or does not match the manifest.
   SortedSource(const std::filesystem::path& folder, std::size_t part);
 
   [[nodiscard]] const SortedManifest& manifest() const { return manifest_; }
@@ -26,7 +26,7 @@ class SortedSource final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override;
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override { stream_->forget(epoch); }
+  void release_before(Epoch epoch) override { stream_->release_before(epoch); }
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;
 

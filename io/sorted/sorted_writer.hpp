@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// Keeps the time-sorted hits of one builder's slices in a stream of their own.
+/// Writes the time-sorted hits of one builder's slices to a stream of their own.
 class SortedWriter {
  public:
   /// `text` goes into the stream's header. Throws UserError when the file cannot be created.

@@ -5,7 +5,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/spikes.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/recorded/hit_summary.hpp"
 #include "io/spikes/spikes_reader.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 SpikeFileHeader file_header(const std::string& path) {
   try {
-    return decode_spike_header(FileWindow(path).front(sizeof(SpikeFileHeader)));
+    return decode_spike_header(FileReader(path).front(sizeof(SpikeFileHeader)));
   } catch (const UserError&) {
     throw;
   } catch (const std::runtime_error& e) {

@@ -7,10 +7,10 @@
 
 namespace eventloom {
 
-/// What is in a spike file, see formats/spikes.hpp: file, kind, damaged, file_bytes, header (version,
-/// tick_ps, channel_base), what the reader counts (packets, sequence_gaps, ...), hits, channels, first
-/// and last time and channel, problems, and the first `n_events` spikes as first_events. Times are in
-/// the ticks of the file; channels heed `label=`. Throws UserError as open_spikes() does.
+/// Contents of a spike file, see formats/spikes.hpp: file, kind, damaged, file_bytes, header (version, tick_ps,
+/// channel_base), the counts of the reader (packets, sequence_gaps, ...), hits, channels, first and last time and
+/// channel, problems, and the first `n_events` spikes as first_events. Times are in the ticks of the file; channels
+/// heed `label=`. Throws UserError as open_spikes() does.
 nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events);
 
 }  // namespace eventloom

@@ -13,7 +13,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_checksum.hpp"
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 namespace eventloom {
 
@@ -22,14 +22,14 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr auto kLastTick = std::numeric_limits<Tick>::max();
 
-/// Bounds a block that has losses only.
+/// Bounds a block that has only losses.
 constexpr std::size_t kBlockLosses = 1024;
-/// All that stands in a spike file is as long as several of these.
+/// Every element of a spike file is a multiple of this size.
 constexpr std::size_t kSearchStep = 4;
-/// Messages of a kind about one file; what comes after is only counted.
+/// Messages of a kind about one file; further ones are only counted.
 constexpr std::uint64_t kToldOfKind = 10;
 
-/// Turns times from one tick into another.
+/// Converts times from one tick to another.
 class TickRatio {
  public:
   /// Throws UserError when the key `round` is not known.
@@ -45,8 +45,8 @@ class TickRatio {
     uri.refuse("round=" + round + " is not known; there are down and nearest");
   }
 
-  /// Converts times that do not fall; false, and nothing done, when the last one does not fit.
-  /// Throws UserError when one is not whole and may not be rounded.
+  /// Converts non-falling times; false, and nothing is converted, when the last one does not fit. Throws UserError when
+  /// one is not whole and must not be rounded.
   [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
     if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
     const Wide last = Wide{times.back()} * multiply_;
@@ -62,7 +62,7 @@ class TickRatio {
   }
 
  private:
-  /// `Number` has room for the products.
+  /// `Number` holds the products.
   template <class Number>
   void divide(std::span<Tick> times, const std::string& path) const {
     for (Tick& time : times) {
@@ -87,7 +87,7 @@ class TickRatio {
   bool down_ = false;
 };
 
-/// Follows the numbers of the packets.
+/// Follows the sequence numbers of the packets.
 class PacketNumbers {
  public:
   enum class Place { next, gap, duplicate, late };
@@ -96,10 +96,10 @@ class PacketNumbers {
     if (number >= next_) return number == next_ ? Place::next : Place::gap;
     return number >= gap_begin_ && number < gap_end_ ? Place::late : Place::duplicate;
   }
-  /// Numbers before `number`, which is ahead, that were left out.
+  /// The numbers before `number`, which is ahead, are missing.
   [[nodiscard]] std::uint64_t left_out(std::uint64_t number) const { return number - next_; }
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  /// `number` was there and all after it are to come.
+  /// `number` has been read and all after it are yet to come.
   void pass(std::uint64_t number) {
     if (number > next_) {
       gap_begin_ = next_;
@@ -116,10 +116,10 @@ class PacketNumbers {
 
 enum Kind : std::size_t { kHeader, kEntries, kMisfit, kGap, kDuplicate, kLate };
 constexpr std::array<std::string_view, 6> kKindNames = {
-    "damaged packet headers",     "packets with a wrong checksum",  "packets against the format",
-    "gaps in the packet numbers", "packets that were there before", "packets out of order"};
+    "damaged packet headers",     "packets with a wrong checksum", "packets against the format",
+    "gaps in the packet numbers", "packets that were read before", "packets out of order"};
 
-SpikeFileHeader read_file_header(FileWindow& file) {
+SpikeFileHeader read_file_header(FileReader& file) {
   try {
     const auto header = decode_spike_header(file.front(sizeof(SpikeFileHeader)));
     file.skip(sizeof header);
@@ -159,7 +159,7 @@ class SpikesReader final : public HitReader {
 
   std::string name_;
   InputFile input_;
-  FileWindow file_;
+  FileReader file_;
   SpikeFileHeader file_header_;
   StreamHeader header_;
   TickRatio ratio_;
@@ -169,7 +169,7 @@ class SpikesReader final : public HitReader {
   std::uint64_t packets_ = 0;
   std::uint64_t missing_ = 0;
   bool hole_ = false;        ///< a damaged header came just before: numbers may be missing
-  bool broken_off_ = false;  ///< that has been said
+  bool broken_off_ = false;  ///< that has been reported
   bool ended_ = false;
 };
 
@@ -185,12 +185,12 @@ bool SpikesReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// One packet, or what stands in its place.
+/// One packet, or a loss in its place.
 void SpikesReader::read_packet(HitBlock& block) {
   const auto at_front = file_.front(sizeof(SpikePacketHeader));
   if (at_front.size() < sizeof(SpikePacketHeader)) {
     if (at_front.empty()) return;
-    spdlog::error("{}: offset {}: the file ends inside of a packet's header", name_, file_.offset());
+    spdlog::error("{}: offset {}: the file ends inside a packet header", name_, file_.offset());
     block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
     broken_off_ = true;
     return file_.skip(file_.left());
@@ -200,8 +200,7 @@ void SpikesReader::read_packet(HitBlock& block) {
   const std::size_t stored = sizeof *packet + packet->entries_bytes();
   const auto bytes = file_.front(stored);
   if (bytes.size() < stored) {
-    spdlog::error("{}: offset {}: the file ends inside of a packet of {} spikes", name_, file_.offset(),
-                  packet->n_spikes);
+    spdlog::error("{}: offset {}: the file ends inside a packet of {} spikes", name_, file_.offset(), packet->n_spikes);
     block.losses.push_back(
         {.before = block.size(), .offset = file_.offset(), .hits = packet->n_spikes, .breaks_off = true});
     broken_off_ = true;
@@ -218,8 +217,8 @@ bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   if (place == PacketNumbers::Place::duplicate || place == PacketNumbers::Place::late) {
     const bool late = place == PacketNumbers::Place::late;
     if (tell(late ? kLate : kDuplicate)) {
-      spdlog::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is left out", name_, file_.offset(),
-                    packet.sequence, packet.n_spikes, late ? "comes too late" : "was there before", numbers_.next());
+      spdlog::error("{}: offset {}: packet {} of {} spikes {}, {} was expected: it is dropped", name_, file_.offset(),
+                    packet.sequence, packet.n_spikes, late ? "comes too late" : "was read before", numbers_.next());
     }
     loss.cause = late ? DropCause::out_of_order : DropCause::duplicate;
     block.losses.push_back(loss);
@@ -246,7 +245,7 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
   const Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes, .leaves_hole = true};
   if (!entries_intact(packet, entries)) {
     if (tell(kEntries)) {
-      spdlog::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are left out", name_,
+      spdlog::error("{}: offset {}: the checksum of packet {} is wrong: its {} spikes are dropped", name_,
                     file_.offset(), packet.sequence, packet.n_spikes);
     }
     block.losses.push_back(loss);
@@ -264,13 +263,14 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
     return;
   }
   if (tell(kMisfit)) {
-    spdlog::error("{}: offset {}: packet {} has not the {} spikes it says, or times beyond 2^64 ticks: it is left out",
-                  name_, file_.offset(), packet.sequence, packet.n_spikes);
+    spdlog::error(
+        "{}: offset {}: packet {} does not have the {} spikes it states, or has times beyond 2^64 ticks: it is dropped",
+        name_, file_.offset(), packet.sequence, packet.n_spikes);
   }
   block.losses.push_back(loss);
 }
 
-/// There is no header where one should be: moves to the next one, or to the end.
+/// No header where one should be: moves to the next one, or to the end.
 void SpikesReader::find_packet(HitBlock& block) {
   const auto begin = file_.offset();
   bool found = false;
@@ -287,7 +287,7 @@ void SpikesReader::find_packet(HitBlock& block) {
   }
   if (!found) file_.skip(file_.left());
   if (tell(kHeader)) {
-    spdlog::error("{}: offset {}: a packet's header was expected and is damaged: {} bytes are left out", name_, begin,
+    spdlog::error("{}: offset {}: expected a packet header, which is damaged: {} bytes are skipped", name_, begin,
                   file_.offset() - begin);
   }
   block.losses.push_back({.before = block.size(), .offset = begin, .leaves_hole = true, .breaks_off = !found});
@@ -301,7 +301,7 @@ void SpikesReader::end(HitBlock& block) {
   const bool grown = file_.has_grown();
   if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset(), file_.failure());
   if (grown) {
-    spdlog::error("{}: offset {}: the file has grown since it was opened; what was appended is not read", name_,
+    spdlog::error("{}: offset {}: the file has grown since it was opened; the appended data are not read", name_,
                   file_.offset());
   }
   if ((failed || grown) && !broken_off_) {

@@ -61,7 +61,7 @@ SpikesWriter::SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_
   file_ = std::make_unique<File>(std::move(path), channel_base, packet_entries);
   const auto bytes = std::as_bytes(std::span(&header, 1));
   file_->pending.assign(bytes.begin(), bytes.end());
-  // By its beginning the file is known.
+  // The beginning identifies the file.
   file_->write_pending();
 }
 
@@ -72,8 +72,8 @@ void SpikesWriter::append(Tick time, std::uint32_t channel) {
   auto& summary = file.summary;
   if (channel < file.channel_base || channel - file.channel_base > kMaxSpikeLabel) {
     throw UserError("cannot write '" + file.path + "': channel " + std::to_string(channel) +
-                    " is not one of the 65536 from " + std::to_string(file.channel_base) +
-                    " on that a spike file can name");
+                    " is not among the 65536 channels from " + std::to_string(file.channel_base) +
+                    " on that a spike file can hold");
   }
   if (summary.spikes != 0 && time < summary.last_tick) {
     throw UserError("cannot write '" + file.path + "': the spike at tick " + std::to_string(time) +

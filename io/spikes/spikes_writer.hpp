@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// What a finished spike file holds.
+/// Summary of a finished spike file.
 struct SpikesSummary {
   std::uint64_t packets = 0;
   std::uint64_t spikes = 0;
@@ -20,27 +20,27 @@ struct SpikesSummary {
   Tick last_tick = 0;
 };
 
-/// Whether the file begins as a `.spikes` file does, finished or not.
+/// Whether the file begins like a `.spikes` file, finished or not.
 bool is_spikes_file(const std::filesystem::path& file);
 
-/// Writes one `.spikes` file, see formats/spikes.hpp, a PartialFile until finish() gives it its name. Errors throw
-/// UserError with file and reason.
+/// Writes one `.spikes` file, see formats/spikes.hpp, a PartialFile until finish() renames it. Errors throw UserError
+/// with file and reason.
 class SpikesWriter {
  public:
   static constexpr std::uint32_t kPacketEntries = 4096;
 
-  /// Channels from `channel_base` to channel_base + 65535 can be written. `packet_entries` is the most
-  /// that a packet has: 2 to kMaxPacketEntries.
+  /// Channels from `channel_base` to channel_base + 65535 can be written. `packet_entries`: maximum per packet, 2 to
+  /// kMaxPacketEntries.
   SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_t channel_base,
                std::uint32_t packet_entries = kPacketEntries);
-  /// Removes what is unfinished.
+  /// Removes an unfinished file.
   ~SpikesWriter();
   SpikesWriter(const SpikesWriter&) = delete;
   SpikesWriter& operator=(const SpikesWriter&) = delete;
 
-  /// `time` in ticks of `tick_ps`, not before that of the spike before.
+  /// `time` in ticks of `tick_ps`, not before that of the previous spike.
   void append(Tick time, std::uint32_t channel);
-  /// Leaves what has been written where it is, under its name for what is unfinished.
+  /// Keeps the unfinished file under its partial name.
   void abandon();
   /// Writes the last packet, waits for the disk, renames.
   SpikesSummary finish();

@@ -5,7 +5,7 @@
 namespace eventloom {
 
 void BoardComplaints::show(const std::string& text, bool last) const {
-  spdlog::error("{}: {}{}", name_, text, last ? "; more of this kind are only counted" : "");
+  spdlog::error("{}: {}{}", name_, text, last ? "; further ones of this kind are only counted" : "");
 }
 
 }  // namespace eventloom

@@ -7,15 +7,15 @@
 
 namespace eventloom {
 
-/// What can be wrong with what a board sends.
+/// Kinds of defects in a board's data.
 enum class BoardDefect : std::uint8_t { loss, corrupt, late, out_of_step, contradiction, restart };
 
-/// Reports what is wrong with one board to standard error: of each kind the first ten times.
+/// Reports one board's defects to standard error: the first ten of each kind.
 class BoardComplaints {
  public:
   explicit BoardComplaints(std::string name) : name_(std::move(name)) {}
 
-  /// `text` is put together only when it will be shown: a function without arguments.
+  /// `text`: a function without arguments, called only when its text is shown.
   template <class Text>
   void say(BoardDefect kind, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];

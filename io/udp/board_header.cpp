@@ -21,12 +21,13 @@ std::optional<std::string> BoardHeader::take(const DatagramStream& stream) {
   const auto& header = stream.header;
   if (header.base != base_) {
     return "it has " + text_of(header.base) + ", the run " + text_of(base_) +
-           "; give the run the board's with --tick and --epoch";
+           "; set the board's values with --tick and --epoch";
   }
   if ((header.flags & kSorted) != 0) return "it sends time-sorted hits of several sources; send the sources themselves";
   const std::lock_guard lock(mutex_);
   if (known_ && header.payload != header_.payload) {
-    return "its hits have another payload than the run began with; start it before the run, or give payload= in the "
+    return "the payload of its hits differs from that at the start of the run; start it before the run, or give "
+           "payload= in the "
            "URI";
   }
   if (!known_) header_ = header;
@@ -35,7 +36,7 @@ std::optional<std::string> BoardHeader::take(const DatagramStream& stream) {
   return std::nullopt;
 }
 
-StreamHeader BoardHeader::settle() {
+StreamHeader BoardHeader::fix() {
   const std::lock_guard lock(mutex_);
   known_ = true;
   return header_;

@@ -9,21 +9,21 @@
 
 namespace eventloom {
 
-/// What a board says of its stream: fixed by its first header datagram, or when the run begins if none has
-/// come till then. Any thread.
+/// A board's description of its stream: fixed by its first header datagram, or at the start of the run if none has come
+/// by then. Any thread.
 class BoardHeader {
  public:
-  /// `base`: the run's, which the board's must be. `assumed`: as long as the board has said nothing.
+  /// `base`: the run's, which the board's must equal. `assumed`: until the board has sent its own.
   BoardHeader(const TimeBase& base, StreamHeader assumed);
 
-  /// A header datagram. When the run cannot take such a stream: why.
+  /// Takes a header datagram. Returns why the run cannot use such a stream, if it cannot.
   std::optional<std::string> take(const DatagramStream& stream);
-  /// header(), which is from now on what it is.
-  StreamHeader settle();
+  /// Fixes and returns header().
+  StreamHeader fix();
 
   [[nodiscard]] StreamHeader header() const;
   [[nodiscard]] bool known() const;
-  /// Unix time of tick 0; 0: not known.
+  /// Unix time of tick 0; 0: unknown.
   [[nodiscard]] std::int64_t started_ns() const;
   [[nodiscard]] const TimeBase& base() const { return base_; }
 

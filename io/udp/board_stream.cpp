@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// Sessions that are remembered: as many senders as may be confused.
+/// Number of sessions remembered: more senders than can be mistaken for one another.
 constexpr std::size_t kFormerSessions = 8;
 
 std::size_t index_of(DropCause cause) { return static_cast<std::size_t>(cause); }
@@ -35,7 +35,7 @@ std::uint64_t BoardStream::Gap::dropped_hits() const {
 
 BoardCounts BoardStream::counts() const {
   BoardCounts counts = counts_;
-  counts.reordered = reordered_before_ + window_.reordered();
+  counts.reordered = reordered_before_ + fragments_.reordered();
   return counts;
 }
 
@@ -44,12 +44,12 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
   ++counts_.datagrams;
   counts_.bytes += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
-    // The end is sent several times, and what says nothing new may follow.
+    // The end is sent several times, and repetitions may follow.
     if (datagram.header.session != session_ || datagram.header.kind == DatagramKind::data) note_after_end();
     return;
   }
   if (!is_of_session(datagram.header, now_ns, out)) return;
-  // The session before has just been ended, by a mark that waited for what was missing.
+  // A mark that waited for missing data has just ended the previous session.
   if (ended_) {
     note_after_end();
     return;
@@ -58,15 +58,15 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
     case DatagramKind::header: return take_header(datagram);
     case DatagramKind::data: put(datagram, now_ns); break;
     case DatagramKind::mark:
-    case DatagramKind::end: window_.put_mark(datagram, now_ns); break;
+    case DatagramKind::end: fragments_.put_mark(datagram, now_ns); break;
   }
-  drain(FragmentWindow::kNever, now_ns, out);
+  drain(ReassemblyBuffer::kNever, now_ns, out);
 }
 
 void BoardStream::note_after_end() {
   if (counts_.after_end++ != 0) return;
   ++anomalies_;
-  complaints_.say(BoardDefect::restart, [] { return "it sends again after its end: a run takes no more of it"; });
+  complaints_.say(BoardDefect::restart, [] { return "it sends again after its end: the run ignores it"; });
 }
 
 void BoardStream::pass_time(std::int64_t now_ns, FeedBatch& out) { drain(now_ns - kPatience_ns, now_ns, out); }
@@ -85,7 +85,7 @@ bool BoardStream::is_of_session(const DatagramHeader& header, std::int64_t now_n
       return false;
     }
     begin_session(header, out);
-    // Of a session that is taken up again nobody knows what went by meanwhile.
+    // What a resumed session sent meanwhile is unknown.
     if (counts_.restarts != 0 && !known) accounted_ = 0;
   }
   session_ns_ = now_ns;
@@ -97,7 +97,7 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
     close_session(out);
     ++counts_.restarts;
     ++anomalies_;
-    complaints_.say(BoardDefect::restart, [] { return "the sender has begun anew; what it had under way is lost"; });
+    complaints_.say(BoardDefect::restart, [] { return "the sender has restarted; its data under way are lost"; });
     former_sessions_.push_back(*session_);
     if (former_sessions_.size() > kFormerSessions) former_sessions_.pop_front();
     gap_.break_in_stream = true;
@@ -112,10 +112,10 @@ void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
 }
 
 void BoardStream::close_session(FeedBatch& out) {
-  drain(FragmentWindow::kAlways, session_ns_, out);
+  drain(ReassemblyBuffer::kAlways, session_ns_, out);
   const std::uint64_t before = accounted_.value_or(0);
   const std::uint64_t missing = std::max(gap_.dropped_hits(), std::max(known_hits_, before) - before);
-  settle_gap(before + missing, next_, out);
+  account_for_gap(before + missing, next_, out);
 }
 
 void BoardStream::take_header(const Datagram& datagram) {
@@ -133,10 +133,10 @@ void BoardStream::take_header(const Datagram& datagram) {
 }
 
 void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
-  switch (window_.put(datagram, now_ns)) {
-    case FragmentWindow::Verdict::taken: return;
-    case FragmentWindow::Verdict::duplicate: ++counts_.duplicates; return;
-    case FragmentWindow::Verdict::contradiction: break;
+  switch (fragments_.put(datagram, now_ns)) {
+    case ReassemblyBuffer::Placement::taken: return;
+    case ReassemblyBuffer::Placement::duplicate: ++counts_.duplicates; return;
+    case ReassemblyBuffer::Placement::contradiction: break;
   }
   ++counts_.contradictions;
   ++anomalies_;
@@ -147,7 +147,7 @@ void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
 
 void BoardStream::drain(std::int64_t noticed_by, std::int64_t now_ns, FeedBatch& out) {
   while (!ended_) {
-    const auto item = window_.next(noticed_by);
+    const auto item = fragments_.next(noticed_by);
     if (!item) return;
     std::visit([&](const auto& one) { accept(one, now_ns, out); }, *item);
   }
@@ -160,11 +160,11 @@ void BoardStream::accept(const WholeBuffer& whole, std::int64_t now_ns, FeedBatc
   if (!words_intact_in(*header, whole.bytes)) {
     return drop({DropCause::corrupt, "the checksum of its words is wrong"}, header, whole.sequence);
   }
-  if (const auto verdict = misplaced(*header, now_ns)) {
-    drop(*verdict, header, whole.sequence);
-    // It may go on like this for ever.
+  if (const auto refusal = misplaced(*header, now_ns)) {
+    drop(*refusal, header, whole.sequence);
+    // The last session may never end otherwise.
     if (placed_) {
-      settle_gap(header->hits_before + header->n_hits, next_, out);
+      account_for_gap(header->hits_before + header->n_hits, next_, out);
       gap_.break_in_stream = true;
     }
     return;
@@ -175,7 +175,7 @@ void BoardStream::accept(const WholeBuffer& whole, std::int64_t now_ns, FeedBatc
 void BoardStream::accept(const MissingBuffers& missing, std::int64_t /*now_ns*/, FeedBatch& /*out*/) {
   if (missing.header && missing.header->source == source_ && counts_fit(*missing.header))
     count_hits_of(*missing.header);
-  // Nobody has promised what was sent before the first that is heard.
+  // Data before the first one received are not accounted for.
   if (!accounted_) return;
   gap_.buffers += missing.n_buffers;
   counts_.lost_buffers += missing.n_buffers;
@@ -195,12 +195,12 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
     ++counts_.contradictions;
     ++anomalies_;
     complaints_.say(BoardDefect::contradiction, [&] {
-      return "a mark says " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
+      return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
              ", which does not follow from " + std::to_string(*accounted_) + " to epoch " + std::to_string(next_);
     });
   }
   const Epoch until = known_epochs ? std::max(mark.complete, next_) : next_;
-  settle_gap(hits_fit ? mark.hits : *accounted_ + gap_.dropped_hits(), until, out);
+  account_for_gap(hits_fit ? mark.hits : *accounted_ + gap_.dropped_hits(), until, out);
   if (known_epochs) {
     placed_ = true;
     placed_ns_ = now_ns;
@@ -213,14 +213,14 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
 }
 
 void BoardStream::clear_window() {
-  reordered_before_ += window_.reordered();
-  window_ = {};
+  reordered_before_ += fragments_.reordered();
+  fragments_ = {};
 }
 
 void BoardStream::hand_over(const EpochBufferHeader& header, const WholeBuffer& whole, std::int64_t now_ns,
                             FeedBatch& out) {
   const auto epochs = header.epochs();
-  settle_gap(header.hits_before, std::max(epochs.begin, next_), out);
+  account_for_gap(header.hits_before, std::max(epochs.begin, next_), out);
   out.buffers.insert(out.buffers.end(), whole.bytes.begin(), whole.bytes.end());
   accounted_ = header.hits_before + header.n_hits;
   if (placed_ && is_far(epochs, now_ns)) former_ = {next_, placed_ns_};
@@ -233,46 +233,46 @@ void BoardStream::hand_over(const EpochBufferHeader& header, const WholeBuffer& 
   counts_.hits += header.n_hits;
 }
 
-void BoardStream::drop(const Verdict& verdict, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence) {
-  auto& dropped = gap_.dropped[index_of(verdict.cause)];
+void BoardStream::drop(const Refusal& refusal, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence) {
+  auto& dropped = gap_.dropped[index_of(refusal.cause)];
   ++dropped.buffers;
-  // A hit takes a word at least.
+  // A hit takes at least one word.
   const std::uint64_t hits = header && header->n_hits <= header->n_words ? header->n_hits : 0;
   dropped.hits += hits;
-  ++counts_.dropped_buffers[index_of(verdict.cause)];
-  complaints_.say(defect_of(verdict.cause), [&] {
+  ++counts_.dropped_buffers[index_of(refusal.cause)];
+  complaints_.say(defect_of(refusal.cause), [&] {
     return "epoch buffer " + std::to_string(sequence) + " with " + std::to_string(hits) +
-           " hits is left out: " + verdict.reason;
+           " hits is dropped: " + refusal.reason;
   });
 }
 
-/// Why nothing that the header says can be used.
+/// Why nothing in the header can be used.
 const char* BoardStream::defect(const std::optional<EpochBufferHeader>& header, const WholeBuffer& whole) const {
   if (!header) return "its header is damaged";
-  if (header->stored_bytes() != whole.bytes.size()) return "its header has another length";
-  if (header->sequence != whole.sequence) return "its header has another number";
+  if (header->stored_bytes() != whole.bytes.size()) return "its header states another length";
+  if (header->sequence != whole.sequence) return "its header states another number";
   if (std::uint64_t{header->n_hits} + header->n_payload_words > header->n_words) return "it has more hits than words";
-  if (header->source != source_) return "its header has another source";
-  return counts_fit(*header) ? nullptr : "its number of hits before does not follow from the last one's";
+  if (header->source != source_) return "its header states another source";
+  return counts_fit(*header) ? nullptr : "its number of earlier hits does not match the previous buffer";
 }
 
-/// What is wrong with its place in the stream.
-std::optional<BoardStream::Verdict> BoardStream::misplaced(const EpochBufferHeader& header, std::int64_t now_ns) {
-  if (refused_) return Verdict{DropCause::corrupt, "the board's header is not that of the run"};
+/// Why its place in the stream is wrong.
+std::optional<BoardStream::Refusal> BoardStream::misplaced(const EpochBufferHeader& header, std::int64_t now_ns) {
+  if (refused_) return Refusal{DropCause::corrupt, "the board's header does not match the run"};
   const auto epochs = header.epochs();
   if (epochs.end - 1 > max_epoch(header_.base().epoch_ticks)) {
-    return Verdict{DropCause::corrupt, "the times of its epochs do not fit 64 bits"};
+    return Refusal{DropCause::corrupt, "the times of its epochs do not fit 64 bits"};
   }
   if (is_far(epochs, now_ns)) {
     if (is_believed(header, now_ns)) return std::nullopt;
-    return Verdict{DropCause::out_of_step, "its epochs are too far from the last one's"};
+    return Refusal{DropCause::out_of_step, "its epochs are too far from the previous ones"};
   }
   if (epochs.begin >= next_) return std::nullopt;
-  if (epochs.begin < session_begin_) return Verdict{DropCause::late, "the board was further before it began anew"};
-  return Verdict{DropCause::corrupt, "its epochs have been before"};
+  if (epochs.begin < session_begin_) return Refusal{DropCause::late, "the board was further ahead before it restarted"};
+  return Refusal{DropCause::corrupt, "its epochs have been received before"};
 }
 
-/// From where the stream is, forwards or back; one that is nowhere yet may be anywhere.
+/// Distance from the position of the stream, forwards or back; without a position, anything is accepted.
 bool BoardStream::is_far(EpochRange epochs, std::int64_t now_ns) const {
   if (!placed_) return !in_step(epochs.begin, epochs.end - 1, 0);
   return !in_step(next_, epochs.end - 1, now_ns - placed_ns_) || !in_step(epochs.begin, next_, 0);
@@ -291,7 +291,7 @@ void BoardStream::count_hits_of(const EpochBufferHeader& header) {
   known_hits_ = std::max(known_hits_, header.hits_before + header.n_hits);
 }
 
-/// Epochs from `from` to `to` pass in about so much time, or less than the jump that is believed at once.
+/// Whether the epochs from `from` to `to` take about the time that has passed, or less than the jump accepted at once.
 bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
   if (to <= from) return true;
   const auto& base = header_.base();
@@ -300,7 +300,7 @@ bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
   return static_cast<double>(to - from) * epoch_s <= kMostJump_s + passed_s;
 }
 
-/// A jump that many epoch buffers agree on, or to where the stream was before the last one.
+/// Whether many epoch buffers agree on a jump, or it leads to where the stream was before the last one.
 bool BoardStream::is_believed(const EpochBufferHeader& header, std::int64_t now_ns) {
   const auto epochs = header.epochs();
   if (former_ && epochs.begin >= former_->next && in_step(former_->next, epochs.end - 1, now_ns - former_->ns)) {
@@ -311,8 +311,8 @@ bool BoardStream::is_believed(const EpochBufferHeader& header, std::int64_t now_
   return jump_.buffers >= kJumpBuffers;
 }
 
-/// Everything between the last that was handed over and `until`, by when so many hits had been sent.
-void BoardStream::settle_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out) {
+/// Accounts for everything between the last buffer delivered and `until`, by when `hits_sent` hits had been sent.
+void BoardStream::account_for_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out) {
   std::uint64_t missing = hits_sent - std::min(hits_sent, accounted_.value_or(hits_sent));
   if (!accounted_) missing = gap_.dropped_hits();
   for (std::size_t i = 0; i < kDropCauses; ++i) {
@@ -322,7 +322,7 @@ void BoardStream::settle_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& ou
     missing -= hits;
     damage(static_cast<DropCause>(i), hits, until, out);
   }
-  // With a header that could not be read nobody knew how many hits it was.
+  // With an unreadable header the number of hits was unknown.
   if (missing != 0 && gap_.buffers == 0 && gap_.dropped[index_of(DropCause::corrupt)].buffers != 0) {
     damage(DropCause::corrupt, missing, until, out);
     missing = 0;

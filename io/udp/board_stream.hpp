@@ -12,67 +12,67 @@
 #include "io/live/live_feed.hpp"
 #include "io/udp/board_complaints.hpp"
 #include "io/udp/board_header.hpp"
-#include "io/udp/fragment_window.hpp"
+#include "io/udp/reassembly_buffer.hpp"
 
 namespace eventloom {
 
-/// What one board has sent, and what has become of it.
+/// Counts of the data of one board.
 struct BoardCounts {
   std::uint64_t datagrams = 0;
   std::uint64_t bytes = 0;    ///< of the datagrams
-  std::uint64_t buffers = 0;  ///< handed over
-  std::uint64_t hits = 0;     ///< handed over
+  std::uint64_t buffers = 0;  ///< delivered
+  std::uint64_t hits = 0;     ///< delivered
   std::uint64_t duplicates = 0;
   std::uint64_t reordered = 0;
   std::uint64_t lost_buffers = 0;
   std::uint64_t lost_hits = 0;
   std::array<std::uint64_t, kDropCauses> dropped_buffers{};  ///< by DropCause
-  std::uint64_t contradictions = 0;                          ///< datagrams that others of the board deny
+  std::uint64_t contradictions = 0;                          ///< datagrams that contradict others of the board
   std::uint64_t restarts = 0;
   std::uint64_t former = 0;     ///< datagrams of a session that another has followed
-  std::uint64_t after_end = 0;  ///< datagrams behind the end of the stream
+  std::uint64_t after_end = 0;  ///< datagrams after the end of the stream
 };
 
-/// The stream of one board out of its datagrams: epoch buffers in order, each checked, and what is missing or not
-/// used as damage. Knows no sockets and no clock: times are those of arrival, ns of any clock that never goes back.
+/// Reconstructs the stream of one board from its datagrams: epoch buffers in order, each checked, and missing or unused
+/// data as damage. Independent of sockets and clocks: times are those of arrival, ns of any monotonic clock.
 ///
-/// Hits are accounted for by `hits_before` of the epoch buffers and by the marks: those of a session that begins
-/// while its datagrams are listened to are all handed over or in a Damage; of one that was under way, those from the
-/// first epoch buffer heard on. A Damage begins where the last epoch buffer handed over ends, or the last mark was.
+/// Hits are accounted for by `hits_before` of the epoch buffers and by the marks: those of a session whose beginning is
+/// received are all delivered or in a Damage; of one that was under way, those from the first epoch buffer received on.
+/// A Damage begins at the end of the last epoch buffer delivered, or at the last mark.
 ///
-/// Epochs rise, but where the board jumps: forwards, or back by more than is believed of neighbours. Whether the run
-/// can take what comes then is not decided here.
+/// Epochs rise, except where the board jumps: forwards, or back by more than is accepted between neighbours. The caller
+/// decides whether the run can use the data after a jump.
 class BoardStream {
  public:
-  /// How long a missing datagram is waited for. Networks reorder within microseconds to a few milliseconds.
+  /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.
   static constexpr std::int64_t kPatience_ns = 50'000'000;
-  /// Data time between neighbours that is believed at once, besides the time that has passed: clocks of boards and
-  /// times of spills lie below.
+  /// Data time between neighbours that is accepted at once, in addition to the time that has passed: differences of
+  /// boards' clocks and pauses between spills are smaller.
   static constexpr double kMostJump_s = 60;
-  /// So many epoch buffers in a row that agree on a greater jump, or on one back by as much, are believed.
+  /// This many consecutive epoch buffers that agree on a greater jump, or on one back by as much, are accepted.
   static constexpr std::uint32_t kJumpBuffers = 8;
-  /// A session that another has followed is taken up again when that one has been silent for so long: whoever sends
-  /// one stray datagram does not silence a board.
+  /// A session that another has followed is resumed when that one has been silent for this long: a stray datagram does
+  /// not silence a board.
   static constexpr std::int64_t kSessionSilence_ns = 1'000'000'000;
-  /// More hits than any board can lose between neighbours, ten hours at 25 MHz: their counts are wrong.
+  /// More hits than any board can lose between neighbours, ten hours at 25 MHz: larger counts are wrong.
   static constexpr std::uint64_t kMostHitsLost = std::uint64_t{1} << 40;
 
-  /// `header` is told of header datagrams; must outlive this.
+  /// `header` gets the header datagrams; must outlive this.
   BoardStream(const std::string& name, BoardHeader& header) : header_(header), complaints_(name) {}
 
-  /// A datagram of this board. Appends to `out` what can be handed over now and sets its `complete` and `ended`.
+  /// Takes a datagram of this board. Appends to `out` what can be delivered now and sets its `complete` and `ended`.
   void take(const Datagram& datagram, std::int64_t now_ns, FeedBatch& out);
-  /// Time has passed: gives up what has been missing for too long. To be called only when no datagram that has
-  /// arrived waits to be taken.
+  /// Time has passed: gives up data that have been missing for too long. Call only when all datagrams that have arrived
+  /// are taken.
   void pass_time(std::int64_t now_ns, FeedBatch& out);
-  /// The run takes no more: gives up what is missing and ends. What still comes is no concern of it.
+  /// The run has ended: gives up missing data and ends. Later datagrams are ignored.
   void finish(FeedBatch& out);
 
-  /// pass_time() has something to do before long.
-  [[nodiscard]] bool waiting() const { return window_.waiting(); }
+  /// pass_time() will have something to do soon.
+  [[nodiscard]] bool waiting() const { return fragments_.waiting(); }
   [[nodiscard]] bool heard() const { return session_.has_value(); }
   [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] std::size_t held_bytes() const { return window_.held_bytes(); }
+  [[nodiscard]] std::size_t held_bytes() const { return fragments_.held_bytes(); }
   [[nodiscard]] BoardCounts counts() const;
   /// As LiveFeed::anomalies().
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
@@ -82,24 +82,24 @@ class BoardStream {
     std::uint64_t buffers = 0;
     std::uint64_t hits = 0;
   };
-  /// What is known to be missing since the last epoch buffer was handed over.
+  /// Known to be missing since the last epoch buffer was delivered.
   struct Gap {
     std::uint64_t buffers = 0;
     std::array<Dropped, kDropCauses> dropped{};
-    bool break_in_stream = false;  ///< nobody knows what was sent
+    bool break_in_stream = false;  ///< unknown what was sent
     [[nodiscard]] std::uint64_t dropped_hits() const;
   };
-  struct Verdict {
+  struct Refusal {
     DropCause cause = DropCause::corrupt;
     const char* reason = "";
   };
-  /// Epoch buffers in a row that agree with each other, not with what was before.
+  /// Consecutive epoch buffers that agree with each other, not with earlier ones.
   struct Jump {
     std::uint32_t buffers = 0;
     Epoch end = 0;
   };
 
-  /// Where the stream was before it jumped.
+  /// Position of the stream before it jumped.
   struct Former {
     Epoch next = 0;
     std::int64_t ns = 0;
@@ -118,40 +118,40 @@ class BoardStream {
   void accept(const MissingBuffers& missing, std::int64_t now_ns, FeedBatch& out);
   void accept(const MarkReached& reached, std::int64_t now_ns, FeedBatch& out);
   void hand_over(const EpochBufferHeader& header, const WholeBuffer& whole, std::int64_t now_ns, FeedBatch& out);
-  void drop(const Verdict& verdict, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence);
+  void drop(const Refusal& refusal, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence);
 
   [[nodiscard]] const char* defect(const std::optional<EpochBufferHeader>& header, const WholeBuffer& whole) const;
-  std::optional<Verdict> misplaced(const EpochBufferHeader& header, std::int64_t now_ns);
+  std::optional<Refusal> misplaced(const EpochBufferHeader& header, std::int64_t now_ns);
   [[nodiscard]] bool counts_fit(const EpochBufferHeader& header) const;
   void count_hits_of(const EpochBufferHeader& header);
   [[nodiscard]] bool in_step(Epoch from, Epoch to, std::int64_t passed_ns) const;
   [[nodiscard]] bool is_far(EpochRange epochs, std::int64_t now_ns) const;
   bool is_believed(const EpochBufferHeader& header, std::int64_t now_ns);
 
-  void settle_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out);
+  void account_for_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out);
   void damage(DropCause cause, std::uint64_t hits, Epoch until, FeedBatch& out) const;
 
   BoardHeader& header_;
   BoardComplaints complaints_;
-  FragmentWindow window_;
+  ReassemblyBuffer fragments_;
   Gap gap_;
   Jump jump_;
   std::optional<Former> former_;
   std::optional<std::uint32_t> session_;
   std::uint32_t source_ = 0;
   std::deque<std::uint32_t> former_sessions_;
-  std::int64_t session_ns_ = 0;             ///< last datagram of the session
-  std::optional<std::uint64_t> accounted_;  ///< hits of the session handed over or in a damage
+  std::int64_t session_ns_ = 0;             ///< when the last datagram of the session came
+  std::optional<std::uint64_t> accounted_;  ///< hits of the session delivered or in a damage
   std::uint64_t known_hits_ = 0;            ///< hits of the session known to have been sent
-  Epoch next_ = 0;                          ///< nothing before has yet to come
+  Epoch next_ = 0;                          ///< everything before it has come
   Epoch session_begin_ = 0;                 ///< next_ when the session began
-  bool placed_ = false;                     ///< next_ says where the stream is
+  bool placed_ = false;                     ///< next_ is the position of the stream
   std::int64_t placed_ns_ = 0;              ///< when it was set
   bool refused_ = false;                    ///< by the header
   bool ended_ = false;
-  bool finished_ = false;  ///< by the run
+  bool finished_ = false;  ///< the run has ended
   std::uint64_t anomalies_ = 0;
-  std::uint64_t reordered_before_ = 0;  ///< in former sessions
+  std::uint64_t reordered_before_ = 0;  ///< in earlier sessions
   BoardCounts counts_;
 };
 

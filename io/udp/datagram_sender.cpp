@@ -19,8 +19,8 @@ namespace eventloom {
 namespace {
 
 constexpr std::int64_t kAnnounceEveryNs = 1'000'000'000;
-constexpr std::size_t kBatch = 64;               ///< datagrams of one system call
-constexpr std::size_t kBatchBytes = 256U << 10;  ///< of all of them, at least one
+constexpr std::size_t kBatch = 64;               ///< datagrams per system call
+constexpr std::size_t kBatchBytes = 256U << 10;  ///< total size of these, at least one datagram
 
 /// The socket; the caller closes it.
 int connected(const std::string& place) {
@@ -68,7 +68,7 @@ void DatagramSender::send(std::span<const std::byte> buffers, std::int64_t now) 
 void DatagramSender::send_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored) {
   if (stored.size() > kMaxSentBufferBytes) {
     throw UserError(address_ + ": an epoch buffer of " + std::to_string(stored.size()) +
-                    " bytes is too large to be sent; convert the recording to smaller ones");
+                    " bytes is too large to send; convert the recording to smaller epoch buffers");
   }
   auto sent = header;
   sent.source = source_;
@@ -101,7 +101,7 @@ void DatagramSender::keep_up(Epoch complete, std::int64_t now) {
 
 void DatagramSender::end(Epoch complete, std::int64_t now) {
   if (!ending_) announce(now);
-  ending_ = true;  // who has heard of it may be gone
+  ending_ = true;  // a receiver that has got it may be gone
   last_ = now;
   marked_ = std::max(marked_, complete);
   put_mark(DatagramKind::end, marked_);
@@ -129,7 +129,7 @@ void DatagramSender::flush() {
   batch_used_ = 0;
 }
 
-/// Returns how many of the datagrams from `first` on went.
+/// Returns how many of the datagrams from `first` on were sent.
 std::size_t DatagramSender::send_some(std::size_t first) {
   std::array<iovec, kBatch> pieces{};
   std::array<mmsghdr, kBatch> messages{};
@@ -145,7 +145,7 @@ std::size_t DatagramSender::send_some(std::size_t first) {
   return take_error(errno);
 }
 
-/// Returns when sending may go on, and the number of datagrams that need not be tried again.
+/// Returns when sending may continue, and the number of datagrams that need not be retried.
 std::size_t DatagramSender::take_error(int error) {
   switch (error) {
     case EINTR: return 0;
@@ -153,9 +153,9 @@ std::size_t DatagramSender::take_error(int error) {
     case EHOSTUNREACH:
     case ENETUNREACH:
       if (count_.refused++ == 0 && !ending_) {
-        spdlog::warn("{}: {}; what is sent is lost as long as nobody listens there", address_, std::strerror(error));
+        spdlog::warn("{}: {}; data are lost as long as nobody listens there", address_, std::strerror(error));
       }
-      // Refused was an earlier datagram; without a way there this one cannot go.
+      // An earlier datagram was refused; without a route this one cannot be sent.
       return error == ECONNREFUSED ? 0 : 1;
     case EAGAIN:
     case ENOBUFS: {

@@ -13,11 +13,11 @@
 
 namespace eventloom {
 
-/// The sending end of one stream of epoch buffers over UDP, in the framing of formats/datagram.hpp.
+/// Sends one stream of epoch buffers over UDP, in the framing of formats/datagram.hpp.
 ///
-/// Nobody answers: what nobody receives is lost, and is the receiver's to notice. Times are those of a steady
-/// clock, ns, and never fall. One thread calls. All functions throw UserError when the system cannot send to
-/// the address at all.
+/// There are no acknowledgements: lost data are lost, and the receiver must detect that. Times are those of a steady
+/// clock, ns, and never fall. One thread calls. All functions throw UserError when the system cannot send to the
+/// address at all.
 class DatagramSender {
  public:
   struct Settings {
@@ -25,7 +25,7 @@ class DatagramSender {
     std::size_t datagram_bytes = 8192;       ///< a whole datagram, at most; kLeastDatagram to kMaxDatagramBytes
     std::optional<std::uint32_t> session;    ///< drawn at random when not given
     std::int64_t started_ns = 0;             ///< Unix time of tick 0; 0: not known
-    std::int64_t mark_after_ns = 1'000'000;  ///< a mark follows when nothing was sent for so long
+    std::int64_t mark_after_ns = 1'000'000;  ///< idle time after which a mark is sent
   };
   static constexpr std::size_t kLeastDatagram = 576;
 
@@ -34,27 +34,27 @@ class DatagramSender {
     std::uint64_t bytes = 0;  ///< of datagrams
     std::uint64_t buffers = 0;
     std::uint64_t hits = 0;
-    std::uint64_t refused = 0;  ///< times the system said that nobody listens
-    std::uint64_t full = 0;     ///< times the system had no room and was waited for
+    std::uint64_t refused = 0;  ///< times the system reported that nobody listens
+    std::uint64_t full = 0;     ///< times the system's buffer was full and was waited for
   };
 
-  /// Sends as source `header.source`. Throws UserError for an address that is none.
+  /// Sends as source `header.source`. Throws UserError for an invalid address.
   DatagramSender(const Settings& settings, const StreamHeader& header);
   ~DatagramSender();
   DatagramSender(const DatagramSender&) = delete;
   DatagramSender& operator=(const DatagramSender&) = delete;
 
-  /// Whole stored epoch buffers, behind one another, in rising epochs: not before those of the last call. Their headers
-  /// get the number, the source and the hits before them that they have in this stream. What is sent may wait here for
-  /// flush(); nothing of `buffers` is needed after the call.
+  /// Whole stored epoch buffers, back to back, in rising epochs: not before those of the last call. Their headers get
+  /// the sequence number, the source and the number of earlier hits in this stream. Data may wait here for flush();
+  /// `buffers` is not needed after the call.
   void send(std::span<const std::byte> buffers, std::int64_t now);
-  /// To be called about as often as marks are wanted: tells of the stream when that was a second ago, and that
-  /// no buffer that begins before `complete` will follow, when nothing was sent for a while and this is news.
+  /// To be called about as often as marks are wanted: describes the stream once a second, and states that no buffer
+  /// that begins before `complete` will follow, when nothing was sent for a while and this is new.
   void keep_up(Epoch complete, std::int64_t now);
-  /// The stream is over. To be called kEnds times, some time apart, as datagrams get lost together.
+  /// Ends the stream. To be called kEnds times, some time apart, as datagrams get lost together.
   void end(Epoch complete, std::int64_t now);
   static constexpr int kEnds = 3;
-  /// Nothing waits any longer.
+  /// Sends everything that waits.
   void flush();
 
   [[nodiscard]] const Count& count() const { return count_; }
@@ -79,7 +79,7 @@ class DatagramSender {
   std::size_t batch_used_ = 0;
   std::vector<std::byte> buffer_;  ///< an epoch buffer as it is sent
   std::optional<std::int64_t> announced_;
-  std::int64_t last_ = 0;  ///< when something was sent
+  std::int64_t last_ = 0;  ///< when something was last sent
   Epoch marked_ = 0;
   std::uint64_t marked_buffers_ = 0;
   bool ending_ = false;

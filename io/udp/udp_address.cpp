@@ -21,7 +21,7 @@ struct Parts {
 
 [[noreturn]] void not_an_address(const std::string& place) {
   throw UserError("'" + place.substr(place.starts_with("//") ? 2 : 0) +
-                  "' is no UDP address; give HOST:PORT or [IPV6]:PORT, with a port from 0 to 65535");
+                  "' is not a UDP address; give HOST:PORT or [IPV6]:PORT, with a port from 0 to 65535");
 }
 
 bool is_port(std::string_view text) {
@@ -56,7 +56,7 @@ UdpAddress resolve_udp(const std::string& place) {
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (const int error = ::getaddrinfo(parts.host.c_str(), parts.port.c_str(), &hints, &found); error != 0) {
-    throw UserError("'" + place + "': host '" + parts.host + "' is not known (" + ::gai_strerror(error) +
+    throw UserError("'" + place + "': host '" + parts.host + "' is unknown (" + ::gai_strerror(error) +
                     "); give a name or an address that this machine can resolve");
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);

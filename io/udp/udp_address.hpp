@@ -6,16 +6,15 @@
 
 namespace eventloom {
 
-/// Where datagrams come to or go to.
+/// Source or destination of datagrams.
 struct UdpAddress {
   sockaddr_storage address{};
   socklen_t length = 0;
   std::string text;  ///< HOST:PORT, as given, with the host filled in
 };
 
-/// `place`: HOST:PORT or [V6]:PORT, with or without `udp:` and `//` before it; without a host it is 127.0.0.1.
-/// Port 0 stands for any free one. Throws UserError that names the place when it is not of this form or the host
-/// is not known.
+/// `place`: HOST:PORT or [V6]:PORT, with or without `udp:` and `//` before it; the default host is 127.0.0.1. Port 0
+/// stands for any free one. Throws UserError that names the place when it is not of this form or the host is unknown.
 UdpAddress resolve_udp(const std::string& place);
 
 }  // namespace eventloom

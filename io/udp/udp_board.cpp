@@ -27,7 +27,7 @@ void UdpBoard::hand_over(bool may_wait) {
   batch_.clear();
 }
 
-/// Of other boards of the port the run may be waiting for what comes behind this.
+/// The run may be waiting for later data of the port's other boards.
 void UdpBoard::leave_out() {
   std::span<const std::byte> rest(batch_.buffers);
   while (const auto header = read_epoch_buffer_header(rest)) {
@@ -43,7 +43,7 @@ void UdpBoard::leave_out() {
 
 void UdpBoard::miss(const std::string& why) {
   ++missed_;
-  spdlog::error("{}: never heard: {}", name_, why);
+  spdlog::error("{}: nothing received: {}", name_, why);
 }
 
 void UdpBoard::publish() {

@@ -24,10 +24,11 @@ class UdpBoard {
   void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
   void finish() { stream_.finish(batch_); }
   [[nodiscard]] bool heard() const { return stream_.heard(); }
-  /// The end of a board that was never heard, which is told and counts as an anomaly. `why`: for people.
+  /// The end of a board from which nothing was received, which is reported and counts as an anomaly. `why`: for
+  /// messages.
   void miss(const std::string& why);
   [[nodiscard]] bool waiting() const { return stream_.waiting(); }
-  /// Gives the queue what has been put together. While that is full: waits, or leaves it out as congested.
+  /// Puts the reassembled data into the queue. While that is full: waits, or drops them as congested.
   void hand_over(bool may_wait);
 
   /// Any thread.
@@ -38,7 +39,7 @@ class UdpBoard {
   [[nodiscard]] bool ended() const;
   [[nodiscard]] std::uint64_t anomalies() const;
   [[nodiscard]] SourceCounts counts() const;
-  /// Nothing more shall be taken in; the receiving thread ends the board when it has looked for what has come.
+  /// Nothing more is to be received; the receiving thread ends the board after taking what has arrived.
   void ask_to_stop() { stop_asked_ = true; }
   [[nodiscard]] bool asked_to_stop() const { return stop_asked_; }
 
@@ -54,7 +55,7 @@ class UdpBoard {
   std::uint64_t missed_ = 0;
   std::atomic<bool> stop_asked_ = false;
 
-  mutable std::mutex mutex_;  ///< of what follows: the state of stream_ for other threads
+  mutable std::mutex mutex_;  ///< protects the members below: the state of stream_ for other threads
   BoardCounts counts_;
   std::uint64_t anomalies_ = 0;
   bool heard_ = false;

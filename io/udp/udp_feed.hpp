@@ -9,20 +9,20 @@
 
 namespace eventloom {
 
-/// One board of a port as a source of a run. The port lives as long as one of its feeds does. What a port counts that
-/// belongs to no board stands in the counts of its first feed.
+/// One board of a port as a source of a run. The port lives as long as one of its feeds. Counts of a port that belong
+/// to no board are in the counts of its first feed.
 class UdpFeed final : public LiveFeed {
  public:
   /// `index`: of the board, in the order of `sources=`; each may have one feed.
   UdpFeed(std::shared_ptr<UdpPort> port, std::size_t index);
-  /// The thread receives on for the other feeds and takes no notice of this board.
+  /// The thread continues for the other feeds and ignores this board.
   ~UdpFeed() override;
   UdpFeed(const UdpFeed&) = delete;
   UdpFeed& operator=(const UdpFeed&) = delete;
 
   [[nodiscard]] StreamHeader header() const override { return board_.header().header(); }
   [[nodiscard]] bool header_known() const override { return board_.header().known(); }
-  StreamHeader settle_header() override { return board_.header().settle(); }
+  StreamHeader fix_header() override { return board_.header().fix(); }
   [[nodiscard]] const std::string& name() const override { return board_.name(); }
   [[nodiscard]] std::int64_t started_ns() const override { return board_.header().started_ns(); }
   [[nodiscard]] bool is_connected() const override { return board_.is_connected(); }

@@ -15,10 +15,10 @@ namespace eventloom {
 
 namespace {
 
-/// Full batches after which everything has been received that was in the socket when the first began, whatever it
-/// holds: Linux charges each datagram with 512 bytes at least, and the buffer is at most twice what is asked for.
+/// Full batches after which everything that was in the socket when the first began has been received: Linux charges
+/// each datagram with at least 512 bytes, and the buffer is at most twice the requested size.
 constexpr std::size_t kTurnover = 2 * UdpSocket::kReceiveBytes / 512 / UdpSocket::kBatch;
-/// How finely time passes while something is missing; a fifth of the patience.
+/// Timer resolution while data are missing; a fifth of the patience.
 constexpr int kTickMs = 10;
 
 std::int64_t now_ns() {
@@ -94,7 +94,7 @@ void UdpPort::run() {
   while (!quit_ && !all_ended()) {
     const bool waiting = std::ranges::any_of(boards_, [](const auto& board) { return board->waiting(); });
     socket_.wait(waiting ? kTickMs : -1);
-    // What is asked for now may count on what has come till now, so it must be seen before the socket is emptied.
+    // A request may rely on data that arrived before it, so it must be seen before the socket is emptied.
     std::vector<UdpBoard*> stopping;
     for (const auto& board : boards_) {
       if (board->asked_to_stop() && !board->ended()) stopping.push_back(board.get());
@@ -105,12 +105,13 @@ void UdpPort::run() {
   }
 }
 
-/// Until the socket is empty, or a sender fills it faster: then until what was there at the call has come.
+/// Until the socket is empty, or, when a sender fills it faster, until everything present at the call has been
+/// received.
 void UdpPort::receive_all() {
   for (std::size_t i = 0; i < kTurnover && !quit_; ++i) {
     const bool full = receive_batch();
     full_batches_ = full ? full_batches_ + 1 : 0;
-    // A pause of this thread is none of the senders': their datagrams wait in the socket, and are not late.
+    // A pause of this thread does not make datagrams late: they wait in the socket.
     if (!full || full_batches_ % kTurnover == 0) pass_time();
     hand_over();
     if (!full) return;
@@ -147,7 +148,7 @@ void UdpPort::note_foreign(std::uint32_t source) {
                source);
 }
 
-/// The run takes no more of a board.
+/// The run ignores a board from now on.
 void UdpPort::finish(UdpBoard& board) {
   board.finish();
   if (board.heard() || (!named_ && malformed_ == 0)) return;

@@ -18,35 +18,35 @@
 
 namespace eventloom {
 
-/// What udp://[ADDR]:PORT[?sources=3,5,9][&payload=N] says.
+/// A parsed udp://[ADDR]:PORT[?sources=3,5,9][&payload=N].
 struct UdpPortSettings {
   std::string place;                   ///< HOST:PORT
-  std::vector<std::uint32_t> sources;  ///< ids of the boards; empty: one, the first that is heard
-  PayloadTable payload;                ///< as long as a board has not said
+  std::vector<std::uint32_t> sources;  ///< ids of the boards; empty: one, the first heard
+  PayloadTable payload;                ///< until a board has sent its own
   std::size_t buffer_bytes = 0;        ///< of each board's queue
   std::size_t receive_bytes = UdpSocket::kReceiveBytes;
 
-  /// Throws UserError for what is not of this form.
+  /// Throws UserError for other forms.
   static UdpPortSettings of(const SourceUri& uri, const LiveInputSettings& live);
 };
 
 /// A port that one or more boards send to, and the thread that receives for all of them.
 ///
-/// When the queue of the only board is full the thread waits: the system then drops what it has no room for, which is
-/// counted. With several boards it does not, as the run may be waiting for another of them: what the board with the
-/// full queue sends is then left out, as congested.
+/// When the queue of a port's only board is full the thread waits: the system then drops what it has no room for, which
+/// is counted. With several boards it does not wait, as the run may be waiting for another of them: the data of the
+/// board with the full queue are then dropped, as congested.
 class UdpPort {
  public:
   /// Counts of the port, not of a board.
   struct Counts {
-    std::uint64_t kernel_drops = 0;  ///< datagrams that the system had no room for
-    std::uint64_t malformed = 0;     ///< not of our framing, or damaged
-    std::uint64_t foreign = 0;       ///< of boards that nobody asked for
+    std::uint64_t kernel_drops = 0;  ///< datagrams that the system dropped
+    std::uint64_t malformed = 0;     ///< not in our framing, or damaged
+    std::uint64_t foreign = 0;       ///< of boards that were not requested
   };
 
-  /// Listens and receives from now on. `base`: the run's. Throws UserError.
+  /// Binds and receives from now on. `base`: the run's. Throws UserError.
   UdpPort(const UdpPortSettings& settings, const TimeBase& base);
-  /// Ends the thread, whatever it waits for.
+  /// Ends the thread, even while it waits.
   ~UdpPort();
   UdpPort(const UdpPort&) = delete;
   UdpPort& operator=(const UdpPort&) = delete;
@@ -54,7 +54,7 @@ class UdpPort {
   /// Any thread.
   [[nodiscard]] std::size_t n_boards() const { return boards_.size(); }
   [[nodiscard]] UdpBoard& board(std::size_t index) { return *boards_.at(index); }
-  /// The thread takes what has come so far and ends this board; when all have ended it ends.
+  /// The thread takes what has arrived and ends this board; when all have ended it exits.
   void stop_board(std::size_t index);
   [[nodiscard]] Counts counts() const { return {kernel_drops_, malformed_, foreign_}; }
   [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
@@ -74,10 +74,10 @@ class UdpPort {
 
   UdpSocket socket_;
   std::vector<std::unique_ptr<UdpBoard>> boards_;
-  const std::string place_;             ///< as users know it
-  const bool named_;                    ///< the user says which boards
-  std::vector<std::uint32_t> sources_;  ///< of the boards; empty: not heard yet
-  std::size_t full_batches_ = 0;        ///< since the socket was last seen empty
+  const std::string place_;             ///< for messages
+  const bool named_;                    ///< the user names the boards
+  std::vector<std::uint32_t> sources_;  ///< of the boards; empty: not known yet
+  std::size_t full_batches_ = 0;        ///< since the socket was last empty
   std::atomic<std::uint64_t> kernel_drops_ = 0;
   std::atomic<std::uint64_t> malformed_ = 0;
   std::atomic<std::uint64_t> foreign_ = 0;

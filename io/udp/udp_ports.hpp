@@ -13,12 +13,12 @@ namespace eventloom {
 
 class UdpPort;
 
-/// The ports that a run listens at: boards of one port share its socket and thread.
+/// The ports that a run receives on: boards of one port share its socket and thread.
 class UdpPorts {
  public:
-  /// udp://[ADDR]:PORT[?sources=3,5,9][&payload=N]; `board`: which of those at the port. It listens from the first one
-  /// on, so that nothing is missed of the others. Throws UserError for what is not of this form, or when the address
-  /// cannot be used.
+  /// udp://[ADDR]:PORT[?sources=3,5,9][&payload=N]; `board`: which of those at the port. Opening the first one binds
+  /// the port, so that no data of the others are missed. Throws UserError for other forms, or when the address cannot
+  /// be used.
   std::unique_ptr<LiveFeed> open(const SourceUri& uri, std::uint32_t board, const LiveInputSettings& live,
                                  const TimeBase& base);
 

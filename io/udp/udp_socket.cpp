@@ -17,15 +17,16 @@ namespace eventloom {
 
 namespace {
 
-/// Below this a pause of the receiver of a few milliseconds costs data.
+/// With less memory a receiver's pause of a few milliseconds costs data.
 constexpr std::size_t kFewBytes = std::size_t{4} << 20;
 
 std::string advice_for(int error) {
   if (error == EADDRINUSE) {
-    return "; another program or source has this port: end it, choose another port, or name all boards of the port in "
+    return "; another program or source uses this port: stop it, choose another port, or name all boards of the port "
+           "in "
            "one source (sources=3,5)";
   }
-  if (error == EADDRNOTAVAIL) return "; this machine has no such address: give one of its own";
+  if (error == EADDRNOTAVAIL) return "; this machine has no such address: use one of its own";
   if (error == EACCES) return "; choose a port from 1024 on";
   return "; check the address";
 }
@@ -42,7 +43,7 @@ UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
       slots_(kBatch),
       controls_(kBatch) {
   wakeup_.value = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (wakeup_.value < 0) throw UserError("no more files can be opened: " + std::string(std::strerror(errno)));
+  if (wakeup_.value < 0) throw UserError("cannot open more files: " + std::string(std::strerror(errno)));
   bind_to(place);
   size_buffer(receive_bytes);
   for (std::size_t i = 0; i < kBatch; ++i) slots_[i] = {arena_.get() + i * kSlot, kSlot};
@@ -67,7 +68,7 @@ void UdpSocket::bind_to(const std::string& place) {
 
 void UdpSocket::size_buffer(std::size_t bytes) {
   const int wanted = static_cast<int>(bytes);
-  // Forced by those who may, beyond the system's limit.
+  // Privileged processes may exceed the system's limit.
   if (::setsockopt(socket_.value, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0) {
     ::setsockopt(socket_.value, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
   }
@@ -77,7 +78,7 @@ void UdpSocket::size_buffer(std::size_t bytes) {
   receive_bytes_ = static_cast<std::size_t>(got);
   if (receive_bytes_ < std::min(bytes, kFewBytes)) {
     spdlog::warn(
-        "the system gives {} KiB to receive UDP, and may lose data at high rates: sysctl -w "
+        "the system grants {} KiB for receiving UDP, and may lose data at high rates: sysctl -w "
         "net.core.rmem_max={} allows more",
         receive_bytes_ / 1024, kReceiveBytes);
   }

@@ -13,7 +13,7 @@
 
 namespace eventloom {
 
-/// Counts on from a counter of 32 bits that the system lets wrap.
+/// Extends a 32-bit counter of the system that wraps around.
 class WrappingCount {
  public:
   void see(std::uint32_t now) {
@@ -27,37 +27,38 @@ class WrappingCount {
   std::uint64_t total_ = 0;
 };
 
-/// A socket that datagrams are received from, many at a system call. One thread calls, but wake() any.
+/// A socket that receives many datagrams per system call. One thread calls, but wake() any.
 class UdpSocket {
  public:
-  /// What is asked for: a third of a second of 200 MB/s. Linux counts its own memory for each datagram as well.
+  /// Requested size: a third of a second of 200 MB/s. Linux also charges its own memory for each datagram.
   static constexpr std::size_t kReceiveBytes = std::size_t{64} << 20;
-  /// Datagrams of one receive().
+  /// Datagrams per receive().
   static constexpr std::size_t kBatch = 64;
 
   /// Binds to `place` (see resolve_udp). Throws UserError that says what failed and what to do. Warns when the system
-  /// gives much less memory than asked for.
+  /// grants much less memory than requested.
   explicit UdpSocket(const std::string& place, std::size_t receive_bytes = kReceiveBytes);
   ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  /// Waits until a datagram is there, wake() was called, or this time has passed; less than 0: no limit.
+  /// Waits until a datagram arrives, wake() is called, or this time has passed; less than 0: no limit.
   void wait(int timeout_ms);
-  /// Ends a wait() that is under way, or the next one.
+  /// Ends the current wait(), or the next one.
   void wake() const;
-  /// What has come, at most kBatch datagrams; never waits. The memory is the socket's, until the next call.
+  /// The datagrams that have arrived, at most kBatch; never waits. The memory belongs to the socket, until the next
+  /// call.
   std::span<const std::span<const std::byte>> receive();
 
-  /// Datagrams that the system had no room for, as told with the last one received.
+  /// Datagrams dropped by the system, as reported with the last one received.
   [[nodiscard]] std::uint64_t kernel_drops() const { return drops_.total(); }
-  /// Memory for what was not yet received, as the system counts it.
+  /// Memory of the data not yet received, as the system counts it.
   [[nodiscard]] std::size_t receive_bytes() const { return receive_bytes_; }
   /// The port it is bound to.
   [[nodiscard]] std::uint16_t port() const;
 
  private:
-  /// Of a datagram and its control message. Greater than any datagram, so that none is cut.
+  /// Of a datagram and its control message. Greater than any datagram, so that none is truncated.
   static constexpr std::size_t kSlot = 65536;
   struct Control {
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint32_t))> bytes;

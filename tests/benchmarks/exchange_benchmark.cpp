@@ -113,12 +113,12 @@ class Pair {
       outbox.publish();
       transport_.progress();
     }
-    outbox.settle();
+    outbox.flush();
   }
 
   void receive_cells() {
     RingConsumer ring(transport_, 0, 0, 0, geometry_);
-    ring.set_window(messages_);
+    ring.set_slice_limit(messages_);
     ring.grant(true);
     for (std::uint64_t bytes = 0; bytes < messages_ * setting_.message_bytes;) {
       const auto cell = ring.poll();
@@ -131,7 +131,7 @@ class Pair {
       ring.release();
       ring.grant(false);
     }
-    ring.settle();
+    ring.flush();
   }
 
   static std::uint64_t payload_bytes(Cell cell) {
@@ -149,7 +149,7 @@ class Pair {
       inbox.grant({next + 2ULL * setting_.depth + 64}, cells == 0);
       if (cells == 0) transport_.progress();
     }
-    inbox.settle();
+    inbox.flush();
   }
 
   const Communicator& communicator_;

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/spikes/spikes_reader.hpp"
@@ -123,7 +123,7 @@ void to_epoch_buffers(benchmark::State& state, const std::string& path, const st
       data.clear();
       source->collect({at, at + kStep}, data);
       benchmark::DoNotOptimize(data.pieces.data());
-      source->forget(at + kStep);
+      source->release_before(at + kStep);
     }
     if (source->anomalies() != 0) state.SkipWithError("the file was not read whole");
   }
@@ -160,7 +160,7 @@ void file_alone(benchmark::State& state) {
   const auto path = file_of("a.lmd", write_lmd);
   for (auto run : state) {
     static_cast<void>(run);
-    FileWindow window(path);
+    FileReader window(path);
     while (window.left() != 0) window.skip(window.front(1).size());
   }
   count_bytes(state, path);

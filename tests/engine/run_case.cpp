@@ -148,7 +148,7 @@ class Player {
     auto feed = std::make_unique<ScriptedFeed>(id, of_.base, of_.arrivals[id.value],
                                                [this] { return simulation_.now_ns() - begun_; });
     auto stream = std::make_unique<FeedStream>(std::move(feed), FeedStream::Settings{});
-    stream->settle();
+    stream->fix_header();
     auto* as_live = stream.get();
     return {id, std::move(stream), as_live};
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "event_reference.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"

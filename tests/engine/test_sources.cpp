@@ -49,7 +49,7 @@ std::optional<Epoch> RecordedStream::next_beginning(Epoch from) {
   return next->header.epochs().begin;
 }
 
-void RecordedStream::forget(Epoch epoch) {
+void RecordedStream::release_before(Epoch epoch) {
   forgotten_ = std::max(forgotten_, epoch);
   for (; kept_ < buffers_.size() && buffers_[kept_].header.epochs().end <= forgotten_; ++kept_) {
     std::ranges::fill(buffers_[kept_].bytes, std::byte{0xdd});

@@ -30,7 +30,7 @@ class RecordedStream final : public Source {
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
   std::optional<Epoch> next_beginning(Epoch from) override;
-  void forget(Epoch epoch) override;
+  void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
 

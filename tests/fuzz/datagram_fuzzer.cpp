@@ -40,7 +40,7 @@ class Checked {
     stream_.pass_time(now_, out_);
     check();
   }
-  void settle() { header_.settle(); }
+  void fix_header() { header_.fix(); }
   void finish() {
     stream_.finish(out_);
     check();
@@ -52,7 +52,7 @@ class Checked {
 
  private:
   void check() {
-    fuzz::require(stream_.held_bytes() <= FragmentWindow::kMostBytes, "what waits is bounded");
+    fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "what waits is bounded");
     Epoch damaged = complete_;
     for (const auto& damage : out_.damage) {
       fuzz::require(damage.first_epoch >= damaged, "damage begins behind what was complete, and rises");
@@ -110,7 +110,7 @@ class Board {
       case 4: return to_.wait(static_cast<std::int64_t>(s[1]) * s[2] * kMs);
       case 5: session_ = s[1] % 4; break;
       case 6: change_numbers(s); break;
-      default: to_.settle();
+      default: to_.fix_header();
     }
   }
 

@@ -85,7 +85,7 @@ class Run {
     problems_.clear();
     builder_.build(slice, parts, built_, problems_);
     fuzz::require(built_.ledger.balances(), "every hit of a slice is accounted for");
-    source_.forget(geometry_.owned_epochs(slice).end);
+    source_.release_before(geometry_.owned_epochs(slice).end);
     return built_.ledger.hits_in;
   }
 

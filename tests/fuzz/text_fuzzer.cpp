@@ -123,7 +123,7 @@ void read_table_of_hits(std::string_view text) {
   SliceData data;
   source->collect({0, ~Epoch{0}}, data);
   fuzz::require(!data.pieces.empty() && source->hits_read() != 0, "a source with an epoch has hits");
-  source->forget(~Epoch{0});
+  source->release_before(~Epoch{0});
 }
 
 void parse(char kind, std::string_view text) {

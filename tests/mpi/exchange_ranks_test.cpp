@@ -54,11 +54,11 @@ class AllToAll {
       if (moved) {
         idle.reset();
       } else {
-        settle();
+        flush();
         idle.wait();
       }
     }
-    settle();
+    flush();
     const auto barrier = communicator_.barrier();
     while (!barrier->done()) idle.wait();
     return good_;
@@ -118,9 +118,9 @@ class AllToAll {
     return begun && std::ranges::all_of(outboxes_, [](const Outbox& outbox) { return outbox.free(); });
   }
 
-  void settle() {
-    inbox_.settle();
-    for (auto& outbox : outboxes_) outbox.settle();
+  void flush() {
+    inbox_.flush();
+    for (auto& outbox : outboxes_) outbox.flush();
   }
 
   const Communicator& communicator_;

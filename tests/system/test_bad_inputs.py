@@ -316,7 +316,7 @@ TWICE = [
 def test_the_same_data_twice_is_refused(tmp_path, twice, sources):
     words = [word for uri in sources for word in ("--source", uri)]
     done = eventloom("run", *words, "--define", "tag", "--output", tmp_path / "run.h5", code=2, cwd=twice)
-    assert "leave one out" in only_line(done)
+    assert "remove one" in only_line(done)
     assert not (tmp_path / "run.h5").exists()
 
 
@@ -324,7 +324,7 @@ def test_the_same_port_twice_is_refused(tmp_path):
     """It may have several boards, of one source each."""
     port = "udp://127.0.0.1:7001"
     done = eventloom("run", "--source", port, "--source", port, "--define", "tag", "--output", tmp_path / "run.h5", code=2)
-    assert "another source at this port" in only_line(done, port)
+    assert "another source uses this port" in only_line(done, port)
     assert not (tmp_path / "run.h5").exists()
 
 

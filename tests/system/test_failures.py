@@ -39,10 +39,10 @@ PHASES = {
     "open": (dict(call="open", path="source_00{rank}", error=13), 2, "source_00{rank}.epochs': Permission denied"),
     "set up": (dict(call="MPI_Allgatherv", at=11), 1, "MPI_Allgatherv: MPI_ERR_OTHER"),
     "agree": (dict(call="new", after="MPI_Allgatherv", at=30), 1, "no memory is left"),
-    "wire": (dict(call="MPI_Win_allocate"), 1, "MPI_Win_allocate did not get"),
+    "wire": (dict(call="MPI_Win_allocate"), 1, "MPI_Win_allocate failed to allocate"),
     "first slice": (dict(call="MPI_Put"), 1, "MPI_Put: MPI_ERR_OTHER"),
     "build": (dict(call="new", after="MPI_Put", at=40, do="runtime_error"), 1, "an injected failure"),
-    "no type": (dict(call="new", after="MPI_Put", at=20, do="int"), 1, "an exception of no known type"),
+    "no type": (dict(call="new", after="MPI_Put", at=20, do="int"), 1, "an exception of unknown type"),
     "write": (dict(call="H5Dset_extent"), 1, "HDF5: /"),
     "close": (dict(call="renameat2", path="part"), STOPPED, "Input/output error"),
     "end": (dict(call="new", after="renameat2", do="runtime_error"), 1, "an injected failure"),
@@ -129,7 +129,7 @@ def test_launchers_of_another_mpi(recording, tmp_path):
     foreign = environment() | {"PMI_RANK": "0", "PMI_SIZE": "3", "MPI_LOCALNRANKS": "3"}
     command = [BINARY, *map(str, run_of(recording, tmp_path))]
     done = bounded(command, env=foreign, timeout=30, code=2)
-    assert "mpiexec has started 3 processes, but for MPI each of them is alone" in done.stderr
+    assert "mpiexec has started 3 processes, but MPI sees each of them as a single rank" in done.stderr
     done = bounded(command, env=foreign | {"PMI_RANK": "1"}, timeout=30, code=2)
     assert not lines_of(done.stderr), "one of the processes says it"
     assert not (tmp_path / "run.h5").exists()

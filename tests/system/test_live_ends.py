@@ -196,7 +196,7 @@ def test_a_port_to_which_strangers_send(tmp_path, recording):
             stranger.sendto(b"GET / HTTP/1.1", (HOST, port))
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "never heard" in line]
+        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
         assert len(told) == 1 and f"{HOST}:{port}" in told[0] and "20 that are" in told[0], run.text()
         assert counts_of(run.report(), 0)["malformed"] == 20
     assert found["ledger/hits_in"].sum() == 0
@@ -211,7 +211,7 @@ def test_boards_that_were_never_heard_are_named(tmp_path, recording):
         other.end()
         drained(port)
         found = ended(run)
-        told = [line for line in lines_with(run.text(), "error") if "never heard" in line]
+        told = [line for line in lines_with(run.text(), "error") if "nothing received" in line]
         assert [f"board {n}" in line for n, line in zip((7, 9), told)] == [True, True], run.text()
         assert counts_of(run.report(), 0)["foreign"] > 0
     assert found["ledger/hits_in"].sum() == 0

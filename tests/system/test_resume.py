@@ -428,7 +428,7 @@ def test_kept_hits_of_an_interrupted_live_run(tmp_path):
             assert lines_with(run.wait(STOPPED), "without --save-sorted")
         before = {path: path.read_bytes() for path in parts(tmp_path)}
         with LiveRun(tmp_path, uris, *options, "--resume") as run:
-            assert lines_with(run.wait(2), "live data do not come again", "--save-sorted")
+            assert lines_with(run.wait(2), "live data cannot be received again", "--save-sorted")
     assert before and {path: path.read_bytes() for path in parts(tmp_path)} == before
 
 
@@ -754,7 +754,7 @@ def test_scratch_folder_is_full(tmp_path, recording, undisturbed):
 def test_kept_hits_begin_anew(tmp_path, recording, undisturbed):
     job = Job(tmp_path, recording, *SLICED, "--save-sorted", "sorted")
     job.stop()
-    assert lines_with(job.resume(), "anew")
+    assert lines_with(job.resume(), "starts over")
     assert_only_results(tmp_path)
     expected = undisturbed(recording, *SLICED)
     assert_same_result(job, expected, {"@setup"})

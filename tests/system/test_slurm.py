@@ -198,7 +198,7 @@ class TestReplay:
         job = submit_replay(cluster, recording, tmp_path, options=TWO_NODES, env={"DEFINE": "nonsense"})
         fields = job.assert_state("FAILED")
         assert (fields["ExitCode"], fields["Restarts"]) == ("2:0", "0")
-        assert "not put back into the queue" in job.log()
+        assert "not requeued" in job.log()
 
 
 class TestInterrupted:
@@ -239,7 +239,7 @@ class TestInterrupted:
         cluster.call("scancel", "--batch", "--signal=TERM", job.number)
         fields = job.assert_state("FAILED")
         assert (fields["ExitCode"], fields["Restarts"]) == ("75:0", "0")
-        assert "submit it again to go on" in job.log()
+        assert "submit it again to continue" in job.log()
 
     def test_lost_node(self, cluster, recording, tmp_path):
         job = submit_replay(cluster, recording, tmp_path, *lasting(8), options=("--nodes=3", "--ntasks-per-node=1"))

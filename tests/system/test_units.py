@@ -97,8 +97,8 @@ def test_a_definition_longer_than_the_overlap_is_refused(tmp_path, definition, o
     uri = source(tmp_path / "hits.csv", chain(10**6, 4, 50))
     refused = eventloom("run", "--source", uri, "--define", definition, "--overlap", overlap, "--output",
                         tmp_path / "run.h5", code=2)
-    line, = (line for line in refused.stderr.splitlines() if "reaches over" in line)
-    assert f"reaches over {longest}," in line and "use --overlap" in line
+    line, = (line for line in refused.stderr.splitlines() if " spans " in line)
+    assert f"spans {longest}," in line and "use --overlap" in line
     assert not (tmp_path / "run.h5").exists()
 
 

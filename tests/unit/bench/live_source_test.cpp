@@ -158,7 +158,7 @@ TEST_F(LiveSourceTest, ForgetsWhatIsNotNeeded) {
   LiveSource source(settings_);
   now_ = kMs;
   make_all(source);
-  source.forget(settings_.geometry.sent_epochs({1}).begin);
+  source.release_before(settings_.geometry.sent_epochs({1}).begin);
   EXPECT_EQ(hits_in(collect(source, 0)), 20U * 25);
   EXPECT_EQ(hits_in(collect(source, 1)), 120U * 25);
 }

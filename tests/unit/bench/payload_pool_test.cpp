@@ -118,7 +118,7 @@ class Bench {
     std::vector<RingConsumer> rings;
     rings.emplace_back(fabric_.rank(1), 0, 0, 0, kGeometry);
     sink = std::make_unique<SinkRole>(std::move(settings), *scheduler_, std::move(rings));
-    sink->settle();
+    sink->flush();
   }
 
   /// Sends all slices; that of number `damaged` with one bit flipped at `place`.
@@ -154,14 +154,14 @@ class Bench {
   void pump() {
     for (int i = 0; i < 10'000 && !outbox_.free(); ++i) {
       outbox_.pump();
-      outbox_.settle();
+      outbox_.flush();
       sink->do_work({});
-      sink->settle();
+      sink->flush();
     }
     ASSERT_TRUE(outbox_.free());
-    outbox_.settle();
+    outbox_.flush();
     sink->do_work({});
-    sink->settle();
+    sink->flush();
   }
 
   LoopbackFabric fabric_;

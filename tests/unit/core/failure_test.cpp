@@ -49,7 +49,7 @@ TEST(FailureTest, AShortageOfMemorySaysWhatWasDone) {
 TEST(FailureTest, AThreadThatCannotBeStartedIsAShortage) {
   const auto failure = failure_of(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)));
   EXPECT_TRUE(failure.no_memory);
-  EXPECT_NE(failure.text.find("a thread cannot be started"), std::string::npos) << failure.text;
+  EXPECT_NE(failure.text.find("cannot start a thread"), std::string::npos) << failure.text;
   EXPECT_FALSE(failure_of(std::system_error(std::make_error_code(std::errc::io_error))).no_memory);
 }
 

@@ -71,10 +71,10 @@ TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
       }
       pair.outbox.pump();
       if (random() % 3 == 0) pair.outbox.publish();
-      if (random() % 8 == 0) pair.outbox.settle();
+      if (random() % 8 == 0) pair.outbox.flush();
       pair.inbox.drain(assembler);
       pair.inbox.grant({next_take + 3}, true);
-      if (random() % 8 == 0) pair.inbox.settle();
+      if (random() % 8 == 0) pair.inbox.flush();
       while (next_take < kSlices && assembler.complete({next_take})) {
         auto slice = assembler.take({next_take});
         const auto body = slice->part(0).body();
@@ -97,7 +97,7 @@ TEST(Outbox, RespectsTheWindowOfSlices) {
   Pair pair({8, 1024}, 1);
   EXPECT_FALSE(pair.outbox.accepts({0})) << "nothing is granted at the start";
   pair.inbox.grant({2}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   EXPECT_TRUE(pair.outbox.accepts({1}));
   EXPECT_FALSE(pair.outbox.accepts({2}));
 }
@@ -107,17 +107,17 @@ TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
   std::mt19937_64 random(7);
   const auto body = random_bytes(5000, random);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   pair.outbox.start({{0}, 0, true, 0, {body}});
   pair.outbox.pump();
   pair.outbox.publish();
   EXPECT_FALSE(pair.outbox.free());
   EXPECT_FALSE(pair.outbox.pump()) << "a full ring takes nothing";
-  pair.outbox.settle();
+  pair.outbox.flush();
   SliceAssembler assembler(1);
   EXPECT_EQ(pair.inbox.drain(assembler), 2U);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   EXPECT_TRUE(pair.outbox.pump());
 }
 
@@ -126,12 +126,12 @@ TEST(Inbox, LeavesACellThatDoesNotMatchItsChecksum) {
   const RingGeometry geometry{4, 1024};
   Pair pair(geometry, 3);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   std::mt19937_64 random(5);
   const auto body = random_bytes(300, random);
   pair.outbox.start({{0}, 0, true, 0, {body}});
   pair.outbox.pump();
-  pair.outbox.settle();
+  pair.outbox.flush();
   auto window = pair.fabric.rank(1).window();
   auto& byte = window[geometry.cell_offset(0) + 17];
   SliceAssembler assembler(1);
@@ -148,12 +148,12 @@ TEST(Inbox, GivesUpOnACellThatNeverMatchesItsChecksum) {
   for (const std::uint64_t place : {std::uint64_t{9}, geometry.cell_offset(0) + 17}) {  // descriptor, body
     Pair pair(geometry, 3);
     pair.inbox.grant({10}, true);
-    pair.inbox.settle();
+    pair.inbox.flush();
     std::mt19937_64 random(5);
     const auto body = random_bytes(300, random);
     pair.outbox.start({{0}, 0, true, 0, {body}});
     pair.outbox.pump();
-    pair.outbox.settle();
+    pair.outbox.flush();
     pair.fabric.rank(1).window()[place] ^= std::byte{1};
     SliceAssembler assembler(1);
     for (int look = 1; look < 100; ++look) ASSERT_EQ(pair.inbox.drain(assembler), 0U);
@@ -164,10 +164,10 @@ TEST(Inbox, GivesUpOnACellThatNeverMatchesItsChecksum) {
 TEST(Inbox, RefusesASliceThatWasNotGranted) {
   Pair pair({4, 1024}, 3);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   pair.outbox.start({{10}, 0, true, 0, {}});
   pair.outbox.pump();
-  pair.outbox.settle();
+  pair.outbox.flush();
   SliceAssembler assembler(1);
   EXPECT_THROW(pair.inbox.drain(assembler), std::runtime_error);
 }
@@ -199,13 +199,13 @@ TEST(Outbox, DamageRecordsAreAlwaysCoveredByAChecksum) {
     const RingGeometry geometry{8, 16384};
     Pair pair(geometry, 3);
     pair.inbox.grant({10}, true);
-    pair.inbox.settle();
+    pair.inbox.flush();
     std::mt19937_64 random(n);
     const std::vector<Damage> damage(n, Damage{.first_epoch = 7, .n_epochs = 2, .n_hits = 5});
     const auto buffer = random_bytes(6000, random);
     pair.outbox.start({{0}, 0, true, static_cast<std::uint32_t>(n), {std::as_bytes(std::span(damage)), buffer}});
     pair.outbox.pump();
-    pair.outbox.settle();
+    pair.outbox.flush();
     auto& cause = pair.fabric.rank(1).window()[geometry.cell_offset(0) + offsetof(Damage, cause)];
     cause ^= std::byte{0x40};
     SliceAssembler assembler(1);
@@ -223,10 +223,10 @@ TEST(Inbox, LeavesADescriptorThatDoesNotProveItself) {
   const RingGeometry geometry{4, 1024};
   Pair pair(geometry, 3);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   pair.outbox.start({{0}, 0, true, 0, {}});
   pair.outbox.pump();
-  pair.outbox.settle();
+  pair.outbox.flush();
   auto window = pair.fabric.rank(1).window();
   SliceAssembler assembler(1);
   window[9] ^= std::byte{4};  // bytes of the first descriptor
@@ -238,17 +238,17 @@ TEST(Inbox, LeavesADescriptorThatDoesNotProveItself) {
 TEST(RingProducer, IgnoresACreditThatDoesNotProveItself) {
   Pair pair({4, 1024}, 3);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   auto window = pair.fabric.rank(0).window();
   window[8] ^= std::byte{0xff};
-  EXPECT_FALSE(pair.outbox.accepts({0})) << "the damaged window must not count";
+  EXPECT_FALSE(pair.outbox.accepts({0})) << "the damaged slice limit must not count";
 }
 
 TEST(RingProducer, RefusesACreditForWhatItNeverSent) {
   Pair pair({4, 1024}, 3);
   CreditBlock credit;
   credit.released = 1;
-  credit.window = 10;
+  credit.slice_limit = 10;
   credit.crc = credit.checksum();
   std::memcpy(pair.fabric.rank(0).window().data(), &credit, sizeof credit);
   EXPECT_THROW((void)pair.outbox.accepts({0}), std::runtime_error);
@@ -274,7 +274,7 @@ TEST(RingProducer, DescriptorsStayUntilTheirPutIsFlushed) {
           consumer.release();
         }
         consumer.grant(true);
-        consumer.settle();
+        consumer.flush();
       }
     }
   }
@@ -325,7 +325,7 @@ TEST(SliceAssembler, KnowsASliceCompleteWhenAllOriginsSentOrEnded) {
   SliceAssembler assembler(3);
   ChunkHeader chunk;
   chunk.slice = 4;
-  chunk.goes_on = 1;
+  chunk.has_more = 1;
   assembler.place(chunk, {});
   EXPECT_FALSE(assembler.complete({4}));
   chunk.origin = 1;
@@ -399,11 +399,11 @@ TEST(SliceAssembler, AGapMayLieInDamage) {
   Pair pair({4, 1024}, 3);
   SliceAssembler assembler(1);
   pair.inbox.grant({10}, true);
-  pair.inbox.settle();
+  pair.inbox.flush();
   const std::vector<Damage> damage{{.first_epoch = 7, .n_epochs = 1'000'000, .n_hits = 5}};
   pair.outbox.start_gap(0, {{2}, {900}}, damage);
   pair.outbox.pump();
-  pair.outbox.settle();
+  pair.outbox.flush();
   for (int i = 0; i < 100 && !assembler.complete({2}); ++i) {
     pair.fabric.rank(0).progress();
     pair.inbox.drain(assembler);

@@ -53,12 +53,12 @@ TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
       std::size_t n_sent = 0;
       std::size_t n_got = 0;
       for (int step = 0; step < 100'000 && n_got < sent.size(); ++step) {
-        if (n_sent < sent.size() && random() % 2 == 0 && pair.sender.ready()) {
+        if (n_sent < sent.size() && random() % 2 == 0 && pair.sender.has_credit()) {
           auto note = sent[n_sent++];
           pair.sender.send(note);
           std::ranges::fill(note, std::byte{0xee});  // it was copied
         }
-        if (random() % 4 == 0) pair.sender.settle();
+        if (random() % 4 == 0) pair.sender.flush();
         pair.fabric.rank(0).progress();
         if (random() % 2 == 0) {
           if (const auto note = pair.receiver.poll()) {
@@ -68,11 +68,11 @@ TEST(NoteRing, EveryNoteArrivesOnceAndInOrder) {
             ++n_got;
           }
         }
-        if (random() % 4 == 0) pair.receiver.settle();
+        if (random() % 4 == 0) pair.receiver.flush();
       }
       ASSERT_EQ(n_got, sent.size()) << "depth " << depth << " seed " << seed;
-      pair.sender.settle();
-      pair.receiver.settle();
+      pair.sender.flush();
+      pair.receiver.flush();
       EXPECT_FALSE(pair.receiver.poll());
     }
   }
@@ -82,16 +82,16 @@ TEST(NoteRing, IsReadyForAsManyNotesAsItHasCells) {
   NotePair pair(3, 1);
   std::mt19937_64 random(1);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(pair.sender.ready());
+    ASSERT_TRUE(pair.sender.has_credit());
     pair.sender.send(random_note(10, random));
   }
-  EXPECT_FALSE(pair.sender.ready());
-  pair.sender.settle();
+  EXPECT_FALSE(pair.sender.has_credit());
+  pair.sender.flush();
   ASSERT_TRUE(pair.receiver.poll());
-  EXPECT_FALSE(pair.sender.ready()) << "the note may still be looked at";
+  EXPECT_FALSE(pair.sender.has_credit()) << "the note may still be looked at";
   pair.receiver.release();
-  pair.receiver.settle();
-  EXPECT_TRUE(pair.sender.ready());
+  pair.receiver.flush();
+  EXPECT_TRUE(pair.sender.has_credit());
 }
 
 TEST(NoteRing, ADamagedNoteWaits) {
@@ -102,7 +102,7 @@ TEST(NoteRing, ADamagedNoteWaits) {
     const auto second = random_note(30, random);
     pair.sender.send(first);
     pair.sender.send(second);
-    pair.sender.settle();
+    pair.sender.flush();
     auto& byte = pair.fabric.rank(1).window()[pair.geometry.cell_offset(0) + place];
     byte ^= std::byte{1};
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(pair.receiver.poll()) << "byte " << place;
@@ -121,7 +121,7 @@ TEST(NoteRing, ANoteThatStaysDamagedIsAnError) {
   std::mt19937_64 random(1);
   NotePair pair(4, 1);
   pair.sender.send(random_note(40, random));
-  pair.sender.settle();
+  pair.sender.flush();
   pair.fabric.rank(1).window()[pair.geometry.cell_offset(0)] ^= std::byte{1};
   for (int look = 1; look < 100; ++look) ASSERT_FALSE(pair.receiver.poll());
   EXPECT_THROW((void)pair.receiver.poll(), std::runtime_error);

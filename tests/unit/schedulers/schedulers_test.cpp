@@ -573,7 +573,7 @@ TEST(Table, RefusesWhatItCannotRead) {
 }
 
 TEST(Table, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(table_refusal("0,0,0,2\n0,0,1,2\n"), "there is no builder 2, the run has 2");
+  EXPECT_EQ(table_refusal("0,0,0,2\n0,0,1,2\n"), "no builder 2, the run has 2");
   EXPECT_EQ(table_refusal("0,0,0,0\n0,0,1,0\n"), "no slice goes to builder 1");
   const std::string often = "source 1 must send to each builder as often as source 0 does";
   EXPECT_EQ(table_refusal("0,0,0,0\n0,0,0,1\n"), often);
@@ -592,7 +592,7 @@ TEST(Factory, RefusesSlotsWhereThereAreNone) {
        {std::string("chaotic"), std::string("balanced"), std::string("unshifted"), file.schedule()}) {
     auto settings = settings_of(name, 2, 2);
     settings.slot_ns = 1000;
-    EXPECT_EQ(refusal(settings), "schedule '" + name + "' keeps no slots; leave out --slot");
+    EXPECT_EQ(refusal(settings), "schedule '" + name + "' has no slots; omit --slot");
   }
 }
 
@@ -600,7 +600,7 @@ TEST(Factory, RefusesUnknownNamesAndListsTheKnown) {
   for (const char* name : {"fastest", "", "table", "table:", "round-robin:4", "Chaotic"}) {
     EXPECT_EQ(refusal(settings_of(name, 2, 2)),
               "unknown schedule '" + std::string(name) +
-                  "'; there are: round-robin, chaotic, balanced, table:FILE, unshifted");
+                  "'; known are: round-robin, chaotic, balanced, table:FILE, unshifted");
   }
   EXPECT_EQ(scheduler_names(),
             std::vector<std::string>({"round-robin", "chaotic", "balanced", "table:FILE", "unshifted"}));

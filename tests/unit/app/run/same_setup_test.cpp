@@ -51,7 +51,7 @@ TEST(SameSetup, AllRanksAreRefusedAlike) {
   };
   EXPECT_EQ(setups("define = a\n", "define = a\n"), "");
   EXPECT_EQ(setups("define = a\n", "define = b\n"),
-            "--define is 'a' on rank 0 and 'b' on rank 1: all ranks must be given the same");
+            "--define is 'a' on rank 0 and 'b' on rank 1: all ranks must have the same");
   const auto refusals = [](const std::string& first, const std::string& second) {
     return refusal([&](const Collective& ranks) { share_refusal(ranks, ranks.rank() == 0 ? first : second); });
   };

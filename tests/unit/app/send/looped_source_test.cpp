@@ -84,7 +84,7 @@ Walk walk(Source& source, Epoch step) {
     for (const auto& damage : data.damage) {
       if (range.contains(damage.first_epoch)) walk.damage.push_back(damage);
     }
-    source.forget(at + step / 2);
+    source.release_before(at + step / 2);
   }
   return walk;
 }
@@ -242,7 +242,7 @@ TEST_F(Looped, FindsWhatBeginsNext) {
   std::vector<Epoch> begins;
   for (auto at = source.next_beginning(0); at; at = source.next_beginning(*at + 1)) {
     begins.push_back(*at);
-    source.forget(*at);
+    source.release_before(*at);
   }
   EXPECT_EQ(begins, (std::vector<Epoch>{20, 40, 60, 120, 140, 160, 220, 240, 260}));
 }
@@ -257,7 +257,7 @@ TEST_F(Looped, MemoryIsValidUntilForgotten) {
   for (const auto piece : first.pieces) before.emplace_back(piece.begin(), piece.end());
   SliceData second;
   source.collect({0, 4 * kPeriod}, second);
-  source.forget(kPeriod);
+  source.release_before(kPeriod);
   SliceData third;
   source.collect({kPeriod, kPeriod + 50}, third);
   ASSERT_EQ(third.pieces.size(), first.pieces.size());
@@ -273,7 +273,7 @@ TEST_F(Looped, SkipsWhatIsForgottenUnread) {
   const auto all = walk(whole, 100);
   auto source = loop(path);
   const Epoch begin = 2 * kPeriod + 13;
-  source.forget(begin);
+  source.release_before(begin);
   SliceData data;
   source.collect({begin, 4 * kPeriod}, data);
   std::uint64_t expected = 0;
@@ -311,7 +311,7 @@ TEST_F(Looped, ARecordingThatBecomesAnotherIsRefused) {
   auto source = loop(write(maker.with_index()), 3, 20);
   maker.add(100, 5);
   static_cast<void>(write(maker.with_index()));
-  EXPECT_THROW(source.forget(30), UserError);
+  EXPECT_THROW(source.release_before(30), UserError);
 }
 
 TEST(LoopPeriod, CoversAllSourcesAndTheGap) {

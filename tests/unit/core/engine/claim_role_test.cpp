@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 #include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {
@@ -134,8 +134,8 @@ class Cluster {
     build(rank);
     fabric_.rank(r).progress();
     if (random_() % 4 != 0) return;
-    rank.claims->settle();
-    if (r == 0) assigner_->settle();
+    rank.claims->flush();
+    if (r == 0) assigner_->flush();
   }
 
   // The book forgets; the test does not.

@@ -52,7 +52,7 @@ TEST_F(LiveCongestion, WhatTheRunHasNotTakenIsNotOverdue) {
   EXPECT_TRUE(ready({0, 8}));
   dense_.collect({0, 8});
   EXPECT_FALSE(ready({8, 16})) << "of another builder, in the same turn";
-  dense_.stream.forget(8);
+  dense_.stream.release_before(8);
   inputs_.receive(at(seconds(5)));
   EXPECT_TRUE(ready({8, 16}));
   EXPECT_EQ(hits_in(dense_.collect({8, 16})).size(), 8U);

@@ -53,26 +53,26 @@ class FakeStream final : public LiveStream {
   void collect(EpochRange, SliceData&) override {}
   [[nodiscard]] std::optional<Epoch> end_epoch() const override { return ended ? std::optional(heard_) : std::nullopt; }
   [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
-  void forget(Epoch) override {}
+  void release_before(Epoch) override {}
   [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
 
   [[nodiscard]] LivePeer peer() const override { return {.known = true, .connected = connected}; }
-  void settle() override {}
+  void fix_header() override {}
   void begin_at(Epoch) override {}
   void expect(Epoch epoch) override { expected = epoch; }
   std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
   [[nodiscard]] LiveProgress progress() const override {
     const bool drained = finished && !holds;
-    return {.reached = reached(),
-            .heard_of = heard_,
+    return {.watermark = watermark(),
+            .peer_watermark = heard_,
             .seen_end = heard_,
             .aside = jumped,
             .listens = !drained && !full,
             .drained = drained,
             .late_passed = late_passed};
   }
-  [[nodiscard]] bool ready(EpochRange epochs) override { return ended || reached() >= epochs.end; }
+  [[nodiscard]] bool ready(EpochRange epochs) override { return ended || watermark() >= epochs.end; }
   void give_up(Epoch end, bool missing) override {
     given_up.push_back({end, missing});
     given_up_to_ = end;
@@ -86,7 +86,7 @@ class FakeStream final : public LiveStream {
   void close() override {}
 
  private:
-  [[nodiscard]] Epoch reached() const { return std::max(heard_, given_up_to_); }
+  [[nodiscard]] Epoch watermark() const { return std::max(heard_, given_up_to_); }
 
   StreamHeader header_;
   std::string name_;
@@ -184,7 +184,7 @@ TEST_F(LiveInputsTest, WhatIsThereIsReady) {
   EXPECT_TRUE(ready_first(10));
   EXPECT_FALSE(ready_first(11));
   EXPECT_FALSE(ready_second(10));
-  EXPECT_EQ(inputs().reached(), 10U);
+  EXPECT_EQ(inputs().peer_watermark(), 10U);
   EXPECT_TRUE(first.given_up.empty());
   EXPECT_TRUE(second.given_up.empty());
 }
@@ -469,7 +469,7 @@ TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
   first.come(20);
   receive(milliseconds(1));
   EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
-  EXPECT_EQ(inputs().reached(), 20U);
+  EXPECT_EQ(inputs().peer_watermark(), 20U);
   EXPECT_TRUE(ready_second(20));
   EXPECT_FALSE(ready_second(21)) << "nobody is there";
   EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));

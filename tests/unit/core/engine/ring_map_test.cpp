@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 
 namespace eventloom {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/engine/roles.hpp"
-
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "core/engine/role_layout.hpp"
 
 namespace eventloom {
 namespace {

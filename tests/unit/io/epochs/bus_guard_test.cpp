@@ -94,7 +94,7 @@ Account walk(EpochsSource& source, const std::string& path, Epoch cut, std::uint
     for (const auto& damage : data.damage) {
       if (EpochRange{at, at + 10}.contains(damage.first_epoch)) account.lost += damage.n_hits;
     }
-    source.forget(at + 10);
+    source.release_before(at + 10);
   }
   return account;
 }

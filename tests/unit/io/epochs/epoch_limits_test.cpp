@@ -129,7 +129,7 @@ TEST_F(EpochLimits, ForgetsDamageThatIsOver) {
     source.collect({at, at + 9}, data);
     EXPECT_EQ(data.damage.size(), expected.damage.size()) << at;
     EXPECT_FALSE(data.damage.empty() && at % 20 > 1 && at < 380) << at;
-    source.forget(at + 7);
+    source.release_before(at + 7);
   }
 }
 

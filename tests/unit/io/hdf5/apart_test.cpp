@@ -29,7 +29,7 @@ TEST_F(ApartTest, WhatWaitsForEverDies) {
   const auto fifo = folder / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(dies_apart([&] { std::ifstream(fifo).get(); }, {.clock = std::chrono::milliseconds(100)}),
-            "HDF5 does not come to an end on it");
+            "HDF5 does not terminate on it");
 }
 
 TEST(Apart, LargeFilesHaveMoreTime) {

@@ -266,7 +266,7 @@ TEST_F(PartListTest, SaysWhereTheDamageIs) {
 TEST_F(PartListTest, SwappedDoubledAndMissingLinesAreRefused) {
   write(4);
   const auto all = lines();
-  const std::string why = "the line belongs behind the one with checksum ";
+  const std::string why = "the line belongs after the one with checksum ";
   for (std::size_t i = 1; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       auto swapped = all;

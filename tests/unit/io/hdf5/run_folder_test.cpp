@@ -168,9 +168,9 @@ TEST_F(RunFolderTest, SaysWhatIsWrongWithAListedPart) {
   fs::remove(folder / "run.part-0000-0001.h5");
   fs::resize_file(folder / "run.part-0000-0002.h5", 99);
   const auto parts = read_finished_work(run_file()).parts;
-  EXPECT_EQ(damage_of_part(run_file(), parts[1].info), "is not there");
+  EXPECT_EQ(damage_of_part(run_file(), parts[1].info), "is missing");
   EXPECT_EQ(damage_of_part(run_file(), parts[2].info), "has 99 bytes, not 100");
-  EXPECT_EQ(damage_of_part(run_file(), parts[3].info), "is not a part of a run any more");
+  EXPECT_EQ(damage_of_part(run_file(), parts[3].info), "is no longer a part of a run");
 }
 
 /// They are kept under another name, and their entries go: the list is as if they had never been.
@@ -180,7 +180,7 @@ TEST_F(RunFolderTest, StrikesOutDamagedParts) {
   fs::remove(folder / "run.part-0000-0002.h5");
   put("run.part-0000-0003.h5.damaged");
   const auto other = text_of("run.part-0001.list");
-  const auto work = take_up({{"run.part-0000-0002.h5", "is not there"}, {"run.part-0000-0003.h5", "is damaged"}});
+  const auto work = take_up({{"run.part-0000-0002.h5", "is missing"}, {"run.part-0000-0003.h5", "is damaged"}});
   ASSERT_EQ(work.parts.size(), 3U);
   EXPECT_EQ(work.writers.at(0).next_segment, 4U) << "no name comes twice";
   EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000-0000.h5", "run.part-0000-0001.h5", "run.part-0001-0000.h5",

@@ -112,14 +112,14 @@ class Play {
 
   void run() {
     for (auto n = draw(0, 5); n > 0; --n) come();
-    live_.stream.settle();
+    live_.stream.fix_header();
     begin();
     for (int step = 0; step < 60; ++step) {
       come();
       for (std::size_t b = 0; b < next_.size(); ++b) {
         if (draw(0, 2) == 0 && there(b, 4) && draw(0, 3) != 0) send(b);
       }
-      live_.stream.forget(sent_epochs(lowest()).begin);
+      live_.stream.release_before(sent_epochs(lowest()).begin);
     }
     draw(0, 1) == 0 ? peer_.end(live_.feed) : end_run();
     send_rest();
@@ -247,7 +247,7 @@ class Play {
       for (std::size_t b = 0; b < next_.size(); ++b) {
         if (next_[b] < stop_ && there(b, 9)) send(b);
       }
-      live_.stream.forget(sent_epochs(std::min(lowest(), stop_)).begin);
+      live_.stream.release_before(sent_epochs(std::min(lowest(), stop_)).begin);
     }
   }
 

@@ -49,7 +49,7 @@ TEST(FeedStream, IsKnownWhenItsHeaderAndItsBeginningAre) {
   live.feed.said.text = "what the board says";
   EXPECT_TRUE(live.stream.peer().known);
   EXPECT_EQ(live.stream.first_epoch(), 5U);
-  live.stream.settle();
+  live.stream.fix_header();
   EXPECT_EQ(live.stream.header().text, "what the board says");
 }
 
@@ -94,7 +94,7 @@ TEST(FeedStream, WhatIsCollectedStaysUntilItIsForgotten) {
   feed_epochs(live, {0, 4});
   const auto data = live.collect({1, 3});
   feed_epochs(live, {4, 500});
-  live.stream.forget(1);
+  live.stream.release_before(1);
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{1, 2}));
 }
 
@@ -143,8 +143,8 @@ TEST(FeedStream, IsReadyWhenAllBeforeAnEndHasCome) {
   live.feed.next.complete = 9;
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.ready({0, 9}));
-  EXPECT_EQ(live.stream.progress().reached, 9U);
-  EXPECT_EQ(live.stream.progress().heard_of, 9U);
+  EXPECT_EQ(live.stream.progress().watermark, 9U);
+  EXPECT_EQ(live.stream.progress().peer_watermark, 9U);
 }
 
 TEST(FeedStream, SaysWhetherAnythingHasCome) {
@@ -164,8 +164,8 @@ TEST(FeedStreamGivesUp, WhatIsMissingIsMarkedOnce) {
   feed_epochs(live, {0, 3});
   live.stream.give_up(10, true);
   EXPECT_TRUE(live.ready({0, 10}));
-  EXPECT_EQ(live.stream.progress().reached, 10U);
-  EXPECT_EQ(live.stream.progress().heard_of, 3U) << "of the peer itself";
+  EXPECT_EQ(live.stream.progress().watermark, 10U);
+  EXPECT_EQ(live.stream.progress().peer_watermark, 3U) << "of the peer itself";
   const auto data = live.collect({0, 10});
   EXPECT_EQ(epochs_of(data), (std::vector<Epoch>{0, 1, 2}));
   ASSERT_EQ(data.damage.size(), 1U);
@@ -201,7 +201,7 @@ TEST(FeedStreamFinishes, WhenAllThatCameIsHandedOver) {
   live.feed.next.seen_end = 6;
   live.stream.receive();
   EXPECT_EQ(live.stream.progress().seen_end, 6U);
-  EXPECT_EQ(live.stream.progress().heard_of, 3U);
+  EXPECT_EQ(live.stream.progress().peer_watermark, 3U);
   EXPECT_FALSE(live.stream.progress().drained);
   live.stream.finish();
   EXPECT_TRUE(live.feed.stopped);
@@ -297,7 +297,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayAndGoesOnWhenSomeIsForgotten) {
   EXPECT_EQ(live.stream.receive(), 0U);
   EXPECT_TRUE(live.ready({0, 4}));
   live.collect({0, 4});
-  live.stream.forget(4);
+  live.stream.release_before(4);
   EXPECT_NE(live.stream.receive(), 0U);
   EXPECT_TRUE(live.ready({4, 100}));
   EXPECT_EQ(hits_in(live.collect({4, 100})).size(), 96U);
@@ -309,7 +309,7 @@ TEST(FeedStreamHolds, NoMoreThanItMayWhenItDrops) {
   Live live(dropping(10 * kBufferSize));
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(0);
   feed_epochs(live, {1, 100});
   EXPECT_TRUE(live.ready({4, 100}));
@@ -330,7 +330,7 @@ TEST(FeedStreamHolds, FewRecordsOfManyDroppedBuffers) {
   Live live(dropping(10 * kBufferSize));
   live.feed.add(make_buffer(0, 1));
   live.stream.receive();
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(0);
   for (Epoch epoch = 2; epoch < 4000; epoch += 2) feed_epochs(live, {epoch, epoch + 1});
   EXPECT_LT(live.collect({0, 4000}).damage.size(), 100U);
@@ -357,7 +357,7 @@ TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   live.collect({0, 8});
   EXPECT_FALSE(live.ready({8, 16})) << "of another builder";
   feed_epochs(live, {10, 16});
-  live.stream.forget(8);
+  live.stream.release_before(8);
   live.stream.receive();
   EXPECT_TRUE(live.ready({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
@@ -372,7 +372,7 @@ TEST(FeedStreamHolds, WaitsForABuilderThatIsBehind) {
   feed_epochs(live, {10, 16});
   EXPECT_TRUE(live.ready({0, 8}));
   live.collect({0, 8});
-  live.stream.forget(8);
+  live.stream.release_before(8);
   live.stream.receive();
   EXPECT_TRUE(live.ready({8, 16}));
   EXPECT_EQ(hits_in(live.collect({8, 16})).size(), 8U);
@@ -458,7 +458,7 @@ TEST(FeedStreamGivesUp, WhatCameLateHidesNothing) {
 TEST_F(FeedStreamRecording, HoldsWhatCameBeforeItWasBegunAndWhatCameLate) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {3, 6});
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(5);
   live.stream.give_up(20, true);
   feed_epochs(live, {6, 8});
@@ -472,7 +472,7 @@ TEST_F(FeedStreamRecording, HoldsWhatCameBeforeItWasBegunAndWhatCameLate) {
 TEST_F(FeedStreamRecording, HoldsWhatTheRunDrops) {
   Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
   feed_epochs(live, {0, 1});
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(0);
   feed_epochs(live, {1, 20});
   EXPECT_NE(live.count("hits_dropped_congested"), 0U);
@@ -484,7 +484,7 @@ TEST_F(FeedStreamRecording, HoldsWhatTheRunDrops) {
 TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
   Live live({.buffer_bytes = 4 * kBufferSize, .drop_when_full = true, .record = path()});
   feed_epochs(live, {0, 20});
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(0);
   live.stream.receive();
   live.stream.close();
@@ -495,7 +495,7 @@ TEST_F(FeedStreamRecording, HoldsWhatCameWhileTheRunHadNotBegun) {
 TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path()});
   feed_epochs(live, {0, 1});
-  live.stream.settle();
+  live.stream.fix_header();
   live.stream.begin_at(0);
   live.feed.next.damage.push_back({.first_epoch = 5, .n_epochs = 1, .n_hits = 3, .cause = DropCause::lost});
   live.stream.receive();
@@ -514,7 +514,7 @@ TEST_F(FeedStreamRecording, HoldsAllThatIsLost) {
 
 TEST_F(FeedStreamRecording, ThatCannotBeMadeIsAnError) {
   Live live({.buffer_bytes = kPlenty, .drop_when_full = false, .record = path() + "/no/folder.epochs"});
-  EXPECT_THROW(live.stream.settle(), UserError);
+  EXPECT_THROW(live.stream.fix_header(), UserError);
 }
 
 }  // namespace

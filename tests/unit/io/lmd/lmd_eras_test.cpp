@@ -7,25 +7,25 @@
 namespace eventloom {
 namespace {
 
-using Verdict = LmdEras::Verdict;
+using EraStep = LmdEras::EraStep;
 
 /// What a server sends, event by event.
 class LmdErasTest : public testing::Test {
  protected:
   void use(EraRule rule) { eras_ = LmdEras(rule); }
   /// What is said of an event, which is kept unless it comes again. `content`: of its data.
-  Verdict send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
+  EraStep send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
     const std::array<std::uint32_t, 2> words{content, number};
     const auto event = event_of(number, words, trigger);
-    const auto verdict = eras_.judge(event, step_to(number));
-    if (verdict == Verdict::comes_again || (verdict == Verdict::goes_on && step_to(number).value_or(1) <= 0)) {
-      return verdict;
+    const auto step = eras_.judge(event, step_to(number));
+    if (step == EraStep::comes_again || (step == EraStep::continues && step_to(number).value_or(1) <= 0)) {
+      return step;
     }
-    eras_.keep(event, verdict == Verdict::begins_anew);
+    eras_.keep(event, step == EraStep::begins_anew);
     last_ = number;
-    return verdict;
+    return step;
   }
-  void send_all(std::uint32_t begin, std::uint32_t end, Verdict expected, std::uint32_t content = 1) {
+  void send_all(std::uint32_t begin, std::uint32_t end, EraStep expected, std::uint32_t content = 1) {
     for (auto number = begin; number < end; ++number) EXPECT_EQ(send(number, content), expected) << number;
   }
   /// A second copy of the last event, which is complete.
@@ -57,64 +57,64 @@ class LmdErasTest : public testing::Test {
 };
 
 TEST_F(LmdErasTest, NumbersThatGoBackAloneOpenNone) {
-  send_all(1, 100, Verdict::goes_on);
-  EXPECT_EQ(send(50), Verdict::goes_on) << "this is for others to judge";
-  EXPECT_EQ(send(99), Verdict::goes_on);
-  send_all(100, 110, Verdict::goes_on);
+  send_all(1, 100, EraStep::continues);
+  EXPECT_EQ(send(50), EraStep::continues) << "this is for others to judge";
+  EXPECT_EQ(send(99), EraStep::continues);
+  send_all(100, 110, EraStep::continues);
 }
 
 TEST_F(LmdErasTest, AStartOpensOneIfNumbersGoBack) {
-  send_all(1, 100, Verdict::goes_on);
-  EXPECT_EQ(send(100, 1, 14), Verdict::goes_on);
-  EXPECT_EQ(send(101), Verdict::goes_on);
-  EXPECT_EQ(send(1, 1, 14), Verdict::begins_anew);
-  EXPECT_EQ(send(1, 1, 14), Verdict::goes_on) << "a second copy";
-  send_all(2, 100, Verdict::goes_on);
+  send_all(1, 100, EraStep::continues);
+  EXPECT_EQ(send(100, 1, 14), EraStep::continues);
+  EXPECT_EQ(send(101), EraStep::continues);
+  EXPECT_EQ(send(1, 1, 14), EraStep::begins_anew);
+  EXPECT_EQ(send(1, 1, 14), EraStep::continues) << "a second copy";
+  send_all(2, 100, EraStep::continues);
 }
 
 TEST_F(LmdErasTest, BehindAStopTheStartMayBeMissing) {
-  send_all(1, 100, Verdict::goes_on);
-  EXPECT_EQ(send(100, 1, 15), Verdict::goes_on);
-  EXPECT_EQ(send(2), Verdict::begins_anew);
+  send_all(1, 100, EraStep::continues);
+  EXPECT_EQ(send(100, 1, 15), EraStep::continues);
+  EXPECT_EQ(send(2), EraStep::begins_anew);
 }
 
 TEST_F(LmdErasTest, WhatComesAgainOpensNone) {
-  send_all(1, 100, Verdict::goes_on);
+  send_all(1, 100, EraStep::continues);
   reconnect();
-  send_all(40, 100, Verdict::comes_again);
-  send_all(100, 120, Verdict::goes_on);
-  EXPECT_EQ(send(50, 1, 14), Verdict::begins_anew) << "over the same connection";
+  send_all(40, 100, EraStep::comes_again);
+  send_all(100, 120, EraStep::continues);
+  EXPECT_EQ(send(50, 1, 14), EraStep::begins_anew) << "over the same connection";
 }
 
 TEST_F(LmdErasTest, EitherCopyOfAnEventIsKnownAgain) {
   for (const std::uint32_t more : {1U, 70'000U}) {  // far behind, it is one of the first of its era
-    send_all(1, 50, Verdict::goes_on);
+    send_all(1, 50, EraStep::continues);
     complete(49, 7);
-    send_all(50, 50 + more, Verdict::goes_on);
+    send_all(50, 50 + more, EraStep::continues);
     for (const std::uint32_t copy : {1U, 7U}) {
       reconnect();
-      EXPECT_EQ(send(49, copy), Verdict::comes_again) << copy;
+      EXPECT_EQ(send(49, copy), EraStep::comes_again) << copy;
     }
     reconnect();
-    EXPECT_EQ(send(49, 2), Verdict::begins_anew);
+    EXPECT_EQ(send(49, 2), EraStep::begins_anew);
     start_again();
   }
 }
 
 TEST_F(LmdErasTest, OtherEventsOverAnotherConnectionOpenOne) {
-  send_all(1, 100, Verdict::goes_on);
+  send_all(1, 100, EraStep::continues);
   reconnect();
-  EXPECT_EQ(send(1, 2), Verdict::begins_anew);
-  send_all(2, 50, Verdict::goes_on, 2);
+  EXPECT_EQ(send(1, 2), EraStep::begins_anew);
+  send_all(2, 50, EraStep::continues, 2);
 }
 
 TEST_F(LmdErasTest, TheBeginningOfALongEraIsRemembered) {
   for (std::uint32_t number = 0; number < 200'000; ++number) send(number);
   reconnect();
-  for (std::uint32_t number = 0; number < 200'000; ++number) ASSERT_EQ(send(number), Verdict::comes_again) << number;
-  EXPECT_EQ(send(200'000), Verdict::goes_on);
+  for (std::uint32_t number = 0; number < 200'000; ++number) ASSERT_EQ(send(number), EraStep::comes_again) << number;
+  EXPECT_EQ(send(200'000), EraStep::continues);
   reconnect();
-  EXPECT_EQ(send(50'000), Verdict::begins_anew) << "nobody knows what it was";
+  EXPECT_EQ(send(50'000), EraStep::begins_anew) << "nobody knows what it was";
 }
 
 TEST_F(LmdErasTest, TheUserDecides) {
@@ -123,7 +123,7 @@ TEST_F(LmdErasTest, TheUserDecides) {
     send(1);
     send(7);
     reconnect();
-    EXPECT_EQ(send(3, 2), rule == EraRule::anew ? Verdict::begins_anew : Verdict::comes_again);
+    EXPECT_EQ(send(3, 2), rule == EraRule::anew ? EraStep::begins_anew : EraStep::comes_again);
     send(9);
   }
 }

@@ -325,9 +325,9 @@ std::vector<std::string> fragments(const std::string& event, const std::vector<s
 TEST_F(LmdClassic, EventsSpanBuffers) {
   const auto parts = fragments(plain_event(2), {20, 4, 16});
   ASSERT_EQ(parts.size(), 4U);
-  const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + parts[0]) +
-                     buffer({.number = 2, .continues = true, .goes_on = true}, parts[1]) +
-                     buffer({.number = 3, .continues = true, .goes_on = true}, parts[2]) +
+  const auto bytes = classic_header() + buffer({.number = 1, .has_more = true}, plain_event(1) + parts[0]) +
+                     buffer({.number = 2, .continues = true, .has_more = true}, parts[1]) +
+                     buffer({.number = 3, .continues = true, .has_more = true}, parts[2]) +
                      buffer({.number = 4, .continues = true}, parts[3] + plain_event(3));
   auto big = swapped(bytes.substr(0, 48)) + bytes.substr(48, 464) + swapped(bytes.substr(512));
   for (const auto& made : {bytes, big}) {
@@ -398,7 +398,7 @@ TEST_F(LmdClassic, FragmentAtTheStart) {
 
 TEST_F(LmdClassic, FragmentAtTheEnd) {
   const auto parts = fragments(plain_event(2), {32});
-  const auto bytes = classic_header() + buffer({.goes_on = true}, plain_event(1) + parts[0]);
+  const auto bytes = classic_header() + buffer({.has_more = true}, plain_event(1) + parts[0]);
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1}));
   ASSERT_EQ(found.problems.size(), 1U);
@@ -410,7 +410,7 @@ TEST_F(LmdClassic, FragmentAtTheEnd) {
 TEST_F(LmdClassic, MissingBuffers) {
   const auto two = fragments(plain_event(2), {20});
   const auto four = fragments(plain_event(4), {20});
-  const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + two[0]) +
+  const auto bytes = classic_header() + buffer({.number = 1, .has_more = true}, plain_event(1) + two[0]) +
                      buffer({.number = 5, .continues = true}, four[1] + plain_event(5));
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 5}));
@@ -423,7 +423,7 @@ TEST_F(LmdClassic, MissingBuffers) {
 
 TEST_F(LmdClassic, BuffersWithoutNumbers) {
   const auto parts = fragments(plain_event(2), {20});
-  const auto bytes = classic_header() + buffer({.number = 0, .goes_on = true}, plain_event(1) + parts[0]) +
+  const auto bytes = classic_header() + buffer({.number = 0, .has_more = true}, plain_event(1) + parts[0]) +
                      buffer({.number = 0, .continues = true}, parts[1]);
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
@@ -432,7 +432,7 @@ TEST_F(LmdClassic, BuffersWithoutNumbers) {
 
 TEST_F(LmdClassic, FlagsThatDisagree) {
   const auto parts = fragments(plain_event(2), {20});
-  const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + parts[0]) +
+  const auto bytes = classic_header() + buffer({.number = 1, .has_more = true}, plain_event(1) + parts[0]) +
                      buffer({.number = 2}, plain_event(3)) + buffer({.number = 3, .continues = true}, parts[1]);
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 3}));
@@ -465,7 +465,7 @@ TEST_F(LmdClassic, DamagedBufferHeader) {
 
 TEST_F(LmdClassic, CutAnywhere) {
   const auto parts = fragments(plain_event(2), {20});
-  const auto bytes = classic_header() + buffer({.number = 1, .goes_on = true}, plain_event(1) + parts[0]) +
+  const auto bytes = classic_header() + buffer({.number = 1, .has_more = true}, plain_event(1) + parts[0]) +
                      buffer({.number = 2, .continues = true}, parts[1] + plain_event(3));
   const auto one = 512 + 48 + plain_event(1).size();
   const auto two = 1024 + 48 + parts[1].size();

@@ -85,7 +85,7 @@ struct BufferFields {
   std::size_t used = 0;
   unsigned number = 1;
   bool continues = false;
-  bool goes_on = false;
+  bool has_more = false;
   unsigned type = 10;
   unsigned mark = 1;
 };
@@ -93,7 +93,7 @@ inline std::string buffer_header(const BufferFields& f) {
   const bool is_long = (f.size - 48) / 2 > 16360 || f.type == 100;
   Bytes bytes;
   bytes.u32((f.size - 48) / 2).u16(f.type).u16(1).u16(is_long ? 0 : static_cast<unsigned>(f.used / 2));
-  bytes.u8(f.continues ? 1 : 0).u8(f.goes_on ? 1 : 0).u32(f.number).u32(0).u32(0).u32(0).u32(0);
+  bytes.u8(f.continues ? 1 : 0).u8(f.has_more ? 1 : 0).u32(f.number).u32(0).u32(0).u32(0).u32(0);
   bytes.u32(f.mark).u32(0).u32(is_long ? f.used / 2 : 0).u32(0);
   return bytes.text();
 }

@@ -59,11 +59,11 @@ class NativePacker {
     body_ += piece;
     ++count_;
   }
-  void close(bool goes_on) {
+  void close(bool has_more) {
     const auto number = static_cast<unsigned>(buffers_.size() + 1);
-    const BufferFields fields{.size = size_, .number = number, .continues = continues_, .goes_on = goes_on};
+    const BufferFields fields{.size = size_, .number = number, .continues = continues_, .has_more = has_more};
     buffers_.push_back(with_count(buffer(fields, body_), count_));
-    continues_ = goes_on;
+    continues_ = has_more;
     body_.clear();
     count_ = 0;
   }

@@ -412,10 +412,10 @@ TEST(MbsReconnect, AServerThatComesLate) {
 
 TEST(MbsReconnect, SpanningEventsAreNotPutTogetherOverConnections) {
   const auto buffers = native_buffers(numbered_events(1, 60), 256);
-  std::size_t goes_on = 3;
-  while (buffers[goes_on][11] == 0) ++goes_on;  // the last event goes on in the next buffer
-  const auto first = handshake(256, 1, 1) + joined({buffers.begin(), buffers.begin() + goes_on + 1});
-  const auto second = handshake(256, 1, 1) + joined({buffers.begin() + goes_on + 1, buffers.end()});
+  std::size_t has_more = 3;
+  while (buffers[has_more][11] == 0) ++has_more;  // the last event goes on in the next buffer
+  const auto first = handshake(256, 1, 1) + joined({buffers.begin(), buffers.begin() + has_more + 1});
+  const auto second = handshake(256, 1, 1) + joined({buffers.begin() + has_more + 1, buffers.end()});
   const auto result = read_server({sends(first), sends(second)}, "", 0.3);
   EXPECT_EQ(result.numbers().size(), 59U);
   EXPECT_EQ(result.numbers().back(), 60U);

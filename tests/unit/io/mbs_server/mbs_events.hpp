@@ -85,7 +85,7 @@ inline std::vector<std::vector<std::byte>> read_events(std::span<const ReadBuffe
       open.insert(open.end(), piece.begin(), piece.end());
       rest = rest.subspan(size);
       first = false;
-      if (rest.empty() && buffer.header.goes_on != 0) break;
+      if (rest.empty() && buffer.header.has_more != 0) break;
       const auto dlen = static_cast<std::uint32_t>((open.size() - sizeof(LmdElement)) / 2);
       std::memcpy(open.data(), &dlen, sizeof dlen);
       events.push_back(std::exchange(open, {}));

@@ -73,7 +73,7 @@ TEST(MbsPacker, VariableBuffersAreAsLongAsWhatIsInThem) {
     EXPECT_EQ(header.element.dlen, header.used_long);
     EXPECT_EQ(groups[i]->bytes.size(), kLmdHeaderBytes + 2 * header.used_long);
     EXPECT_EQ(header.number, i + 1);
-    EXPECT_EQ(header.continues + header.goes_on, 0);
+    EXPECT_EQ(header.continues + header.has_more, 0);
   }
 }
 
@@ -98,7 +98,7 @@ TEST(MbsPacker, NativeEventsGoOnInTheNextBuffer) {
     EXPECT_TRUE(header.element.is(10, 1));
     EXPECT_EQ(header.element.dlen, (1024 - kLmdHeaderBytes) / 2);
     EXPECT_EQ(header.continues, before);
-    before = header.goes_on;
+    before = header.has_more;
   }
   EXPECT_EQ(buffers[0].header.last_dlen, 310U);  // the second event goes on
   EXPECT_EQ(buffers[0].header.elements, 2U);
@@ -114,7 +114,7 @@ TEST(MbsPacker, NoEventReachesOutOfANativeStream) {
     const auto buffers = read_buffers(group->bytes);
     EXPECT_LE(buffers.size(), 4U);
     EXPECT_EQ(buffers.front().header.continues, 0);
-    EXPECT_EQ(buffers.back().header.goes_on, 0);
+    EXPECT_EQ(buffers.back().header.has_more, 0);
     EXPECT_EQ(read_events(buffers).size(), group->events);
   }
   EXPECT_EQ(read_events(buffers_of(groups)), bytes_of(events));
@@ -137,7 +137,7 @@ TEST(MbsPacker, AFirstFragmentHoldsMoreThanAHeader) {
     const auto events = make_events({(976 - 28 - left) / 2, 50});
     const auto buffers = buffers_of(pack(kNative, events));
     EXPECT_EQ(read_events(buffers), bytes_of(events)) << left;
-    EXPECT_EQ(buffers[0].header.goes_on, left >= 24 ? 1 : 0) << left;
+    EXPECT_EQ(buffers[0].header.has_more, left >= 24 ? 1 : 0) << left;
   }
 }
 

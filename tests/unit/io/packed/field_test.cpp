@@ -139,7 +139,7 @@ TEST(PackedField, WrongDescriptionsAreNamed) {
         << text << ": " << complaint(text);
   }
   for (const auto* text : {"u8@8", "u16le@7", "u64be@1", "u8@18446744073709551615"}) {
-    EXPECT_NE(complaint(text).find("does not lie inside of a record of 8 bytes"), std::string::npos) << text;
+    EXPECT_NE(complaint(text).find("does not lie inside a record of 8 bytes"), std::string::npos) << text;
   }
   EXPECT_NE(complaint("u16le@0", 1).find("record of 1 bytes"), std::string::npos);
   for (const auto* text : {"u16le@0:5-4", "u16le@0:0-16", "u8@0:8-8", "u16le@0:18446744073709551615-0"}) {

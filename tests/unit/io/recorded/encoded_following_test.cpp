@@ -97,7 +97,7 @@ TEST(FollowingAStream, GivesTheSameBuffersStepByStep) {
       if (!end) break;
       EXPECT_GE(*end, from) << "epochs rise";
       from = *end;
-      live.forget(from);
+      live.release_before(from);
       ++steps;
     }
     EXPECT_EQ(steps, 50U) << "one step for each block";
@@ -156,7 +156,7 @@ TEST(FollowingAStream, DamageBelongsToAStepThatIsToCome) {
     for (const auto& damage : damage_of(live, {from, end.value_or(kNoEnd)})) lost += damage.n_hits;
     if (!end) break;
     from = *end;
-    live.forget(from);
+    live.release_before(from);
   }
   EXPECT_EQ(lost, 2U) << "each loss is seen once, in a step that was yet to come";
 }
@@ -225,7 +225,7 @@ TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
   for (std::optional<Epoch> end = 0; end; from = std::max(from, end.value_or(kNoEnd))) {
     end = live.read_on();
     for (const auto& damage : damage_of(live, {from, end.value_or(kNoEnd)})) lost += damage.n_hits;
-    if (end) live.forget(*end);
+    if (end) live.release_before(*end);
   }
   EXPECT_EQ(lost, 3U);
   EXPECT_EQ(live.counts().at("hits_dropped_late"), 3U);
@@ -248,7 +248,7 @@ TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
       if (header->first_epoch >= from) hits += header->n_hits;
       bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(header->stored_bytes()));
     }
-    if (end) patient.forget(*end);
+    if (end) patient.release_before(*end);
   }
   EXPECT_EQ(hits, 2U);
 }

@@ -89,7 +89,7 @@ TEST(EncodedLimits, NamesWhereTheNextBufferBegins) {
   EXPECT_EQ(stream->first_epoch(), 2U);
   EXPECT_EQ(stream->next_beginning(0), 2U);
   EXPECT_EQ(stream->next_beginning(3), 70U);
-  stream->forget(71);
+  stream->release_before(71);
   EXPECT_EQ(stream->next_beginning(71), kFar);
   EXPECT_EQ(stream->next_beginning(kFar + 1), std::nullopt);
   EXPECT_EQ(stream->end_epoch(), kFar + 1);

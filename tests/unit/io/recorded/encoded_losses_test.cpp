@@ -206,7 +206,7 @@ Sent send_all(EncodedStream& stream, const SliceGeometry& geometry, bool look_fi
       sent.lost_by_cause[static_cast<std::size_t>(cause)] += hits;
     }
     sent.slices.push_back(part);
-    if (forget) stream.forget(geometry.sent_epochs({slice.value + 1}).begin);
+    if (forget) stream.release_before(geometry.sent_epochs({slice.value + 1}).begin);
   }
 }
 
@@ -431,7 +431,7 @@ TEST(EncodedLosses, ForgettingTakesNothingThatIsStillWanted) {
   for (std::size_t i = 0; i < held.size(); ++i) {
     const Epoch at = i * kStep;
     const EpochRange oldest{at - std::min(at, kBehind), at - std::min(at, kBehind) + kStep};
-    stream->forget(oldest.begin);
+    stream->release_before(oldest.begin);
     stream->collect({at, at + kStep}, held[i]);
     if (at < kBehind) continue;
     const auto part = decoded(held[oldest.begin / kStep], stream->header());

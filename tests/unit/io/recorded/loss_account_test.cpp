@@ -235,11 +235,11 @@ TEST(LossAccount, GivesWhatTouchesTheEpochs) {
   EXPECT_EQ(collected(account, {9, 10}), (List{hole, point}));
   EXPECT_EQ(collected(account, {10, 12}), List{});
   EXPECT_EQ(collected(account, {10, 13}), List{last});
-  account.forget(9);
+  account.release_before(9);
   EXPECT_EQ(collected(account, {9, 13}), (List{hole, point, last}));
-  account.forget(10);
+  account.release_before(10);
   EXPECT_EQ(collected(account), (List{last}));
-  account.forget(kMost);
+  account.release_before(kMost);
   EXPECT_EQ(collected(account), List{});
 }
 

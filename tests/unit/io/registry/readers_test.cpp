@@ -450,7 +450,7 @@ TEST_F(Hdf5ReaderTest, RowsThatNobodyWroteAreRefused) {
   EXPECT_TRUE(complains(of("few"), "only 10 were ever written"));
   EXPECT_TRUE(complains(of("more"), "only 8 were ever written"));
   EXPECT_TRUE(complains(of("sparse"), "never written"));
-  EXPECT_TRUE(complains(of("pipe"), "which is not there or does not open")) << "and is not waited for";
+  EXPECT_TRUE(complains(of("pipe"), "which is missing or does not open")) << "and is not waited for";
 }
 
 TEST_F(Hdf5ReaderTest, LongColumnsAreReadBlockByBlock) {

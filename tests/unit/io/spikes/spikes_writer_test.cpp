@@ -132,7 +132,7 @@ TEST_F(SpikesWriterTest, NothingAtAll) {
 }
 
 TEST_F(SpikesWriterTest, WhatDoesNotFitIsRefused) {
-  EXPECT_NE(complaint(10, 99).find("channel 99 is not one of the 65536 from 100 on"), std::string::npos);
+  EXPECT_NE(complaint(10, 99).find("channel 99 is not among the 65536 channels from 100 on"), std::string::npos);
   EXPECT_NE(complaint(10, 65636).find("channel 65636"), std::string::npos);
   EXPECT_NE(complaint(9, 100).find("tick 9 comes after one at 10"), std::string::npos);
   EXPECT_EQ(complaint(10, 65635), "");

@@ -397,7 +397,7 @@ TEST(BoardStream, AStreamOfAnotherTimeBaseIsRefused) {
 TEST(BoardStream, APayloadThatTheRunDidNotBeginWithIsRefused) {
   Receiver to;
   BoardMaker board(3);
-  EXPECT_EQ(to.header.settle().payload, PayloadTable{});
+  EXPECT_EQ(to.header.fix().payload, PayloadTable{});
   StreamHeader other;
   other.payload = PayloadTable::uniform(1);
   to.take(board.header(other));

@@ -250,12 +250,12 @@ TEST(UdpFeed, OtherFamiliesAndWrongAddresses) {
   const auto taken = "127.0.0.1:" + std::to_string(port_for({1})->number());
   const auto first = port_for({1}, taken);
   expect_user_error([&] { port_for({1}, taken); }, "choose another port");
-  expect_user_error([] { port_for({1}, "192.0.2.1:0"); }, "give one of its own");
+  expect_user_error([] { port_for({1}, "192.0.2.1:0"); }, "use one of its own");
   for (const auto* wrong : {"", "7000x", "127.0.0.1", "::1:7000", "[]:7000", "1.2.3.4:65536", "a:b:7000", "host:"}) {
-    expect_user_error([&] { resolve_udp(wrong); }, "is no UDP address");
+    expect_user_error([&] { resolve_udp(wrong); }, "is not a UDP address");
   }
   // A label is no longer than 63, so that nobody needs to be asked.
-  expect_user_error([] { resolve_udp(std::string(70, 'x') + ":7000"); }, "is not known");
+  expect_user_error([] { resolve_udp(std::string(70, 'x') + ":7000"); }, "is unknown");
   EXPECT_EQ(resolve_udp("udp://:7000").text, "127.0.0.1:7000");
   EXPECT_EQ(resolve_udp("//[::1]:7").text, "[::1]:7");
 }

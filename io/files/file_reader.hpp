@@ -8,25 +8,25 @@
 
 namespace eventloom {
 
-/// Reads a file from front to back through a window in memory. The window is some 100 KiB wide, more
-/// only while more is asked for at once, so memory does not grow with the file.
+/// Reads a file from front to back through a buffer of some 100 KiB, which grows only while more is requested at once:
+/// memory does not grow with the file.
 ///
-/// What is appended to the file after it was opened is not read. Where the disk fails or the file has
-/// been cut since, it ends early: see failure().
-class FileWindow {
+/// Bytes appended after the file was opened are not read. Where the disk fails or the file has been truncated, it ends
+/// early: see failure().
+class FileReader {
  public:
   /// Throws UserError when `path` is not a regular file that can be opened.
-  explicit FileWindow(std::string path);
-  ~FileWindow();
-  FileWindow(const FileWindow&) = delete;
-  FileWindow& operator=(const FileWindow&) = delete;
+  explicit FileReader(std::string path);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes when it was opened.
+  /// Bytes, when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Of the front in the file, bytes.
+  /// Offset of the front in the file, bytes.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  /// Bytes of the file behind the front, as it was opened.
+  /// Bytes from the front to the end of the file as it was opened.
   [[nodiscard]] std::uint64_t left() const { return size_ - offset_; }
 
   /// The bytes at the front: at least `n`, often more; fewer only where the file ends. Valid until
@@ -48,7 +48,7 @@ class FileWindow {
   std::uint64_t size_ = 0;
   std::uint64_t offset_ = 0;
   std::vector<std::byte> buffer_;
-  std::size_t begin_ = 0;  ///< of what is unread in buffer_
+  std::size_t begin_ = 0;  ///< start of the unread bytes in buffer_
   std::size_t end_ = 0;
   std::string failure_;
 };

@@ -13,7 +13,7 @@
 
 namespace eventloom {
 
-/// A stored epoch buffer put together again; nothing in it has been checked.
+/// A reassembled stored epoch buffer; its contents are unchecked.
 struct WholeBuffer {
   std::uint64_t sequence = 0;
   std::vector<std::byte> bytes;
@@ -22,46 +22,46 @@ struct WholeBuffer {
 /// Epoch buffers that were given up.
 struct MissingBuffers {
   std::uint64_t n_buffers = 0;
-  std::optional<EpochBufferHeader> header;  ///< of the one buffer, when its beginning has come and is intact
+  std::optional<EpochBufferHeader> header;  ///< of the only buffer, when its beginning has come and is intact
 };
 
-/// All epoch buffers before a mark have been given.
+/// All epoch buffers before a mark have been returned.
 struct MarkReached {
   DatagramMark mark;
   bool end = false;
 };
 
-using WindowItem = std::variant<WholeBuffer, MissingBuffers, MarkReached>;
+using ReassembledItem = std::variant<WholeBuffer, MissingBuffers, MarkReached>;
 
-/// Brings the fragments of one session of a sender into order: put in as they come, taken out by rising
-/// sequence. What is missing is waited for as long as the memory allows and the caller wants.
-class FragmentWindow {
+/// Puts the fragments of one session of a sender in order: added as they arrive, returned by rising sequence number.
+/// Missing data are waited for as long as the memory allows and the caller wants.
+class ReassemblyBuffer {
  public:
-  /// Epoch buffers that may wait for one that is missing. Networks mend or lose within far less.
+  /// Epoch buffers that may wait for a missing one. Networks recover or lose within far less.
   static constexpr std::size_t kMostBuffers = 4096;
-  /// Bytes that may wait, with what it costs to keep them: twice the greatest epoch buffer and some, so that one
-  /// that misses a fragment does not keep the next from being put together.
+  /// Bytes that may wait, including overhead: twice the greatest epoch buffer and some, so that an incomplete one does
+  /// not keep the next from being reassembled.
   static constexpr std::size_t kMostBytes = std::size_t{kMaxSentBufferBytes} * 5 / 2;
-  /// For each fragment: its place in the map and in the heap. So that many small ones do not slip through.
+  /// Overhead of a fragment in map and heap, so that many small ones are bounded, too.
   static constexpr std::size_t kFragmentCost = 128;
 
-  enum class Verdict { taken, duplicate, contradiction };
-  /// A datagram of kind data. Contradiction: it does not fit the fragments that came before. Call next() until
-  /// it gives nothing after each.
-  Verdict put(const Datagram& datagram, std::int64_t now_ns);
-  /// A datagram of kind mark or end.
+  enum class Placement { taken, duplicate, contradiction };
+  /// Adds a datagram of kind data. Contradiction: it does not fit earlier fragments. Call next() until it returns
+  /// nothing after each.
+  Placement put(const Datagram& datagram, std::int64_t now_ns);
+  /// Adds a datagram of kind mark or end.
   void put_mark(const Datagram& datagram, std::int64_t now_ns);
 
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
-  /// The next in order. What is missing is given up when that was noticed at `noticed_by` or before, or when
-  /// too much waits behind it.
-  std::optional<WindowItem> next(std::int64_t noticed_by);
+  /// The next item in order. Missing data are given up when found missing at `noticed_by` or before, or when too much
+  /// waits for them.
+  std::optional<ReassembledItem> next(std::int64_t noticed_by);
 
-  /// Something waits: next() has more to give as time passes.
+  /// Something waits: next() may return more as time passes.
   [[nodiscard]] bool waiting() const { return !pending_.empty() || mark_; }
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
-  /// Fragments that came behind later ones.
+  /// Fragments that came after later ones.
   [[nodiscard]] std::uint64_t reordered() const { return reordered_; }
 
  private:
@@ -79,7 +79,7 @@ class FragmentWindow {
     MarkReached reached;
   };
 
-  static Verdict place(const Pending& pending, const Datagram& datagram);
+  static Placement place(const Pending& pending, const Datagram& datagram);
   static std::vector<std::byte> joined(Pending& pending);
   void note_order(const DatagramHeader& header);
   [[nodiscard]] bool over_full() const { return pending_.size() > kMostBuffers || held_bytes_ > kMostBytes; }

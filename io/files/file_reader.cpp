@@ -1,4 +1,4 @@
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,13 +15,13 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kWindowBytes = std::size_t{256} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 constexpr std::size_t kAlign = 8;
 
 }  // namespace
 
-FileWindow::FileWindow(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO would wait for its writer
+FileReader::FileReader(std::string path) : path_(std::move(path)) {
+  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO would block
   struct stat status {};
   const bool opened = file_ >= 0 && fstat(file_, &status) == 0;
   const std::string reason = opened ? "not a regular file" : std::strerror(errno);
@@ -33,18 +33,18 @@ FileWindow::FileWindow(std::string path) : path_(std::move(path)) {
   posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-FileWindow::~FileWindow() { ::close(file_); }
+FileReader::~FileReader() { ::close(file_); }
 
-std::span<const std::byte> FileWindow::front(std::size_t n) {
+std::span<const std::byte> FileReader::front(std::size_t n) {
   if (end_ - begin_ < n && end_ - begin_ < left()) fill(n);
   return std::span(buffer_).subspan(begin_, end_ - begin_);
 }
 
-/// Moves what is unread to the start of the buffer, at the offset's alignment, and reads on.
-void FileWindow::fill(std::size_t n) {
+/// Moves the unread bytes to the start of the buffer, keeping the alignment of the offset, and reads more.
+void FileReader::fill(std::size_t n) {
   const std::size_t unread = end_ - begin_;
   const auto start = static_cast<std::size_t>(offset_ % kAlign);
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(n, kWindowBytes), left()));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(n, kBufferBytes), left()));
   if (start + wanted > buffer_.size()) {
     std::vector<std::byte> larger(start + wanted);
     std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), unread,
@@ -59,13 +59,13 @@ void FileWindow::fill(std::size_t n) {
     const auto at = static_cast<off_t>(offset_ + (end_ - begin_));
     const ssize_t got = ::pread(file_, buffer_.data() + end_, wanted - (end_ - begin_), at);
     if (got > 0) end_ += static_cast<std::size_t>(got);
-    if (got == 0) failure_ = "the file has become shorter while it was read";
+    if (got == 0) failure_ = "the file became shorter while it was read";
     if (got < 0 && errno != EINTR) failure_ = std::strerror(errno);
   }
   if (!failure_.empty()) size_ = offset_ + (end_ - begin_);
 }
 
-void FileWindow::skip(std::uint64_t n) {
+void FileReader::skip(std::uint64_t n) {
   n = std::min(n, left());
   offset_ += n;
   if (n <= end_ - begin_) {
@@ -75,7 +75,7 @@ void FileWindow::skip(std::uint64_t n) {
   }
 }
 
-bool FileWindow::has_grown() const {
+bool FileReader::has_grown() const {
   struct stat status {};
   return failure_.empty() && fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) > size_;
 }

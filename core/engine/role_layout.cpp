@@ -1,4 +1,4 @@
-#include "core/engine/roles.hpp"
+#include "core/engine/role_layout.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "io/udp/fragment_window.hpp"
+#include "io/udp/reassembly_buffer.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -8,19 +8,19 @@ namespace eventloom {
 
 namespace {
 
-/// No sender gets so far; one past any sequence in use is a number too.
+/// No sender gets this far; one past any sequence number in use must be a number, too.
 constexpr std::uint64_t kMostSequence = std::uint64_t{1} << 63;
 
 }  // namespace
 
-FragmentWindow::Verdict FragmentWindow::put(const Datagram& datagram, std::int64_t now_ns) {
+ReassemblyBuffer::Placement ReassemblyBuffer::put(const Datagram& datagram, std::int64_t now_ns) {
   const auto& header = datagram.header;
-  if (header.sequence > kMostSequence) return Verdict::contradiction;
-  if (header.sequence < next_) return Verdict::duplicate;
+  if (header.sequence > kMostSequence) return Placement::contradiction;
+  if (header.sequence < next_) return Placement::duplicate;
   const auto found = pending_.find(header.sequence);
   if (found != pending_.end()) {
-    const auto verdict = place(found->second, datagram);
-    if (verdict != Verdict::taken) return verdict;
+    const auto placement = place(found->second, datagram);
+    if (placement != Placement::taken) return placement;
   }
   note_order(header);
   auto& pending = found != pending_.end() ? found->second : pending_[header.sequence];
@@ -30,24 +30,25 @@ FragmentWindow::Verdict FragmentWindow::put(const Datagram& datagram, std::int64
   pending.have += static_cast<std::uint32_t>(datagram.contents.size());
   pending.fragments.emplace(header.offset, std::vector(datagram.contents.begin(), datagram.contents.end()));
   held_bytes_ += datagram.contents.size() + kFragmentCost;
-  return Verdict::taken;
+  return Placement::taken;
 }
 
-FragmentWindow::Verdict FragmentWindow::place(const Pending& pending, const Datagram& datagram) {
+ReassemblyBuffer::Placement ReassemblyBuffer::place(const Pending& pending, const Datagram& datagram) {
   const auto& header = datagram.header;
-  if (header.buffer_bytes != pending.whole) return Verdict::contradiction;
+  if (header.buffer_bytes != pending.whole) return Placement::contradiction;
   const std::size_t end = header.offset + datagram.contents.size();
   const auto behind = pending.fragments.lower_bound(header.offset);
   if (behind != pending.fragments.end()) {
-    if (behind->first == header.offset && behind->second.size() == datagram.contents.size()) return Verdict::duplicate;
-    if (behind->first < end) return Verdict::contradiction;
+    if (behind->first == header.offset && behind->second.size() == datagram.contents.size())
+      return Placement::duplicate;
+    if (behind->first < end) return Placement::contradiction;
   }
-  if (behind == pending.fragments.begin()) return Verdict::taken;
+  if (behind == pending.fragments.begin()) return Placement::taken;
   const auto& [before, bytes] = *std::prev(behind);
-  return before + bytes.size() > header.offset ? Verdict::contradiction : Verdict::taken;
+  return before + bytes.size() > header.offset ? Placement::contradiction : Placement::taken;
 }
 
-void FragmentWindow::note_order(const DatagramHeader& header) {
+void ReassemblyBuffer::note_order(const DatagramHeader& header) {
   const auto place = std::pair(header.sequence, header.offset);
   if (place < std::pair(highest_sequence_, highest_offset_)) {
     ++reordered_;
@@ -57,7 +58,7 @@ void FragmentWindow::note_order(const DatagramHeader& header) {
   highest_offset_ = header.offset;
 }
 
-void FragmentWindow::put_mark(const Datagram& datagram, std::int64_t now_ns) {
+void ReassemblyBuffer::put_mark(const Datagram& datagram, std::int64_t now_ns) {
   const auto sequence = datagram.header.sequence;
   if (sequence < next_ || sequence > kMostSequence) return;
   PendingMark mark{sequence, now_ns, {mark_of(datagram), datagram.header.kind == DatagramKind::end}};
@@ -66,13 +67,13 @@ void FragmentWindow::put_mark(const Datagram& datagram, std::int64_t now_ns) {
       return std::tuple(m.reached.end, m.sequence, m.reached.mark.complete);
     };
     if (order(mark) <= order(*mark_)) return;
-    // The one that waits does so for something that is missing since then.
+    // The waiting mark waits for data missing since then.
     mark.noticed_ns = mark_->noticed_ns;
   }
   mark_ = mark;
 }
 
-std::optional<WindowItem> FragmentWindow::next(std::int64_t noticed_by) {
+std::optional<ReassembledItem> ReassemblyBuffer::next(std::int64_t noticed_by) {
   if (mark_ && mark_->sequence == next_) return std::exchange(mark_, std::nullopt)->reached;
   if (!waiting()) return std::nullopt;
   const auto first = pending_.begin();
@@ -83,20 +84,20 @@ std::optional<WindowItem> FragmentWindow::next(std::int64_t noticed_by) {
   return give_up();
 }
 
-/// When it showed that something at `next_` is missing: when something behind it had come. kAlways as long as nothing
-/// has: a sender may pause anywhere, in the middle of an epoch buffer, too.
-std::int64_t FragmentWindow::noticed_ns() const {
+/// When data at `next_` were found missing: when later data had come. kAlways while none have: a sender may pause
+/// anywhere, also in the middle of an epoch buffer.
+std::int64_t ReassemblyBuffer::noticed_ns() const {
   std::int64_t noticed = mark_ ? mark_->noticed_ns : kAlways;
   const auto first = pending_.begin();
   if (first == pending_.end()) return noticed;
   if (first->first != next_) return std::min(first->second.first_ns, noticed);
   const auto second = std::next(first);
   if (second != pending_.end()) noticed = std::min(second->second.first_ns, noticed);
-  // Of a buffer that is sent slowly the rest may well be to come.
+  // The rest of a slowly sent buffer may still come.
   return std::max(first->second.last_ns, noticed);
 }
 
-WholeBuffer FragmentWindow::take_whole() {
+WholeBuffer ReassemblyBuffer::take_whole() {
   const auto first = pending_.begin();
   WholeBuffer whole{next_++, {}};
   held_bytes_ -= first->second.have + first->second.fragments.size() * kFragmentCost;
@@ -105,7 +106,7 @@ WholeBuffer FragmentWindow::take_whole() {
   return whole;
 }
 
-std::vector<std::byte> FragmentWindow::joined(Pending& pending) {
+std::vector<std::byte> ReassemblyBuffer::joined(Pending& pending) {
   auto& fragments = pending.fragments;
   if (fragments.size() == 1) return std::move(fragments.begin()->second);
   std::vector<std::byte> bytes;
@@ -114,7 +115,7 @@ std::vector<std::byte> FragmentWindow::joined(Pending& pending) {
   return bytes;
 }
 
-MissingBuffers FragmentWindow::give_up() {
+MissingBuffers ReassemblyBuffer::give_up() {
   const auto first = pending_.begin();
   if (first != pending_.end() && first->first == next_) {
     MissingBuffers missing{1, std::nullopt};

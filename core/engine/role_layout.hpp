@@ -30,7 +30,7 @@ struct Roles {
   [[nodiscard]] std::vector<int> builder_ranks() const;
   /// Ranks with a source or a builder, rising.
   [[nodiscard]] std::vector<int> exchange_ranks() const;
-  /// Where claims are settled, when builders claim their slices.
+  /// Where claims are decided, when builders claim their slices.
   [[nodiscard]] int assigner_rank() const { return rank_of(SourceId{0}); }
   /// Builders write themselves when there are no filters.
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }

@@ -1,4 +1,4 @@
-#include "io/files/file_window.hpp"
+#include "io/files/file_reader.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -21,16 +21,16 @@
 namespace eventloom {
 namespace {
 
-/// More than several windows, and no multiple of anything.
+/// More than several buffers, and no multiple of anything.
 constexpr std::size_t kLong = 3'000'017;
 
 /// The byte that stands at `offset` in every file here.
 std::byte byte_at(std::uint64_t offset) { return std::byte(offset * 2654435761U >> 13 & 0xffU); }
 
-class FileWindows : public testing::Test {
+class FileReading : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("file_window_test." + std::to_string(getpid()));
+    folder_ = std::filesystem::temp_directory_path() / ("file_reader_test." + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
     path_ = (folder_ / "data").string();
   }
@@ -57,20 +57,20 @@ class FileWindows : public testing::Test {
   std::string path_;
 };
 
-TEST_F(FileWindows, GivesTheFileByteForByteHoweverItIsStepped) {
+TEST_F(FileReading, GivesTheFileByteForByteHoweverItIsStepped) {
   write(kLong);
   std::mt19937_64 random(1);
   const std::size_t wishes[] = {0, 1, 7, 8, 100, 4096, 100'000, 262'144, 262'145, 700'000};
   for (int round = 0; round < 8; ++round) {
-    FileWindow window(path_);
-    EXPECT_EQ(window.path(), path_);
+    FileReader file(path_);
+    EXPECT_EQ(file.path(), path_);
     std::uint64_t offset = 0;
-    while (window.left() > 0) {
-      ASSERT_EQ(window.offset(), offset);
-      ASSERT_EQ(window.size(), kLong);
-      ASSERT_EQ(window.left(), kLong - offset);
+    while (file.left() > 0) {
+      ASSERT_EQ(file.offset(), offset);
+      ASSERT_EQ(file.size(), kLong);
+      ASSERT_EQ(file.left(), kLong - offset);
       const std::size_t wish = wishes[random() % std::size(wishes)];
-      const auto front = window.front(wish);
+      const auto front = file.front(wish);
       ASSERT_GE(front.size(), std::min<std::uint64_t>(wish, kLong - offset));
       ASSERT_LE(front.size(), kLong - offset);
       if (!front.empty()) expect_aligned(front, offset);
@@ -78,162 +78,162 @@ TEST_F(FileWindows, GivesTheFileByteForByteHoweverItIsStepped) {
       expect_bytes(front.last(std::min<std::size_t>(front.size(), 2000)),
                    offset + front.size() - std::min<std::size_t>(front.size(), 2000));
       const std::uint64_t n = random() % 3 == 0 ? random() % 400'000 : random() % (front.size() + 1);
-      window.skip(n);
+      file.skip(n);
       offset = std::min<std::uint64_t>(offset + n, kLong);
     }
     EXPECT_EQ(offset, kLong);
-    EXPECT_TRUE(window.failure().empty());
-    EXPECT_TRUE(window.front(1).empty());
+    EXPECT_TRUE(file.failure().empty());
+    EXPECT_TRUE(file.front(1).empty());
   }
 }
 
-TEST_F(FileWindows, SpansAreAlignedAsTheOffsetIs) {
+TEST_F(FileReading, SpansAreAlignedAsTheOffsetIs) {
   write(kLong);
-  FileWindow window(path_);
+  FileReader file(path_);
   for (const std::uint64_t step : {0U, 1U, 2U, 3U, 262'141U, 4U, 5U, 600'003U, 7U, 300'000U, 13U}) {
-    window.skip(step);
+    file.skip(step);
     for (const std::size_t wish : {1U, 9U, 270'001U}) {
-      const auto front = window.front(wish);
-      expect_aligned(front, window.offset());
+      const auto front = file.front(wish);
+      expect_aligned(front, file.offset());
       ASSERT_GE(front.size(), wish);
-      expect_bytes(front.first(wish), window.offset());
+      expect_bytes(front.first(wish), file.offset());
     }
   }
 }
 
-TEST_F(FileWindows, ALargeRequestIsMetWhole) {
+TEST_F(FileReading, ALargeRequestIsMetWhole) {
   write(kLong);
-  FileWindow window(path_);
-  window.front(16);
-  window.skip(5);
-  const auto front = window.front(2'500'000);
+  FileReader file(path_);
+  file.front(16);
+  file.skip(5);
+  const auto front = file.front(2'500'000);
   ASSERT_GE(front.size(), 2'500'000U);
   expect_aligned(front, 5);
   expect_bytes(front, 5);
-  window.skip(2'400'000);
-  expect_bytes(window.front(500'000), 2'400'005);
-  EXPECT_EQ(window.front(std::numeric_limits<std::size_t>::max()).size(), kLong - 2'400'005);
-  EXPECT_TRUE(window.failure().empty());
+  file.skip(2'400'000);
+  expect_bytes(file.front(500'000), 2'400'005);
+  EXPECT_EQ(file.front(std::numeric_limits<std::size_t>::max()).size(), kLong - 2'400'005);
+  EXPECT_TRUE(file.failure().empty());
 }
 
-TEST_F(FileWindows, AWindowStaysNarrowWhileLittleIsAskedFor) {
+TEST_F(FileReading, AWindowStaysNarrowWhileLittleIsAskedFor) {
   write(kLong);
-  FileWindow window(path_);
-  while (window.left() > 0) {
-    EXPECT_LE(window.front(64).size(), 300U << 10);
-    window.skip(1000);
+  FileReader file(path_);
+  while (file.left() > 0) {
+    EXPECT_LE(file.front(64).size(), 300U << 10);
+    file.skip(1000);
   }
 }
 
-TEST_F(FileWindows, TheEndIsNoFailure) {
+TEST_F(FileReading, TheEndIsNoFailure) {
   write(100);
-  FileWindow window(path_);
-  EXPECT_EQ(window.front(40).size(), 100U);
-  EXPECT_EQ(window.front(1000).size(), 100U);
-  window.skip(90);
-  EXPECT_EQ(window.front(11).size(), 10U);
-  expect_bytes(window.front(11), 90);
-  EXPECT_TRUE(window.failure().empty());
-  EXPECT_FALSE(window.has_grown());
+  FileReader file(path_);
+  EXPECT_EQ(file.front(40).size(), 100U);
+  EXPECT_EQ(file.front(1000).size(), 100U);
+  file.skip(90);
+  EXPECT_EQ(file.front(11).size(), 10U);
+  expect_bytes(file.front(11), 90);
+  EXPECT_TRUE(file.failure().empty());
+  EXPECT_FALSE(file.has_grown());
 }
 
-TEST_F(FileWindows, SkippingBeyondTheEndStopsThere) {
+TEST_F(FileReading, SkippingBeyondTheEndStopsThere) {
   for (const std::uint64_t n : {std::uint64_t{101}, std::numeric_limits<std::uint64_t>::max()}) {
     for (const bool read_before : {false, true}) {
       write(100);
-      FileWindow window(path_);
-      window.skip(1);
-      if (read_before) window.front(10);
-      window.skip(n);
-      EXPECT_EQ(window.offset(), 100U);
-      EXPECT_EQ(window.left(), 0U);
-      EXPECT_TRUE(window.front(1).empty());
-      window.skip(1);
-      EXPECT_EQ(window.offset(), 100U);
-      EXPECT_TRUE(window.failure().empty());
+      FileReader file(path_);
+      file.skip(1);
+      if (read_before) file.front(10);
+      file.skip(n);
+      EXPECT_EQ(file.offset(), 100U);
+      EXPECT_EQ(file.left(), 0U);
+      EXPECT_TRUE(file.front(1).empty());
+      file.skip(1);
+      EXPECT_EQ(file.offset(), 100U);
+      EXPECT_TRUE(file.failure().empty());
     }
   }
 }
 
-TEST_F(FileWindows, AnEmptyFileHasNoBytes) {
+TEST_F(FileReading, AnEmptyFileHasNoBytes) {
   write(0);
-  FileWindow window(path_);
-  EXPECT_EQ(window.size(), 0U);
-  EXPECT_EQ(window.left(), 0U);
-  EXPECT_TRUE(window.front(8).empty());
-  window.skip(8);
-  EXPECT_EQ(window.offset(), 0U);
-  EXPECT_TRUE(window.failure().empty());
-  EXPECT_FALSE(window.has_grown());
+  FileReader file(path_);
+  EXPECT_EQ(file.size(), 0U);
+  EXPECT_EQ(file.left(), 0U);
+  EXPECT_TRUE(file.front(8).empty());
+  file.skip(8);
+  EXPECT_EQ(file.offset(), 0U);
+  EXPECT_TRUE(file.failure().empty());
+  EXPECT_FALSE(file.has_grown());
 }
 
-TEST_F(FileWindows, AFileThatIsCutEndsEarlyAndSaysWhy) {
+TEST_F(FileReading, AFileThatIsCutEndsEarlyAndSaysWhy) {
   write(kLong);
-  FileWindow window(path_);
-  window.front(1000);
-  window.skip(500);
+  FileReader file(path_);
+  file.front(1000);
+  file.skip(500);
   std::filesystem::resize_file(path_, 1'000'001);
-  const auto front = window.front(2'000'000);
+  const auto front = file.front(2'000'000);
   EXPECT_EQ(front.size(), 1'000'001U - 500);
   expect_bytes(front, 500);
-  EXPECT_NE(window.failure().find("shorter"), std::string::npos) << window.failure();
-  EXPECT_EQ(window.left(), 1'000'001U - 500);
-  EXPECT_FALSE(window.has_grown());
-  while (window.left() > 0) {
-    ASSERT_FALSE(window.front(64).empty());
-    expect_bytes(window.front(64).first(1), window.offset());
-    window.skip(4096);
+  EXPECT_NE(file.failure().find("shorter"), std::string::npos) << file.failure();
+  EXPECT_EQ(file.left(), 1'000'001U - 500);
+  EXPECT_FALSE(file.has_grown());
+  while (file.left() > 0) {
+    ASSERT_FALSE(file.front(64).empty());
+    expect_bytes(file.front(64).first(1), file.offset());
+    file.skip(4096);
   }
-  EXPECT_EQ(window.offset(), 1'000'001U);
-  EXPECT_TRUE(window.front(1).empty());
+  EXPECT_EQ(file.offset(), 1'000'001U);
+  EXPECT_TRUE(file.front(1).empty());
 }
 
-TEST_F(FileWindows, ACutBeforeTheFrontEndsTheFileThere) {
+TEST_F(FileReading, ACutBeforeTheFrontEndsTheFileThere) {
   write(kLong);
-  FileWindow window(path_);
-  window.skip(2'000'000);
+  FileReader file(path_);
+  file.skip(2'000'000);
   std::filesystem::resize_file(path_, 1000);
-  EXPECT_TRUE(window.front(64).empty());
-  EXPECT_FALSE(window.failure().empty());
-  EXPECT_EQ(window.left(), 0U);
-  EXPECT_EQ(window.offset(), 2'000'000U);
+  EXPECT_TRUE(file.front(64).empty());
+  EXPECT_FALSE(file.failure().empty());
+  EXPECT_EQ(file.left(), 0U);
+  EXPECT_EQ(file.offset(), 2'000'000U);
 }
 
-TEST_F(FileWindows, WhatWasReadBeforeACutIsStillGood) {
+TEST_F(FileReading, WhatWasReadBeforeACutIsStillGood) {
   write(100'000);
-  FileWindow window(path_);
-  ASSERT_EQ(window.front(1).size(), 100'000U);
+  FileReader file(path_);
+  ASSERT_EQ(file.front(1).size(), 100'000U);
   std::filesystem::resize_file(path_, 0);
-  window.skip(60'000);
-  expect_bytes(window.front(40'000), 60'000);
-  EXPECT_EQ(window.front(40'000).size(), 40'000U);
-  EXPECT_TRUE(window.failure().empty());
+  file.skip(60'000);
+  expect_bytes(file.front(40'000), 60'000);
+  EXPECT_EQ(file.front(40'000).size(), 40'000U);
+  EXPECT_TRUE(file.failure().empty());
 }
 
-TEST_F(FileWindows, WhatIsAppendedIsNotReadButSeen) {
+TEST_F(FileReading, WhatIsAppendedIsNotReadButSeen) {
   write(1000);
-  FileWindow window(path_);
-  EXPECT_FALSE(window.has_grown());
+  FileReader file(path_);
+  EXPECT_FALSE(file.has_grown());
   write(2000);
-  EXPECT_TRUE(window.has_grown());
-  EXPECT_EQ(window.size(), 1000U);
-  EXPECT_EQ(window.front(1500).size(), 1000U);
-  window.skip(1500);
-  EXPECT_EQ(window.offset(), 1000U);
-  EXPECT_TRUE(window.front(1).empty());
-  EXPECT_TRUE(window.failure().empty());
+  EXPECT_TRUE(file.has_grown());
+  EXPECT_EQ(file.size(), 1000U);
+  EXPECT_EQ(file.front(1500).size(), 1000U);
+  file.skip(1500);
+  EXPECT_EQ(file.offset(), 1000U);
+  EXPECT_TRUE(file.front(1).empty());
+  EXPECT_TRUE(file.failure().empty());
 }
 
 std::string refusal_of(const std::string& path) {
   try {
-    const FileWindow window(path);
+    const FileReader file(path);
   } catch (const UserError& e) {
     return e.what();
   }
   return "";
 }
 
-TEST_F(FileWindows, WhatIsNoFileIsRefusedWithItsName) {
+TEST_F(FileReading, WhatIsNoFileIsRefusedWithItsName) {
   const auto missing = refusal_of(path_);
   EXPECT_NE(missing.find(path_), std::string::npos);
   EXPECT_NE(missing.find("No such file"), std::string::npos) << missing;
@@ -243,7 +243,7 @@ TEST_F(FileWindows, WhatIsNoFileIsRefusedWithItsName) {
   EXPECT_NE(refusal_of("/dev/null").find("not a regular file"), std::string::npos);
 }
 
-TEST_F(FileWindows, ARefusedFileIsNotLeftOpen) {
+TEST_F(FileReading, ARefusedFileIsNotLeftOpen) {
   const int before = ::open("/dev/null", O_RDONLY);
   for (int i = 0; i < 10; ++i) refusal_of(folder_.string());
   const int after = ::open("/dev/null", O_RDONLY);
@@ -253,7 +253,7 @@ TEST_F(FileWindows, ARefusedFileIsNotLeftOpen) {
 }
 
 /// Without a writer an open FIFO would wait for ever.
-TEST_F(FileWindows, AFifoIsRefusedAtOnce) {
+TEST_F(FileReading, AFifoIsRefusedAtOnce) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   std::atomic<bool> done = false;
   std::string refusal;
