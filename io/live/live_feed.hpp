@@ -57,7 +57,7 @@ class LiveFeed {
 
   /// Places where the input was not as its format says that cost no known number of hits.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
-  /// By name, for the report. Datagrams, losses, duplicates, reconnects, ...
+  /// For the report.
   [[nodiscard]] virtual SourceCounts counts() const = 0;
 };
 

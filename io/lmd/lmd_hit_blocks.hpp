@@ -63,8 +63,8 @@ class LmdHitBlocks {
 
   /// Problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// By name, with what `found` has of the input.
-  [[nodiscard]] SourceCounts counts(const LmdCounts& found) const;
+  /// With what `found` has of the input.
+  [[nodiscard]] SourceCounts counts(const Counters& found) const;
   /// Events left out because they were there before begin_anew().
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
@@ -88,7 +88,7 @@ class LmdHitBlocks {
 
   LmdHitMaker hits_;
   bool folded_told_ = false;
-  LmdTriggers triggers_;
+  TriggerCounts triggers_;
   EventNumbers numbers_;         ///< where times are event numbers
   TimeSteps steps_;              ///< where they are stamps
   LmdRepeats repeats_;           ///< likewise
