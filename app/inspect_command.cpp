@@ -50,17 +50,13 @@ CommandLine inspect_command_line() {
   return line;
 }
 
-Json shown(const LedgerSummary& ledger) {
-  Json json = {{"slices", ledger.rows},
-               {"hits_in", ledger.sum.hits_in},
-               {"hits_in_events", ledger.sum.hits_in_events},
-               {"hits_outside", ledger.sum.hits_outside},
-               {"hits_rejected", ledger.sum.hits_rejected}};
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    json["hits_dropped_" + std::string(kDropCauseNames[i])] = ledger.sum.hits_dropped[i];
-  }
-  json["slices_with_missing_sources"] = ledger.rows_with_missing_sources;
-  json["balances"] = ledger.rows_unbalanced == 0;
+Json shown(const RunTotals& ledger) {
+  Json json;
+  ledger.counters.put_into(
+      json, {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
+  ledger.counters.put_into(json, Account::dropped);
+  json["slices_with_missing_sources"] = ledger[Metric::incomplete_slices];
+  json["balances"] = ledger[Metric::unbalanced_slices] == 0;
   return json;
 }
 

@@ -91,7 +91,7 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   manifest.definition = setup.run.events->text();
   manifest.overlap = setup.run.geometry.overlap;
   manifest.bin_ticks = histogram_ticks(setup.run);
-  manifest.anomalies = result.totals.anomalies;
+  manifest.anomalies = result.totals[Metric::anomalies];
   for (const auto& s : setup.sources) {
     manifest.sources.push_back(
         {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
@@ -171,7 +171,7 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   rank_run.work();
   RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  mine.peak_rss_bytes = peak_bytes();
+  mine.totals[Metric::peak_rss_bytes] = peak_bytes();
   if (ranks.rank() == 0) {
     mine.totals.add(resumption.totals);
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
@@ -179,8 +179,8 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   auto all = add_up(mine, ranks);
   all.live = setup.live;
   all.all_live = setup.all_live;
-  all.slices_before = resumption.totals.slices;
-  all.hits_before = resumption.totals.hits_in;
+  all.slices_before = resumption.totals[Metric::slices];
+  all.hits_before = resumption.totals[Metric::hits_in];
   return all;
 }
 
@@ -190,7 +190,7 @@ int tell_complete(const RunConfig& config, const Resumption& resumption) {
   std::cout << config.output << ": the run is complete, there is nothing to resume\n";
   RunResult result;
   result.totals = resumption.before.totals;
-  result.hits_read = result.totals.hits_in;
+  result.totals[Metric::hits_read] = result.totals[Metric::hits_in];
   return exit_code_of(result);
 }
 

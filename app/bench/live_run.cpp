@@ -258,10 +258,10 @@ class RankLive {
     return {{"count", {sum.made, sum.missed, sum.sent, sum.dropped, sum.late, sum.packets, sum.behind_ns}},
             {"packets", packets},
             {"slices", slices},
-            {"built", totals.hits_in - totals.dropped()},
+            {"built", totals[Metric::hits_in] - totals.dropped()},
             {"dead", totals.dropped()},
-            {"events", totals.events},
-            {"problems", problems_ + totals.unbalanced_slices},
+            {"events", totals[Metric::events]},
+            {"problems", problems_ + totals[Metric::unbalanced_slices]},
             {"clock_error_ns", clock_.precision_ns()}};
   }
 

@@ -178,14 +178,9 @@ class Point {
               {"verify_errors", errors},
               {"control_messages", last.control_messages},
               {"retransmits", last.retransmits},
-              {"late_transfers", last.late_transfers},
-              {"assignment_notes", last.assignment_notes},
-              {"exchange",
-               {{"messages", last.exchange.messages},
-                {"message_bytes", last.exchange.message_bytes},
-                {"cells", last.exchange.cells},
-                {"cell_bytes", last.exchange.cell_bytes},
-                {"notifications", last.exchange.notifications}}}};
+              {"late_transfers", last.sent[Metric::late_transfers]},
+              {"assignment_notes", last.assignment_notes}};
+    last.sent.put_into(json["exchange"], Account::exchange);
     if (!last.clocks.empty()) json["clocks"] = to_json(last.clocks);
     for (const auto build : traffic_.build_time) json["build_time_ns"].push_back(build.count());
     for (const auto& c : last.connections) json["connections"].push_back(describe(c));

@@ -109,7 +109,7 @@ class RankTraffic {
   void add_control() {
     ControlRole::Settings control;
     control.per_message = settings_.control;
-    control.sent = [this] { return source_ ? source_->count().exchange.messages : 0; };
+    control.sent = [this] { return source_ ? source_->counters()[Metric::messages] : 0; };
     control.all_sent = [this] { return !source_ || source_->done(); };
     control_ = std::make_unique<ControlRole>(std::move(control), communicator_);
   }
@@ -126,10 +126,6 @@ class RankTraffic {
       const auto& c = sink_->counts()[s];
       json["from"].push_back({s, c.messages, c.bytes, c.wrong_chunks, c.bytes_over_time});
     }
-    if (!source_) return json;
-    const auto count = source_->count();
-    const auto& e = count.exchange;
-    json["sent"] = {e.messages, e.message_bytes, e.cells, e.cell_bytes, e.notifications, count.late_transfers};
     return json;
   }
 
@@ -149,14 +145,10 @@ class RankTraffic {
       for (const auto& from : json.value("from", Json::array())) {
         result.connections.push_back({from[0], rank, {from[1], from[2], from[3], from[4]}});
       }
-      if (json.contains("sent")) {
-        const auto& s = json["sent"];
-        result.exchange.add({s[0], s[1], s[2], s[3], s[4]});
-        result.late_transfers += s[5].get<std::uint64_t>();
-      }
       ++rank;
     }
     for (const auto& [host, n] : of_host) result.retransmits += n;
+    for (const auto& sent : communicator_.all_gather(source_ ? source_->counters() : Counters())) result.sent.add(sent);
     return result;
   }
 

@@ -44,10 +44,9 @@ struct Connection {
 struct TrafficResult {
   double seconds = 0;  ///< from the common start to the last message of any rank
   std::vector<Connection> connections;
-  ExchangeCount exchange;
+  Counters sent;             ///< as SourceRole::counters()
   std::uint64_t slices = 0;  ///< received whole, by all builders
   std::vector<std::uint64_t> slices_of_builder;
-  std::uint64_t late_transfers = 0;
   std::vector<ClockQuality> clocks;    ///< where slots are kept by clocks: by rank, on rank 0
   std::uint64_t assignment_notes = 0;  ///< where builders claim: sent by the assigner
   std::uint64_t control_messages = 0;  ///< reports and broadcasts

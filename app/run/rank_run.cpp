@@ -105,10 +105,8 @@ RunResult RankRun::close() {
   if (latency_) result.latency = latency_->histogram();
   if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
   if (sources != nullptr) {
-    result.sent = sources->count();
-    result.hits_read = sources->hits_read();
+    result.totals.counters.add(sources->counters());
     result.input_cut = sources->cut_off_recorded();
-    result.totals.anomalies = sources->anomalies();
     sources->add_counts(result.sources);
   }
   return result;

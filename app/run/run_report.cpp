@@ -1,11 +1,14 @@
 #include "app/run/run_report.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <string_view>
 
 #include "app/clock_json.hpp"
 #include "app/report_file.hpp"
@@ -21,62 +24,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const SourceCount& sent) {
-  const auto& e = sent.exchange;
-  return {{"messages", e.messages},     {"message_bytes", e.message_bytes}, {"cells", e.cells},
-          {"cell_bytes", e.cell_bytes}, {"notifications", e.notifications}, {"late_transfers", sent.late_transfers}};
-}
-
-SourceCount sent_from_json(const Json& json) {
-  SourceCount sent;
-  sent.exchange = {json.at("messages"), json.at("message_bytes"), json.at("cells"), json.at("cell_bytes"),
-                   json.at("notifications")};
-  sent.late_transfers = json.at("late_transfers");
-  return sent;
-}
-
-Json to_json(const RunResult& result) {
-  Json parts = Json::array();
-  for (const auto& part : result.parts) parts.push_back(to_json(part));
-  Json counts = Json::object();
-  for (const auto& [source, values] : result.sources) counts[std::to_string(source)] = values;
-  return {{"sorted", to_text(result.sorted_files, result.sorted_damage)},
-          {"totals", to_json(result.totals)},
-          {"hits_read", result.hits_read},
-          {"sent", to_json(result.sent)},
-          {"counts", counts},
-          {"parts", parts},
-          {"unfinished", result.unfinished},
-          {"input_cut", result.input_cut},
-          {"latency", result.latency.to_text()},
-          {"seconds", result.seconds},
-          {"peak_rss_bytes", result.peak_rss_bytes}};
-}
-
-/// What went wrong is told apart from what is only counted.
-constexpr std::array<std::string_view, 20> kTroubles = {
-    "missing_numbers", "duplicate_numbers",        "repeated_incomplete", "out_of_step",  "untimed_events",
-    "events_lacking",  "hits_dropped_lost",        "hits_dropped_late",   "lost_buffers", "hits_dropped_congested",
-    "dead_time_ns",    "hits_dropped_corrupt",     "kernel_drops",        "malformed",    "reconnects",
-    "epochs_given_up", "hits_dropped_out_of_step", "after_end",           "eras",         "era_offset"};
-
-/// The counts of a source, and in how many events it is missing.
+/// The counts of a source, what the builders found unfit of it, and in how many events it is missing.
 SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
   const auto found = result.sources.find(source);
   auto counts = found == result.sources.end() ? SourceCounts{} : found->second;
   const auto losses = result.totals.source_losses.find(source);
   for (std::size_t i = 0; losses != result.totals.source_losses.end() && i < kDropCauses; ++i) {
-    if (losses->second[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] += losses->second[i];
+    counts.counters[source_dropped_hits(static_cast<DropCause>(i))] += losses->second[i];
   }
   const auto& lacking = result.totals.events_lacking;
-  if (source + 1 < lacking.size()) counts["events_lacking"] = lacking[source];
+  if (source + 1 < lacking.size()) counts.counters.keep({{Metric::events_lacking, lacking[source]}});
   return counts;
 }
 
 Json per_source(const RunSetup& setup, const RunResult& result) {
   Json list = Json::array();
   for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
-    list.push_back({{"source", s}, {"name", setup.sources[s].name}, {"counts", counts_of(result, s)}});
+    list.push_back({{"source", s}, {"name", setup.sources[s].name}, {"counts", counts_of(result, s).by_name()}});
   }
   return list;
 }
@@ -90,11 +54,13 @@ void tell_truncated(const RunSetup& setup, std::uint64_t events) {
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
   for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
-    std::string text;
-    for (const auto& [name, n] : counts_of(result, s)) {
-      if (n == 0 || std::ranges::find(kTroubles, name) == kTroubles.end()) continue;
-      text += (text.empty() ? "" : ", ") + name + " " + std::to_string(n);
+    const auto counts = counts_of(result, s).counters;
+    std::map<std::string_view, std::uint64_t> troubles;
+    for (const auto& metric : metrics_of(Account::source)) {
+      if (metric.trouble && counts[metric.metric] != 0) troubles[metric.name] = counts[metric.metric];
     }
+    std::string text;
+    for (const auto& [name, n] : troubles) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n);
     if (!text.empty()) out << "source " << s << " (" << setup.sources[s].name << "): " << text << '\n';
   }
 }
@@ -117,13 +83,13 @@ void print_count(std::ostream& out, const char* what, std::uint64_t n) {
 
 void print_ledger(std::ostream& out, const RunTotals& t) {
   out << "ledger\n";
-  print_count(out, "hits in", t.hits_in);
-  print_count(out, "= in events", t.hits_in_events);
-  print_count(out, "+ outside events", t.hits_outside);
-  print_count(out, "+ rejected by filter", t.hits_rejected);
+  print_count(out, "hits in", t[Metric::hits_in]);
+  print_count(out, "= in events", t[Metric::hits_in_events]);
+  print_count(out, "+ outside events", t[Metric::hits_outside]);
+  print_count(out, "+ rejected by filter", t[Metric::hits_rejected]);
   for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (t.hits_dropped[i] == 0) continue;
-    print_count(out, ("+ dropped, " + std::string(kDropCauseNames[i])).c_str(), t.hits_dropped[i]);
+    const auto hits = t[dropped_hits(static_cast<DropCause>(i))];
+    if (hits != 0) print_count(out, ("+ dropped, " + std::string(kDropCauseNames[i])).c_str(), hits);
   }
   if (t.dropped() == 0) print_count(out, "+ dropped", 0);
 }
@@ -132,8 +98,8 @@ void print_slots(std::ostream& out, const RunResult& result) {
   const auto worst = std::ranges::max(result.clocks, {}, &ClockQuality::precision_ns);
   char line[160];
   std::snprintf(line, sizeof line, "slots kept by clocks that agree within %.1f us; %llu of %llu transfers late\n",
-                worst.precision_ns / 1e3, static_cast<unsigned long long>(result.sent.late_transfers),
-                static_cast<unsigned long long>(result.sent.exchange.messages));
+                worst.precision_ns / 1e3, static_cast<unsigned long long>(result.totals[Metric::late_transfers]),
+                static_cast<unsigned long long>(result.totals[Metric::messages]));
   out << line;
 }
 
@@ -144,26 +110,53 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
   out << line;
 }
 
+RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
+  RunTotals all;
+  for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
+  const nlohmann::json by_source = {mine.events_lacking, mine.source_losses};
+  for (const auto& json : all_gather_json(ranks, by_source)) all.add(RunTotals{{}, json.at(0), json.at(1)});
+  return all;
+}
+
+using CountsBySource = std::map<std::uint32_t, SourceCounts>;
+
+CountsBySource add_up(const CountsBySource& mine, const Collective& ranks) {
+  struct Entry {
+    std::uint32_t source = 0;
+    SourceCounts counts;
+  };
+  std::vector<Entry> list;
+  for (const auto& [source, counts] : mine) list.push_back({source, counts});
+  CountsBySource all;
+  for (const auto& theirs : ranks.all_gather(list)) {
+    for (const auto& [source, counts] : theirs) all[source].add(counts);
+  }
+  return all;
+}
+
+Json to_json(const std::vector<PartInfo>& parts) {
+  Json list = Json::array();
+  for (const auto& part : parts) list.push_back(to_json(part));
+  return list;
+}
+
 }  // namespace
 
 RunResult add_up(const RunResult& mine, const Collective& ranks) {
   RunResult all;
   all.clocks = mine.clocks;
-  for (const auto& json : all_gather_json(ranks, to_json(mine))) {
-    all.totals.add(totals_from_json(json.at("totals")));
-    all.hits_read += json.at("hits_read").get<std::uint64_t>();
-    all.sent.add(sent_from_json(json.at("sent")));
-    for (const auto& [source, values] : json.at("counts").items()) {
-      auto& counts = all.sources[static_cast<std::uint32_t>(std::stoul(source))];
-      for (const auto& [name, n] : values.items()) counts[name] += n.get<std::uint64_t>();
-    }
+  all.totals = add_up(mine.totals, ranks);
+  all.sources = add_up(mine.sources, ranks);
+  all.input_cut = ranks.any(mine.input_cut);
+  all.unfinished = ranks.any(mine.unfinished);
+  all.seconds = ranks.max(mine.seconds);
+  const Json lists = {{"sorted", to_text(mine.sorted_files, mine.sorted_damage)},
+                      {"latency", mine.latency.to_text()},
+                      {"parts", to_json(mine.parts)}};
+  for (const auto& json : all_gather_json(ranks, lists)) {
     add_from_text(json.at("sorted"), all.sorted_files, all.sorted_damage);
-    for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
-    all.input_cut = all.input_cut || json.at("input_cut").get<bool>();
     all.latency.add(LatencyHistogram::from_text(json.at("latency")));
-    all.unfinished = all.unfinished || json.at("unfinished").get<bool>();
-    all.seconds = std::max(all.seconds, json.at("seconds").get<double>());
-    all.peak_rss_bytes = std::max(all.peak_rss_bytes, json.at("peak_rss_bytes").get<std::uint64_t>());
+    for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }
   std::ranges::sort(all.parts, {}, [](const PartInfo& p) { return std::pair(p.writer, p.segment); });
   return all;
@@ -173,11 +166,11 @@ namespace {
 
 /// Hits that the builders had of those that the sources have read; nothing where sources have read others, too.
 std::optional<std::uint64_t> built_of_read(const RunResult& result) {
-  if (!result.live) return result.totals.hits_in;
+  if (!result.live) return result.totals[Metric::hits_in];
   // Live sources do not send again what an earlier run has built; recordings are read from their beginning.
   const bool mixed = !result.all_live && result.hits_before != 0;
   if (result.input_cut || mixed) return std::nullopt;
-  return result.totals.hits_in - result.hits_before;
+  return result.totals[Metric::hits_in] - result.hits_before;
 }
 
 }  // namespace
@@ -188,22 +181,23 @@ std::vector<std::string> imbalances(const RunResult& result) {
   const auto expect = [&](std::uint64_t a, std::uint64_t b, const char* what) {
     if (a != b) wrong.push_back(std::string(what) + ": " + std::to_string(a) + " and " + std::to_string(b));
   };
-  expect(t.unbalanced_slices, 0, "slices whose account does not balance, and none expected");
-  expect(t.hits_in, t.hits_in_events + t.hits_outside + t.hits_rejected + t.dropped(), "hits in and accounted for");
+  expect(t[Metric::unbalanced_slices], 0, "slices whose account does not balance, and none expected");
+  expect(t[Metric::hits_in],
+         t[Metric::hits_in_events] + t[Metric::hits_outside] + t[Metric::hits_rejected] + t.dropped(),
+         "hits in and accounted for");
   // Where a run was cut off, events have hits in slices that are still to come.
   if (result.unfinished) return wrong;
   if (const auto built = built_of_read(result)) {
-    expect(*built, result.hits_read, "hits that the builders had and that the sources read");
+    expect(*built, t[Metric::hits_read], "hits that the builders had and that the sources read");
   }
-  expect(t.hits_in_events, t.hits_written, "hits in events by the slices' accounts and by the events written");
+  expect(t[Metric::hits_in_events], t[Metric::hits_written],
+         "hits in events by the slices' accounts and by the events written");
   return wrong;
 }
 
 int exit_code_of(const RunResult& result) {
   if (result.unfinished) return kExitStopped;
-  const auto& t = result.totals;
-  const bool loss = t.dropped() != 0 || t.events_truncated != 0 || t.events_incomplete != 0 ||
-                    t.incomplete_slices != 0 || t.anomalies != 0 || !imbalances(result).empty();
+  const bool loss = result.totals.counters.any_trouble() || !imbalances(result).empty();
   return loss ? kExitLosses : kExitOk;
 }
 
@@ -220,45 +214,47 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   std::snprintf(
       line, sizeof line,
       "%llu events with %llu hits in %llu slices from %zu sources, by %u builders and %u filters on %d ranks\n",
-      static_cast<unsigned long long>(t.events), static_cast<unsigned long long>(t.hits_written),
-      static_cast<unsigned long long>(t.slices), setup.sources.size(), setup.roles.builders, setup.roles.filters,
-      setup.roles.ranks);
+      static_cast<unsigned long long>(t[Metric::events]), static_cast<unsigned long long>(t[Metric::hits_written]),
+      static_cast<unsigned long long>(t[Metric::slices]), setup.sources.size(), setup.roles.builders,
+      setup.roles.filters, setup.roles.ranks);
   out << line;
   print_ledger(out, t);
-  if (t.events_truncated != 0) print_count(out, "events truncated", t.events_truncated);
-  if (t.events_incomplete != 0) print_count(out, "events incomplete", t.events_incomplete);
-  if (t.anomalies != 0) print_count(out, "other input damage", t.anomalies);
+  if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
+  if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
+  if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
   print_troubles(out, setup, result);
-  if (t.events_truncated != 0 && !result.unfinished) tell_truncated(setup, t.events_truncated);
+  if (t[Metric::events_truncated] != 0 && !result.unfinished) tell_truncated(setup, t[Metric::events_truncated]);
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   std::snprintf(line, sizeof line,
                 "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
-                result.seconds, million_per_second(t.hits_in - result.hits_before, result.seconds),
+                result.seconds, million_per_second(t[Metric::hits_in] - result.hits_before, result.seconds),
                 static_cast<double>(bytes_of(result.parts)) / 1e6, result.parts.size(),
-                static_cast<double>(result.peak_rss_bytes) / 1e6);
+                static_cast<double>(t[Metric::peak_rss_bytes]) / 1e6);
   out << line << "output: " << config.output << '\n';
 }
 
 void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
                        const ExchangeBackend& backend) {
+  const auto& t = result.totals;
   Json json{{"format", kRunReport}};
-  json.update(to_json(result));
+  json["totals"] = to_json(t);
+  t.counters.put_into(json, {Metric::hits_read});
+  t.counters.put_into(json["sent"], Account::exchange);
+  t.counters.put_into(json["sent"], {Metric::late_transfers});
+  json["parts"] = to_json(result.parts);
+  json["unfinished"] = result.unfinished;
+  if (result.latency.count() != 0) json["latency"] = result.latency.to_json();
+  json["seconds"] = result.seconds;
+  t.counters.put_into(json, {Metric::peak_rss_bytes});
   json["balanced"] = imbalances(result).empty();
   json["exit_code"] = exit_code_of(result);
-  json["hits_per_second"] = 1e6 * million_per_second(result.totals.hits_in - result.hits_before, result.seconds);
+  json["hits_per_second"] =
+      1e6 * million_per_second(result.totals[Metric::hits_in] - result.hits_before, result.seconds);
   json["slices_before"] = result.slices_before;
   json["output"] = config.output;
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
-  json.erase("input_cut");
-  if (result.latency.count() == 0) {
-    json.erase("latency");
-  } else {
-    json["latency"] = result.latency.to_json();
-  }
-  json.erase("counts");
-  json.erase("sorted");
   json["per_source"] = per_source(setup, result);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;

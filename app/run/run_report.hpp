@@ -22,23 +22,20 @@ namespace eventloom {
 /// What one rank, or the whole run, has to say at the end.
 struct RunResult {
   RunTotals totals;
-  std::uint64_t hits_read = 0;  ///< by the sources' own count
   /// What each source counts, by number.
   std::map<std::uint32_t, SourceCounts> sources;
-  SourceCount sent;                  ///< by the sources
   bool input_cut = false;            ///< a run on live input was ended before a recorded source had been read
   LatencyHistogram latency;          ///< from the first hit of an event until it is built; empty where it is not known
   std::vector<ClockQuality> clocks;  ///< by rank, where slots are kept by clocks; on rank 0
   std::vector<PartInfo> parts;
   std::vector<SortedFile> sorted_files;  ///< of --save-sorted
   std::vector<Damage> sorted_damage;
-  std::uint64_t slices_before = 0;   ///< of a resumed run: finished before; in the totals, too
-  std::uint64_t hits_before = 0;     ///< those that came in with them
-  bool live = false;                 ///< any source is
-  bool all_live = false;             ///< all sources are
-  bool unfinished = false;           ///< stopped in good order before everything was built
-  double seconds = 0;                ///< wall time of event building, output included
-  std::uint64_t peak_rss_bytes = 0;  ///< of a rank; of the run: the largest
+  std::uint64_t slices_before = 0;  ///< of a resumed run: finished before; in the totals, too
+  std::uint64_t hits_before = 0;    ///< those that came in with them
+  bool live = false;                ///< any source is
+  bool all_live = false;            ///< all sources are
+  bool unfinished = false;          ///< stopped in good order before everything was built
+  double seconds = 0;               ///< wall time of event building, output included
 };
 
 /// Collective: the results of all ranks added up, on every rank.

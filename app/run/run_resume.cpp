@@ -200,7 +200,7 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, 
     resumption.parts.push_back(std::move(part.info));
   }
   spdlog::info("resuming '{}': {} slices in {} parts are finished, all before slice {}", config.output,
-               resumption.totals.slices, resumption.parts.size(), resumption.finished.frontier().value);
+               resumption.totals[Metric::slices], resumption.parts.size(), resumption.finished.frontier().value);
   return resumption;
 }
 

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/dataflow/source_counts.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/stream_file.hpp"
@@ -34,9 +34,6 @@ struct InputFile {
   /// of every buffer.
   std::uint32_t crc32c = 0;
 };
-
-/// Counts of a source other than hits, by name: events, missing numbers, skipped elements, ...
-using SourceCounts = std::map<std::string, std::uint64_t>;
 
 /// One stream of epoch buffers. Used by one thread; does not communicate. Errors that end the stream throw UserError
 /// with file and place.

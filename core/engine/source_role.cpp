@@ -17,11 +17,6 @@ constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
 
 }  // namespace
 
-void SourceCount::add(const SourceCount& other) {
-  exchange.add(other.exchange);
-  late_transfers += other.late_transfers;
-}
-
 SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
                        std::vector<Outbox> outboxes)
     : settings_(std::move(settings)),
@@ -247,7 +242,7 @@ void SourceRole::start_message(Stream& stream, BuilderId builder) {
 
 void SourceRole::count_transfer(const Stream& stream, SliceId slice) {
   const auto slot = static_cast<std::int64_t>(scheduler_.slot_ns());
-  if (slot != 0 && since_start_ > slot_begin(stream, slice) + slot) ++count_.late_transfers;
+  if (slot != 0 && since_start_ > slot_begin(stream, slice) + slot) ++late_transfers_;
 }
 
 /// Slices after the last data are still sent as far as that data is the margin before them.
@@ -333,28 +328,19 @@ void SourceRole::flush() {
   for (auto& outbox : outboxes_) outbox.flush();
 }
 
-SourceCount SourceRole::count() const {
-  SourceCount count = count_;
-  for (const auto& outbox : outboxes_) count.exchange.add(outbox.count());
-  return count;
-}
-
-std::uint64_t SourceRole::hits_read() const {
-  std::uint64_t sum = 0;
-  for (const auto& stream : streams_) sum += stream.source.stream->hits_read();
-  return sum;
-}
-
-std::uint64_t SourceRole::anomalies() const {
-  std::uint64_t sum = 0;
-  for (const auto& stream : streams_) sum += stream.source.stream->anomalies();
-  return sum;
+Counters SourceRole::counters() const {
+  Counters all;
+  for (const auto& outbox : outboxes_) all.add(outbox.counters());
+  all[Metric::late_transfers] = late_transfers_;
+  for (const auto& stream : streams_) {
+    all[Metric::hits_read] += stream.source.stream->hits_read();
+    all[Metric::anomalies] += stream.source.stream->anomalies();
+  }
+  return all;
 }
 
 void SourceRole::add_counts(std::map<std::uint32_t, SourceCounts>& counts) const {
-  for (const auto& stream : streams_) {
-    for (const auto& [name, n] : stream.source.stream->counts()) counts[stream.source.id.value][name] += n;
-  }
+  for (const auto& stream : streams_) counts[stream.source.id.value].add(stream.source.stream->counts());
 }
 
 std::uint64_t SourceRole::slices_sent() const {

@@ -36,14 +36,6 @@ struct SourceRoleSettings {
   std::vector<std::uint8_t> served;
 };
 
-/// What the sources of a rank, or of a run, have done in time and in bytes.
-struct SourceCount {
-  ExchangeCount exchange;
-  std::uint64_t late_transfers = 0;  ///< begun more than a slot after their start
-
-  void add(const SourceCount& other);
-};
-
 /// Brings in the data of the sources of one rank: asks the scheduler whom to serve and hands epoch
 /// buffers to the outboxes, one per builder, which all sources of the rank share.
 class SourceRole final : public Role {
@@ -78,9 +70,8 @@ class SourceRole final : public Role {
   [[nodiscard]] const LiveInputs& live() const { return live_; }
   [[nodiscard]] LiveInputs& live() { return live_; }
 
-  [[nodiscard]] SourceCount count() const;
-  [[nodiscard]] std::uint64_t hits_read() const;
-  [[nodiscard]] std::uint64_t anomalies() const;
+  /// What the sources here have done together: what was sent, late transfers, hits read, anomalies.
+  [[nodiscard]] Counters counters() const;
   /// Adds what each source here counts, by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
   /// Slices that every builder has been sent by every source here, from the first on; and how many
@@ -155,7 +146,7 @@ class SourceRole final : public Role {
   double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
   std::int64_t since_start_ = 0;  ///< slots: time now
   std::uint64_t bytes_begun_ = 0;
-  SourceCount count_;
+  std::uint64_t late_transfers_ = 0;
   Message message_;
 };
 

@@ -33,14 +33,6 @@ void require_transferable(std::uint64_t bytes) {
 
 }  // namespace
 
-void ExchangeCount::add(const ExchangeCount& other) {
-  messages += other.messages;
-  message_bytes += other.message_bytes;
-  cells += other.cells;
-  cell_bytes += other.cell_bytes;
-  notifications += other.notifications;
-}
-
 Outbox::Outbox(RingProducer ring, BodyCrc body_crc) : ring_(std::move(ring)), body_crc_(body_crc) {}
 
 bool Outbox::accepts(SliceId slice) {
@@ -65,8 +57,8 @@ void Outbox::start(const Message& message) {
   next.header.has_more = message.has_more ? 1 : 0;
   next.header.n_damage = message.n_damage;
   require_transferable(next.header.total_bytes);
-  ++count_.messages;
-  count_.message_bytes += next.header.total_bytes;
+  ++counters_[Metric::messages];
+  counters_[Metric::message_bytes] += next.header.total_bytes;
 }
 
 void Outbox::start_end(std::uint32_t origin, SliceId end, std::span<const Damage> damage) {
@@ -203,14 +195,14 @@ void Outbox::close_cell() {
     end = headers + static_cast<std::uint32_t>(open_->headers.size());
   }
   ring_.commit(end, n_chunks_, first_header_);
-  ++count_.cells;
-  count_.cell_bytes += end;
+  ++counters_[Metric::cells];
+  counters_[Metric::cell_bytes] += end;
 }
 
 void Outbox::publish() {
   if (ring_.has_open_cell()) close_cell();
   if (!ring_.publish()) return;
-  ++count_.notifications;
+  ++counters_[Metric::notifications];
   n_staged_ = 0;
 }
 

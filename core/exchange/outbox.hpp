@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ring/ring_producer.hpp"
+#include "core/runtime/metrics.hpp"
 #include "formats/event.hpp"
 #include "formats/ids.hpp"
 #include "formats/slice_range.hpp"
@@ -23,17 +24,6 @@ struct Message {
   /// The body, in order: read where it lies, no copy up to the put for large ones. Must stay
   /// unchanged until the outbox is free() again and publish() has returned.
   std::vector<std::span<const std::byte>> body;
-};
-
-/// What an outbox has moved so far.
-struct ExchangeCount {
-  std::uint64_t messages = 0;       ///< ends and gaps not counted
-  std::uint64_t message_bytes = 0;  ///< of their bodies
-  std::uint64_t cells = 0;
-  std::uint64_t cell_bytes = 0;     ///< with headers and padding
-  std::uint64_t notifications = 0;  ///< each: a flush, and one or two puts of descriptors
-
-  void add(const ExchangeCount& other);
 };
 
 /// How many cells of copies an outbox keeps at most: 1 MiB of them, for then it publishes.
@@ -70,7 +60,8 @@ class Outbox {
   void publish();
   void flush();
 
-  [[nodiscard]] const ExchangeCount& count() const { return count_; }
+  /// Those of Account::exchange: what has been moved so far.
+  [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
   struct UnderWay {
@@ -111,7 +102,7 @@ class Outbox {
   std::uint32_t n_chunks_ = 0;                     ///< in the open cell
   std::uint32_t used_ = 0;                         ///< bytes of the open cell that are reserved
   std::uint32_t staged_from_ = 0;                  ///< start of the staged bytes not yet put
-  ExchangeCount count_;
+  Counters counters_;
 };
 
 }  // namespace eventloom

@@ -228,14 +228,6 @@ void EpochsSource::tell(std::uint64_t offset, const std::string& text) {
   problems_.push_back({offset, text});
 }
 
-SourceCounts EpochsSource::counts() const {
-  SourceCounts counts;
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (lost_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] = lost_[i];
-  }
-  return counts;
-}
-
 std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
   std::optional<Epoch> next;
   const auto damage = std::ranges::lower_bound(damage_, from, {}, &Damage::first_epoch);

@@ -41,7 +41,7 @@ class EpochsSource final : public Source {
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
-  [[nodiscard]] SourceCounts counts() const override;
+  [[nodiscard]] SourceCounts counts() const override { return counts_; }
 
   [[nodiscard]] IndexState index_state() const { return index_state_; }
   [[nodiscard]] std::size_t buffers() const { return entries_.size(); }
@@ -57,7 +57,7 @@ class EpochsSource final : public Source {
   void note_given(std::uint64_t last_buffer);
   void give_up(EpochRange epochs);
   void tell(std::uint64_t offset, const std::string& text);
-  void count_lost(const Damage& damage) { lost_[static_cast<std::size_t>(damage.cause)] += damage.n_hits; }
+  void count_lost(const Damage& damage) { counts_.counters[source_dropped_hits(damage.cause)] += damage.n_hits; }
 
   std::string path_;
   MappedFile file_;
@@ -78,8 +78,8 @@ class EpochsSource final : public Source {
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;
   Complaints complaints_{path_};
-  std::array<std::uint64_t, kDropCauses> lost_{};  ///< hits by cause
-  std::set<std::uint64_t> reported_;               ///< offsets of the damaged buffers reported
+  SourceCounts counts_;               ///< hits dropped
+  std::set<std::uint64_t> reported_;  ///< offsets of the damaged buffers reported
 };
 
 }  // namespace eventloom

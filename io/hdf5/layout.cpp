@@ -20,9 +20,10 @@ std::vector<ColumnSpec> make_ledger_columns() {
       {"/ledger/sources_missing", ElementType::u64, "sources that lack data in the slice", false, kMissingBits},
       {"/ledger/builder", ElementType::u32, "number of the builder that built the slice"},
   };
-  for (const auto cause : kDropCauseNames) {
-    columns.push_back({"/ledger/hits_dropped_" + std::string(cause), ElementType::u64,
-                       "hits of the slice that did not reach event building, cause: " + std::string(cause)});
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    columns.push_back(
+        {"/ledger/" + std::string(info(dropped_hits(static_cast<DropCause>(i))).name), ElementType::u64,
+         "hits of the slice that did not reach event building, cause: " + std::string(kDropCauseNames[i])});
   }
   return columns;
 }

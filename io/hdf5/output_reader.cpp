@@ -4,6 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <system_error>
 
@@ -51,21 +52,11 @@ AttributeValue read_attribute(hid_t object, const char* name) {
   return read_texts(object, name);
 }
 
-LedgerSummary read_ledger(const OpenFile& open) {
+RunTotals read_ledger(const OpenFile& open) {
   LedgerReader reader(open.file.get(), open.name, kColumnBuffer);
-  LedgerSummary summary;
-  summary.rows = reader.rows();
-  LedgerEntry entry;
-  while (reader.read(entry)) {
-    summary.sum.hits_in += entry.row.hits_in;
-    summary.sum.hits_in_events += entry.row.hits_in_events;
-    summary.sum.hits_outside += entry.row.hits_outside;
-    summary.sum.hits_rejected += entry.row.hits_rejected;
-    for (std::size_t i = 0; i < kDropCauses; ++i) summary.sum.hits_dropped[i] += entry.row.hits_dropped[i];
-    summary.rows_unbalanced += entry.row.balances() ? 0 : 1;
-    summary.rows_with_missing_sources += entry.missing_mask != 0 ? 1 : 0;
-  }
-  return summary;
+  RunTotals sums;
+  for (LedgerEntry entry; reader.read(entry);) sums.add(entry.row, entry.missing_mask != 0);
+  return sums;
 }
 
 /// Events rise in time, and their hits follow one another without a gap up to the last one.
@@ -151,10 +142,17 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
   }
 }
 
+/// Whether two accounts are of the same slices and the same hits.
+bool same_hits(const RunTotals& a, const RunTotals& b) {
+  const auto same = [&](Metric metric) { return a[metric] == b[metric]; };
+  constexpr std::array kHits = {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside,
+                                Metric::hits_rejected};
+  return std::ranges::all_of(kHits, same) &&
+         std::ranges::all_of(metrics_of(Account::dropped), same, &MetricInfo::metric);
+}
+
 void read_run(const std::filesystem::path& path, OutputSummary& summary) {
   auto run = read_run_file(path);
-  const auto& totals = run.record.totals;
-  const auto& ledger = summary.ledger.sum;
   for (const auto& part : run.parts) {
     check_part(path.parent_path() / part.name, part, summary);
     summary.events += part.events;
@@ -162,10 +160,7 @@ void read_run(const std::filesystem::path& path, OutputSummary& summary) {
   }
   if (!run.record.closed) {
     summary.problems.emplace_back("the run is not closed: it is still running or was interrupted");
-  } else if (totals.events != summary.events || totals.slices != summary.ledger.rows ||
-             totals.hits_in != ledger.hits_in || totals.hits_in_events != ledger.hits_in_events ||
-             totals.hits_outside != ledger.hits_outside || totals.hits_rejected != ledger.hits_rejected ||
-             totals.hits_dropped != ledger.hits_dropped) {
+  } else if (run.record.totals[Metric::events] != summary.events || !same_hits(run.record.totals, summary.ledger)) {
     summary.problems.emplace_back("the totals of the run are not the sums of its ledger and parts");
   }
   summary.sources = std::move(run.record.sources);
@@ -225,8 +220,8 @@ OutputSummary summarise(const std::filesystem::path& path) {
     summary.attributes.emplace_back(name, read_attribute(open.file.get(), name.c_str()));
   }
   summary.ledger = read_ledger(open);
-  if (summary.ledger.rows_unbalanced > 0) {
-    summary.problems.push_back(fmt::format("{} rows of the ledger do not balance", summary.ledger.rows_unbalanced));
+  if (const auto rows = summary.ledger[Metric::unbalanced_slices]; rows > 0) {
+    summary.problems.push_back(fmt::format("{} rows of the ledger do not balance", rows));
   }
   if (summary.format == kRunFormat) {
     read_run(path, summary);

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/dataflow/run_totals.hpp"
 #include "formats/event.hpp"
 #include "io/hdf5/part_info.hpp"
 #include "io/hdf5/run_file.hpp"
@@ -16,13 +17,6 @@ namespace eventloom {
 
 using AttributeValue = std::variant<std::uint64_t, std::string, std::vector<std::string>>;
 
-struct LedgerSummary {
-  std::uint64_t rows = 0;
-  LedgerRow sum;  ///< sums over the ledger
-  std::uint64_t rows_unbalanced = 0;
-  std::uint64_t rows_with_missing_sources = 0;
-};
-
 /// Contents of run.h5, a part or a merged file, and whether they are consistent.
 struct OutputSummary {
   std::string format;  ///< kRunFormat, kPartFormat or kMergedFormat
@@ -30,7 +24,7 @@ struct OutputSummary {
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
-  LedgerSummary ledger;
+  RunTotals ledger;                   ///< the sums of its rows
   std::vector<SourceRecord> sources;  ///< not of a part
   std::vector<PartInfo> parts;        ///< of run.h5
   std::vector<std::string> problems;  ///< inconsistencies, a line each

@@ -31,27 +31,15 @@ const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of ev
 const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
 
-/// Names of the totals and their members in the record; drop causes are separate.
-struct TotalAttribute {
-  const char* name;
-  std::uint64_t RunTotals::*field;
-};
-constexpr std::array kTotals = {
-    TotalAttribute{"slices", &RunTotals::slices},
-    TotalAttribute{"events", &RunTotals::events},
-    TotalAttribute{"events_truncated", &RunTotals::events_truncated},
-    TotalAttribute{"events_incomplete", &RunTotals::events_incomplete},
-    TotalAttribute{"hits_in", &RunTotals::hits_in},
-    TotalAttribute{"hits_in_events", &RunTotals::hits_in_events},
-    TotalAttribute{"hits_outside", &RunTotals::hits_outside},
-    TotalAttribute{"hits_rejected", &RunTotals::hits_rejected},
-    TotalAttribute{"hits_written", &RunTotals::hits_written},
-    TotalAttribute{"slices_incomplete", &RunTotals::incomplete_slices},
-    TotalAttribute{"slices_unbalanced", &RunTotals::unbalanced_slices},
-    TotalAttribute{"anomalies", &RunTotals::anomalies},
-};
+/// Metrics that are attributes of run.h5.
+constexpr std::array kTotals = {Account::slices, Account::dropped};
 
-std::string dropped_name(std::size_t cause) { return "hits_dropped_" + std::string(kDropCauseNames[cause]); }
+/// Two have another name there.
+std::string attribute_name(const MetricInfo& metric) {
+  if (metric.metric == Metric::incomplete_slices) return "slices_incomplete";
+  if (metric.metric == Metric::unbalanced_slices) return "slices_unbalanced";
+  return std::string(metric.name);
+}
 
 std::string hdf5_version() {
   unsigned major = 0;
@@ -81,9 +69,10 @@ void write_record(hid_t root, const RunRecord& record) {
   write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
   write_attribute(root, "times_are", record.numbered ? "event numbers" : "ticks since the start of the run");
   write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
-  for (const auto& total : kTotals) write_attribute(root, total.name, record.totals.*total.field);
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    write_attribute(root, dropped_name(i).c_str(), record.totals.hits_dropped[i]);
+  for (const auto account : kTotals) {
+    for (const auto& total : metrics_of(account)) {
+      write_attribute(root, attribute_name(total).c_str(), record.totals[total.metric]);
+    }
   }
 }
 
@@ -142,9 +131,10 @@ RunRecord read_record(hid_t root) {
   record.overlap = read_number(root, "overlap_ticks");
   record.with_payload = read_number(root, "with_payload") != 0;
   record.numbered = read_text(root, "times_are") == "event numbers";
-  for (const auto& total : kTotals) record.totals.*total.field = read_number(root, total.name);
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    record.totals.hits_dropped[i] = read_number(root, dropped_name(i).c_str());
+  for (const auto account : kTotals) {
+    for (const auto& total : metrics_of(account)) {
+      record.totals[total.metric] = read_number(root, attribute_name(total).c_str());
+    }
   }
   return record;
 }

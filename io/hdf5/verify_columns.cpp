@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <bit>
 #include <iterator>
 #include <vector>
 
@@ -66,18 +65,9 @@ Rows read_rows(const std::filesystem::path& path) {
 void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
   LedgerReader ledger(file, name, kColumnBuffer);
   SliceRuns slices;
-  auto& totals = part.totals;
   for (LedgerEntry entry; ledger.read(entry);) {
-    const auto& row = entry.row;
-    slices.add({row.slice});
-    totals.slices += 1;
-    totals.hits_in += row.hits_in;
-    totals.hits_in_events += row.hits_in_events;
-    totals.hits_outside += row.hits_outside;
-    totals.hits_rejected += row.hits_rejected;
-    for (std::size_t i = 0; i < kDropCauses; ++i) totals.hits_dropped[i] += row.hits_dropped[i];
-    totals.incomplete_slices += entry.missing_mask != 0 ? 1 : 0;
-    totals.unbalanced_slices += row.balances() ? 0 : 1;
+    slices.add({entry.row.slice});
+    part.totals.add(entry.row, entry.missing_mask != 0);
   }
   part.slices = slices.runs();
 }
@@ -87,11 +77,7 @@ void add_events(hid_t file, const std::string& name, RunTotals& totals) {
   ColumnCursor missing(file, name, event_columns()[kEventMissing], kColumnBuffer);
   while (flags.rows_left() > 0) {
     const auto bits = flags.next<std::uint32_t>();
-    totals.events_truncated += (bits & kTruncated) != 0 ? 1 : 0;
-    totals.events_incomplete += (bits & kIncomplete) != 0 ? 1 : 0;
-    for (auto mask = missing.next<std::uint64_t>(); mask != 0; mask &= mask - 1) {
-      ++totals.events_lacking[static_cast<std::size_t>(std::countr_zero(mask))];
-    }
+    totals.add_event(bits, missing.next<std::uint64_t>());
   }
 }
 
@@ -99,8 +85,8 @@ void add_events(hid_t file, const std::string& name, RunTotals& totals) {
 
 FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo& part) {
   FinishedPart finished{part, {}, {}};
-  finished.totals.events = part.events;
-  finished.totals.hits_written = part.hits;
+  finished.totals[Metric::events] = part.events;
+  finished.totals[Metric::hits_written] = part.hits;
   reading(file, [&] {
     const H5Id open = open_for_reading(file);
     add_ledger(open.get(), file.string(), finished);

@@ -80,11 +80,8 @@ class TdcHits final : public HldHitMaker {
            "0-10),\n"
            "the epoch counter of 10.24 us it belongs to, the event number.\n";
   }
-  [[nodiscard]] std::uint64_t anomalies() const override { return unknown_words_; }
-  void add_counts(SourceCounts& counts) const override {
-    counts["tdc_hits"] = hits_;
-    if (unknown_words_ != 0) counts["tdc_unknown_words"] = unknown_words_;
-  }
+  [[nodiscard]] std::uint64_t anomalies() const override { return counters_[Metric::tdc_unknown_words]; }
+  [[nodiscard]] Counters counters() const override { return counters_; }
 
  private:
   static constexpr std::uint8_t kWords = 3;
@@ -93,7 +90,7 @@ class TdcHits final : public HldHitMaker {
                    Complaints& complaints) {
     const auto hits = decoder_.hits();
     auto faults = decoder_.faults();
-    hits_ += hits.size();
+    counters_[Metric::tdc_hits] += hits.size();
     for (std::size_t i = 0; i < hits.size(); ++i) {
       for (; !faults.empty() && faults.front().hits_before <= i; faults = faults.subspan(1)) {
         lose(subevent, faults.front(), block, complaints);
@@ -116,7 +113,7 @@ class TdcHits final : public HldHitMaker {
     const auto offset = subevent.offset + kHldSubeventHeaderBytes + std::uint64_t{4} * fault.place;
     complaints.say(Defect::tdc, offset, [&fault] { return fault.text(); });
     if (fault.kind == TdcFault::Kind::unknown_word) {
-      unknown_words_ += fault.count;
+      counters_[Metric::tdc_unknown_words] += fault.count;
       return;
     }
     add_loss(block, {.before = block.size(),
@@ -128,8 +125,7 @@ class TdcHits final : public HldHitMaker {
   TrbTdcDecoder decoder_;
   std::optional<TdcClock> clock_;
   std::vector<std::uint32_t> words_;  ///< of the current subevent
-  std::uint64_t hits_ = 0;
-  std::uint64_t unknown_words_ = 0;
+  Counters counters_{Metric::tdc_hits};
 };
 
 }  // namespace

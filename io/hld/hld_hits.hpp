@@ -30,8 +30,7 @@ class HldHitMaker {
   [[nodiscard]] virtual std::string_view rule() const = 0;
 
   [[nodiscard]] virtual std::uint64_t anomalies() const { return 0; }
-  /// Adds its counts.
-  virtual void add_counts(SourceCounts&) const {}
+  [[nodiscard]] virtual Counters counters() const { return {}; }
 };
 
 /// Each subevent is a hit.

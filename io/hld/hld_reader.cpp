@@ -46,7 +46,7 @@ class HldReader final : public HitReader {
   std::unique_ptr<HldHitMaker> maker_;
   StreamHeader header_;
   std::uint64_t anomalies_ = 0;  ///< of the previous files
-  HldCounts counts_;
+  SourceCounts counts_ = hld_counts();
 
   // Where times are event numbers:
   EventNumbers numbers_;
@@ -84,7 +84,7 @@ bool HldReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next()) {
       case HldFile::Item::event:
-        counts_.add(files_.file().event());
+        count(files_.file().event(), counts_);
         if (files_.file().event().begins_run() || files_.file().event().ends_run()) break;
         return true;
       case HldFile::Item::damage: lose(files_.file().damage(), block); break;
@@ -153,10 +153,9 @@ void HldReader::leave_out(DropCause cause, HitBlock& block) {
 std::uint64_t HldReader::anomalies() const { return anomalies_ + files_.file().anomalies() + maker_->anomalies(); }
 
 SourceCounts HldReader::counts() const {
-  SourceCounts counts;
-  if ((header_.flags & kNumbered) != 0) counts = numbers_.counts();
-  counts_.add_to(counts);
-  maker_->add_counts(counts);
+  auto counts = counts_;
+  if ((header_.flags & kNumbered) != 0) counts.counters.add(numbers_.counters());
+  counts.counters.add(maker_->counters());
   return counts;
 }
 

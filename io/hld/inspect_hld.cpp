@@ -102,7 +102,7 @@ class Inspection {
 
  private:
   void take(const HldEvent& event) {
-    counts_.add(event);
+    count(event, counts_);
     if (!first_header_) first_header_ = event;
     if (event.begins_run() && !begin_) begin_ = event;
     if (event.ends_run()) end_ = event;
@@ -163,27 +163,21 @@ class Inspection {
   }
 
   void put_numbers(Json& json) const {
-    json["events"] = counts_.events;
-    json["run_events"] = counts_.run_events;
+    counts_.counters.put_into(json, {Metric::source_events, Metric::run_events});
     if (first_number_) {
       json["first_number"] = *first_number_;
       json["last_number"] = last_number_;
     }
-    const auto counts = numbers_.counts();
-    for (const auto* name : {"missing_numbers", "duplicate_numbers", "repeated_incomplete", "out_of_step"}) {
-      json[name] = counts.at(name);
-    }
+    numbers_.counters().put_into(
+        json, {Metric::missing_numbers, Metric::duplicate_numbers, Metric::repeated_incomplete, Metric::out_of_step});
   }
 
   void put_counts(Json& json) const {
-    json["subevents"] = counts_.subevents;
-    json["empty_events"] = counts_.empty_events;
-    json["padded_subevents"] = counts_.padded_subevents;
-    json["events_with_error_bit"] = counts_.events_with_error_bit;
-    json["subevents_with_error_bit"] = counts_.subevents_with_error_bit;
+    counts_.counters.put_into(json, {Metric::subevents, Metric::empty_events, Metric::padded_subevents,
+                                     Metric::events_with_error_bit, Metric::subevents_with_error_bit});
     json["triggers"] = Json::object();
-    for (std::size_t type = 0; type < counts_.triggers.size(); ++type) {
-      if (counts_.triggers[type] != 0) json["triggers"][std::to_string(type)] = counts_.triggers[type];
+    for (std::size_t type = 0; type < TriggerCounts::kTypes; ++type) {
+      if (const auto n = counts_.triggers[type]; n != 0) json["triggers"][std::to_string(type)] = n;
     }
     json["ids"] = ids_.to_json([](std::uint64_t id) { return fmt::format("{:x}", id); });
     json["orders"] =
@@ -212,7 +206,7 @@ class Inspection {
   std::optional<TrbTdcDecoder> decoder_;
   EventNumbers numbers_;
   SubeventIds kept_ids_;
-  HldCounts counts_;
+  SourceCounts counts_ = hld_counts();
   Tally ids_;
   Tally orders_;  ///< by id << 1 | big-endian
   Tally tdcs_;

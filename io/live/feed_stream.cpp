@@ -124,7 +124,7 @@ std::size_t FeedStream::receive() {
   feed_->take(batch_);
   const std::size_t bytes = batch_.buffers.size();
   if (steps_.take_out(batch_, closed_)) {
-    before_ += hits_;
+    counters_[Metric::hits_before_the_run] += hits_;
     begin_anew();
   }
   const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > peer_watermark_;
@@ -199,17 +199,17 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
 /// The part of a buffer that lies in the run, for one that begins before it.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                  HeldBuffers& chunk) {
-  before_ += header.n_hits;
+  counters_[Metric::hits_before_the_run] += header.n_hits;
   if (header.epochs().end <= begin_) return 0;
   std::vector<std::byte> end;
   const auto kept = clip_stored(stored, {begin_, header.epochs().end}, header_, end);
   if (!kept) {
-    before_ -= header.n_hits;
+    counters_[Metric::hits_before_the_run] -= header.n_hits;
     drop(header, DropCause::corrupt);
     return 0;
   }
   if (end.empty()) return 0;
-  before_ -= kept->n_hits;
+  counters_[Metric::hits_before_the_run] -= kept->n_hits;
   return take_buffer(*kept, end, at, chunk);
 }
 
@@ -247,7 +247,7 @@ void FeedStream::note_dead_time(const Damage& damage) {
 void FeedStream::take_damage(Damage damage) {
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
   if (damage.first_epoch < begin_ && end_of(damage) <= begin_) {
-    before_ += damage.n_hits;
+    counters_[Metric::hits_before_the_run] += damage.n_hits;
     return;
   }
   hits_ += damage.n_hits;
@@ -311,7 +311,7 @@ void FeedStream::give_up(Epoch end, bool missing) {
   complete_ = std::max(complete_, end);
   if (missing && from < end) {
     add_damage({.first_epoch = from, .n_epochs = end - from, .cause = DropCause::late});
-    given_up_ += end - from;
+    counters_[Metric::epochs_given_up] += end - from;
   }
   closed_ = std::max(closed_, end);
   ended_ = ended_ || !missing;
@@ -397,10 +397,10 @@ void FeedStream::count_rest() {
     if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
     std::span<const std::byte> rest(batch_.buffers);
     for (auto header = read_epoch_buffer_header(rest); header; header = read_epoch_buffer_header(rest)) {
-      not_taken_ += header->n_hits;
+      counters_[Metric::hits_not_taken] += header->n_hits;
       rest = rest.subspan(header->stored_bytes());
     }
-    for (const auto& damage : batch_.damage) not_taken_ += damage.n_hits;
+    for (const auto& damage : batch_.damage) counters_[Metric::hits_not_taken] += damage.n_hits;
     take_progress();
     if (!feed_ended_) std::this_thread::sleep_for(kLookForRest);
   }
@@ -410,18 +410,17 @@ std::uint64_t FeedStream::anomalies() const { return feed_->anomalies() + (recor
 
 SourceCounts FeedStream::counts() const {
   auto counts = feed_->counts();
+  auto& counters = counts.counters;
+  counters.add(counters_);
+  counters.keep({{Metric::source_hits_in, hits_read()}, {Metric::hits_after_the_end, hits_beyond_end()}});
+  // What the feed knows to be lost has come as damage, too.
   for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (dropped_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] = dropped_[i];
+    if (dropped_[i] != 0) counters[source_dropped_hits(static_cast<DropCause>(i))] = dropped_[i];
   }
   if ((header_.flags & kNumbered) == 0) {
     const double epoch_ns = static_cast<double>(header_.base.tick_ps) * header_.base.epoch_ticks / 1000;
-    counts["dead_time_ns"] = static_cast<std::uint64_t>(static_cast<double>(dead_epochs_) * epoch_ns);
+    counters.keep({{Metric::dead_time_ns, static_cast<std::uint64_t>(static_cast<double>(dead_epochs_) * epoch_ns)}});
   }
-  counts["hits_in"] = hits_read();
-  counts["epochs_given_up"] = given_up_;
-  counts["hits_before_the_run"] = before_;
-  counts["hits_after_the_end"] = hits_beyond_end();
-  if (not_taken_ != 0) counts["hits_not_taken"] = not_taken_;
   return counts;
 }
 

@@ -123,10 +123,8 @@ class FeedStream final : public LiveStream {
   std::optional<Epoch> begins_;    ///< as the feed states before it has delivered anything
   std::uint64_t hits_ = 0;         ///< taken, lost ones included
   std::uint64_t dead_epochs_ = 0;  ///< in dropped buffers
-  std::uint64_t before_ = 0;       ///< hits before the run
-  std::uint64_t not_taken_ = 0;    ///< hits received and not delivered before the run was over
-  std::uint64_t given_up_ = 0;     ///< epochs
   std::array<std::uint64_t, kDropCauses> dropped_{};
+  Counters counters_{Metric::epochs_given_up, Metric::hits_before_the_run};
 };
 
 }  // namespace eventloom

@@ -57,7 +57,7 @@ class LiveFeed {
 
   /// Violations of the input's format that cost no known number of hits.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
-  /// Counts by name, for the report: datagrams, losses, duplicates, reconnects, ...
+  /// For the report.
   [[nodiscard]] virtual SourceCounts counts() const = 0;
 };
 

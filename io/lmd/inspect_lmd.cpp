@@ -34,6 +34,7 @@ class FileTally {
     if (!first_) first_ = event.number;
     last_ = event.number;
     ++triggers_[event.trigger];
+    event_bytes_ += 8 + 2 * std::uint64_t{event.dlen};
     for (const auto& sub : event.subevents) {
       min_dlen_ = std::min(min_dlen_, sub.dlen);
       max_dlen_ = std::max(max_dlen_, sub.dlen);
@@ -47,12 +48,11 @@ class FileTally {
   void show_numbers(Json& json) const {
     json["first_number"] = first_ ? Json(*first_) : Json();
     json["last_number"] = first_ ? Json(last_) : Json();
-    const auto counts = numbers_.counts();
-    for (const auto* name : {"missing_numbers", "duplicate_numbers", "repeated_incomplete", "out_of_step"}) {
-      json[name] = counts.at(name);
-    }
+    numbers_.counters().put_into(
+        json, {Metric::missing_numbers, Metric::duplicate_numbers, Metric::repeated_incomplete, Metric::out_of_step});
   }
   void show_contents(Json& json) const {
+    json["event_bytes"] = event_bytes_;
     json["triggers"] = Json::object();
     for (const auto& [trigger, n] : triggers_) json["triggers"][std::to_string(trigger)] = n;
     json["ids"] = Json::object();
@@ -91,6 +91,7 @@ class FileTally {
   const LmdTime& time_;
   std::optional<std::uint32_t> first_;
   std::uint32_t last_ = 0;
+  std::uint64_t event_bytes_ = 0;
   std::map<std::uint16_t, std::uint64_t> triggers_;
   std::map<std::uint32_t, std::uint64_t> ids_;
   std::uint32_t min_dlen_ = std::numeric_limits<std::uint32_t>::max();
@@ -160,26 +161,22 @@ std::string_view name_of(LmdIndexState state) {
 
 Json describe(const LmdFile& file, const FileTally& tally, const ProblemList& problems) {
   const auto& header = file.header();
-  const auto& counts = file.counts();
+  const auto& counters = file.counters();
   Json json = {{"file", file.path()},
                {"kind", "lmd"},
                {"damaged", problems.any()},
                {"file_bytes", file.size()},
                {"format", header.classic ? "2000/1" : "101/1"},
                {"byte_order", header.swapped ? "big" : "little"},
-               {"header", to_json(header)},
-               {"events", counts.events}};
+               {"header", to_json(header)}};
+  counters.put_into(json, {Metric::source_events});
   tally.show_numbers(json);
-  json["subevents"] = counts.subevents;
-  json["empty_events"] = counts.empty_events;
-  json["event_bytes"] = counts.event_bytes;
+  counters.put_into(json, {Metric::subevents, Metric::empty_events});
   tally.show_contents(json);
-  json["skipped_elements"] = counts.skipped_elements;
-  if (header.classic || counts.buffers > 0) {
-    json["buffers"] = counts.buffers;
-    json["buffers_continued"] = counts.buffers_continued;
-    json["missing_buffers"] = counts.missing_buffers;
-    json["skipped_fragments"] = counts.skipped_fragments;
+  counters.put_into(json, {Metric::skipped_elements});
+  if (header.classic || counters[Metric::buffers] > 0) {
+    counters.put_into(json,
+                      {Metric::buffers, Metric::buffers_continued, Metric::missing_buffers, Metric::skipped_fragments});
   }
   json["index"] = name_of(file.index());
   json["problems"] = problems.lines();

@@ -38,8 +38,8 @@ std::optional<std::string> LmdBuffer::defect() const {
 
 void LmdBufferEvents::begin(const LmdBuffer& buffer) {
   buffer_ = buffer;
-  ++notes_.counts.buffers;
-  if (buffer_.header.continues != 0) ++notes_.counts.buffers_continued;
+  ++notes_.counters[Metric::buffers];
+  if (buffer_.header.continues != 0) ++notes_.counters[Metric::buffers_continued];
   compare_numbers();
   if (open_.active && buffer_.header.continues == 0) {
     drop_open("an event that should continue in the next buffer, which begins with another event", LmdEffect::hole);
@@ -94,7 +94,7 @@ void LmdBufferEvents::compare_numbers() {
   if (missing == 0) return;
   drop_open("an event that continues in a missing buffer", LmdEffect::loss);
   if (missing < std::numeric_limits<std::int32_t>::max()) {
-    notes_.counts.missing_buffers += missing;
+    notes_.counters[Metric::missing_buffers] += missing;
     if (!hole_noted_) {
       note(buffer_.offset, LmdEffect::hole, 0,
            std::to_string(missing) + " buffers are missing between numbers " + std::to_string(*last) + " and " +
@@ -124,13 +124,13 @@ bool LmdBufferEvents::next_element(LmdEvent& event) {
     return false;
   }
   if (element.is_event()) return give(bytes, offset, event);
-  ++notes_.counts.skipped_elements;
+  ++notes_.counters[Metric::skipped_elements];
   return false;
 }
 
 bool LmdBufferEvents::continue_event(std::span<const std::byte> fragment, bool has_more, LmdEvent& event) {
   if (!open_.active) {
-    ++notes_.counts.skipped_fragments;
+    ++notes_.counters[Metric::skipped_fragments];
     if (!hole_noted_) {
       note(buffer_.offset + kLmdHeaderBytes, LmdEffect::loss, 0,
            "the rest of an event whose beginning is missing or damaged; it is skipped");
@@ -148,7 +148,7 @@ bool LmdBufferEvents::continue_event(std::span<const std::byte> fragment, bool h
   if (has_more) return false;
   open_.active = false;
   if (!load_lmd<LmdElement>(open_.bytes).is_event()) {
-    ++notes_.counts.skipped_elements;
+    ++notes_.counters[Metric::skipped_elements];
     return false;
   }
   const auto dlen = static_cast<std::uint32_t>((open_.bytes.size() - sizeof(LmdElement)) / 2);

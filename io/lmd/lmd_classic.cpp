@@ -97,7 +97,7 @@ bool ClassicLmd::accept_buffer() {
   }
   buffer_.length = length_;
   if (lmd_buffer_bytes(header) == length_ && (element.type == 4 || element.type == 6 || element.type == 11)) {
-    ++notes_.counts.skipped_elements;
+    ++notes_.counters[Metric::skipped_elements];
     return false;
   }
   const auto defect = buffer_.defect();

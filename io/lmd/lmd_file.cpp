@@ -20,7 +20,7 @@ bool LmdFile::next(LmdEvent& event) {
     end();
     return false;
   }
-  notes_.counts.add(event);
+  count(event, notes_.counters);
   return true;
 }
 

@@ -28,7 +28,7 @@ class LmdFile {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const LmdFileHeader& header() const { return header_; }
   /// Of the part read so far.
-  [[nodiscard]] const LmdCounts& counts() const { return notes_.counts; }
+  [[nodiscard]] const Counters& counters() const { return notes_.counters; }
   /// Known at the end.
   [[nodiscard]] LmdIndexState index() const { return notes_.index; }
 

@@ -92,7 +92,7 @@ bool FlatLmd::skip_other(const LmdElement& element) {
   if (element.is(100, 1) && skip_buffer_header(element)) return true;
   if (!is_chained(element)) return false;
   index_.expect(bytes_.offset());
-  ++notes_.counts.skipped_elements;
+  ++notes_.counters[Metric::skipped_elements];
   bytes_.skip(element.bytes());
   return true;
 }
@@ -103,7 +103,7 @@ bool FlatLmd::skip_buffer_header(const LmdElement& element) {
   if (front.size() < kLmdHeaderBytes) return false;
   const auto buffer = load_lmd<LmdBufferHeader>(front);
   if (buffer.byte_order != 1 || buffer.used_long != element.dlen) return false;
-  ++notes_.counts.buffers;
+  ++notes_.counters[Metric::buffers];
   bytes_.skip(kLmdHeaderBytes);
   return true;
 }

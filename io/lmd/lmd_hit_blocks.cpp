@@ -47,7 +47,7 @@ void LmdHitBlocks::begin(HitBlock& block) {
 }
 
 bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
-  triggers_.add(event.trigger);
+  triggers_.count(event.trigger);
   if (comes_again(event)) {
     lose(event, DropCause::duplicate, block);
     return true;
@@ -201,29 +201,23 @@ void LmdHitBlocks::warn_of_folded() {
                name_);
 }
 
-SourceCounts LmdHitBlocks::counts(const LmdCounts& found) const {
-  SourceCounts counts;
-  if (time_.numbered()) counts = numbers_.counts();
-  if (n_eras_ > 1) {
-    counts["eras"] = n_eras_;
-    counts["era_offset"] = numbers_.offset();
+SourceCounts LmdHitBlocks::counts(const Counters& found) const {
+  SourceCounts counts{found, triggers_};
+  auto& counters = counts.counters;
+  counters.keep({Metric::source_events,
+                 Metric::subevents,
+                 Metric::empty_events,
+                 Metric::skipped_elements,
+                 {Metric::folded_ids, hits_.folded()}});
+  if (time_.numbered()) {
+    counters.add(numbers_.counters());
+  } else {
+    counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
   }
-  counts["events"] = found.events;
-  counts["subevents"] = found.subevents;
-  counts["empty_events"] = found.empty_events;
-  counts["skipped_elements"] = found.skipped_elements;
-  counts["folded_ids"] = hits_.folded();
-  if (!time_.numbered()) {
-    counts["untimed_events"] = untimed_;
-    counts["out_of_step"] = steps_.out_of_step();
+  if (n_eras_ > 1) counters.keep({{Metric::eras, n_eras_}, {Metric::era_offset, numbers_.offset()}});
+  if (found[Metric::buffers] != 0) {
+    counters.keep({Metric::buffers_continued, Metric::missing_buffers, Metric::skipped_fragments});
   }
-  if (found.buffers != 0) {
-    counts["buffers"] = found.buffers;
-    counts["buffers_continued"] = found.buffers_continued;
-    counts["missing_buffers"] = found.missing_buffers;
-    counts["skipped_fragments"] = found.skipped_fragments;
-  }
-  triggers_.add_to(counts);
   return counts;
 }
 

@@ -62,8 +62,8 @@ class LmdHitBlocks {
 
   /// Problems without an effect.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
-  /// By name, with the counts of the input from `found`.
-  [[nodiscard]] SourceCounts counts(const LmdCounts& found) const;
+  /// With the counts of the input from `found`.
+  [[nodiscard]] SourceCounts counts(const Counters& found) const;
   /// Events dropped because they came before begin_anew() already.
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
@@ -87,7 +87,7 @@ class LmdHitBlocks {
 
   LmdHitMaker hits_;
   bool folded_told_ = false;
-  LmdTriggers triggers_;
+  TriggerCounts triggers_;
   EventNumbers numbers_;         ///< where times are event numbers
   TimeSteps steps_;              ///< where they are stamps
   LmdRepeats repeats_;           ///< for time stamps

@@ -45,13 +45,6 @@ void LmdHitMaker::append(const LmdEvent& event, Tick time, HitBlock& block) {
   }
 }
 
-void LmdTriggers::add_to(SourceCounts& counts) const {
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] != 0) counts["trigger_" + std::to_string(i)] = counts_[i];
-  }
-  if (others_ != 0) counts["trigger_other"] = others_;
-}
-
 bool lmd_hits_begin(const HitBlock& block, std::size_t first, const LmdEvent& event) {
   const std::size_t hits = block.size() - first;
   if (hits == 1 && block.payload_of(first).size() == kLmdEventWords) return !event.subevents.empty();

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "core/dataflow/source.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/recorded/hit_reader.hpp"
 
@@ -25,18 +22,6 @@ class LmdHitMaker {
 
  private:
   std::uint64_t folded_ = 0;
-};
-
-/// Counts the trigger types of events.
-class LmdTriggers {
- public:
-  void add(std::uint16_t trigger) { trigger < counts_.size() ? ++counts_[trigger] : ++others_; }
-  /// trigger_1, trigger_2, ... for those that occur; types above 255 together as trigger_other.
-  void add_to(SourceCounts& counts) const;
-
- private:
-  std::array<std::uint64_t, 256> counts_{};
-  std::uint64_t others_ = 0;
 };
 
 /// Whether the event that `block` holds from hit `first` on is an unfinished copy of `event`: its subevents are the

@@ -10,24 +10,10 @@ constexpr std::size_t kMaxWaiting = 1000;
 
 }  // namespace
 
-void LmdCounts::add(const LmdEvent& event) {
-  ++events;
-  subevents += event.subevents.size();
-  empty_events += event.subevents.empty() ? 1 : 0;
-  event_bytes += 8 + 2 * std::uint64_t{event.dlen};
-}
-
-LmdCounts& LmdCounts::operator+=(const LmdCounts& other) {
-  events += other.events;
-  subevents += other.subevents;
-  empty_events += other.empty_events;
-  event_bytes += other.event_bytes;
-  skipped_elements += other.skipped_elements;
-  buffers += other.buffers;
-  buffers_continued += other.buffers_continued;
-  missing_buffers += other.missing_buffers;
-  skipped_fragments += other.skipped_fragments;
-  return *this;
+void count(const LmdEvent& event, Counters& counters) {
+  ++counters[Metric::source_events];
+  counters[Metric::subevents] += event.subevents.size();
+  counters[Metric::empty_events] += event.subevents.empty() ? 1 : 0;
 }
 
 void LmdNotes::add(LmdProblem problem) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/metrics.hpp"
 #include "io/lmd/lmd_event.hpp"
 
 namespace eventloom {
@@ -25,28 +26,14 @@ struct LmdProblem {
   std::string text;        ///< what was expected and what was found; empty: it has been reported
 };
 
-/// Contents of the file, used or not.
-struct LmdCounts {
-  std::uint64_t events = 0;
-  std::uint64_t subevents = 0;
-  std::uint64_t empty_events = 0;  ///< without subevents
-  std::uint64_t event_bytes = 0;
-  std::uint64_t skipped_elements = 0;  ///< of other types than events
-  std::uint64_t buffers = 0;
-  std::uint64_t buffers_continued = 0;  ///< that begin with the continuation of an event
-  std::uint64_t missing_buffers = 0;    ///< by their numbers
-  std::uint64_t skipped_fragments = 0;  ///< continuations of events whose beginning is missing
-
-  /// A whole event.
-  void add(const LmdEvent& event);
-  LmdCounts& operator+=(const LmdCounts& other);
-};
+/// Counts a whole event, used or not.
+void count(const LmdEvent& event, Counters& counters);
 
 enum class LmdIndexState : std::uint8_t { none, whole, damaged };
 
 /// Findings of the parts of a file's reader.
 struct LmdNotes {
-  LmdCounts counts;
+  Counters counters;  ///< of what is in the file
   LmdIndexState index = LmdIndexState::none;
   std::vector<LmdProblem> problems;  ///< in the order of the file; the receiver empties it
 

@@ -31,7 +31,7 @@ class LmdReader final : public HitReader {
   FileSequence<LmdFile> files_;
   StreamHeader header_;
   LmdEvent event_;
-  LmdCounts counts_;  ///< of the previous files
+  Counters counters_;  ///< of the previous files
   LmdHitBlocks blocks_;
 };
 
@@ -58,7 +58,7 @@ bool LmdReader::next_event(HitBlock& block) {
     if (there) return true;
     blocks_.close();
     if (files_.is_last()) return false;
-    counts_ += files_.file().counts();
+    counters_.add(files_.file().counters());
     files_.open_next();
     blocks_.open(files_.path(files_.number()));
   }
@@ -71,8 +71,8 @@ void LmdReader::take_problems(HitBlock& block) {
 }
 
 SourceCounts LmdReader::counts() const {
-  LmdCounts all = counts_;
-  all += files_.file().counts();
+  auto all = counters_;
+  all.add(files_.file().counters());
   return blocks_.counts(all);
 }
 

@@ -68,7 +68,7 @@ std::optional<MbsConnection::Step> MbsConnection::go_on(milliseconds most) {
     case Found::handshake: return greet();
     case Found::buffer: count_buffer(); return Step::buffer;
     case Found::empty:
-      ++empty_;
+      ++counters_[Metric::mbs_empty_buffers];
       count_buffer();
       return Step::empty;
     case Found::disconnect: return end_connection(true, "the server has announced its end");
@@ -84,7 +84,7 @@ std::optional<MbsConnection::Step> MbsConnection::receive(milliseconds most) {
   switch (got) {
     case Got::bytes:
       decoder_.took(n);
-      bytes_ += n;
+      counters_[Metric::mbs_bytes] += n;
       note_sign_of_life();
       return std::nullopt;
     case Got::nothing: watch_silence(); return Step::nothing;
@@ -121,7 +121,7 @@ std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, 
     return in_order ? Step::ended : Step::lost;
   }
   if (tell) {
-    ++lost_;
+    ++counters_[Metric::connections_lost];
     spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   }
   search_for_server(tell);
@@ -196,7 +196,7 @@ std::optional<MbsConnection::Step> MbsConnection::greet() {
     spdlog::warn("{}: connected{} after {:.1f} s", address_.text, greeted_before_ ? " again" : "", time.count());
   }
   if (!std::exchange(greeted_before_, true)) return std::nullopt;
-  ++reconnects_;
+  ++counters_[Metric::reconnects];
   return Step::again;
 }
 
@@ -208,7 +208,7 @@ void MbsConnection::ask() {
 }
 
 void MbsConnection::count_buffer() {
-  ++buffers_;
+  ++counters_[Metric::mbs_buffers];
   of_use_ = true;
   if (asks_ && --awaited_ == 0 && !stop_.stopped()) ask();
 }
@@ -222,14 +222,6 @@ void MbsConnection::watch_silence() {
   if (silence_told_ || Clock::now() - heard_at_ < kSilence) return;
   silence_told_ = true;
   spdlog::warn("{}: has sent nothing for {} s, not even an empty buffer", address_.text, kSilence.count());
-}
-
-void MbsConnection::add_counts(SourceCounts& counts) const {
-  counts["mbs_buffers"] = buffers_;
-  counts["mbs_empty_buffers"] = empty_;
-  counts["mbs_bytes"] = bytes_;
-  counts["connections_lost"] = lost_;
-  counts["reconnects"] = reconnects_;
 }
 
 }  // namespace eventloom

@@ -45,7 +45,7 @@ class MbsConnection {
 
   /// Any thread.
   [[nodiscard]] bool is_connected() const { return connected_; }
-  void add_counts(SourceCounts& counts) const;
+  [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -89,11 +89,8 @@ class MbsConnection {
   Clock::time_point heard_at_;
   bool silence_told_ = false;
 
-  std::uint64_t buffers_ = 0;
-  std::uint64_t empty_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t reconnects_ = 0;
-  std::uint64_t lost_ = 0;
+  Counters counters_{Metric::mbs_buffers, Metric::mbs_empty_buffers, Metric::mbs_bytes, Metric::connections_lost,
+                     Metric::reconnects};
 };
 
 }  // namespace eventloom

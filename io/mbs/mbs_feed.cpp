@@ -161,9 +161,9 @@ bool MbsFeed::hand_over(Epoch end) {
 }
 
 void MbsFeed::publish() {
-  auto counts = stream_->counts();
+  const auto counts = stream_->counts();
   const std::lock_guard lock(mutex_);
-  counts_ = std::move(counts);
+  counts_ = counts;
   anomalies_ = stream_->anomalies() + failures_;
   published_ = std::chrono::steady_clock::now();
 }

@@ -44,7 +44,7 @@ bool MbsReader::read(HitBlock& block) {
 bool MbsReader::take_events(HitBlock& block) {
   while (events_.next(event_)) {
     take_problems(block);
-    notes_.counts.add(event_);
+    count(event_, notes_.counters);
     if (!blocks_.add(event_, block)) return false;
   }
   events_.leave();
@@ -106,9 +106,9 @@ void MbsReader::finish(HitBlock& block) {
 }
 
 SourceCounts MbsReader::counts() const {
-  auto counts = blocks_.counts(notes_.counts);
-  if (blocks_.repeated() != 0) counts["repeated_events"] = blocks_.repeated();
-  connection_.add_counts(counts);
+  auto counts = blocks_.counts(notes_.counters);
+  counts.counters[Metric::repeated_events] = blocks_.repeated();
+  counts.counters.add(connection_.counters());
   return counts;
 }
 

@@ -25,7 +25,7 @@ nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_even
                                 {"damaged", summary.damaged()},
                                 {"file_bytes", reader->input().bytes},
                                 {"header", header}};
-  for (const auto& [name, n] : reader->counts()) out[name] = n;
+  for (const auto& [name, n] : reader->counts().by_name()) out[name] = n;
   summary.put_ranges(out);
   summary.put_lists(out);
   return out;

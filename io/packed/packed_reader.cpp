@@ -139,7 +139,9 @@ class PackedReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
-  [[nodiscard]] SourceCounts counts() const override { return {{"records", records_}, {"bad_records", bad_}}; }
+  [[nodiscard]] SourceCounts counts() const override {
+    return {{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
+  }
 
  private:
   void read_records(const std::byte* records, std::size_t n, HitBlock& block);

@@ -176,8 +176,8 @@ std::size_t EncodedStream::jump_back(const HitBlock& block) const {
 std::unique_ptr<EncodedStream> EncodedStream::behind_the_jump() {
   if (behind_the_jump_.size() == 0) return nullptr;
   auto next = std::make_unique<EncodedStream>(std::move(reader_), reorder_, live_);
-  next->losses_before_ = std::move(losses_before_);
-  losses_.add_counts(next->losses_before_);
+  next->losses_before_ = losses_before_;
+  next->losses_before_.add(losses_.counters());
   next->anomalies_before_ = anomalies_before_ + losses_.without_hits();
   next->take(std::move(behind_the_jump_));
   return next;
@@ -231,8 +231,8 @@ void EncodedStream::release_waiting() {
 
 SourceCounts EncodedStream::counts() const {
   auto counts = reader_->counts();
-  for (const auto& [name, n] : losses_before_) counts[name] += n;
-  losses_.add_counts(counts);
+  counts.counters.add(losses_before_);
+  counts.counters.add(losses_.counters());
   return counts;
 }
 

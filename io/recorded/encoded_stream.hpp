@@ -98,7 +98,7 @@ class EncodedStream final : public Source {
   std::deque<Arrival> arrivals_;  ///< of blocks that may wait, for live streams
   std::uint32_t arrived_ = 0;     ///< blocks
   LossAccount losses_;
-  SourceCounts losses_before_;          ///< of the streams before the clock went back
+  Counters losses_before_;              ///< of the streams before the clock went back
   std::uint64_t anomalies_before_ = 0;  ///< likewise
   HitBlock behind_the_jump_;            ///< the first hits of the stream that begins where the clock has gone back
   EpochBufferEncoder encoder_;

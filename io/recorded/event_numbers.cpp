@@ -40,9 +40,9 @@ bool EventNumbers::repeats(std::uint32_t number) const { return at_hand_ && step
 bool EventNumbers::used(Tick number) const { return number + kRemembered > believed_ && used_[number % kRemembered]; }
 
 DropCause EventNumbers::drop(DropCause cause) {
-  if (cause == DropCause::duplicate) ++duplicate_;
-  if (cause == DropCause::repeated_incomplete) ++repeated_;
-  if (cause == DropCause::out_of_step) ++out_of_step_;
+  if (cause == DropCause::duplicate) ++counters_[Metric::duplicate_numbers];
+  if (cause == DropCause::repeated_incomplete) ++counters_[Metric::repeated_incomplete];
+  if (cause == DropCause::out_of_step) ++counters_[Metric::out_of_step];
   return cause;
 }
 
@@ -64,7 +64,7 @@ void EventNumbers::believe() {
   if (first_) {
     lowest_ = believed_ = last_;
   } else {
-    missing_ += last_ - believed_ - 1;
+    counters_[Metric::missing_numbers] += last_ - believed_ - 1;
     const Tick skipped = std::max(believed_ + 1, last_ - std::min(last_, kRemembered));
     clear(skipped, last_);
     believed_ = last_;
@@ -134,15 +134,10 @@ std::optional<DropCause> EventNumbers::finish() {
   return drop(DropCause::out_of_step);
 }
 
-SourceCounts EventNumbers::counts() const {
-  SourceCounts counts{{"missing_numbers", missing_},
-                      {"duplicate_numbers", duplicate_},
-                      {"repeated_incomplete", repeated_},
-                      {"out_of_step", out_of_step_}};
-  if (!any_) return counts;
-  counts["first_number"] = first_ ? last_ : lowest_;
-  counts["last_number"] = last_;
-  return counts;
+Counters EventNumbers::counters() const {
+  auto counters = counters_;
+  if (any_) counters.keep({{Metric::first_number, first_ ? last_ : lowest_}, {Metric::last_number, last_}});
+  return counters;
 }
 
 }  // namespace eventloom

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/dataflow/source.hpp"
+#include "core/runtime/metrics.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -43,7 +43,7 @@ class EventNumbers {
   /// What is added to the numbers of the era.
   [[nodiscard]] Tick offset() const { return offset_; }
   /// An event that is known to be a duplicate is dropped.
-  void repeat() { ++duplicate_; }
+  void repeat() { ++counters_[Metric::duplicate_numbers]; }
   /// The end of the stream: why the last event must be dropped, if it must.
   std::optional<DropCause> finish();
   /// Whether finish() would keep the last event.
@@ -51,7 +51,7 @@ class EventNumbers {
 
   /// first_number, last_number (unwrapped), missing_numbers, duplicate_numbers,
   /// repeated_incomplete, out_of_step.
-  [[nodiscard]] SourceCounts counts() const;
+  [[nodiscard]] Counters counters() const;
 
  private:
   [[nodiscard]] std::int64_t step_to(std::uint32_t number) const;
@@ -71,10 +71,8 @@ class EventNumbers {
   Tick believed_ = 0;       ///< the last confirmed one before it
   Tick lowest_ = 0;         ///< first number of the stream
   std::vector<bool> used_;  ///< by the low bits of the number
-  std::uint64_t missing_ = 0;
-  std::uint64_t duplicate_ = 0;
-  std::uint64_t repeated_ = 0;
-  std::uint64_t out_of_step_ = 0;
+  Counters counters_{Metric::missing_numbers, Metric::duplicate_numbers, Metric::repeated_incomplete,
+                     Metric::out_of_step};
 };
 
 }  // namespace eventloom

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
-#include <string>
 
 namespace eventloom {
 
@@ -17,7 +15,8 @@ void LossAccount::take(const HitBlock& block) {
       seen = loss.before;
     }
     any_ = true;
-    hits_[static_cast<std::size_t>(loss.cause)] += loss.hits;
+    hits_ += loss.hits;
+    counters_[source_dropped_hits(loss.cause)] += loss.hits;
     without_hits_ += loss.hits == 0 ? 1 : 0;
     wait_for_hit(loss);
   }
@@ -80,14 +79,6 @@ void LossAccount::finish() {
     tail_ = *std::ranges::max_element(damage_, {}, [](const Damage& d) { return d.first_epoch + d.n_epochs; });
   }
   unplaced_.clear();
-}
-
-std::uint64_t LossAccount::hits() const { return std::accumulate(hits_.begin(), hits_.end(), std::uint64_t{0}); }
-
-void LossAccount::add_counts(SourceCounts& counts) const {
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    if (hits_[i] != 0) counts["hits_dropped_" + std::string(kDropCauseNames[i])] += hits_[i];
-  }
 }
 
 void LossAccount::release_before(Epoch epoch) {

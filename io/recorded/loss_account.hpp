@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -36,9 +35,9 @@ class LossAccount {
   [[nodiscard]] std::optional<Damage> tail() const { return tail_; }
   [[nodiscard]] bool any() const { return any_; }
   /// Hits lost.
-  [[nodiscard]] std::uint64_t hits() const;
-  /// Adds the nonzero counts of lost hits by cause, as hits_dropped_*.
-  void add_counts(SourceCounts& counts) const;
+  [[nodiscard]] std::uint64_t hits() const { return hits_; }
+  /// The hits lost, by cause.
+  [[nodiscard]] const Counters& counters() const { return counters_; }
   /// Losses of an unknown number of hits.
   [[nodiscard]] std::uint64_t without_hits() const { return without_hits_; }
 
@@ -57,7 +56,8 @@ class LossAccount {
   std::vector<Loss> unplaced_;  ///< that wait for the next hit
   std::deque<Damage> damage_;   ///< in rising first epochs
   std::optional<Damage> tail_;
-  std::array<std::uint64_t, kDropCauses> hits_{};  ///< by cause
+  std::uint64_t hits_ = 0;
+  Counters counters_;
   std::uint64_t without_hits_ = 0;
   bool any_ = false;
 };

@@ -35,7 +35,7 @@ nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_even
       {"damaged", summary.damaged()},
       {"file_bytes", reader->input().bytes},
       {"header", {{"version", header.version}, {"tick_ps", header.tick_ps}, {"channel_base", header.channel_base}}}};
-  for (const auto& [name, n] : reader->counts()) out[name] = n;
+  for (const auto& [name, n] : reader->counts().by_name()) out[name] = n;
   summary.put_ranges(out);
   summary.put_lists(out);
   return out;

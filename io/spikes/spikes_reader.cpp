@@ -317,13 +317,14 @@ void SpikesReader::tell_totals() const {
 }
 
 SourceCounts SpikesReader::counts() const {
-  return {{"packets", packets_},
-          {"damaged_packets", seen_[kEntries] + seen_[kMisfit]},
-          {"damaged_headers", seen_[kHeader]},
-          {"sequence_gaps", seen_[kGap]},
-          {"missing_packets", missing_},
-          {"duplicate_packets", seen_[kDuplicate]},
-          {"late_packets", seen_[kLate]}};
+  return {{{Metric::packets, packets_},
+           {Metric::damaged_packets, seen_[kEntries] + seen_[kMisfit]},
+           {Metric::damaged_headers, seen_[kHeader]},
+           {Metric::sequence_gaps, seen_[kGap]},
+           {Metric::missing_packets, missing_},
+           {Metric::duplicate_packets, seen_[kDuplicate]},
+           {Metric::late_packets, seen_[kLate]}},
+          {}};
 }
 
 }  // namespace

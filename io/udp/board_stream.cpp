@@ -21,6 +21,11 @@ BoardDefect defect_of(DropCause cause) {
   return cause == DropCause::out_of_step ? BoardDefect::out_of_step : BoardDefect::corrupt;
 }
 
+Metric buffers_left_out(DropCause cause) {
+  if (cause == DropCause::late) return Metric::late_buffers;
+  return cause == DropCause::out_of_step ? Metric::out_of_step_buffers : Metric::corrupt_buffers;
+}
+
 bool words_intact_in(const EpochBufferHeader& header, std::span<const std::byte> stored) {
   return crc32c(stored.subspan(sizeof header, std::size_t{header.n_words} * 4)) == header.words_crc;
 }
@@ -33,16 +38,16 @@ std::uint64_t BoardStream::Gap::dropped_hits() const {
   return hits;
 }
 
-BoardCounts BoardStream::counts() const {
-  BoardCounts counts = counts_;
-  counts.reordered = reordered_before_ + fragments_.reordered();
-  return counts;
+Counters BoardStream::counters() const {
+  auto counters = counters_;
+  counters[Metric::reordered] = reordered_before_ + fragments_.reordered();
+  return counters;
 }
 
 void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch& out) {
   if (finished_) return;
-  ++counts_.datagrams;
-  counts_.bytes += sizeof datagram.header + datagram.contents.size();
+  ++counters_[Metric::datagrams];
+  counters_[Metric::bytes] += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
     // The end is sent several times, and repetitions may follow.
     if (datagram.header.session != session_ || datagram.header.kind == DatagramKind::data) note_after_end();
@@ -64,7 +69,7 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
 }
 
 void BoardStream::note_after_end() {
-  if (counts_.after_end++ != 0) return;
+  if (counters_[Metric::after_end]++ != 0) return;
   ++anomalies_;
   complaints_.say(BoardDefect::restart, [] { return "it sends again after its end: the run ignores it"; });
 }
@@ -81,12 +86,12 @@ bool BoardStream::is_of_session(const DatagramHeader& header, std::int64_t now_n
   const bool known = std::ranges::find(former_sessions_, header.session) != former_sessions_.end();
   if (session_ != header.session) {
     if (session_ && known && now_ns - session_ns_ < kSessionSilence_ns) {
-      ++counts_.former;
+      ++counters_[Metric::former_session];
       return false;
     }
     begin_session(header, out);
     // What a resumed session sent meanwhile is unknown.
-    if (counts_.restarts != 0 && !known) accounted_ = 0;
+    if (counters_[Metric::restarts] != 0 && !known) accounted_ = 0;
   }
   session_ns_ = now_ns;
   return true;
@@ -95,7 +100,7 @@ bool BoardStream::is_of_session(const DatagramHeader& header, std::int64_t now_n
 void BoardStream::begin_session(const DatagramHeader& header, FeedBatch& out) {
   if (session_) {
     close_session(out);
-    ++counts_.restarts;
+    ++counters_[Metric::restarts];
     ++anomalies_;
     complaints_.say(BoardDefect::restart, [] { return "the sender has restarted; its data under way are lost"; });
     former_sessions_.push_back(*session_);
@@ -135,10 +140,10 @@ void BoardStream::take_header(const Datagram& datagram) {
 void BoardStream::put(const Datagram& datagram, std::int64_t now_ns) {
   switch (fragments_.put(datagram, now_ns)) {
     case ReassemblyBuffer::Placement::taken: return;
-    case ReassemblyBuffer::Placement::duplicate: ++counts_.duplicates; return;
+    case ReassemblyBuffer::Placement::duplicate: ++counters_[Metric::duplicates]; return;
     case ReassemblyBuffer::Placement::contradiction: break;
   }
-  ++counts_.contradictions;
+  ++counters_[Metric::contradictions];
   ++anomalies_;
   complaints_.say(BoardDefect::contradiction, [&] {
     return "a fragment of epoch buffer " + std::to_string(datagram.header.sequence) + " does not fit the others";
@@ -178,7 +183,7 @@ void BoardStream::accept(const MissingBuffers& missing, std::int64_t /*now_ns*/,
   // Data before the first one received are not accounted for.
   if (!accounted_) return;
   gap_.buffers += missing.n_buffers;
-  counts_.lost_buffers += missing.n_buffers;
+  counters_[Metric::lost_buffers] += missing.n_buffers;
   complaints_.say(BoardDefect::loss, [&] { return std::to_string(missing.n_buffers) + " epoch buffers were lost"; });
 }
 
@@ -192,7 +197,7 @@ void BoardStream::accept(const MarkReached& reached, std::int64_t now_ns, FeedBa
   const bool known_epochs = !refused_ && mark.complete <= max_epoch(header_.base().epoch_ticks) + 1 &&
                             (!placed_ || in_step(next_, mark.complete, now_ns - placed_ns_));
   if (!hits_fit || (!refused_ && !known_epochs)) {
-    ++counts_.contradictions;
+    ++counters_[Metric::contradictions];
     ++anomalies_;
     complaints_.say(BoardDefect::contradiction, [&] {
       return "a mark states " + std::to_string(mark.hits) + " hits to epoch " + std::to_string(mark.complete) +
@@ -229,8 +234,8 @@ void BoardStream::hand_over(const EpochBufferHeader& header, const WholeBuffer& 
   placed_ = true;
   placed_ns_ = now_ns;
   jump_ = {};
-  ++counts_.buffers;
-  counts_.hits += header.n_hits;
+  ++counters_[Metric::buffers];
+  counters_[Metric::hits] += header.n_hits;
 }
 
 void BoardStream::drop(const Refusal& refusal, const std::optional<EpochBufferHeader>& header, std::uint64_t sequence) {
@@ -239,7 +244,7 @@ void BoardStream::drop(const Refusal& refusal, const std::optional<EpochBufferHe
   // A hit takes at least one word.
   const std::uint64_t hits = header && header->n_hits <= header->n_words ? header->n_hits : 0;
   dropped.hits += hits;
-  ++counts_.dropped_buffers[index_of(refusal.cause)];
+  ++counters_[buffers_left_out(refusal.cause)];
   complaints_.say(defect_of(refusal.cause), [&] {
     return "epoch buffer " + std::to_string(sequence) + " with " + std::to_string(hits) +
            " hits is dropped: " + refusal.reason;
@@ -329,7 +334,7 @@ void BoardStream::account_for_gap(std::uint64_t hits_sent, Epoch until, FeedBatc
   }
   const bool break_shows = gap_.break_in_stream && until > next_;
   if (missing != 0 || gap_.buffers != 0 || break_shows) damage(DropCause::lost, missing, until, out);
-  counts_.lost_hits += missing;
+  counters_[Metric::lost_hits] += missing;
   const bool break_stays = gap_.break_in_stream && until == next_;
   gap_ = {};
   gap_.break_in_stream = break_stays;

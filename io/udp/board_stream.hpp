@@ -16,23 +16,6 @@
 
 namespace eventloom {
 
-/// Counts of the data of one board.
-struct BoardCounts {
-  std::uint64_t datagrams = 0;
-  std::uint64_t bytes = 0;    ///< of the datagrams
-  std::uint64_t buffers = 0;  ///< delivered
-  std::uint64_t hits = 0;     ///< delivered
-  std::uint64_t duplicates = 0;
-  std::uint64_t reordered = 0;
-  std::uint64_t lost_buffers = 0;
-  std::uint64_t lost_hits = 0;
-  std::array<std::uint64_t, kDropCauses> dropped_buffers{};  ///< by DropCause
-  std::uint64_t contradictions = 0;                          ///< datagrams that contradict others of the board
-  std::uint64_t restarts = 0;
-  std::uint64_t former = 0;     ///< datagrams of a session that another has followed
-  std::uint64_t after_end = 0;  ///< datagrams after the end of the stream
-};
-
 /// Reconstructs the stream of one board from its datagrams: epoch buffers in order, each checked, and missing or unused
 /// data as damage. Independent of sockets and clocks: times are those of arrival, ns of any monotonic clock.
 ///
@@ -73,7 +56,8 @@ class BoardStream {
   [[nodiscard]] bool heard() const { return session_.has_value(); }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::size_t held_bytes() const { return fragments_.held_bytes(); }
-  [[nodiscard]] BoardCounts counts() const;
+  /// What the board has sent, and what has become of it.
+  [[nodiscard]] Counters counters() const;
   /// As LiveFeed::anomalies().
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
 
@@ -152,7 +136,21 @@ class BoardStream {
   bool finished_ = false;  ///< the run has ended
   std::uint64_t anomalies_ = 0;
   std::uint64_t reordered_before_ = 0;  ///< in earlier sessions
-  BoardCounts counts_;
+  Counters counters_{Metric::datagrams,
+                     Metric::bytes,
+                     Metric::buffers,
+                     Metric::hits,
+                     Metric::duplicates,
+                     Metric::reordered,
+                     Metric::lost_buffers,
+                     Metric::lost_hits,
+                     Metric::contradictions,
+                     Metric::restarts,
+                     Metric::former_session,
+                     Metric::after_end,
+                     Metric::corrupt_buffers,
+                     Metric::late_buffers,
+                     Metric::out_of_step_buffers};
 };
 
 }  // namespace eventloom

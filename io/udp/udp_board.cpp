@@ -48,7 +48,7 @@ void UdpBoard::miss(const std::string& why) {
 
 void UdpBoard::publish() {
   const std::lock_guard lock(mutex_);
-  counts_ = stream_.counts();
+  counters_ = stream_.counters();
   anomalies_ = stream_.anomalies() + missed_;
   heard_ = heard();
   ended_ = stream_.ended();
@@ -69,25 +69,9 @@ std::uint64_t UdpBoard::anomalies() const {
   return anomalies_;
 }
 
-SourceCounts UdpBoard::counts() const {
+Counters UdpBoard::counters() const {
   const std::lock_guard lock(mutex_);
-  SourceCounts counts = {{"datagrams", counts_.datagrams},
-                         {"bytes", counts_.bytes},
-                         {"buffers", counts_.buffers},
-                         {"hits", counts_.hits},
-                         {"duplicates", counts_.duplicates},
-                         {"reordered", counts_.reordered},
-                         {"lost_buffers", counts_.lost_buffers},
-                         {"lost_hits", counts_.lost_hits},
-                         {"contradictions", counts_.contradictions},
-                         {"restarts", counts_.restarts},
-                         {"former_session", counts_.former},
-                         {"after_end", counts_.after_end}};
-  for (const auto cause : {DropCause::corrupt, DropCause::late, DropCause::out_of_step}) {
-    const auto i = static_cast<std::size_t>(cause);
-    counts[std::string(kDropCauseNames[i]) + "_buffers"] = counts_.dropped_buffers[i];
-  }
-  return counts;
+  return counters_;
 }
 
 }  // namespace eventloom

@@ -38,7 +38,7 @@ class UdpBoard {
   [[nodiscard]] bool is_connected() const;
   [[nodiscard]] bool ended() const;
   [[nodiscard]] std::uint64_t anomalies() const;
-  [[nodiscard]] SourceCounts counts() const;
+  [[nodiscard]] Counters counters() const;
   /// Nothing more is to be received; the receiving thread ends the board after taking what has arrived.
   void ask_to_stop() { stop_asked_ = true; }
   [[nodiscard]] bool asked_to_stop() const { return stop_asked_; }
@@ -56,7 +56,7 @@ class UdpBoard {
   std::atomic<bool> stop_asked_ = false;
 
   mutable std::mutex mutex_;  ///< protects the members below: the state of stream_ for other threads
-  BoardCounts counts_;
+  Counters counters_;
   std::uint64_t anomalies_ = 0;
   bool heard_ = false;
   bool ended_ = false;

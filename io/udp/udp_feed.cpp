@@ -13,12 +13,8 @@ UdpFeed::~UdpFeed() {
 }
 
 SourceCounts UdpFeed::counts() const {
-  auto counts = board_.counts();
-  if (index_ != 0) return counts;
-  const auto of_port = port_->counts();
-  counts["kernel_drops"] = of_port.kernel_drops;
-  counts["malformed"] = of_port.malformed;
-  counts["foreign"] = of_port.foreign;
+  SourceCounts counts{board_.counters(), {}};
+  if (index_ == 0) counts.counters.add(port_->counters());
   return counts;
 }
 

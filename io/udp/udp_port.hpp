@@ -37,13 +37,6 @@ struct UdpPortSettings {
 /// board with the full queue are then dropped, as congested.
 class UdpPort {
  public:
-  /// Counts of the port, not of a board.
-  struct Counts {
-    std::uint64_t kernel_drops = 0;  ///< datagrams that the system dropped
-    std::uint64_t malformed = 0;     ///< not in our framing, or damaged
-    std::uint64_t foreign = 0;       ///< of boards that were not requested
-  };
-
   /// Binds and receives from now on. `base`: the run's. Throws UserError.
   UdpPort(const UdpPortSettings& settings, const TimeBase& base);
   /// Ends the thread, even while it waits.
@@ -56,7 +49,10 @@ class UdpPort {
   [[nodiscard]] UdpBoard& board(std::size_t index) { return *boards_.at(index); }
   /// The thread takes what has arrived and ends this board; when all have ended it exits.
   void stop_board(std::size_t index);
-  [[nodiscard]] Counts counts() const { return {kernel_drops_, malformed_, foreign_}; }
+  /// Of the port, not of a board.
+  [[nodiscard]] Counters counters() const {
+    return {{Metric::kernel_drops, kernel_drops_}, {Metric::malformed, malformed_}, {Metric::foreign, foreign_}};
+  }
   [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
 
  private:

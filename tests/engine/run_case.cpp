@@ -104,7 +104,7 @@ class Player {
     if (auto* sources = session.sources()) {
       sources->live().close();
       outcome_.cut_off |= sources->cut_off();
-      outcome_.hits_read += sources->hits_read();
+      outcome_.hits_read += sources->counters()[Metric::hits_read];
     }
   }
 

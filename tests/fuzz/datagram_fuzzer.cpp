@@ -45,9 +45,9 @@ class Checked {
     stream_.finish(out_);
     check();
     fuzz::require(out_.ended && stream_.held_bytes() == 0, "a stream that is stopped ends and keeps nothing");
-    const auto counts = stream_.counts();
-    fuzz::require(hits_ == counts.hits, "the hits that are counted are those that were handed over");
-    fuzz::require(lost_ == counts.lost_hits, "the losses that are counted are those of the damage");
+    const auto counters = stream_.counters();
+    fuzz::require(hits_ == counters[Metric::hits], "the hits that are counted are those that were handed over");
+    fuzz::require(lost_ == counters[Metric::lost_hits], "the losses that are counted are those of the damage");
   }
 
  private:

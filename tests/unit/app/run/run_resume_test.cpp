@@ -58,7 +58,7 @@ TEST(Differences, NoneInWhatDoesNotChangeTheResult) {
   now.ucx_version = "another";
   now.hdf5_version = "another";
   now.closed = true;
-  now.totals.events = 17;
+  now.totals[Metric::events] = 17;
   now.sources[0].input.path = "/mnt/data/a.epochs";
   EXPECT_TRUE(differences(record(), now).empty());
 }

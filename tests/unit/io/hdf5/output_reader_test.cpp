@@ -63,8 +63,8 @@ TEST_F(OutputReaderTest, FindsNothingWrongWithAWholeRun) {
     if (file == parts[0].name) continue;
     EXPECT_EQ(summary.events, 30U);
     EXPECT_EQ(summary.hits, hits);
-    EXPECT_EQ(summary.ledger.rows, 2U);
-    EXPECT_EQ(summary.ledger.sum.hits_outside, 3U + 4U);
+    EXPECT_EQ(summary.ledger[Metric::slices], 2U);
+    EXPECT_EQ(summary.ledger[Metric::hits_outside], 3U + 4U);
     EXPECT_EQ(summary.sources.size(), 3U);
   }
 }

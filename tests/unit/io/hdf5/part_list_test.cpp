@@ -65,12 +65,9 @@ FinishedPart part_of(std::uint32_t segment, std::uint32_t writer = 3) {
   part.info = {part_name("run.h5", writer, segment), writer, segment, next(), next(), next(), next(), next(), next()};
   part.slices = {{next(), next(), next()}, {next(), next(), next()}};
   auto& t = part.totals;
-  for (auto* number :
-       {&t.slices, &t.events, &t.hits_written, &t.hits_in, &t.hits_in_events, &t.hits_outside, &t.hits_rejected,
-        &t.events_truncated, &t.events_incomplete, &t.incomplete_slices, &t.anomalies, &t.unbalanced_slices}) {
-    *number = next();
+  for (const auto account : {Account::slices, Account::dropped}) {
+    for (const auto& metric : metrics_of(account)) t[metric.metric] = next();
   }
-  std::ranges::generate(t.hits_dropped, next);
   std::ranges::generate(t.events_lacking, next);
   return part;
 }
@@ -149,7 +146,7 @@ TEST_F(PartListTest, ReadsBackWhatWasWritten) {
 TEST_F(PartListTest, KeepsNumbersOf64BitsAndPartsWithoutSlices) {
   FinishedPart part;
   part.info.name = "a \"strange\" name.h5";
-  part.totals.hits_in = std::numeric_limits<std::uint64_t>::max();
+  part.totals[Metric::hits_in] = std::numeric_limits<std::uint64_t>::max();
   PartList(path, 0, 0).append(part);
   EXPECT_EQ(read_part_list(path).parts, std::vector{part});
 }

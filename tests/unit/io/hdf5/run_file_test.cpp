@@ -33,15 +33,17 @@ RunRecord full_record() {
   record.sources[0].description = "rule of channels";
   record.sources[1].name = "long name";
   record.sources[1].uri = "gen:poisson";
-  record.totals.events = 2;
-  record.totals.events_truncated = 3;
-  record.totals.events_incomplete = 4;
-  record.totals.hits_in = 50;
-  record.totals.hits_in_events = 6;
-  record.totals.hits_outside = 7;
-  record.totals.hits_rejected = 8;
-  record.totals.hits_dropped = {9, 10, 10};
-  record.totals.anomalies = 12;
+  record.totals[Metric::events] = 2;
+  record.totals[Metric::events_truncated] = 3;
+  record.totals[Metric::events_incomplete] = 4;
+  record.totals[Metric::hits_in] = 50;
+  record.totals[Metric::hits_in_events] = 6;
+  record.totals[Metric::hits_outside] = 7;
+  record.totals[Metric::hits_rejected] = 8;
+  record.totals[dropped_hits(DropCause::corrupt)] = 9;
+  record.totals[dropped_hits(DropCause::duplicate)] = 10;
+  record.totals[dropped_hits(DropCause::out_of_order)] = 10;
+  record.totals[Metric::anomalies] = 12;
   return record;
 }
 

@@ -41,7 +41,7 @@ class RunFolderTest : public FolderTest {
       part.info.slices = 1;
       part.info.bytes = 100;
       part.slices = {{10 * writer + segment, 1, 1}};
-      part.totals.slices = 1;
+      part.totals[Metric::slices] = 1;
       put(part.info.name, std::string(100, static_cast<char>('a' + segment)));
       list.append(part);
     }

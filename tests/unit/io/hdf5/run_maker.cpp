@@ -79,12 +79,12 @@ RunRecord record_of(const std::vector<BuiltSlice>& slices, bool with_payload) {
   record.closed = true;
   record.with_payload = with_payload;
   record.sources.resize(3);
-  record.totals.slices = slices.size();
+  record.totals[Metric::slices] = slices.size();
   for (const auto& slice : slices) {
-    record.totals.events += slice.events.size();
-    record.totals.hits_in_events += slice.hits.size();
-    record.totals.hits_in += slice.ledger.hits_in;
-    record.totals.hits_outside += slice.ledger.hits_outside;
+    record.totals[Metric::events] += slice.events.size();
+    record.totals[Metric::hits_in_events] += slice.hits.size();
+    record.totals[Metric::hits_in] += slice.ledger.hits_in;
+    record.totals[Metric::hits_outside] += slice.ledger.hits_outside;
   }
   return record;
 }

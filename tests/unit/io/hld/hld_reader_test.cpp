@@ -22,7 +22,7 @@ struct Read {
   HitBlock all;
   std::size_t blocks = 0;
   std::uint64_t anomalies = 0;
-  SourceCounts counts;
+  CountsByName counts;
 
   [[nodiscard]] Words payload_of(std::size_t i) const {
     const auto words = all.payload_of(i);
@@ -54,7 +54,7 @@ Read read_all(HitReader& reader) {
   }
   EXPECT_FALSE(reader.read(block));
   read.anomalies = reader.anomalies();
-  read.counts = reader.counts();
+  read.counts = reader.counts().by_name();
   return read;
 }
 
@@ -93,7 +93,7 @@ TEST(HldReader, EachSubeventIsAHit) {
   EXPECT_EQ(read.payload_of(2), (Words{3, 1U << 16, 0x2001, 6}));
   EXPECT_TRUE(read.all.losses.empty());
   EXPECT_EQ(read.anomalies, 0U);
-  const SourceCounts expected = {{"events", 2},
+  const CountsByName expected = {{"events", 2},
                                  {"run_events", 2},
                                  {"empty_events", 1},
                                  {"events_with_error_bit", 1},

@@ -120,7 +120,7 @@ class FakeFeed final : public LiveFeed {
     next.ended = true;
   }
   [[nodiscard]] std::uint64_t anomalies() const override { return 3; }
-  [[nodiscard]] SourceCounts counts() const override { return {{"datagrams", 5}}; }
+  [[nodiscard]] SourceCounts counts() const override { return {{{Metric::datagrams, 5}}, {}}; }
 
  private:
   std::string name_ = "fake";
@@ -140,7 +140,7 @@ struct Live {
   }
   bool ready(EpochRange epochs) { return stream.ready(epochs); }
   std::uint64_t count(const std::string& name) {
-    const auto counts = stream.counts();
+    const auto counts = stream.counts().by_name();
     const auto found = counts.find(name);
     return found == counts.end() ? 0 : found->second;
   }

@@ -119,7 +119,7 @@ TEST(FeedStream, GoesOnWhereItHasGotTo) {
   live.feed.add(make_buffer(500, 1));
   live.stream.receive();
   EXPECT_EQ(live.stream.next_beginning(4), 1'000'000'000'000U) << "it was decided that there was nothing";
-  EXPECT_EQ(live.stream.counts().at("hits_dropped_late"), 1U);
+  EXPECT_EQ(live.count("hits_dropped_late"), 1U);
 }
 
 TEST(FeedStream, EndsBehindItsLastDataOrDamage) {

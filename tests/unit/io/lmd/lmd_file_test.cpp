@@ -19,7 +19,8 @@ struct Found {
   std::vector<std::uint64_t> offsets;
   std::vector<Words> data;  ///< of all subevents
   std::vector<LmdProblem> problems;
-  LmdCounts counts;
+  Counters counters;
+  std::uint64_t event_bytes = 0;
   LmdIndexState index = LmdIndexState::none;
   LmdFileHeader header;
 };
@@ -35,6 +36,7 @@ Found found_in(const std::string& path) {
     take();
     found.numbers.push_back(event.number);
     found.offsets.push_back(event.offset);
+    found.event_bytes += 8 + 2 * std::uint64_t{event.dlen};
     for (const auto& sub : event.subevents) {
       found.data.emplace_back();
       for (std::size_t i = 0; i < sub.words(); ++i) found.data.back().push_back(sub.word(i));
@@ -43,7 +45,7 @@ Found found_in(const std::string& path) {
   take();
   EXPECT_FALSE(file.next(event));
   EXPECT_TRUE(file.problems().empty());
-  found.counts = file.counts();
+  found.counters = file.counters();
   found.index = file.index();
   found.header = file.header();
   return found;
@@ -77,7 +79,6 @@ TEST_F(LmdFlat, EventFieldsAndSubevents) {
   EXPECT_EQ(first.word(1), 0xffffffffU);
   EXPECT_EQ(event.subevents[1].words(), 0U);
   EXPECT_FALSE(file.next(event));
-  EXPECT_EQ(file.counts().event_bytes, 16U + 20 + 12);
 }
 
 TEST_F(LmdFlat, BothByteOrders) {
@@ -117,7 +118,7 @@ TEST_F(LmdFlat, OtherElementsAreSkippedAndCounted) {
                      element(99, 9, "x.");
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
-  EXPECT_EQ(found.counts.skipped_elements, 6U);
+  EXPECT_EQ(found.counters[Metric::skipped_elements], 6U);
   EXPECT_TRUE(found.problems.empty());
 }
 
@@ -126,8 +127,8 @@ TEST_F(LmdFlat, BuffersOfDabcInside) {
   const auto head = buffer_header({.size = 48 + events.size(), .used = events.size(), .type = 100});
   const auto found = found_in(write(flat_header() + head + events + head + events));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3, 1, 2, 3}));
-  EXPECT_EQ(found.counts.buffers, 2U);
-  EXPECT_EQ(found.counts.skipped_elements, 0U);
+  EXPECT_EQ(found.counters[Metric::buffers], 2U);
+  EXPECT_EQ(found.counters[Metric::skipped_elements], 0U);
 }
 
 TEST_F(LmdFlat, DataThatLookLikeEvents) {
@@ -161,7 +162,7 @@ TEST_F(LmdFlat, Index) {
   for (const unsigned width : {4U, 8U}) {
     const auto whole = flat_header(offsets.back() / 4, width) + three_events() + index_of(offsets, width);
     EXPECT_EQ(found_in(write(whole)).index, LmdIndexState::whole);
-    EXPECT_EQ(found_in(write(whole)).counts.skipped_elements, 0U);
+    EXPECT_EQ(found_in(write(whole)).counters[Metric::skipped_elements], 0U);
     auto damaged = whole;
     damaged[damaged.size() - std::size_t{2} * width] ^= 1;
     const auto found = found_in(write(damaged));
@@ -304,7 +305,7 @@ TEST_F(LmdClassic, HeaderTexts) {
   EXPECT_EQ(found.header.experiment, "e");
   EXPECT_EQ(found.header.lines, (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
-  EXPECT_EQ(found.counts.buffers, 1U);
+  EXPECT_EQ(found.counters[Metric::buffers], 1U);
 }
 
 /// Fragments of `event` of the given sizes, the first with its header.
@@ -334,9 +335,9 @@ TEST_F(LmdClassic, EventsSpanBuffers) {
     const auto found = found_in(write(made));
     EXPECT_EQ(found.numbers, (Numbers{1, 2, 3}));
     EXPECT_EQ(found.data, (std::vector<Words>{{1, 5}, {1}, {2, 5}, {2}, {3, 5}, {3}}));
-    EXPECT_EQ(found.counts.buffers, 4U);
-    EXPECT_EQ(found.counts.buffers_continued, 3U);
-    EXPECT_EQ(found.counts.event_bytes, 3 * plain_event(1).size());
+    EXPECT_EQ(found.counters[Metric::buffers], 4U);
+    EXPECT_EQ(found.counters[Metric::buffers_continued], 3U);
+    EXPECT_EQ(found.event_bytes, 3 * plain_event(1).size());
     EXPECT_EQ(found.offsets[1], 512 + 48 + plain_event(1).size());
     EXPECT_TRUE(found.problems.empty());
   }
@@ -377,7 +378,7 @@ TEST_F(LmdClassic, EmptyBuffersAndOtherElements) {
                      buffer({.number = 3, .type = 11}, "") + buffer({.number = 4}, plain_event(2));
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 2}));
-  EXPECT_EQ(found.counts.skipped_elements, 3U);
+  EXPECT_EQ(found.counters[Metric::skipped_elements], 3U);
 }
 
 TEST_F(LmdClassic, ByteOrderOfEachBuffer) {
@@ -391,7 +392,7 @@ TEST_F(LmdClassic, FragmentAtTheStart) {
   const auto bytes = classic_header() + buffer({.number = 7, .continues = true}, parts[1] + plain_event(2));
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{2}));
-  EXPECT_EQ(found.counts.skipped_fragments, 1U);
+  EXPECT_EQ(found.counters[Metric::skipped_fragments], 1U);
   ASSERT_EQ(found.problems.size(), 1U);
   EXPECT_EQ(found.problems[0].effect, LmdEffect::loss);
 }
@@ -414,8 +415,8 @@ TEST_F(LmdClassic, MissingBuffers) {
                      buffer({.number = 5, .continues = true}, four[1] + plain_event(5));
   const auto found = found_in(write(bytes));
   EXPECT_EQ(found.numbers, (Numbers{1, 5}));
-  EXPECT_EQ(found.counts.missing_buffers, 3U);
-  EXPECT_EQ(found.counts.skipped_fragments, 1U);
+  EXPECT_EQ(found.counters[Metric::missing_buffers], 3U);
+  EXPECT_EQ(found.counters[Metric::skipped_fragments], 1U);
   ASSERT_EQ(found.problems.size(), 2U) << "the event that lacks its rest, and the hole";
   EXPECT_EQ(found.problems[0].effect, LmdEffect::loss);
   EXPECT_EQ(found.problems[1].effect, LmdEffect::hole);

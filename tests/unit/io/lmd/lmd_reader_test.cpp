@@ -27,7 +27,7 @@ struct Read {
   HitBlock all;
   std::size_t blocks = 0;
   std::uint64_t anomalies = 0;
-  SourceCounts counts;
+  CountsByName counts;
 
   [[nodiscard]] Words payload(std::size_t i) const {
     const auto words = all.payload_of(i);
@@ -63,7 +63,7 @@ Read read(HitReader& reader) {
   }
   EXPECT_FALSE(reader.read(block));
   result.anomalies = reader.anomalies();
-  result.counts = reader.counts();
+  result.counts = reader.counts().by_name();
   return result;
 }
 

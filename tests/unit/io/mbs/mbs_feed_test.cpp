@@ -133,7 +133,7 @@ TEST(MbsFeed, EpochBuffersOfTheFile) {
       const auto batch = take_all(*feed);
       expect_same(split(batch.buffers), expected);
       EXPECT_EQ(batch.damage.empty(), name != "gen_partial_0000.lmd");
-      EXPECT_EQ(feed->counts().at("events"), events.size());
+      EXPECT_EQ(feed->counts().counters[Metric::source_events], events.size());
       EXPECT_FALSE(feed->is_connected());
       EXPECT_EQ(feed->anomalies(), 0U);
     }
@@ -256,7 +256,7 @@ TEST(MbsFeed, ReportsConnectionsLost) {
   const auto feed = open(server.place() + "/transport", kNumbered, {.reconnect_seconds = 0.2});
   const auto batch = take_all(*feed);
   expect_same(split(batch.buffers), buffers_of_file(path, "", kNumbered, 1));
-  EXPECT_EQ(feed->counts().at("reconnects"), 1U);
+  EXPECT_EQ(feed->counts().counters[Metric::reconnects], 1U);
   EXPECT_GE(feed->anomalies(), 1U);
 }
 

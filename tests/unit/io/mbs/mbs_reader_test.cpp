@@ -30,7 +30,7 @@ std::unique_ptr<MbsReader> connect(const std::string& place, const MbsStop& stop
 /// All blocks of a reader as one.
 struct Read {
   HitBlock all;
-  SourceCounts counts;
+  CountsByName counts;
 
   [[nodiscard]] Words numbers() const {
     Words numbers;
@@ -69,7 +69,7 @@ Read read(HitReader& reader) {
   HitBlock block;
   while (reader.read(block)) append(block, result.all);
   EXPECT_FALSE(reader.read(block));
-  result.counts = reader.counts();
+  result.counts = reader.counts().by_name();
   return result;
 }
 

@@ -104,7 +104,7 @@ TEST_F(PackedReader, ListModeOfADigitizer) {
   EXPECT_EQ(reader->header().source, 2U);
   EXPECT_EQ(reader->header().flags, 0U);
   EXPECT_EQ(reader->input().bytes, 32U);
-  EXPECT_EQ(reader->counts().at("records"), 2U);
+  EXPECT_EQ(reader->counts().counters[Metric::records], 2U);
 }
 
 /// As time taggers write, 8 bytes: bit 63 edge, 62..54 channel, 53..0 time; big-endian.

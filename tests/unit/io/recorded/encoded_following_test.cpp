@@ -135,7 +135,7 @@ TEST(FollowingAStream, LateHitsAreLostAndCounted) {
   auto live = stream_of(blocks, 1, LiveReading{kAtOnce});
   while (live.read_on()) {
   }
-  EXPECT_EQ(live.counts().at("hits_dropped_late"), 4U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 4U);
   EXPECT_EQ(live.hits_read(), 8U) << "lost ones are accounted for";
   std::uint64_t lost = 0;
   for (const auto& damage : damage_of(live, {0, kNoEnd})) {
@@ -172,7 +172,7 @@ TEST(FollowingAStream, AnEpochIsClosedWhenNothingMoreComes) {
   EXPECT_EQ(hasty.hits_read(), 2U) << "what is complete is collected without waiting for what comes next";
   while (hasty.read_on()) {
   }
-  EXPECT_EQ(hasty.counts().at("hits_dropped_late"), 1U) << "it came for an epoch that was closed";
+  EXPECT_EQ(hasty.counts().by_name().at("hits_dropped_late"), 1U) << "it came for an epoch that was closed";
   EXPECT_EQ(hasty.hits_read(), 4U);
 }
 
@@ -204,7 +204,7 @@ TEST(FollowingAStream, AClockThatGoesBackBeginsAStreamOfItsOwn) {
   ASSERT_NE(back, nullptr);
   EXPECT_EQ(follow(*back), 5U);
   EXPECT_EQ(back->first_epoch(), 21U);
-  EXPECT_EQ(back->counts().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
+  EXPECT_EQ(back->counts().by_name().at("hits_dropped_late"), 2U) << "one ahead, and one behind the jump";
   EXPECT_EQ(back->behind_the_jump(), nullptr) << "all has been read";
 }
 
@@ -213,7 +213,7 @@ TEST(FollowingAStream, LessThanAnHourBackIsLate) {
   auto live = stream_of({{1000}, {kMinutes}, {2000, 2100}, {kMinutes + 1}}, 1, LiveReading{kAtOnce});
   EXPECT_EQ(follow(live), 3U);
   EXPECT_EQ(live.behind_the_jump(), nullptr);
-  EXPECT_EQ(live.counts().at("hits_dropped_late"), 2U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
 }
 
 /// In the steps of those who hand it over.
@@ -228,7 +228,7 @@ TEST(FollowingAStream, ALossBehindAnEpochThatWasClosedIsSeen) {
     if (end) live.release_before(*end);
   }
   EXPECT_EQ(lost, 3U);
-  EXPECT_EQ(live.counts().at("hits_dropped_late"), 3U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 3U);
 }
 
 /// An epoch is not closed while hits of it wait, and they wait no longer than they may though there are too many.
@@ -264,7 +264,7 @@ TEST(FollowingAStream, TimesThatNoEpochHasAreLeftOut) {
   auto live = stream_of(blocks, 1, LiveReading{kAtOnce});
   while (live.read_on()) {
   }
-  EXPECT_EQ(live.counts().at("hits_dropped_untimed"), 1U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_untimed"), 1U);
   EXPECT_EQ(live.end_epoch(), 21U);
   auto file = stream_of(blocks, 1, std::nullopt);
   EXPECT_THROW(bytes_of(file, {0, kNoEnd}), UserError);

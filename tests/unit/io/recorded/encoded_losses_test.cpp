@@ -222,7 +222,7 @@ TEST(EncodedLosses, EveryHitReadAndEveryHitLostIsOwnedByOneSlice) {
         ASSERT_EQ(sent.hits, hits_of(script).size());
         ASSERT_EQ(sent.lost, lost_in(script));
         ASSERT_EQ(stream->hits_read(), sent.hits + sent.lost);
-        const auto counts = stream->counts();
+        const auto counts = stream->counts().by_name();
         for (std::size_t c = 0; c < kDropCauses; ++c) {
           const auto count = counts.find("hits_dropped_" + std::string(kDropCauseNames[c]));
           ASSERT_EQ(count == counts.end() ? 0 : count->second, sent.lost_by_cause[c]);
@@ -368,7 +368,7 @@ TEST(EncodedLosses, WhereTheFileBreaksOffIsKnownWithItsEnd) {
 TEST(EncodedLosses, AnomaliesAndCountsAreThoseOfTheReaderAndTheLosses) {
   Script script;
   script.anomalies = 7;
-  script.counts = {{"events", 12}, {"missing_numbers", 3}};
+  script.counts = {{{Metric::source_events, 12}, {Metric::missing_numbers, 3}}, {}};
   script.blocks.resize(1);
   add(script.blocks[0], {150, 1, {}}, false);
   script.blocks[0].losses = {{.before = 0, .hits = 0, .leaves_hole = true},
@@ -377,7 +377,8 @@ TEST(EncodedLosses, AnomaliesAndCountsAreThoseOfTheReaderAndTheLosses) {
   const auto stream = stream_of(script);
   collected(*stream, kWhole);
   EXPECT_EQ(stream->anomalies(), 9U);
-  EXPECT_EQ(stream->counts(), (SourceCounts{{"events", 12}, {"missing_numbers", 3}, {"hits_dropped_untimed", 5}}));
+  EXPECT_EQ(stream->counts().by_name(),
+            (CountsByName{{"events", 12}, {"missing_numbers", 3}, {"hits_dropped_untimed", 5}}));
 }
 
 TEST(EncodedLosses, LargePayloadStaysWhereItIsGiven) {

@@ -40,7 +40,7 @@ void PrintTo(const Fate& fate, std::ostream* out) {
 
 struct Judged {
   std::vector<Fate> fates;
-  SourceCounts counts;
+  CountsByName counts;
 };
 
 /// Uses EventNumbers as a reader does: keeps the last event at hand until the one behind it is judged.
@@ -63,7 +63,7 @@ Judged judged(const std::vector<Arrival>& arrivals) {
     EXPECT_TRUE(kept) << "nothing is kept that could be taken back";
     if (kept) out.fates[*kept] = {cause, 0};
   }
-  out.counts = numbers.counts();
+  out.counts = numbers.counters().by_name();
   return out;
 }
 
@@ -166,8 +166,8 @@ class Model {
     return by > 0 && (!first || by < 1 << 24);
   }
 
-  [[nodiscard]] SourceCounts counts() const {
-    SourceCounts counts{
+  [[nodiscard]] CountsByName counts() const {
+    CountsByName counts{
         {"missing_numbers", missing_}, {"duplicate_numbers", 0}, {"repeated_incomplete", 0}, {"out_of_step", 0}};
     for (const Fate& fate : fates_) {
       if (fate.dropped == kDuplicate) ++counts["duplicate_numbers"];
@@ -269,7 +269,7 @@ TEST(EventNumbers, NoNumberIsKeptTwiceAndAllRise) {
 TEST(EventNumbers, RisingNumbersStayAndGapsAreCounted) {
   const auto found = judged(arrivals_of({7, 8, 11, 12}));
   EXPECT_EQ(found.fates, (Fates{kept_at(7), kept_at(8), kept_at(11), kept_at(12)}));
-  EXPECT_EQ(found.counts, (SourceCounts{{"first_number", 7},
+  EXPECT_EQ(found.counts, (CountsByName{{"first_number", 7},
                                         {"last_number", 12},
                                         {"missing_numbers", 2},
                                         {"duplicate_numbers", 0},
@@ -411,11 +411,11 @@ TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
 TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
   EventNumbers numbers;
   numbers.judge(7, false);
-  EXPECT_EQ(numbers.counts().at("first_number"), 7U);
-  EXPECT_EQ(numbers.counts().at("last_number"), 7U);
+  EXPECT_EQ(numbers.counters().by_name().at("first_number"), 7U);
+  EXPECT_EQ(numbers.counters().by_name().at("last_number"), 7U);
   numbers.judge(8, false);
-  EXPECT_EQ(numbers.counts().at("first_number"), 7U);
-  EXPECT_EQ(numbers.counts().at("last_number"), 8U);
+  EXPECT_EQ(numbers.counters().by_name().at("first_number"), 7U);
+  EXPECT_EQ(numbers.counters().by_name().at("last_number"), 8U);
 }
 
 TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
@@ -429,7 +429,7 @@ TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
   EXPECT_FALSE(numbers.finish());
   EXPECT_EQ(numbers.begin_era(0), 6'000'000'000U);
   EXPECT_EQ(numbers.judge(1, false).tick, 6'000'000'001U);
-  EXPECT_EQ(numbers.counts().at("missing_numbers"), 1U) << "between eras none is missing";
+  EXPECT_EQ(numbers.counters().by_name().at("missing_numbers"), 1U) << "between eras none is missing";
   EXPECT_EQ(numbers.offset(), 6'000'000'000U);
 }
 

@@ -181,9 +181,7 @@ TEST(LossAccount, CountsByCause) {
   EXPECT_TRUE(account.any());
   EXPECT_EQ(account.hits(), 12U);
   EXPECT_EQ(account.without_hits(), 1U);
-  SourceCounts counts{{"events", 1}};
-  account.add_counts(counts);
-  EXPECT_EQ(counts, (SourceCounts{{"events", 1}, {"hits_dropped_out_of_step", 5}, {"hits_dropped_untimed", 7}}));
+  EXPECT_EQ(account.counters().by_name(), (CountsByName{{"hits_dropped_out_of_step", 5}, {"hits_dropped_untimed", 7}}));
 }
 
 TEST(LossAccount, LikeLossesOfAnEpochAreOneRecord) {

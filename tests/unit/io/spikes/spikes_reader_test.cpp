@@ -50,7 +50,7 @@ class SpikesReader : public testing::Test {
   HitBlock hits_of(const Bytes& file, const std::string& keys = "", const TimeBase& base = kBase) {
     const auto reader = open(file, keys, base);
     auto hits = read_all(*reader);
-    counts_ = reader->counts();
+    counts_ = reader->counts().by_name();
     return hits;
   }
   std::string complaint(const Bytes& file, const std::string& keys = "", const TimeBase& base = kBase) {
@@ -63,7 +63,7 @@ class SpikesReader : public testing::Test {
   }
 
   std::string path_;
-  SourceCounts counts_;
+  CountsByName counts_;
 };
 
 using Ticks = std::vector<Tick>;

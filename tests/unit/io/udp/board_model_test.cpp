@@ -53,12 +53,12 @@ class Trial {
     check_buffers();
     check_damage();
     EXPECT_EQ(stream_.held_bytes(), 0U);
-    EXPECT_EQ(stream_.counts().duplicates, doubled_);
+    EXPECT_EQ(stream_.counters()[Metric::duplicates], doubled_);
     EXPECT_EQ(stream_.anomalies(), 0U);
   }
 
   [[nodiscard]] std::uint64_t lost_hits() const { return hits_of(out_.damage, DropCause::lost); }
-  [[nodiscard]] std::uint64_t reordered() const { return stream_.counts().reordered; }
+  [[nodiscard]] std::uint64_t reordered() const { return stream_.counters()[Metric::reordered]; }
 
  private:
   void send_buffer(std::size_t number, Epoch& epoch) {
@@ -123,7 +123,7 @@ class Trial {
       EXPECT_TRUE(covered) << "epoch " << sent.first;
     }
     EXPECT_EQ(lost_hits(), lost);
-    EXPECT_EQ(stream_.counts().lost_hits, lost);
+    EXPECT_EQ(stream_.counters()[Metric::lost_hits], lost);
     EXPECT_TRUE(std::ranges::is_sorted(out_.damage, {}, &Damage::first_epoch));
     for (const auto& one : out_.damage) EXPECT_EQ(one.cause, DropCause::lost);
   }

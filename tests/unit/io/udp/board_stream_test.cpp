@@ -32,7 +32,9 @@ struct Receiver {
     return list;
   }
   [[nodiscard]] std::uint64_t dropped(DropCause cause) const {
-    return stream.counts().dropped_buffers[static_cast<std::size_t>(cause)];
+    return stream.counters()[cause == DropCause::late          ? Metric::late_buffers
+                             : cause == DropCause::out_of_step ? Metric::out_of_step_buffers
+                                                               : Metric::corrupt_buffers];
   }
 
   BoardHeader header{TimeBase{}, {}};
@@ -66,7 +68,7 @@ TEST(BoardStream, WhatIsMissingIsWaitedForAndNoLonger) {
   EXPECT_EQ(to.out.damage[0].n_hits, 7U);
   to.take(board.one(b, 1));
   EXPECT_EQ(to.sequences(), (Numbers{0, 2}));
-  EXPECT_EQ(to.stream.counts().duplicates, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::duplicates], 1U);
 }
 
 TEST(BoardStream, ASlowlySentBufferIsNotGivenUp) {
@@ -93,7 +95,7 @@ TEST(BoardStream, AMarkShowsTheLossOfTheLastDatagrams) {
   EXPECT_EQ(to.out.damage[0].first_epoch, 1U);
   EXPECT_EQ(to.out.damage[0].n_epochs, 29U);
   EXPECT_EQ(to.out.damage[0].n_hits, 6U);
-  EXPECT_EQ(to.stream.counts().lost_buffers, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 1U);
 }
 
 TEST(BoardStream, FurtherMarksDoNotMakeItWaitLonger) {
@@ -105,7 +107,7 @@ TEST(BoardStream, FurtherMarksDoNotMakeItWaitLonger) {
     to.take(board.mark(DatagramKind::mark, epoch));
     to.wait(BoardStream::kPatience_ns / 4);
   }
-  EXPECT_EQ(to.stream.counts().lost_buffers, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 1U);
   EXPECT_EQ(to.out.complete, 14U);
 }
 
@@ -121,7 +123,7 @@ TEST(BoardStream, MarksOfAQuietBoardMoveItsEpochs) {
   EXPECT_TRUE(to.out.ended);
   EXPECT_TRUE(to.out.damage.empty());
   to.take(board.mark(DatagramKind::end, 0, {120, 0}));
-  EXPECT_EQ(to.stream.counts().after_end, 0U);
+  EXPECT_EQ(to.stream.counters()[Metric::after_end], 0U);
 }
 
 TEST(BoardStream, WhoJoinsLateOwesOnlyTheEpochs) {
@@ -136,7 +138,7 @@ TEST(BoardStream, WhoJoinsLateOwesOnlyTheEpochs) {
   EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
   EXPECT_EQ(to.out.damage[0].n_epochs, 40U);
   EXPECT_EQ(to.out.damage[0].n_hits, 0U);
-  EXPECT_EQ(to.stream.counts().lost_buffers, 0U);
+  EXPECT_EQ(to.stream.counters()[Metric::lost_buffers], 0U);
 
   Receiver whole;
   BoardMaker other(3);
@@ -236,7 +238,7 @@ TEST(BoardStream, ABoardMayComeBackFromAJump) {
   send(100);
   EXPECT_EQ(to.sequences(), (Numbers{0, BoardStream::kJumpBuffers, BoardStream::kJumpBuffers + 1, n - 1}));
   EXPECT_EQ(hits_of(to.out.damage, DropCause::out_of_step), BoardStream::kJumpBuffers - 1);
-  EXPECT_EQ(to.stream.counts().hits + hits_of(to.out.damage, DropCause::out_of_step), board.hits());
+  EXPECT_EQ(to.stream.counters()[Metric::hits] + hits_of(to.out.damage, DropCause::out_of_step), board.hits());
 }
 
 /// It does so for ever: what it sends is told at once, not when it is back.
@@ -292,18 +294,18 @@ TEST(BoardStream, ASenderThatBeginsAnewCountsAnew) {
   to.take(after.one(after.buffer(12, 1, 4), 1));
   to.wait(BoardStream::kPatience_ns);
   EXPECT_EQ(headers_in(to.out.buffers).size(), 2U);
-  EXPECT_EQ(to.stream.counts().restarts, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::restarts], 1U);
   // Of the buffer under way its header told the hits; of the new session all are known.
   EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 53U);
   EXPECT_EQ(to.out.damage.back().first_epoch, 1U);
   EXPECT_EQ(to.out.damage.back().n_epochs, 11U);
   to.take(parts[1]);
-  EXPECT_EQ(to.stream.counts().former, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::former_session], 1U);
   to.wait(2 * BoardStream::kSessionSilence_ns);
   to.take(after.mark(DatagramKind::mark, 20));
   to.take(parts[1]);
-  EXPECT_EQ(to.stream.counts().former, 2U);
-  EXPECT_EQ(to.stream.counts().restarts, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::former_session], 2U);
+  EXPECT_EQ(to.stream.counters()[Metric::restarts], 1U);
 }
 
 TEST(BoardStream, EpochsBetweenTwoSessionsMayLackHits) {
@@ -332,7 +334,7 @@ TEST(BoardStream, NothingIsKeptBehindTheEnd) {
   EXPECT_EQ(to.stream.held_bytes(), 0U);
   to.take(board.one(board.buffer(10, 1, 5), 8));
   EXPECT_EQ(to.sequences(), Numbers{0});
-  EXPECT_EQ(to.stream.counts().after_end, 1U);
+  EXPECT_EQ(to.stream.counters()[Metric::after_end], 1U);
 }
 
 TEST(BoardStream, AnEndThatWaitsIsTakenBeforeTheNextSession) {

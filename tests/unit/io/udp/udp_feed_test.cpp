@@ -54,7 +54,7 @@ bool ends(LiveFeed& feed, FeedBatch& batch) {
 }
 
 std::uint64_t count(const LiveFeed& feed, const std::string& name) {
-  const auto counts = feed.counts();
+  const auto counts = feed.counts().by_name();
   const auto found = counts.find(name);
   return found == counts.end() ? ~0ULL : found->second;
 }
@@ -138,7 +138,7 @@ TEST(UdpFeed, BoardsShareAPort) {
   EXPECT_EQ(count(three, "hits"), 150U);
   EXPECT_EQ(count(seven, "foreign"), 50U);
   EXPECT_EQ(count(seven, "malformed"), 50U);
-  EXPECT_EQ(seven.counts().size(), three.counts().size() + 3);
+  EXPECT_EQ(seven.counts().by_name().size(), three.counts().by_name().size() + 3);
 }
 
 TEST(UdpFeed, StopTakesWhatHasCome) {

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// Every counter of a run. What each is says the table in metrics.cpp, which has the same order. A counter of a source
+/// whose name one of the run has, too, is source_* here.
+// clang-format off
+enum class Metric : std::uint8_t {
+  // Of the run: what builders and writers made of the slices,
+  slices, events, events_truncated, events_incomplete, hits_in, hits_in_events, hits_outside, hits_rejected,
+  hits_written, incomplete_slices, unbalanced_slices, anomalies, hits_dropped,  // and 8 more, by cause
+  // what the rings carried,
+  messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
+  // and what the ranks did.
+  late_transfers, hits_read, peak_rss_bytes,
+  // Of a source: what its stream held,
+  first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
+  source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
+  subevents, subevents_with_error_bit, padded_subevents, folded_ids, tdc_hits, tdc_unknown_words, skipped_elements,
+  buffers, buffers_continued, missing_buffers, skipped_fragments, records, bad_records,
+  packets, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
+  // what came from a server or a board,
+  mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
+  datagrams, bytes, hits, duplicates, reordered, lost_buffers, lost_hits, corrupt_buffers, late_buffers,
+  out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
+  // and what became of it.
+  source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, epochs_given_up, dead_time_ns,
+  events_lacking, source_hits_dropped,  // and 8 more, by cause
+};
+// clang-format on
+inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::source_hits_dropped) + kDropCauses;
+
+constexpr std::size_t index_of(Metric metric) { return static_cast<std::size_t>(metric); }
+/// Hits of the run that were dropped for `cause`.
+constexpr Metric dropped_hits(DropCause cause) {
+  return static_cast<Metric>(index_of(Metric::hits_dropped) + static_cast<std::size_t>(cause));
+}
+/// Those of a source.
+constexpr Metric source_dropped_hits(DropCause cause) {
+  return static_cast<Metric>(index_of(Metric::source_hits_dropped) + static_cast<std::size_t>(cause));
+}
+
+/// What a counter belongs to.
+enum class Account : std::uint8_t {
+  slices,    ///< sums over slices; each finished part has its own, the attributes of run.h5 are those of the run
+  dropped,   ///< likewise: hits that did not reach event building, by cause
+  exchange,  ///< what the outboxes of the sources moved
+  rank,      ///< other counters of the run
+  source,    ///< counted for each source
+};
+
+constexpr Account account_of(Metric metric) {
+  if (metric >= Metric::first_number) return Account::source;
+  if (metric >= Metric::late_transfers) return Account::rank;
+  if (metric >= Metric::messages) return Account::exchange;
+  return metric >= Metric::hits_dropped ? Account::dropped : Account::slices;
+}
+
+/// How the values of two ranks, parts or files make one.
+enum class Adding : std::uint8_t { sum, max, min };
+
+struct MetricInfo {
+  Metric metric;
+  /// In reports and files; unique among those of a source, and among the others. With `eventloom_` or
+  /// `eventloom_source_` before it, it is a name for Prometheus.
+  std::string_view name;
+  std::string_view unit;  ///< plural; empty where the value is a number of another kind
+  std::string_view help;  ///< for people: one line
+  /// When not 0, data are lost, damaged or incomplete: those of the run make it end with kExitLosses, those of a source
+  /// are told in the summary.
+  bool trouble = false;
+  Adding adding = Adding::sum;
+};
+
+/// All, by Metric.
+std::span<const MetricInfo, kMetrics> all_metrics();
+std::span<const MetricInfo> metrics_of(Account account);
+inline const MetricInfo& info(Metric metric) { return all_metrics()[index_of(metric)]; }
+
+using CountsByName = std::map<std::string, std::uint64_t>;
+
+/// A value for each counter, 0 to begin with. Plain bytes, which ranks can tell each other. One thread at a time.
+class Counters {
+ public:
+  struct Value {
+    // NOLINTNEXTLINE(google-explicit-constructor): a counter alone is one of value 0
+    constexpr Value(Metric m, std::uint64_t value = 0) : metric(m), n(value) {}
+    Metric metric;
+    std::uint64_t n;
+  };
+  Counters() = default;
+  /// These are kept: see keep().
+  Counters(std::initializer_list<Value> values) { keep(values); }
+
+  [[nodiscard]] std::uint64_t& operator[](Metric metric) { return n_[index_of(metric)]; }
+  [[nodiscard]] std::uint64_t operator[](Metric metric) const { return n_[index_of(metric)]; }
+
+  /// Adds to these. They are told even while they are 0, all others when they are not.
+  void keep(std::initializer_list<Value> values);
+  [[nodiscard]] bool tells(Metric metric) const { return kept_[index_of(metric)] || (*this)[metric] != 0; }
+
+  /// Each counter as its Adding says; what `other` keeps is kept.
+  void add(const Counters& other);
+  /// Any counter that tells of trouble is not 0.
+  [[nodiscard]] bool any_trouble() const;
+  /// What is told of those of a source.
+  [[nodiscard]] CountsByName by_name() const;
+  /// Puts these into a JSON object, told or not.
+  template <class Json>
+  void put_into(Json& json, std::initializer_list<Metric> metrics) const {
+    for (const auto metric : metrics) json[info(metric).name] = (*this)[metric];
+  }
+  template <class Json>
+  void put_into(Json& json, Account account) const {
+    for (const auto& metric : metrics_of(account)) json[metric.name] = (*this)[metric.metric];
+  }
+
+  friend bool operator==(const Counters&, const Counters&) = default;
+
+ private:
+  std::array<std::uint64_t, kMetrics> n_{};
+  std::bitset<kMetrics> kept_;
+};
+
+}  // namespace eventloom
