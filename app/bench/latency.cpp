@@ -33,7 +33,7 @@ struct LatencyConfig {
 
 constexpr std::array<std::string_view, 3> kPlaces = {"local-loop", "local-trip", "inter-node"};
 
-void add_options(po::options_description& options) {
+void add_latency_options(po::options_description& options) {
   options.add_options()("sizes", text_value("LIST", "8,16,32,64,128,256,512,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB"),
                         "bytes of a message, 8 or more")("place", text_value("LIST", "", "all available"),
                                                          "local-loop, local-trip, inter-node; comma-separated")(
@@ -42,7 +42,7 @@ void add_options(po::options_description& options) {
                                                                          "round trips before it, reported separately");
 }
 
-LatencyConfig to_config(const po::variables_map& values) {
+LatencyConfig latency_config(const po::variables_map& values) {
   LatencyConfig config;
   config.sizes = sizes_option(values, "sizes", 8, 1U << 28);
   config.waits = words_of(values["idle"].as<std::string>());
@@ -58,7 +58,7 @@ LatencyConfig to_config(const po::variables_map& values) {
   return config;
 }
 
-std::vector<BenchColumn> columns() {
+std::vector<BenchColumn> latency_columns() {
   return {{"place", "place", "", 0},
           {"kind", "what", "", 0},
           {"message_bytes", "message", "bytes", 0},
@@ -300,10 +300,10 @@ class Series {
   std::string wait_;
 };
 
-int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = to_config(values);
+int measure_latency(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  const auto config = latency_config(values);
   const auto places = places_of(communicator, config.places);
-  BenchRun run("latency", values, effective, columns(), communicator);
+  BenchRun run("latency", values, effective, latency_columns(), communicator);
   CommonClock clock(communicator);
   Plot plot{"Latency, one way, median", "message (bytes)", "us", true, true, {}};
   for (const auto& place : places) {
@@ -320,10 +320,10 @@ int bench_latency(int argc, const char* const* argv) {
   CommandLine line("bench latency",
                    "bench latency [options]\nRound trips: within rank 0, between two ranks of its host, and to "
                    "another host; and the time from sending a small epoch buffer to its event built.");
-  add_options(line.options());
+  add_latency_options(line.options());
   BenchRun::add_options(line.options(), 5);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure(values, line.effective_config(values), communicator);
+    return measure_latency(values, line.effective_config(values), communicator);
   });
 }
 

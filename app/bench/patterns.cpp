@@ -36,7 +36,7 @@ struct PatternsConfig {
 constexpr std::uint64_t kSmallestCell = 65536;
 constexpr double kMemcpySeconds = 0.02;
 
-void add_options(po::options_description& options) {
+void add_patterns_options(po::options_description& options) {
   options.add_options()("pattern", text_value("LIST", "", "all"),
                         "one-to-one, one-to-all, all-to-one, all-to-all, fixed-target; comma-separated")(
       "schedule", text_value("LIST", "", "round-robin; all-to-all: chaotic too"), "schedules to measure, as in 'run'")(
@@ -59,7 +59,7 @@ void add_options(po::options_description& options) {
       "peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
 }
 
-PatternsConfig to_config(const po::variables_map& values) {
+PatternsConfig patterns_config(const po::variables_map& values) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   PatternsConfig config;
   config.patterns = word("pattern").empty() ? pattern_names() : words_of(word("pattern"));
@@ -88,7 +88,7 @@ PatternsConfig to_config(const po::variables_map& values) {
   return config;
 }
 
-std::vector<BenchColumn> columns(const PatternsConfig& config) {
+std::vector<BenchColumn> patterns_columns(const PatternsConfig& config) {
   std::vector<BenchColumn> columns = {{"pattern", "pattern", "", 0},
                                       {"schedule", "schedule", "", 0},
                                       {"message_bytes", "message", "bytes", 0},
@@ -287,13 +287,13 @@ Plot plot_over_time(const Json& point) {
   return plot;
 }
 
-int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = to_config(values);
+int measure_patterns(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  const auto config = patterns_config(values);
   if (config.slow_builder >= communicator.size()) {
     throw UserError("--slow-builder: must be from 0 to " + std::to_string(communicator.size() - 1));
   }
   for (const auto& name : config.peers) parsed("peer", [&] { return make_peer(name, communicator); });
-  BenchRun run("patterns", values, effective, columns(config), communicator);
+  BenchRun run("patterns", values, effective, patterns_columns(config), communicator);
   RatePlot rates;
   Json last;
   std::uint64_t errors = 0;
@@ -318,10 +318,10 @@ int bench_patterns(int argc, const char* const* argv) {
   CommandLine line("bench patterns",
                    "bench patterns [options]\nMoves messages between all ranks in the patterns of event building; "
                    "rates are per rank, beside bare MPI_Put + MPI_Win_flush of the same messages in the same run.");
-  add_options(line.options());
+  add_patterns_options(line.options());
   BenchRun::add_options(line.options(), 5);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure(values, line.effective_config(values), communicator);
+    return measure_patterns(values, line.effective_config(values), communicator);
   });
 }
 

@@ -25,14 +25,14 @@ struct RateConfig {
   std::string wait;
 };
 
-void add_options(po::options_description& options) {
+void add_rate_options(po::options_description& options) {
   options.add_options()("hz", text_value("LIST", "100,1000,10000,100000"), "samples a second")(
       "values", text_value("LIST", "1,4,16,64"), "values of 8 bytes in a sample")(
       "seconds", po::value<double>()->value_name("S")->default_value(0.3, "0.3"), "length of a measurement")(
       "idle", text_value("HOW", "poll"), "how both ends wait: poll, yield, sleep");
 }
 
-RateConfig to_config(const po::variables_map& values) {
+RateConfig rate_config(const po::variables_map& values) {
   RateConfig config;
   config.hz = counts_option(values, "hz", 1, 100'000'000);
   config.values = counts_option(values, "values", 1, 1'000'000);
@@ -139,7 +139,7 @@ class Sampling {
   bool over_ = false;
 };
 
-std::vector<BenchColumn> columns() {
+std::vector<BenchColumn> rate_columns() {
   return {{"hz", "rate", "Hz", 0},          {"values", "values", "8 bytes", 0},   {"steps", "steps", "", 0},
           {"missed", "missed", "", 0},      {"/shown_us/p50", "median", "us", 2}, {"/shown_us/p99", "p99", "us", 2},
           {"/shown_us/max", "max", "us", 1}};
@@ -170,9 +170,9 @@ Json measure_point(const RateConfig& config, const BenchRun& run, CommonClock& c
           {"clock_precision_ns", clock.precision_ns()}};
 }
 
-int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = to_config(values);
-  BenchRun run("rate", values, effective, columns(), communicator);
+int measure_rate(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  const auto config = rate_config(values);
+  BenchRun run("rate", values, effective, rate_columns(), communicator);
   CommonClock clock(communicator);
   Plot plot{"Latency of samples", "samples a second (Hz)", "us", true, true, {}};
   for (const auto n_values : config.values) {
@@ -199,10 +199,10 @@ int bench_rate(int argc, const char* const* argv) {
       "bench rate",
       "bench rate [options]\nSamples at a set rate from rank 0 to rank 1, whether or not the exchange keeps "
       "up: steps missed, and latency from the planned time of each sample.");
-  add_options(line.options());
+  add_rate_options(line.options());
   BenchRun::add_options(line.options(), 1);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure(values, line.effective_config(values), communicator);
+    return measure_rate(values, line.effective_config(values), communicator);
   });
 }
 

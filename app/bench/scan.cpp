@@ -29,7 +29,7 @@ const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
 constexpr std::uint32_t kDefaultDepth = 8;
 constexpr std::uint64_t kBatchCell = 65536;
 
-void add_options(po::options_description& options) {
+void add_scan_options(po::options_description& options) {
   options.add_options()("what", text_value("LIST", "rings,clients,breakdown"),
                         "rings: depth and cell size, one to one; clients: many to one; breakdown: steps of the path")(
       "depths", text_value("LIST", "1,2,4,8,16,32,64"), "cells in a ring")(
@@ -39,7 +39,7 @@ void add_options(po::options_description& options) {
       "seconds", po::value<double>()->value_name("S")->default_value(0.05, "0.05"), "length of a measurement");
 }
 
-ScanConfig to_config(const po::variables_map& values) {
+ScanConfig scan_config(const po::variables_map& values) {
   ScanConfig config;
   config.parts = words_of(values["what"].as<std::string>());
   for (const auto& part : config.parts) {
@@ -54,7 +54,7 @@ ScanConfig to_config(const po::variables_map& values) {
   return config;
 }
 
-std::vector<BenchColumn> columns() {
+std::vector<BenchColumn> scan_columns() {
   return {{"part", "part", "", 0},
           {"what", "what", "", 0},
           {"message_bytes", "message", "bytes", 0},
@@ -244,9 +244,9 @@ void break_down(const ScanConfig& config, BenchRun& run) {
   run.add(point);
 }
 
-int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = to_config(values);
-  BenchRun run("scan", values, effective, columns(), communicator);
+int measure_scan(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  const auto config = scan_config(values);
+  BenchRun run("scan", values, effective, scan_columns(), communicator);
   const auto wanted = [&](const std::string& part) { return std::ranges::count(config.parts, part) != 0; };
   Plot plot{"Rate, one to one", "cell (bytes)", "bytes/us", true, true, {}};
   if (wanted("rings")) scan_rings(config, run, plot.series);
@@ -262,10 +262,10 @@ int bench_scan(int argc, const char* const* argv) {
       "bench scan",
       "bench scan [options]\nRing depth and cell size, many clients to one server, and where the time of a "
       "message goes, beside bare MPI_Put + MPI_Win_flush in the same run.");
-  add_options(line.options());
+  add_scan_options(line.options());
   BenchRun::add_options(line.options(), 3);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure(values, line.effective_config(values), communicator);
+    return measure_scan(values, line.effective_config(values), communicator);
   });
 }
 

@@ -97,7 +97,7 @@ void read_wiring(const po::variables_map& values, WiringSettings& wiring) {
   wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
 }
 
-SourcesConfig to_config(const po::variables_map& values, int ranks) {
+SourcesConfig sources_config(const po::variables_map& values, int ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   SourcesConfig config;
   config.timings = words_of(word("timing"));
@@ -125,7 +125,7 @@ SourcesConfig to_config(const po::variables_map& values, int ranks) {
   return config;
 }
 
-std::vector<BenchColumn> columns() {
+std::vector<BenchColumn> sources_columns() {
   return {{"timing", "timing", "", 0},
           {"limit", "limit", "", 0},
           {"rate_hits_per_us", "asked", "hits/us", 2},
@@ -242,14 +242,14 @@ class LatencyPlot {
   std::vector<PlotSeries> series_;
 };
 
-int measure(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  auto config = to_config(values, communicator.size());
+int measure_sources(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
+  auto config = sources_config(values, communicator.size());
   std::unique_ptr<OutputLock> lock;
   agree(communicator, [&] {
     const bool writes = config.write && !config.output.empty();
     if (writes && communicator.rank() == 0) lock = std::make_unique<OutputLock>(config.output);
   });
-  BenchRun run("sources", values, effective, columns(), communicator);
+  BenchRun run("sources", values, effective, sources_columns(), communicator);
   std::optional<TemporaryFolder> folder;
   agree(communicator, [&] {
     if (config.write && config.output.empty()) folder.emplace();
@@ -289,7 +289,7 @@ int bench_sources(int argc, const char* const* argv) {
   add_run_options(line.options());
   BenchRun::add_options(line.options(), 1);
   return run_bench(line, argc, argv, [&](const po::variables_map& values, const Communicator& communicator) {
-    return measure(values, line.effective_config(values), communicator);
+    return measure_sources(values, line.effective_config(values), communicator);
   });
 }
 

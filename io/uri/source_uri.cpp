@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-std::string quoted(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
+std::string in_quotes(std::string_view text) { return std::string(1, '\'').append(text).append(1, '\''); }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ std::vector<std::string> SourceUri::flags() const {
 
 std::string SourceUri::require(std::string_view key) const {
   const auto found = values_.find(key);
-  if (found == values_.end()) refuse(quoted(std::string(key) + '=') + " is missing");
+  if (found == values_.end()) refuse(in_quotes(std::string(key) + '=') + " is missing");
   return found->second.value_or("");
 }
 
@@ -74,7 +74,7 @@ std::uint64_t SourceUri::get_count(std::string_view key, std::uint64_t otherwise
     if (value >= low && value <= high) return value;
   } catch (const std::invalid_argument&) {
   }
-  refuse(quoted(key) + " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  refuse(in_quotes(key) + " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps) const {
@@ -82,7 +82,7 @@ std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps
   if (unit == "tick") return tick_ps;
   const auto ps = picoseconds_of(unit);
   if (!ps) {
-    refuse(quoted(unit) + " is not a unit of time; there are ps, ns, us, ms, s, tick");
+    refuse(in_quotes(unit) + " is not a unit of time; there are ps, ns, us, ms, s, tick");
   }
   return *ps;
 }
