@@ -12,24 +12,20 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
-#include "core/control/collective.hpp"
-#include "core/engine/run_control.hpp"
 #include "core/engine/session.hpp"
-#include "core/engine/wiring.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
 
-/// How the exchange of a run is wired.
-WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
+/// What a run asks of a session.
+SessionSettings session_settings(const RunConfig& config, const RunSetup& setup);
 
-/// What one rank does in a run: a session of the engine, what it writes, and what it says of both. Construction,
+/// What one rank does in a run: plays a session of the engine, writes, and says what came of both. Construction,
 /// work() and destruction are collective; the arguments must outlive it.
 class RankRun {
  public:
   /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control, Wiring& wiring,
-          const Collective& ranks);
+  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, Session& session);
 
   /// Every role takes its turn until all ranks have nothing left to do, or have stopped in good order.
   /// Throws UserError, the same on all ranks, when an input fails on any of them. Collective.
@@ -49,16 +45,12 @@ class RankRun {
   const RunConfig& config_;
   RunSetup& setup_;
   const Resumption& resumption_;
-  RunControl& control_;
-  const Collective& ranks_;
-  Wiring& wiring_;
+  Session& session_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< where the sources tell when they began
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
-  SessionEnds ends_;
-  std::optional<Session> session_;  ///< last: it uses the rest
 };
 
 }  // namespace eventloom
