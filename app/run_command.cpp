@@ -154,12 +154,12 @@ void begin(const RunConfig& config, const RunRecord& record) {
 
 /// Collective. Nothing when a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
-                                     RunControl& control, Wiring& wiring, const Collective& ranks) {
+                                     Session& session) {
   try {
-    return std::make_unique<RankRun>(config, setup, resumption, control, wiring, ranks);
+    return std::make_unique<RankRun>(config, setup, resumption, session);
   } catch (const UserError& e) {
     if (!resumption.resumes) throw;
-    if (ranks.rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
+    if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
     return nullptr;
   }
 }
@@ -256,21 +256,20 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   if (first) tell_setup(config, setup, backend);
   if (resumption.resumes) go_on(resumption, setup, record);
   MpiNetwork network(communicator);
-  RunControl control(watch, setup.time_over ? std::chrono::nanoseconds(1) : config.duration, network);
-  if (setup.live) control.set_live(setup.all_live, setup.first_slice, setup.run.geometry);
-  Wiring wiring(wiring_settings(config, setup), network);
+  Idle idle;
+  Session session(session_settings(config, setup), {network, watch, idle});
   agree(communicator, [&] {
     if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
   });
   agree(communicator, [&] {
     if (first && !resumption.resumes) begin(config, record);
   });
-  const auto rank_run = begin_roles(config, setup, resumption, control, wiring, communicator);
+  const auto rank_run = begin_roles(config, setup, resumption, session);
   if (!rank_run) return kExitStopped;
   before.reset();
   const RunResult result = build_events(*rank_run, setup, resumption, communicator);
-  return from_first_rank(communicator,
-                         [&] { return finish(config, setup, result, record, backend, control.stopped_by()); });
+  return from_first_rank(
+      communicator, [&] { return finish(config, setup, result, record, backend, session.control().stopped_by()); });
 }
 
 }  // namespace

@@ -34,6 +34,41 @@ struct LiveVotes {
 };
 static_assert(sizeof(LiveVotes) == 280 && std::has_unique_object_representations_v<LiveVotes>);
 
+/// What a run can be asked to do, by any of its ranks, at any time, any number of times. Heard in the round in which it
+/// is reported, by all ranks alike; of what is asked in one round that counts which stands last here, and the rest is
+/// void:
+///
+///   while the run  | pause             | resume      | stop, end
+///   ---------------+-------------------+-------------+--------------------------------------------
+///   goes on        | is paused         | nothing     | is brought to its end in good order
+///   is paused      | nothing           | goes on     | likewise, without going on
+///   ends           | nothing           | nothing     | nothing: the first counts
+///
+/// One resume undoes any number of pauses, whoever asked for them.
+enum class Command : std::uint8_t {
+  none,
+  pause,   ///< no source begins a slice beyond the highest that any has begun; up to there all is built
+  resume,  ///< as before
+  stop,    ///< the run can be resumed by another
+  end,     ///< likewise, but where sources are live: their data end here, and the run is whole
+};
+
+/// What has made a rank ask.
+enum class Cause : std::uint8_t {
+  command,  ///< somebody who steers the run
+  signal,
+  writer,  ///< it cannot write what it has built
+  time,    ///< the time that was asked for is over
+};
+
+struct Request {
+  Command command = Command::none;
+  Cause cause = Cause::command;
+  std::uint8_t signal = 0;  ///< its number, where it is the cause
+  std::uint8_t reserved = 0;
+};
+static_assert(sizeof(Request) == 4 && std::has_unique_object_representations_v<Request>);
+
 /// To rank 0, once a round: what a rank says of itself.
 struct RankStatus {
   std::uint64_t begun_end = 0;    ///< one past the highest slice that its sources have begun to send
@@ -41,19 +76,15 @@ struct RankStatus {
   std::uint64_t live_epoch = 0;   ///< before which all data of one of its live sources have come, of the foremost
   std::uint64_t live_end = 0;     ///< one past the last epoch that any of its live sources has seen
   LiveVotes live_votes = {};      ///< where its live sources are
-  std::int32_t stop = 0;          ///< asks all to stop in good order: a signal, or one of kStop...; 0: does not
+  Request request = {};           ///< what it asks of all, in one round for each time that it asks
   std::uint8_t done = 0;          ///< none of its roles has anything left to do
   std::uint8_t failed = 0;        ///< met an error that ends the run
-  std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told the last
+  std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told how far to go, or to go on
   std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
   std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
   std::array<std::uint8_t, 7> reserved{};
 };
 static_assert(sizeof(RankStatus) == 328 && std::has_unique_object_representations_v<RankStatus>);
-/// RankStatus::stop of a rank that cannot write what it has built.
-inline constexpr std::int32_t kStopWriter = -1;
-/// RankStatus::stop at the end of the time that was asked for.
-inline constexpr std::int32_t kStopTime = -2;
 
 /// What a round found: the same on every rank, and what they go by.
 struct Verdict {
@@ -62,8 +93,8 @@ struct Verdict {
   std::uint64_t live_epoch = 0;  ///< the greatest
   std::uint64_t live_end = 0;    ///< the greatest
   std::uint64_t live_jump = 0;   ///< where most live sources have jumped to; 0: they have not
-  std::int32_t stop = 0;         ///< of the lowest rank that asked
-  std::int32_t stop_rank = -1;
+  Request request = {};          ///< see Command; of the lowest rank that asked for it
+  std::int32_t asked_by = -1;    ///< this rank
   std::uint8_t all_done = 0;
   std::uint8_t any_failed = 0;
   std::uint8_t all_frozen = 0;

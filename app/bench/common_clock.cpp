@@ -25,15 +25,15 @@ CommonClock::CommonClock(const Communicator& communicator) {
   if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
   sync_ = std::make_unique<ClockSync>(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(),
                                       communicator.size(), ClockSync::Settings{});
-  sync_->synchronise();
+  sync_->synchronise(idle_);
 }
 
 CommonClock::~CommonClock() {
-  if (sync_) sync_->stop();
+  if (sync_) sync_->stop(idle_);
 }
 
 void CommonClock::refresh() {
-  if (sync_) sync_->synchronise();
+  if (sync_) sync_->synchronise(idle_);
 }
 
 void CommonClock::do_work() {

@@ -26,6 +26,7 @@ class CommonClock {
   void do_work();
 
  private:
+  Idle idle_;
   std::unique_ptr<ClockSync> sync_;
 };
 

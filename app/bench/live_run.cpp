@@ -157,7 +157,7 @@ class RankLive {
       : settings_(settings),
         communicator_(communicator),
         network_(communicator),
-        wiring_(settings.wiring, network_),
+        wiring_(settings.wiring, network_, idle_),
         clock_(communicator),
         made_first_(wiring_.scheduler(), by_number_) {}
 
@@ -172,8 +172,7 @@ class RankLive {
     for (auto& builder : builders_) roles.push_back(builder->role.get());
     start_ = communicator_.broadcast(clock_.now() + kStartAfterNs);
     EndTogether ending(communicator_);
-    Idle idle;
-    wiring_.run(roles, ending, idle, [&](SteadyTime) { clock_.do_work(); });
+    wiring_.run(roles, ending, [&](SteadyTime) { clock_.do_work(); });
     return gather();
   }
 
@@ -306,6 +305,7 @@ class RankLive {
   const LiveRunSettings& settings_;
   const Communicator& communicator_;
   MpiNetwork network_;
+  Idle idle_;
   Wiring wiring_;
   CommonClock clock_;
   std::int64_t start_ = 0;              ///< common to all ranks

@@ -56,7 +56,7 @@ class RankTraffic {
         communicator_(communicator),
         rank_(static_cast<std::size_t>(communicator.rank())),
         network_(communicator),
-        wiring_(wiring_settings(settings), network_) {}
+        wiring_(wiring_settings(settings), network_, idle_) {}
 
   TrafficResult run() {
     const auto retransmits = tcp_retransmits();
@@ -65,8 +65,7 @@ class RankTraffic {
     if (source_) roles.push_back(source_.get());
     if (control_) roles.push_back(control_.get());
     EndTogether ending(communicator_);
-    Idle idle;
-    wiring_.run(roles, ending, idle, [](SteadyTime) {});
+    wiring_.run(roles, ending, [](SteadyTime) {});
     return gather(tcp_retransmits() - retransmits);
   }
 
@@ -156,6 +155,7 @@ class RankTraffic {
   const Communicator& communicator_;
   std::size_t rank_;
   MpiNetwork network_;
+  Idle idle_;
   Wiring wiring_;
   SteadyTime start_;
   std::unique_ptr<SinkRole> sink_;

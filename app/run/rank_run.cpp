@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "app/run/progress.hpp"
 #include "core/control/agreement.hpp"
@@ -42,12 +43,6 @@ LivePatience patience(const RunConfig& config, const RunSetup& setup) {
   return patience;
 }
 
-SessionSettings session_settings(const RunConfig& config, const RunSetup& setup) {
-  return {building_settings(config, setup), setup.run.filter, builder_threads(), config.speed, patience(config, setup)};
-}
-
-}  // namespace
-
 WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   WiringSettings settings;
   settings.roles = setup.roles;
@@ -60,36 +55,51 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   return settings;
 }
 
-RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control,
-                 Wiring& wiring, const Collective& ranks)
-    : config_(config), setup_(setup), resumption_(resumption), control_(control), ranks_(ranks), wiring_(wiring) {
+}  // namespace
+
+SessionSettings session_settings(const RunConfig& config, const RunSetup& setup) {
+  SessionSettings settings;
+  settings.wiring = wiring_settings(config, setup);
+  settings.building = building_settings(config, setup);
+  settings.filter = setup.run.filter;
+  settings.builder_threads = builder_threads();
+  settings.speed = config.speed;
+  settings.patience = patience(config, setup);
+  settings.duration = setup.time_over ? std::chrono::nanoseconds(1) : config.duration;
+  settings.live = setup.live;
+  settings.all_live = setup.all_live;
+  return settings;
+}
+
+RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, Session& session)
+    : config_(config), setup_(setup), resumption_(resumption), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
-  ends_.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
-  if (!config_.save_sorted.empty()) ends_.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
-  if (latency_) ends_.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
-  ends_.report = [this](const BuildProblem& p) { report(p); };
-  session_.emplace(session_settings(config, setup), ends_, std::move(setup.local), wiring, control, ranks);
+  SessionEnds ends;
+  ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
+  if (!config_.save_sorted.empty()) ends.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
+  if (latency_) ends.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
+  ends.report = [this](const BuildProblem& p) { report(p); };
+  session_.begin(std::move(ends), std::move(setup.local));
 }
 
 void RankRun::work() {
-  Progress progress(ranks_.rank() == 0);
-  Idle idle;
-  session_->run(idle, [&](SteadyTime now) {
-    const auto* sources = session_->sources();
+  Progress progress(session_.ranks().rank() == 0);
+  session_.run([&](SteadyTime now) {
+    const auto* sources = session_.sources();
     if (sources != nullptr) progress.update(now, sources->slices_sent(), sources->slices_expected());
   });
 }
 
 /// Work remains for a resumed run.
 bool RankRun::unfinished() const {
-  const auto* sources = session_->sources();
-  const bool cut_off = sources != nullptr && sources->cut_off() && !control_.ended();
+  const auto* sources = session_.sources();
+  const bool cut_off = sources != nullptr && sources->cut_off() && !session_.control().ended();
   return cut_off || std::ranges::any_of(writers_, [](const auto& writer) { return writer->failed(); });
 }
 
 RunResult RankRun::close() {
   RunResult result;
-  auto* sources = session_->sources();
+  auto* sources = session_.sources();
   for (auto& writer : writers_) {
     for (const auto& part : writer->close()) {
       result.parts.push_back(part.info);
@@ -98,12 +108,12 @@ RunResult RankRun::close() {
   }
   leave_scratch();
   if (sources != nullptr) sources->live().close();
-  result.unfinished = ranks_.any(unfinished());
-  agree(ranks_, [&] {
+  result.unfinished = session_.ranks().any(unfinished());
+  agree(session_.ranks(), [&] {
     if (!result.unfinished) finish_sorted(result);
   });
   if (latency_) result.latency = latency_->histogram();
-  if (auto* clock = wiring_.clock()) result.clocks = clock->qualities();
+  if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   if (sources != nullptr) {
     result.totals.counters.add(sources->counters());
     result.input_cut = sources->cut_off_recorded();
@@ -142,8 +152,8 @@ EventSink& RankRun::add_writer(std::uint32_t number) {
   const bool resumes = place != resumption_.writers.end();
   settings.list = resumes ? place->second.list : PartListPlace{};
   settings.first_segment = resumes ? place->second.next_segment : 0;
-  writers_.push_back(std::make_unique<ResumableWriter>(std::move(settings),
-                                                       [this](const std::string& why) { control_.stop_writing(why); }));
+  writers_.push_back(std::make_unique<ResumableWriter>(
+      std::move(settings), [this](const std::string& why) { session_.control().stop_writing(why); }));
   return *writers_.back();
 }
 

@@ -12,24 +12,20 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
-#include "core/control/collective.hpp"
-#include "core/engine/run_control.hpp"
 #include "core/engine/session.hpp"
-#include "core/engine/wiring.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
 namespace eventloom {
 
-/// Settings of the exchange of a run.
-WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup);
+/// Settings of the session of a run.
+SessionSettings session_settings(const RunConfig& config, const RunSetup& setup);
 
-/// One rank of a run: a session of the engine, its output files and its messages. Construction, work() and destruction
-/// are collective; the arguments must outlive it.
+/// One rank of a run: plays a session of the engine, with its output files and messages. Construction, work() and
+/// destruction are collective; the arguments must outlive it.
 class RankRun {
  public:
   /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, RunControl& control, Wiring& wiring,
-          const Collective& ranks);
+  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, Session& session);
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
   /// same on all ranks, when an input fails on any of them. Collective.
@@ -49,16 +45,12 @@ class RankRun {
   const RunConfig& config_;
   RunSetup& setup_;
   const Resumption& resumption_;
-  RunControl& control_;
-  const Collective& ranks_;
-  Wiring& wiring_;
+  Session& session_;
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< if the sources state their start time
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
-  SessionEnds ends_;
-  std::optional<Session> session_;  ///< last: it uses the rest
 };
 
 }  // namespace eventloom

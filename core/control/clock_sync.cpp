@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/runtime/idle.hpp"
-
 namespace eventloom {
 
 namespace {
@@ -32,12 +30,12 @@ ClockSync::ClockSync(std::unique_ptr<MessageChannel> channel, int rank, int size
   }
 }
 
-void ClockSync::synchronise() {
-  if (!leads()) return follow();
-  finish_batches();
+void ClockSync::synchronise(IdlePolicy& idle) {
+  if (!leads()) return follow(idle);
+  finish_batches(idle);
   for (int rank = 1; rank < ranks_; ++rank) {
     start_batch(rank, settings_.round_trips);
-    work_until([&] { return !peer(rank).asked; });
+    work_until(idle, [&] { return !peer(rank).asked; });
   }
   // Now it is known how long the first ranks had to wait for the last.
   const std::int64_t now = clock_();
@@ -55,10 +53,10 @@ std::size_t ClockSync::do_work(std::int64_t now) {
 }
 
 // Done is the last message that rank 0 sends, and it sends it when it has got all its answers.
-void ClockSync::stop() {
+void ClockSync::stop(IdlePolicy& idle) {
   if (std::exchange(stopped_, true)) return;
-  if (!leads()) return follow();
-  finish_batches();
+  if (!leads()) return follow(idle);
+  finish_batches(idle);
   tell_done();
 }
 
@@ -109,8 +107,7 @@ void ClockSync::handle(int from, const ClockMessage& message, std::int64_t recei
 }
 
 template <typename Condition>
-void ClockSync::work_until(Condition condition) {
-  Idle idle;
+void ClockSync::work_until(IdlePolicy& idle, Condition condition) {
   while (!condition()) {
     if (handle_messages() != 0) {
       idle.reset();
@@ -180,9 +177,9 @@ void ClockSync::tell(int rank) {
 }
 
 // With what has come so far; each rank owes one answer at most.
-void ClockSync::finish_batches() {
+void ClockSync::finish_batches(IdlePolicy& idle) {
   for (auto& peer : peers_) peer.left = 0;
-  work_until([&] { return std::ranges::none_of(peers_, &Peer::asked); });
+  work_until(idle, [&] { return std::ranges::none_of(peers_, &Peer::asked); });
 }
 
 void ClockSync::tell_done() {
@@ -190,8 +187,8 @@ void ClockSync::tell_done() {
 }
 
 // Rank 0 may be here long before this rank, so that do_work() has met the message already.
-void ClockSync::follow() {
-  work_until([&] { return done_ > 0; });
+void ClockSync::follow(IdlePolicy& idle) {
+  work_until(idle, [&] { return done_ > 0; });
   --done_;
 }
 

@@ -11,6 +11,7 @@
 #include "core/control/clock_fit.hpp"
 #include "core/control/message_channel.hpp"
 #include "core/runtime/clock.hpp"
+#include "core/runtime/idle.hpp"
 
 namespace eventloom {
 
@@ -37,15 +38,16 @@ class ClockSync {
   ClockSync(const ClockSync&) = delete;
   ClockSync& operator=(const ClockSync&) = delete;
 
-  /// Collective, blocks until rank 0 is through with all ranks, one after the other. Not after stop().
-  void synchronise();
+  /// Collective, blocks until rank 0 is through with all ranks, one after the other; while there is nothing to do it
+  /// waits as `idle` says. Not after stop().
+  void synchronise(IdlePolicy& idle);
   /// Never blocks; each rank calls it often: rank 0 starts the batches that are due, the others answer
   /// and take over new models. The less often it is called, the longer are the round trips. `now`: a
   /// late reading of the clock, only for what is due. Returns how many messages it has dealt with.
   std::size_t do_work(std::int64_t now);
   /// Collective: no more batches, and all messages are received. Blocks until rank 0 and this rank
   /// are both here, and on rank 0 until all are that owe it an answer. The last model stays in force.
-  void stop();
+  void stop(IdlePolicy& idle);
 
   /// This rank's time on rank 0's clock; before the first model, its own time. From the first model on
   /// it never falls: where a new model is behind the one before, it stands still until that has caught
@@ -79,7 +81,7 @@ class ClockSync {
   std::size_t handle_messages();
   void handle(int from, const ClockMessage& message, std::int64_t received);
   template <typename Condition>
-  void work_until(Condition condition);
+  void work_until(IdlePolicy& idle, Condition condition);
 
   // Rank 0.
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
@@ -90,11 +92,11 @@ class ClockSync {
   void plan(Peer& peer, std::int64_t now);
   void find_worst();
   void tell(int rank);
-  void finish_batches();
+  void finish_batches(IdlePolicy& idle);
   void tell_done();
 
   // The others.
-  void follow();
+  void follow(IdlePolicy& idle);
 
   std::unique_ptr<MessageChannel> channel_;
   int rank_;

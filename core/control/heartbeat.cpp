@@ -21,8 +21,10 @@ constexpr auto kIntervalPerRank = microseconds(50);
 /// Between two looks for messages while nothing presses.
 constexpr auto kLookEvery = microseconds(250);
 
-bool same_state(const RankStatus& a, const RankStatus& b) {
-  return a.stop == b.stop && a.done == b.done && a.failed == b.failed && a.frozen == b.frozen;
+/// What the others should hear of at once.
+bool is_news(const RankStatus& status, const RankStatus& reported) {
+  return status.request.command != Command::none || status.done != reported.done || status.failed != reported.failed ||
+         status.frozen != reported.frozen;
 }
 
 template <class Message>
@@ -49,11 +51,11 @@ Heartbeat::Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size
 }
 
 std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
-  const bool pressing = mine.done != 0 || mine.failed != 0 || !same_state(mine, reported_);
+  const bool pressing = mine.done != 0 || mine.failed != 0 || is_news(mine, reported_);
   if (now < next_look_ && !pressing) return std::nullopt;
   next_look_ = now + kLookEvery;
   if (!greeted_) round_ended_ = heard_ = now;
-  if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || !same_state(mine, reported_))) report(now, mine);
+  if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || is_news(mine, reported_))) report(now, mine);
   receive(now);
   if (rank_ == 0) {
     if (n_here_ == size_) conclude(now);
@@ -66,6 +68,7 @@ std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
 
 void Heartbeat::report(Time now, const RankStatus& mine) {
   reported_ = mine;
+  ++reports_made_;
   in_round_ = greeted_ = true;
   heard_ = now;
   waited_for_ = -1;
@@ -123,9 +126,9 @@ void Heartbeat::conclude(Time now) {
     outcome.any_failed |= status.failed;
     outcome.keeps_a_pace |= status.keeps_a_pace;
     outcome.live_full |= status.live_full;
-    if (status.stop == 0 || outcome.stop != 0) continue;
-    outcome.stop = status.stop;
-    outcome.stop_rank = r;
+    if (status.request.command <= outcome.request.command) continue;
+    outcome.request = status.request;
+    outcome.asked_by = r;
   }
   outcome.live_jump = majority(votes);
   std::ranges::fill(is_here_, std::uint8_t{0});

@@ -35,6 +35,9 @@ class Heartbeat {
   /// one has. Not after the last round.
   std::optional<Verdict> do_work(Time now, const RankStatus& mine);
 
+  /// How often this rank has reported: what it asked for in one report is not to be in the next.
+  [[nodiscard]] std::uint64_t reports_made() const { return reports_made_; }
+
   /// Ranks that are waited for, and since when: on rank 0 all of them, elsewhere the lowest as far as
   /// known, or rank 0. Empty while all is well.
   struct Silence {
@@ -67,6 +70,7 @@ class Heartbeat {
   Duration interval_;
   std::optional<Verdict> verdict_;  ///< not handed out yet
   RankStatus reported_;
+  std::uint64_t reports_made_ = 0;
   bool in_round_ = false;  ///< has reported, and waits for the verdict
   bool greeted_ = false;   ///< has taken part in a round
   Time round_ended_{};     ///< the last one

@@ -193,7 +193,7 @@ void LiveInputs::hurry() { hurry_ = now_; }
 bool LiveInputs::all_quiet(EpochRange epochs) const {
   const Epoch begin = epochs.begin == 0 ? 0 : epochs.begin + patience_.margin;
   return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
-         now_ - frontier_.since() >= patience_.quiet;
+         now_ - std::max(frontier_.since(), paused_until_) >= patience_.quiet;
 }
 
 /// Where all are quiet, a source that is little behind the others has said all that it had to say, if it was there
@@ -240,7 +240,8 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   if (input.absent) return frontier_.now() >= end;
   const bool left_behind = input.stream->progress().peer_watermark + near() < jumped_to_;
   const bool moves = now_ - input.moved < patience && !left_behind;
-  return frontier_.at(now_ - patience) >= end && (!moves || others_full_);
+  const bool too_far = others_full_ && now_ - paused_until_ >= patience;
+  return frontier_.at(now_ - patience) >= end && (!moves || too_far);
 }
 
 /// What a source holds back at the end of the run comes before it is given up.

@@ -99,6 +99,8 @@ class LiveInputs {
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
   /// An input went on when the end of the run took it to have no more to say.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
+  /// The run was paused, and goes on: for epoch_timeout what sources hold does not count against those that lag.
+  void go_on() { paused_until_ = now_; }
   /// The run is to end: what has not come epoch_timeout from now, or in 1.5 s, is not waited for, whoever is ahead.
   void hurry();
 
@@ -138,7 +140,8 @@ class LiveInputs {
   Frontier frontier_;
   Epoch jumped_to_;  ///< most sources; those that have not are left behind
   SteadyTime now_{};
-  SteadyTime hurry_{};  ///< since when
+  SteadyTime hurry_{};         ///< since when
+  SteadyTime paused_until_{};  ///< the last time
   bool others_full_ = false;
 };
 

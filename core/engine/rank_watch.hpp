@@ -40,7 +40,8 @@ class RankWatch {
 
   /// The signal that has asked this rank to stop, 0 while none has.
   [[nodiscard]] virtual int asked_to_stop() const = 0;
-  /// Ends all ranks at once, as the run cannot go on.
+  /// The run cannot go on: ends all ranks at once, or throws, so that this rank leaves its session alone. In the end
+  /// every rank that still answers calls it.
   [[noreturn]] virtual void end_program() = 0;
 };
 

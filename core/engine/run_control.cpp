@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "core/runtime/clock.hpp"
 #include "core/runtime/log.hpp"
@@ -29,6 +30,16 @@ bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
   return first.count() > 0 && now >= std::max(first, 2 * told);
 }
 
+std::string cause_of(const Request& request) {
+  switch (request.cause) {
+    case Cause::command: break;
+    case Cause::signal: return signal_name(request.signal);
+    case Cause::writer: return "a full or failing disk";
+    case Cause::time: return "the end of --duration";
+  }
+  return "a command";
+}
+
 }  // namespace
 
 RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
@@ -39,7 +50,19 @@ RunControl::RunControl(RankWatch& watch, nanoseconds duration, Network& network)
 
 void RunControl::stop_writing(const std::string& why) {
   spdlog::error("{}: {}; the run stops in good order", watch_.name(rank_), why);
-  stop_asked_ = kStopWriter;
+  ask(Command::stop, Cause::writer);
+}
+
+void RunControl::ask(Request request) {
+  const bool steers = request.command < Command::stop;
+  if (steers ? asked_.command < Command::stop : asked_.command < request.command) asked_ = request;
+}
+
+void RunControl::ask_for_signal() {
+  const int signal = watch_.asked_to_stop();
+  if (signal == 0 || std::exchange(signalled_, true)) return;
+  const bool asks_for_end = signal == SIGINT || signal == SIGTERM;
+  ask({asks_for_end ? Command::end : Command::stop, Cause::signal, static_cast<std::uint8_t>(signal)});
 }
 
 RankStatus RunControl::status(bool done) const {
@@ -50,10 +73,10 @@ RankStatus RunControl::status(bool done) const {
   status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
   if (sources_ != nullptr) status.live_votes = sources_->live().votes();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
-  status.stop = stop_asked_ != 0 ? stop_asked_ : watch_.asked_to_stop();
+  status.request = asked_;
   status.done = done ? 1 : 0;
   status.failed = error_.empty() ? 0 : 1;
-  status.frozen = freezing_ ? 1 : 0;
+  status.frozen = frozen_ ? 1 : 0;
   status.keeps_a_pace = sources_ != nullptr && sources_->keeps_a_pace() ? 1 : 0;
   return status;
 }
@@ -63,12 +86,18 @@ bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
     watch_.enter_loop();
     begun_ = now;
   }
-  if (duration_.count() > 0 && stop_asked_ == 0 && now - begun_ >= duration_) stop_asked_ = kStopTime;
+  if (duration_.count() > 0 && now - begun_ >= duration_ && !std::exchange(time_over_, true)) {
+    ask(Command::end, Cause::time);
+  }
+  ask_for_signal();
   watch_.turn();
   progress_ += work;
   leave_out_absence(now);
   if (watch_.peer_lost()) end_after_loss(now);
-  if (const auto verdict = heartbeat_.do_work(now, status(done))) {
+  const auto reports = heartbeat_.reports_made();
+  const auto verdict = heartbeat_.do_work(now, status(done));
+  if (heartbeat_.reports_made() != reports) asked_ = {};
+  if (verdict) {
     follow(*verdict);
     look_for_progress(now, *verdict);
   }
@@ -97,29 +126,54 @@ void RunControl::follow(const Verdict& verdict) {
   }
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;
   if (over_) watch_.leave_loop();
-  if (over_ || stopping_) return;
-  if (freezing_) {
-    if (verdict.all_frozen == 0) return;
-    stop_sources(verdict);
-    stopping_ = true;
-  } else if (verdict.stop != 0) {
-    begin_stop(verdict);
+  if (over_) return;
+  // All have frozen in the round before.
+  if (frozen_ && verdict.all_frozen != 0) go_up_to(verdict);
+  if (!stopping_) obey(verdict);
+}
+
+void RunControl::obey(const Verdict& verdict) {
+  switch (verdict.request.command) {
+    case Command::none: break;
+    case Command::pause: return pause(verdict);
+    case Command::resume: return resume(verdict);
+    case Command::stop:
+    case Command::end: return begin_stop(verdict);
   }
 }
 
-void RunControl::begin_stop(const Verdict& verdict) {
-  freezing_ = true;
-  const bool asks_for_end = verdict.stop == SIGINT || verdict.stop == SIGTERM || verdict.stop == kStopTime;
-  ends_ = live_geometry_ && asks_for_end;
+void RunControl::pause(const Verdict& verdict) {
+  if (std::exchange(paused_, true)) return;
+  frozen_ = true;
   if (sources_ != nullptr) sources_->freeze();
-  switch (verdict.stop) {
-    case kStopWriter: stopped_by_ = "a full or failing disk"; break;
-    case kStopTime: stopped_by_ = "the end of --duration"; break;
-    default: stopped_by_ = signal_name(verdict.stop);
-  }
+  if (rank_ == 0) spdlog::warn("paused, as asked at {}", watch_.name(verdict.asked_by));
+}
+
+void RunControl::resume(const Verdict& verdict) {
+  if (!std::exchange(paused_, false)) return;
+  frozen_ = false;
+  if (sources_ != nullptr) sources_->go_on();
+  if (rank_ == 0) spdlog::warn("resumed, as asked at {}", watch_.name(verdict.asked_by));
+}
+
+void RunControl::begin_stop(const Verdict& verdict) {
+  stopping_ = frozen_ = true;
+  ends_ = live_geometry_ && verdict.request.command == Command::end;
+  if (sources_ != nullptr) sources_->freeze();
+  stopped_by_ = cause_of(verdict.request);
   if (rank_ == 0) {
-    spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.stop_rank),
+    spdlog::warn("{}, at {}: {} in good order", stopped_by_, watch_.name(verdict.asked_by),
                  ends_ ? "ending" : "stopping");
+  }
+}
+
+/// From how far each source has got follows how far all go.
+void RunControl::go_up_to(const Verdict& verdict) {
+  frozen_ = false;
+  if (stopping_) {
+    stop_sources(verdict);
+  } else if (sources_ != nullptr) {
+    sources_->pause_at({verdict.begun_end});
   }
 }
 
@@ -148,7 +202,7 @@ SliceId RunControl::live_end(const Verdict& verdict) const {
 }
 
 void RunControl::look_for_silence(SteadyTime now) {
-  if (heartbeat_.told_to_end()) watch_.be_quiet();  // rank 0 ends the run
+  if (heartbeat_.told_to_end()) end_as_told(now);
   const auto silence = heartbeat_.silence(now);
   if (silence.ranks.empty()) {
     told_silence_ = {};
@@ -162,6 +216,13 @@ void RunControl::look_for_silence(SteadyTime now) {
   }
   const auto limit = watch_.stalls().timeout;
   if (limit.count() > 0 && silence.lasts >= limit) end_after_silence(now, silence);
+}
+
+/// Rank 0 ends the program, or only takes itself out of the run.
+void RunControl::end_as_told(SteadyTime now) {
+  watch_.be_quiet();
+  if (told_to_end_ == SteadyTime{}) told_to_end_ = now;
+  if (now - told_to_end_ >= 2 * kToBeSeen) watch_.end_program();
 }
 
 /// Rank 0 lets the others know before it ends the run.
@@ -202,7 +263,7 @@ void RunControl::tell_of_silence(const Heartbeat::Silence& silence) {
 /// All ranks answer and have work, but nothing moves: worth telling, whatever it is.
 void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
   if (rank_ != 0) return;
-  if (verdict.progress != seen_progress_ || verdict.keeps_a_pace != 0 || moved_ == SteadyTime{}) {
+  if (verdict.progress != seen_progress_ || verdict.keeps_a_pace != 0 || paused_ || moved_ == SteadyTime{}) {
     seen_progress_ = verdict.progress;
     moved_ = now;
     told_standstill_ = {};

@@ -13,13 +13,15 @@
 
 namespace eventloom {
 
-/// Brings a run to its end on all ranks alike: when all is done, when a signal or a writer that cannot
-/// write asks to stop in good order, when a source fails. Says by name which rank does not answer,
-/// and ends the program when one is lost or silent for longer than the user allows.
+/// Steers a run on all ranks alike: pauses and resumes it, and brings it to its end when all is done, when a command, a
+/// signal or a writer that cannot write asks to stop in good order, when a source fails. Says by name which rank does
+/// not answer, and ends the program when one is lost or silent for longer than the user allows.
 ///
-/// In good order: all sources freeze; from how far each has got follows the slice before which all of
-/// them end; what is in flight is then built and written as at any end. A run with live sources that is stopped by
-/// SIGINT, SIGTERM or the end of its time is whole: its data end there.
+/// A command (see Command) takes effect in one round of the heartbeat on all ranks. To pause, all sources freeze; from
+/// how far each has got follows the slice up to which all go on, so that what is begun is built. To stop in good order,
+/// they end there. A run with live sources that is stopped by SIGINT, SIGTERM or the end of its time is whole: its data
+/// end there. While a run is paused its live sources are received, as far as they find room; the time of its duration
+/// goes on, that of a replay at a speed does not. One that has nothing left to begin ends though it is paused.
 class RunControl final : public Ending {
  public:
   /// Collective, as is destruction. `watch` must outlive it. `duration`: of the run; 0: until its sources end.
@@ -33,6 +35,9 @@ class RunControl final : public Ending {
   }
   /// The sources of this rank; none without a call. They must outlive the loop.
   void set_sources(SourceRole* sources) { sources_ = sources; }
+  /// Asks all ranks for `command`. By the thread of the rank, at any time; heard in the next round. What this rank asks
+  /// before that is one request: of pause and resume the later, of stop and end the greater, which outweighs those.
+  void ask(Command command, Cause cause = Cause::command) { ask({command, cause}); }
   /// This rank cannot write what it builds: stop in good order.
   void stop_writing(const std::string& why);
 
@@ -43,6 +48,8 @@ class RunControl final : public Ending {
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
   /// After the loop: the data end where the run was stopped.
   [[nodiscard]] bool ended() const { return ends_; }
+  /// As far as this rank has heard.
+  [[nodiscard]] bool paused() const { return paused_; }
   /// After the loop: the error of a role of this rank; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
 
@@ -50,7 +57,14 @@ class RunControl final : public Ending {
   [[nodiscard]] RankStatus status(bool done) const;
   void leave_out_absence(SteadyTime now);
   void end_after_loss(SteadyTime now);
+  void end_as_told(SteadyTime now);
+  void ask(Request request);
+  void ask_for_signal();
   void follow(const Verdict& verdict);
+  void obey(const Verdict& verdict);
+  void go_up_to(const Verdict& verdict);
+  void pause(const Verdict& verdict);
+  void resume(const Verdict& verdict);
   void begin_stop(const Verdict& verdict);
   void stop_sources(const Verdict& verdict);
   [[nodiscard]] SliceId live_end(const Verdict& verdict) const;
@@ -71,16 +85,20 @@ class RunControl final : public Ending {
   bool all_live_ = false;
   SliceId first_slice_{};
   std::optional<SliceGeometry> live_geometry_;
-  bool ends_ = false;  ///< freezing, and the data end here
+  bool ends_ = false;  ///< stopping, and the data end here
   std::uint64_t progress_ = 0;
-  int stop_asked_ = 0;  ///< by this rank
-  bool freezing_ = false;
-  bool stopping_ = false;
+  Request asked_;  ///< by this rank, and not yet reported
+  bool signalled_ = false;
+  bool time_over_ = false;
+  bool frozen_ = false;    ///< for a pause or for a stop; how far the sources go follows from the next round
+  bool paused_ = false;    ///< frozen, or goes only so far
+  bool stopping_ = false;  ///< frozen, or goes to where it stops
   bool over_ = false;
   std::string stopped_by_;
   std::string error_;
   SteadyTime last_turn_{};
   SteadyTime loss_seen_{};
+  SteadyTime told_to_end_{};
   SteadyTime next_silence_look_{};
   std::chrono::nanoseconds told_silence_{};  ///< length of the silence when it was last told
   bool told_termination_ = false;

@@ -8,27 +8,35 @@
 
 namespace eventloom {
 
-Session::Session(const SessionSettings& settings, const SessionEnds& ends, std::vector<SourceRole::LocalSource> sources,
-                 Wiring& wiring, RunControl& control, const Collective& ranks)
-    : ends_(ends), wiring_(wiring), control_(control), ranks_(ranks) {
-  agree(ranks, [&] {
-    for (std::uint32_t f = 0; f < wiring_.roles().filters; ++f) add_filter(settings, {f});
-    for (std::uint32_t b = 0; b < wiring_.roles().builders; ++b) add_builder(settings, {b});
+Session::Session(SessionSettings settings, const SessionHost& host)
+    : settings_(std::move(settings)),
+      ranks_(host.network.ranks()),
+      control_(host.watch, settings_.duration, host.network),
+      wiring_(settings_.wiring, host.network, host.idle, host.clock) {
+  if (!settings_.live) return;
+  control_.set_live(settings_.all_live, settings_.wiring.schedule.first_slice, settings_.building.geometry);
+}
+
+void Session::begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources) {
+  ends_ = std::move(ends);
+  agree(ranks_, [&] {
+    for (std::uint32_t f = 0; f < wiring_.roles().filters; ++f) add_filter({f});
+    for (std::uint32_t b = 0; b < wiring_.roles().builders; ++b) add_builder({b});
   });
-  add_sources(settings, std::move(sources), wiring_.start_clock());
+  add_sources(std::move(sources), wiring_.start_clock());
   control_.set_sources(sources_);
 }
 
-void Session::run(IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
+void Session::run(const std::function<void(SteadyTime)>& each_turn) {
   std::vector<Role*> roles;
   for (const auto& role : roles_) roles.push_back(role.get());
-  wiring_.run(roles, control_, idle, each_turn);
+  wiring_.run(roles, control_, each_turn);
   agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());
   });
 }
 
-void Session::add_filter(const SessionSettings& settings, FilterId id) {
+void Session::add_filter(FilterId id) {
   if (!wiring_.here(id)) return;
   const auto& wired = wiring_.settings();
   FilterRoleSettings filter{id,
@@ -38,10 +46,10 @@ void Session::add_filter(const SessionSettings& settings, FilterId id) {
                             wired.roles.builders,
                             wired.slices_in_flight};
   roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id),
-                                                Selector(settings.filter, ends_.sink_of(id.value))));
+                                                Selector(settings_.filter, ends_.sink_of(id.value))));
 }
 
-void Session::add_builder(const SessionSettings& settings, BuilderId id) {
+void Session::add_builder(BuilderId id) {
   if (!wiring_.here(id)) return;
   const auto& wired = wiring_.settings();
   BuilderRoleSettings builder;
@@ -51,33 +59,31 @@ void Session::add_builder(const SessionSettings& settings, BuilderId id) {
   builder.n_sources = wired.roles.sources;
   builder.n_builders = wired.roles.builders;
   builder.slices_in_flight = wired.slices_in_flight;
-  builder.threads = settings.builder_threads;
+  builder.threads = settings_.builder_threads;
   builder.claims = wiring_.claims();
   if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
   builder.watch_built = ends_.watch_built;
-  roles_.push_back(std::make_unique<BuilderRole>(std::move(builder), settings.building, wiring_.scheduler(),
-                                                 Inbox(wiring_.builder_rings(id)), output_of(settings, id),
-                                                 ends_.report));
+  roles_.push_back(std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
+                                                 Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report));
 }
 
-std::unique_ptr<SliceOutput> Session::output_of(const SessionSettings& settings, BuilderId id) {
+std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
   if (wiring_.roles().filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
-  return std::make_unique<LocalOutput>(Selector(settings.filter, ends_.sink_of(id.value)));
+  return std::make_unique<LocalOutput>(Selector(settings_.filter, ends_.sink_of(id.value)));
 }
 
-void Session::add_sources(const SessionSettings& settings, std::vector<SourceRole::LocalSource> sources,
-                          std::function<std::int64_t()> since_start) {
+void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start) {
   if (sources.empty()) return;
   const auto& wired = wiring_.settings();
   SourceRoleSettings sending;
-  sending.geometry = settings.building.geometry;
+  sending.geometry = settings_.building.geometry;
   sending.first_slice = wired.schedule.first_slice;
   sending.finished = wired.finished;
   sending.n_builders = wired.roles.builders;
   sending.max_lead = 2 * std::uint64_t{wired.slices_in_flight} * wired.roles.builders;
-  sending.speed = settings.speed;
+  sending.speed = settings_.speed;
   sending.since_start = std::move(since_start);
-  sending.patience = settings.patience;
+  sending.patience = settings_.patience;
   sending.patience.passed_at_end = sending.geometry.epochs_per_slice + 2 * sending.geometry.margin_epochs();
   sending.patience.margin = sending.geometry.margin_epochs();
   sending.patience.begin = sending.geometry.owned_epochs(sending.first_slice).begin;

@@ -21,20 +21,21 @@ std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns
 
 }  // namespace
 
-SlotClock::SlotClock(Network& network, std::uint64_t slot_ns, ClockSync::Clock clock)
+SlotClock::SlotClock(Network& network, std::uint64_t slot_ns, IdlePolicy& idle, ClockSync::Clock clock)
     : ranks_(network.ranks()),
+      idle_(idle),
       clock_(std::move(clock)),
       sync_(network.open_channel(), ranks_.rank(), ranks_.size(), ClockSync::Settings{}, clock_) {
   const std::int64_t begin = clock_();
   double precision = 0;
   bool again = true;
   while (again) {
-    sync_.synchronise();
+    sync_.synchronise(idle_);
     precision = ranks_.broadcast(sync_.precision_ns());
     if (precision <= static_cast<double>(slot_ns)) return;
     again = ranks_.broadcast(clock_() - begin < kTryForNs);
   }
-  sync_.stop();
+  sync_.stop(idle_);
   leave_together();
   throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +
                   text_of(precision) + "; use longer slots, or as many ranks as there are cores");

@@ -46,6 +46,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
 }
 
 std::size_t SourceRole::do_work(SteadyTime now) {
+  now_ = now;
   if (!start_) start_ = now;
   recorded_ns_ = std::chrono::duration<double, std::nano>(now - *start_).count() * settings_.speed;
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
@@ -66,7 +67,7 @@ std::size_t SourceRole::serve(Stream& stream) {
   for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
   const std::uint64_t bytes_before = bytes_begun_;
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
-    const SourceView view{stream.source.id, stream.next, stream.ready, stream.send_end, stream.turn};
+    const SourceView view{stream.source.id, stream.next, stream.ready, end_now(stream), stream.turn};
     const auto builder = scheduler_.choose(view);
     if (!builder || !send(stream, *builder)) return n + send_ends(stream);
     if (bytes_begun_ - bytes_before > kBytesPerTurn) return n + 1;
@@ -101,7 +102,7 @@ SliceId SourceRole::lowest(const Stream& stream) const {
 bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
   if (stream.behind_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
-  return !frozen_ && slice < stream.send_end && slice.value - lowest.value <= settings_.max_lead &&
+  return !frozen_ && slice < end_now(stream) && slice.value - lowest.value <= settings_.max_lead &&
          outboxes_[builder].accepts(slice) && due(stream, slice) &&
          (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
 }
@@ -119,7 +120,7 @@ bool SourceRole::due(const Stream& stream, SliceId slice) const {
 }
 
 std::int64_t SourceRole::slot_begin(const Stream& stream, SliceId slice) const {
-  return static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice) - stream.left_out_ns);
+  return static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice)) - stream.left_out_ns;
 }
 
 /// The builders wait for the first slice behind a gap. Unless other sources fill the gap, its slot is far ahead: then
@@ -129,8 +130,18 @@ void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
   const SliceId ahead{slice.value + settings_.max_lead};
   const auto lead = slot_begin(stream, ahead) - slot_begin(stream, slice);
   const auto wait = slot_begin(stream, slice) - since_start_;
-  const auto cycle = scheduler_.cycle_ns();
-  if (wait > lead && cycle != 0) stream.left_out_ns += static_cast<std::uint64_t>(wait) / cycle * cycle;
+  const auto cycle = static_cast<std::int64_t>(scheduler_.cycle_ns());
+  if (wait > lead && cycle != 0) stream.left_out_ns += wait / cycle * cycle;
+}
+
+/// What the slots of a pause were for goes a number of cycles later, into slots that are like them.
+void SourceRole::move_slots(Stream& stream) const {
+  std::int64_t late = 0;
+  for (const SliceId slice : stream.next) {
+    if (slice < stream.send_end) late = std::max(late, since_start_ - slot_begin(stream, slice));
+  }
+  const auto cycle = static_cast<std::int64_t>(scheduler_.cycle_ns());
+  if (cycle != 0) stream.left_out_ns -= (late + cycle - 1) / cycle * cycle;
 }
 
 EpochRange SourceRole::sent_epochs(SliceId slice) const {
@@ -265,8 +276,23 @@ SliceId SourceRole::begun_end() const {
   return end;
 }
 
-void SourceRole::stop_at(SliceId stop) {
+void SourceRole::pause_at(SliceId slice) {
   frozen_ = false;
+  pause_ = slice;
+  paused_since_ = now_;
+}
+
+void SourceRole::go_on() {
+  frozen_ = false;
+  if (pause_ == kNoSlice) return;
+  pause_ = kNoSlice;
+  if (start_) *start_ += now_ - paused_since_;
+  for (auto& stream : streams_) move_slots(stream);
+  live_.go_on();
+}
+
+void SourceRole::stop_at(SliceId stop) {
+  go_on();
   stop_ = stop;
   live_.hurry();
   for (auto& stream : streams_) stream.send_end = std::min(stream.send_end, stop);

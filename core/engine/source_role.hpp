@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -52,10 +53,16 @@ class SourceRole final : public Role {
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
   void flush() override;
 
-  /// Stopping in good order. From here on no slice is begun, until stop_at() says up to which slice to go on.
+  /// From here on no slice is begun, until pause_at() or stop_at() says up to which slice to go on, or go_on() that
+  /// nothing holds the sources up.
   void freeze() { frozen_ = true; }
   /// One past the highest slice that any source here has begun to send to anybody.
   [[nodiscard]] SliceId begun_end() const;
+  /// The sources begin no slice from `slice` on, which is begun_end() or above, until go_on() or stop_at().
+  void pause_at(SliceId slice);
+  /// As if the time since pause_at() had not been: what was recorded keeps its pace, slots are moved by whole cycles.
+  /// Live sources are not given up for how the others filled up meanwhile, see LiveInputs::go_on().
+  void go_on();
   /// The sources end before slice `stop`, which is begun_end() or above.
   void stop_at(SliceId stop);
   /// stop_at(), and there is nothing behind: no source sends anything of slice `end` or later along with those before.
@@ -92,7 +99,7 @@ class SourceRole final : public Role {
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
     bool behind_gap = false;          ///< slots: whether those of a gap are to be left out is not yet decided
-    std::uint64_t left_out_ns = 0;    ///< slots: of whole cycles that lie in gaps
+    std::int64_t left_out_ns = 0;     ///< slots: of whole cycles that lie in gaps, less those that lay in pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
     std::vector<Damage> tail_damage;  ///< what is missing after the end: none or one record
     SliceId send_end;                 ///< one past the last slice to send, as far as known
@@ -115,6 +122,8 @@ class SourceRole final : public Role {
   [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
   [[nodiscard]] std::int64_t slot_begin(const Stream& stream, SliceId slice) const;
   void leave_out_slots(Stream& stream, SliceId slice);
+  void move_slots(Stream& stream) const;
+  [[nodiscard]] SliceId end_now(const Stream& stream) const { return std::min(stream.send_end, pause_); }
   [[nodiscard]] EpochRange sent_epochs(SliceId slice) const;
   void clip(const Stream& stream, UnderWay& under_way) const;
   void count_transfer(const Stream& stream, SliceId slice);
@@ -140,6 +149,9 @@ class SourceRole final : public Role {
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;
+  SteadyTime now_{};
+  SteadyTime paused_since_{};
+  SliceId pause_ = kNoSlice;                       ///< one past the last slice to send while paused
   SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, when told to stop
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<SteadyTime> start_;

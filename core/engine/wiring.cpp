@@ -109,16 +109,18 @@ RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
   return {kNotes, note_cell_bytes(std::max(assignment, claims))};
 }
 
-Wiring::Wiring(const WiringSettings& settings, Network& network, SteadyClock clock)
+Wiring::Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock)
     : settings_(completed(settings)),
       rank_(network.ranks().rank()),
       scheduler_(admitted(settings_, network.ranks())),
       notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
       rings_(settings_.roles, settings_.ring, note_rings(settings_, *scheduler_)),
+      idle_(idle),
       time_(std::move(clock)),
       transport_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])) {
   if (scheduler_->claims() != nullptr) add_claims();
-  if (scheduler_->slot_ns() != 0) clock_ = std::make_unique<SlotClock>(network, scheduler_->slot_ns(), in_ns(time_));
+  const auto slot_ns = scheduler_->slot_ns();
+  if (slot_ns != 0) clock_ = std::make_unique<SlotClock>(network, slot_ns, idle_, in_ns(time_));
 }
 
 std::function<std::int64_t()> Wiring::start_clock() {
@@ -127,13 +129,12 @@ std::function<std::int64_t()> Wiring::start_clock() {
   return [this] { return clock_->since_start(); };
 }
 
-void Wiring::run(const std::vector<Role*>& roles, Ending& ending, IdlePolicy& idle,
-                 const std::function<void(SteadyTime)>& each_turn) {
+void Wiring::run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn) {
   std::vector<Role*> all;
   if (assigner_) all.push_back(assigner_.get());
   if (claims_) all.push_back(claims_.get());
   all.insert(all.end(), roles.begin(), roles.end());
-  run_roles(all, *transport_, ending, time_, idle, [&](SteadyTime now) {
+  run_roles(all, *transport_, ending, time_, idle_, [&](SteadyTime now) {
     if (clock_) clock_->do_work();
     each_turn(now);
   });

@@ -31,11 +31,11 @@ RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
 
 /// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
 /// the roles that settle claims where it needs them. Construction and destruction are collective.
-/// What it hands out refers to it. `clock`: of this rank, for its event loop and for slots. Throws UserError, the same
-/// on all ranks, when the schedule does not fit the roles, or the rings do not fit into memory.
+/// What it hands out refers to it. `idle` and `clock`: of this rank, for its event loop and for slots. Throws
+/// UserError, the same on all ranks, when the schedule does not fit the roles, or the rings do not fit into memory.
 class Wiring {
  public:
-  Wiring(const WiringSettings& settings, Network& network, SteadyClock clock = steady_now);
+  Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock = steady_now);
 
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
@@ -51,8 +51,7 @@ class Wiring {
 
   /// Collective. The roles of this rank, and those that settle claims, take turns until `ending` says
   /// so; see run_roles().
-  void run(const std::vector<Role*>& roles, Ending& ending, IdlePolicy& idle,
-           const std::function<void(SteadyTime)>& each_turn);
+  void run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn);
 
   /// Where builders claim: notes that this rank has sent to tell of assignments.
   [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }
@@ -79,6 +78,7 @@ class Wiring {
   std::unique_ptr<Scheduler> scheduler_;
   RingGeometry notes_;
   RingMap rings_;
+  IdlePolicy& idle_;
   SteadyClock time_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<ClaimRole> claims_;

@@ -1,66 +1,13 @@
-#include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <csignal>
-#include <functional>
 #include <string>
 
-#include "random_case.hpp"
-#include "run_case.hpp"
+#include "engine_fixture.hpp"
 
 namespace eventloom::test {
 namespace {
 
 using std::chrono::milliseconds;
-using Change = std::function<void(CaseMaker&, RunCase&)>;
-
-/// Whole runs, each against the serial reference.
-class Engine : public testing::Test {
- protected:
-  void SetUp() override { spdlog::set_level(spdlog::level::off); }
-  void TearDown() override { spdlog::set_level(spdlog::level::info); }
-
-  static std::vector<std::string> no_errors(const RunCase& of) {
-    return std::vector<std::string>(static_cast<std::size_t>(of.roles.ranks));
-  }
-  static std::uint64_t n_hits(const RunCase& of) {
-    std::uint64_t sum = 0;
-    for (const auto& hits : of.hits) sum += hits.size();
-    return sum;
-  }
-
-  static Outcome expect_whole(const RunCase& of) {
-    auto outcome = play(of);
-    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
-    EXPECT_EQ(difference(of, outcome), "") << text_of(of);
-    EXPECT_EQ(outcome.hits_read, n_hits(of)) << text_of(of);
-    return outcome;
-  }
-  static void expect_whole(std::uint64_t cases, const Change& change) {
-    for (std::uint64_t seed = 1; seed <= cases && !HasFailure(); ++seed) {
-      CaseMaker maker(seed);
-      auto of = maker.any();
-      change(maker, of);
-      expect_whole(of);
-    }
-  }
-  static void expect_whole_by(const std::string& schedule) {
-    expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
-  }
-
-  /// The rest of a run that was stopped comes to what was missing.
-  static void expect_resumed(RunCase of, const Outcome& before) {
-    of.finished.clear();
-    for (const auto& [number, slice] : before.slices) of.finished.push_back({number});
-    of.duration = {};
-    of.signal = 0;
-    of.sink_fails_after = 0;
-    of.roles.builders = of.roles.builders % 4 + 1;
-    auto after = expect_whole(of);
-    EXPECT_FALSE(after.cut_off) << text_of(of);
-  }
-};
 
 TEST_F(Engine, RoundRobin) { expect_whole_by("round-robin"); }
 TEST_F(Engine, Chaotic) { expect_whole_by("chaotic"); }
@@ -234,7 +181,7 @@ TEST_F(Engine, DamagedBuffersAreAccountedWhereTheyLie) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
-    of.damaged = true;
+    of.damaged = 4;
     const auto outcome = play(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);

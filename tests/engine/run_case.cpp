@@ -1,6 +1,7 @@
 #include "run_case.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -27,80 +28,53 @@ SliceSet finished_set(const RunCase& of) {
   return {of.first_slice, runs.runs()};
 }
 
-WiringSettings wiring_settings(const RunCase& of) {
-  WiringSettings wiring;
-  wiring.roles = of.roles;
-  wiring.ring = of.ring;
-  wiring.schedule.name = of.schedule;
-  wiring.schedule.slot_ns = of.slot_ns;
-  wiring.schedule.first_slice = of.first_slice;
-  wiring.slices_in_flight = of.slices_in_flight;
-  wiring.finished = finished_set(of);
-  return wiring;
-}
-
 SessionSettings session_settings(const RunCase& of) {
   SessionSettings session;
+  session.wiring.roles = of.roles;
+  session.wiring.ring = of.ring;
+  session.wiring.schedule = of.schedule_settings(of.roles);
+  session.wiring.slices_in_flight = of.slices_in_flight;
+  session.wiring.finished = finished_set(of);
   session.building = {of.geometry(), parse_event_definition(of.definition, of.base.tick_ps), {}, false};
   session.building.payload.resize(of.roles.sources);
+  if (of.keep_sorted) session.building.save_bin_ticks = 10;
   session.filter = filter_of(of);
   session.speed = of.speed;
   session.patience.epoch_timeout = of.epoch_timeout;
+  session.patience.quiet = of.quiet;
   session.patience.epochs_per_second = epochs_per_second(of.base);
   session.patience.alone = of.live() && of.roles.sources == 1;
+  session.duration = of.duration;
+  session.live = of.live();
+  session.all_live = of.live() && std::ranges::none_of(of.arrivals, [](const auto& a) { return a.empty(); });
   return session;
 }
 
-/// Where a writer's slices go: into the outcome.
+/// Where a writer's slices go.
 class Collector final : public EventSink {
  public:
-  Collector(std::uint32_t writer, std::uint64_t most, std::function<void()> full, Outcome& outcome)
-      : writer_(writer), most_(most), full_(std::move(full)), outcome_(outcome) {}
-
-  void write(const BuiltSlice& slice) override {
-    if (most_ != 0 && ++written_ > most_) return full_();
-    const auto number = slice.slice().value;
-    if (last_ && *last_ >= number) outcome_.faults.push_back("a writer's slices do not rise");
-    last_ = number;
-    if (!outcome_.slices.try_emplace(number, WrittenSlice{writer_, slice}).second) {
-      outcome_.faults.push_back("slice " + std::to_string(number) + " is written twice");
-    }
-  }
+  explicit Collector(std::function<void(const BuiltSlice&)> take) : take_(std::move(take)) {}
+  void write(const BuiltSlice& slice) override { take_(slice); }
 
  private:
-  std::uint32_t writer_;
-  std::uint64_t most_;
-  std::function<void()> full_;
-  Outcome& outcome_;
-  std::uint64_t written_ = 0;
-  std::optional<std::uint64_t> last_;
+  std::function<void(const BuiltSlice&)> take_;
 };
 
 /// One rank of a case.
 class Player {
  public:
-  Player(const RunCase& of, Simulation& simulation, SimulatedRank& rank, Outcome& outcome)
-      : of_(of), simulation_(simulation), rank_(rank), outcome_(outcome) {}
+  Player(const RunCase& of, Simulation& simulation, SimulatedRank& rank, Outcome& outcome, bool after)
+      : of_(of), simulation_(simulation), rank_(rank), outcome_(outcome), after_(after) {}
 
   void play() {
-    RunControl control(rank_, of_.duration, rank_);
-    control_ = &control;
-    if (of_.live()) control.set_live(all_live(), of_.first_slice, of_.geometry());
-    Wiring wiring(wiring_settings(of_), rank_, rank_.clock());
-    SessionEnds ends;
-    ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return sink_of(writer); };
-    ends.watch_built = [this](const BuiltSlice& slice) { outcome_.built_on[slice.slice().value] = rank_.number(); };
-    ends.report = [this](const BuildProblem& problem) {
-      if (!of_.damaged) outcome_.faults.push_back(problem.reason);
-    };
-    Session session(session_settings(of_), ends, local_sources(), wiring, control, rank_.ranks());
-    begun_ = simulation_.now_ns();
-    if (of_.signal != 0 && rank_.number() == of_.roles.ranks - 1) {
-      rank_.ask_to_stop(of_.signal, begun_ + of_.signal_after_ns);
-    }
-    session.run(rank_, [](SteadyTime) {});
-    outcome_.took_ns = std::max(outcome_.took_ns, simulation_.now_ns() - begun_);
-    outcome_.stopped_by = control.stopped_by();
+    rank_.set_stalls(of_.stalls);
+    Session session(session_settings(of_), {rank_, rank_, rank_, rank_.clock()});
+    session_ = &session;
+    session.begin(ends(), local_sources());
+    begin();
+    session.run([this](SteadyTime) { steer(); });
+    outcome_.took_ns = std::max(outcome_.took_ns, time());
+    outcome_.stopped_by = session.control().stopped_by();
     if (auto* sources = session.sources()) {
       sources->live().close();
       outcome_.cut_off |= sources->cut_off();
@@ -108,20 +82,80 @@ class Player {
     }
   }
 
+  /// Since the begin.
+  [[nodiscard]] std::int64_t time() const { return simulation_.now_ns() - begun_; }
+  /// What the sinks of this rank have written, when all have left.
+  [[nodiscard]] std::vector<std::uint64_t> written() const {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [number, slice] : outcome_.slices) {
+      if (slice.by == rank_.number()) numbers.push_back(number);
+    }
+    return numbers;
+  }
+
  private:
   [[nodiscard]] bool is_live(std::uint32_t source) const { return of_.live() && !of_.arrivals[source].empty(); }
-  [[nodiscard]] bool all_live() const {
-    return std::ranges::none_of(of_.arrivals, [](const auto& arrivals) { return arrivals.empty(); });
+
+  void begin() {
+    begun_ = simulation_.now_ns();
+    for (const auto& command : of_.commands) simulation_.expect(begun_ + command.at_ns);
+    if (of_.signal != 0 && rank_.number() == of_.roles.ranks - 1) {
+      rank_.ask_to_stop(of_.signal, begun_ + of_.signal_after_ns);
+    }
+    if (of_.peer_lost_after_ns != 0) rank_.lose_peer(begun_ + of_.peer_lost_after_ns);
+    if (rank_.number() != 0) return;
+    if (of_.absence.rank >= 0 && !after_) simulation_.set_absence(of_.absence, begun_);
+    if (auto* clock = session_->wiring().clock()) outcome_.slots_begin_ns = -clock->since_start();
+  }
+
+  /// Once a turn.
+  void steer() {
+    for (; asked_ < of_.commands.size() && of_.commands[asked_].at_ns <= time(); ++asked_) {
+      const auto& command = of_.commands[asked_];
+      if (command.rank == rank_.number()) session_->control().ask(command.command);
+    }
+    const bool all_before = all_paused();
+    outcome_.paused[static_cast<std::size_t>(rank_.number())] = session_->control().paused();
+    if (all_before && !all_paused()) outcome_.paused_ns += time() - outcome_.all_paused_since;
+    if (!all_before && all_paused()) outcome_.all_paused_since = time();
+  }
+  [[nodiscard]] bool all_paused() const { return std::ranges::all_of(outcome_.paused, std::identity()); }
+
+  SessionEnds ends() {
+    SessionEnds ends;
+    ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return sink_of(writer); };
+    ends.watch_built = [this](const BuiltSlice& slice) {
+      const auto number = slice.slice().value;
+      outcome_.built_on[number] = rank_.number();
+      if (of_.keep_sorted) outcome_.sorted_by[number] = sorted_by_;
+    };
+    ends.report = [this](const BuildProblem& problem) {
+      if (of_.damaged == 0) outcome_.faults.push_back(problem.reason);
+    };
+    if (!of_.keep_sorted) return ends;
+    ends.sorted_sink_of = [this](BuilderId id) { return [this, id](const SortedSlice&) { sorted_by_ = id.value; }; };
+    return ends;
   }
 
   EventSink& sink_of(std::uint32_t writer) {
-    const auto full = [this] {
-      if (!of_.sink_stops) throw UserError("the disk is full");
-      control_->stop_writing("the disk is full");
-    };
-    const auto most = writer == 0 ? of_.sink_fails_after : 0;
-    sinks_.push_back(std::make_unique<Collector>(writer, most, full, outcome_));
+    sinks_.push_back(std::make_unique<Collector>(
+        [this, writer, written = std::uint64_t{0}, last = std::int64_t{-1}](const BuiltSlice& slice) mutable {
+          if (writer == 0 && of_.sink_fails_after != 0 && ++written > of_.sink_fails_after) return fail_to_write();
+          const auto number = slice.slice().value;
+          if (static_cast<std::int64_t>(number) <= std::exchange(last, static_cast<std::int64_t>(number))) {
+            outcome_.faults.emplace_back("a writer's slices do not rise");
+          }
+          const WrittenSlice as{writer, slice, time(), rank_.number(), after_};
+          if (!outcome_.slices.try_emplace(number, as).second) {
+            outcome_.faults.push_back("slice " + std::to_string(number) + " is written twice");
+          }
+        }));
     return *sinks_.back();
+  }
+
+  void fail_to_write() {
+    if (!of_.sink_stops) throw UserError("the disk is full");
+    session_->control().stop_writing("the disk is full");
   }
 
   std::vector<SourceRole::LocalSource> local_sources() {
@@ -136,18 +170,19 @@ class Player {
   SourceRole::LocalSource recorded(SourceId id) {
     auto& random = simulation_.random();
     auto buffers = make_stream(of_.hits[id.value], of_.base.epoch_ticks,
-                               [&] { return static_cast<std::uint32_t>(1 + random() % 3); });
+                               [&] { return static_cast<std::uint32_t>(1 + random() % of_.epochs_per_buffer); });
     for (auto& buffer : buffers) {
-      if (of_.damaged && random() % 4 == 0) buffer.bytes.back() ^= std::byte{1};
+      if (of_.is_damaged(id.value, buffer.header.first_epoch)) buffer.bytes[sizeof(EpochBufferHeader)] ^= std::byte{1};
     }
     return {id, std::make_unique<RecordedStream>(id, of_.base, std::move(buffers),
                                                  [this, id](EpochRange epochs) { collected(id, epochs); })};
   }
 
   SourceRole::LocalSource live(SourceId id) {
-    auto feed = std::make_unique<ScriptedFeed>(id, of_.base, of_.arrivals[id.value],
-                                               [this] { return simulation_.now_ns() - begun_; });
-    auto stream = std::make_unique<FeedStream>(std::move(feed), FeedStream::Settings{});
+    auto feed = std::make_unique<ScriptedFeed>(id, of_.base, of_.arrivals[id.value], [this] { return time(); });
+    FeedStream::Settings settings;
+    settings.buffer_bytes = of_.live_buffer;
+    auto stream = std::make_unique<FeedStream>(std::move(feed), settings);
     stream->fix_header();
     auto* as_live = stream.get();
     return {id, std::move(stream), as_live};
@@ -158,19 +193,70 @@ class Player {
       throw UserError("the input is broken");
     }
     const auto geometry = of_.geometry();
-    const auto slice = geometry.slice_of(epochs.end - 1 - geometry.margin_epochs());
-    outcome_.sent_at.try_emplace(slice.value, simulation_.now_ns() - begun_);
+    const auto slice = geometry.slice_of(epochs.end - 1 - geometry.margin_epochs()).value;
+    if (all_paused() && !outcome_.sent_at.empty() && slice > outcome_.sent_at.rbegin()->first) {
+      outcome_.faults.push_back("slice " + std::to_string(slice) + " is begun in a pause");
+    }
+    outcome_.sent_at.try_emplace(slice, time());
+    outcome_.transfers.push_back({id.value, slice, time()});
   }
 
   const RunCase& of_;
   Simulation& simulation_;
   SimulatedRank& rank_;
   Outcome& outcome_;
-  RunControl* control_ = nullptr;
+  bool after_;
+  Session* session_ = nullptr;
   std::vector<std::unique_ptr<Collector>> sinks_;
   std::int64_t begun_ = 0;
+  std::size_t asked_ = 0;  ///< commands
   std::uint64_t collects_ = 0;
+  std::uint32_t sorted_by_ = 0;  ///< builder of the slice that is watched next
 };
+
+/// What of the lost rank's part is on disk: of each of its writers the first few slices.
+std::vector<std::uint64_t> kept_of_lost(const RunCase& of, Outcome& outcome) {
+  std::map<std::uint32_t, std::uint64_t> kept;
+  std::vector<std::uint64_t> numbers;
+  std::erase_if(outcome.slices, [&](const auto& entry) {
+    if (entry.second.by != of.absence.rank) return false;
+    if (++kept[entry.second.writer] > of.kept_of_lost) return true;
+    numbers.push_back(entry.first);
+    return false;
+  });
+  return numbers;
+}
+
+/// The others go on without the rank that is lost, with what all of them have written.
+void go_on(const RunCase& of, const Player& before, Simulation& simulation, SimulatedRank& rank, Outcome& outcome) {
+  const auto mine = before.written();
+  const auto others = rank.among_the_others();
+  auto written = others->ranks().all_gather(mine);
+  const bool first = others->number() == 0;
+  written.push_back(others->ranks().all_gather(first ? kept_of_lost(of, outcome) : std::vector<std::uint64_t>())[0]);
+  std::set<std::uint64_t> all;
+  for (const auto& numbers : written) all.insert(numbers.begin(), numbers.end());
+  RunCase rest = of;
+  rest.roles = *of.roles_after;
+  for (const auto number : all) rest.finished.push_back({number});
+  Player(rest, simulation, *others, outcome, true).play();
+}
+
+void play_rank(const RunCase& of, Simulation& simulation, SimulatedRank& rank, Outcome& outcome) {
+  auto& error = outcome.errors[static_cast<std::size_t>(rank.number())];
+  Player player(of, simulation, rank, outcome, false);
+  bool without_one = false;
+  try {
+    player.play();
+  } catch (const UserError& e) {
+    error = e.what();
+  } catch (const ProgramEnds& e) {
+    without_one = of.roles_after.has_value();
+    if (!without_one) error = e.what();
+    outcome.ended_at_ns.push_back(player.time());
+  }
+  if (without_one) go_on(of, player, simulation, rank, outcome);
+}
 
 /// Adds hits to the columns of a slice.
 void add_event(BuiltSlice& slice, const RefEvent& event) {
@@ -203,12 +289,14 @@ std::string difference(const BuiltSlice& found, const BuiltSlice& wanted) {
 }
 
 /// Who has built and written a slice, against the schedule.
-std::string wrong_place(const RunCase& of, Scheduler& schedule, const Outcome& outcome, const WrittenSlice& written) {
+std::string wrong_place(const RunCase& of, const Roles& roles, Scheduler& schedule, const Outcome& outcome,
+                        const WrittenSlice& written) {
   const auto slice = written.slice.slice();
   const BuilderId builder{written.slice.ledger.builder};
-  const auto writer = of.roles.filters == 0 ? builder.value : slice.value % of.roles.filters;
+  const auto writer = roles.filters == 0 ? builder.value : slice.value % roles.filters;
   if (written.writer != writer) return "the writer";
-  if (outcome.built_on.at(slice.value) != of.roles.rank_of(builder)) return "the builder's rank";
+  if (outcome.built_on.at(slice.value) != roles.rank_of(builder)) return "the builder's rank";
+  if (of.keep_sorted && outcome.sorted_by.at(slice.value) != builder.value) return "the builder";
   const bool given = schedule.claims() != nullptr || schedule.next_slice(builder, slice) == slice;
   return given ? "" : "the builder";
 }
@@ -219,20 +307,25 @@ SliceGeometry RunCase::geometry() const {
   return {base, epochs_per_slice, overlap, parse_event_definition(definition, base.tick_ps)->traits().reach};
 }
 
+ScheduleSettings RunCase::schedule_settings(const Roles& of) const {
+  ScheduleSettings settings;
+  settings.name = schedule;
+  settings.n_sources = of.sources;
+  settings.n_builders = of.builders;
+  settings.slot_ns = slot_ns;
+  settings.first_slice = first_slice;
+  return settings;
+}
+
 Outcome play(const RunCase& of) {
   Simulation simulation(of.simulation);
   Outcome outcome;
   outcome.errors.resize(static_cast<std::size_t>(of.roles.ranks));
+  outcome.paused.resize(outcome.errors.size());
   for (const auto& arrivals : of.arrivals) {
     for (const auto& arrival : arrivals) simulation.expect(simulation.now_ns() + arrival.time_ns);
   }
-  simulation.play([&](SimulatedRank& rank) {
-    try {
-      Player(of, simulation, rank, outcome).play();
-    } catch (const UserError& e) {
-      outcome.errors[static_cast<std::size_t>(rank.number())] = e.what();
-    }
-  });
+  simulation.play([&](SimulatedRank& rank) { play_rank(of, simulation, rank, outcome); });
   return outcome;
 }
 
@@ -260,10 +353,10 @@ std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of) {
 
 std::string difference(const RunCase& of, const Outcome& outcome, bool stopped) {
   if (!outcome.faults.empty()) return outcome.faults.front();
-  auto settings = wiring_settings(of).schedule;
-  settings.n_sources = of.roles.sources;
-  settings.n_builders = of.roles.builders;
-  const auto schedule = make_scheduler(settings);
+  std::vector<std::pair<Roles, std::unique_ptr<Scheduler>>> sessions;
+  for (const auto& roles : {of.roles, of.roles_after.value_or(of.roles)}) {
+    sessions.emplace_back(roles, make_scheduler(of.schedule_settings(roles)));
+  }
   const auto last = outcome.slices.empty() ? of.first_slice.value : outcome.slices.rbegin()->first;
   const auto finished = finished_set(of);
   std::uint64_t found = 0;
@@ -273,7 +366,8 @@ std::string difference(const RunCase& of, const Outcome& outcome, bool stopped) 
     const auto written = outcome.slices.find(number);
     if (written == outcome.slices.end()) return at + "is not there";
     auto wrong = difference(written->second.slice, wanted);
-    if (wrong.empty()) wrong = wrong_place(of, *schedule, outcome, written->second);
+    const auto& [roles, schedule] = sessions[written->second.after ? 1 : 0];
+    if (wrong.empty()) wrong = wrong_place(of, roles, *schedule, outcome, written->second);
     if (!wrong.empty()) return at + wrong;
     ++found;
   }

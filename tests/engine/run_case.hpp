@@ -9,13 +9,22 @@
 
 #include "core/engine/role_layout.hpp"
 #include "event_reference.hpp"
+#include "formats/control_wire.hpp"
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ring_layout.hpp"
+#include "schedulers/scheduler.hpp"
 #include "simulated_ranks.hpp"
 #include "test_sources.hpp"
 
 namespace eventloom::test {
+
+/// What a rank asks of the run, ns after the begin.
+struct TimedCommand {
+  int rank = 0;
+  std::int64_t at_ns = 0;
+  Command command = Command::none;
+};
 
 /// A whole run, all that it depends on.
 struct RunCase {
@@ -33,24 +42,49 @@ struct RunCase {
   double speed = 0;
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds epoch_timeout{};
+  std::chrono::nanoseconds quiet{};  ///< see LivePatience
+  std::size_t live_buffer = std::size_t{1} << 20;
   SliceId first_slice;
   std::vector<SliceId> finished;                    ///< rising, from first_slice on
   std::vector<std::vector<RefHit>> hits;            ///< by source, in the order of its stream
   std::vector<std::vector<Arrival>> arrivals = {};  ///< by source; empty: it is a recording
   int signal = 0;                                   ///< that one of the ranks gets
   std::int64_t signal_after_ns = 0;
-  std::uint64_t sink_fails_after = 0;    ///< slices of one writer; 0: never
-  bool sink_stops = false;               ///< it then asks to stop in good order; otherwise it throws
-  bool damaged = false;                  ///< some buffers of recordings have a wrong bit
+  std::vector<TimedCommand> commands = {};  ///< rising
+  StallSettings stalls = {};
+  Absence absence = {};                   ///< ns after the begin
+  std::int64_t peer_lost_after_ns = 0;    ///< all ranks see it; 0: never
+  std::optional<Roles> roles_after = {};  ///< with these the others go on when a rank never answers again
+  std::uint64_t kept_of_lost = 0;         ///< slices of each writer that went with it, the first, are safe
+  std::uint64_t sink_fails_after = 0;     ///< slices of one writer; 0: never
+  bool sink_stops = false;                ///< it then asks to stop in good order; otherwise it throws
+  std::uint64_t damaged = 0;              ///< every so many epochs of a recording have a wrong bit; 0: none
+  std::uint32_t epochs_per_buffer = 3;    ///< of recordings, at most
+  bool keep_sorted = false;
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
 
   [[nodiscard]] SliceGeometry geometry() const;
   [[nodiscard]] bool live() const { return !arrivals.empty(); }
+  [[nodiscard]] bool is_damaged(std::uint16_t source, Epoch epoch) const {
+    return damaged != 0 && (epoch + source) % damaged == 0;
+  }
+  /// Of a scheduler that is asked what should have been done, with the roles of a session.
+  [[nodiscard]] ScheduleSettings schedule_settings(const Roles& of) const;
 };
 
 struct WrittenSlice {
   std::uint32_t writer = 0;
   BuiltSlice slice;
+  std::int64_t at_ns = 0;
+  int by = 0;          ///< rank of its session
+  bool after = false;  ///< by those that went on without a rank
+};
+
+/// A source hands a slice to the exchange.
+struct Transfer {
+  std::uint16_t source = 0;
+  std::uint64_t slice = 0;
+  std::int64_t at_ns = 0;
 };
 
 /// What has come of it.
@@ -60,9 +94,16 @@ struct Outcome {
   std::string stopped_by;
   bool cut_off = false;
   std::uint64_t hits_read = 0;
-  std::int64_t took_ns = 0;                       ///< simulated
-  std::vector<std::string> faults;                ///< what may never happen
-  std::map<std::uint64_t, int> built_on;          ///< rank by slice
+  std::int64_t took_ns = 0;                          ///< simulated
+  std::vector<std::string> faults;                   ///< what may never happen
+  std::map<std::uint64_t, int> built_on;             ///< rank by slice
+  std::map<std::uint64_t, std::uint32_t> sorted_by;  ///< builder by slice, where sorted hits are kept
+  std::vector<Transfer> transfers;
+  std::int64_t slots_begin_ns = 0;  ///< after the begin, exact
+  std::vector<bool> paused;         ///< by rank, as it has heard
+  std::int64_t paused_ns = 0;       ///< for so long all ranks were paused
+  std::int64_t all_paused_since = 0;
+  std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not go on
   std::map<std::uint64_t, std::int64_t> sent_at;  ///< ns after the begin, by slice: when any source first collected it
 };
 

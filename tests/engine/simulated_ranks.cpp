@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
 namespace eventloom::test {
 
@@ -21,10 +20,13 @@ void copy(std::span<const std::byte> from, std::span<std::byte> to) {
   if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
 }
 
-/// A rank's window in a fabric that the simulation owns.
+/// A rank's window in a fabric that the simulation owns. What it has put and not flushed is lost with it.
 class SimulatedWindow final : public Transport {
  public:
-  explicit SimulatedWindow(Transport& of) : of_(of) {}
+  SimulatedWindow(LoopbackFabric& fabric, int rank) : fabric_(fabric), rank_(rank), of_(fabric.rank(rank)) {}
+  ~SimulatedWindow() override { fabric_.leave(rank_); }
+  SimulatedWindow(const SimulatedWindow&) = delete;
+  SimulatedWindow& operator=(const SimulatedWindow&) = delete;
   [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override { of_.put(rank, offset, data); }
   void flush(int rank) override { of_.flush(rank); }
@@ -32,6 +34,8 @@ class SimulatedWindow final : public Transport {
   void sync() override { of_.sync(); }
 
  private:
+  LoopbackFabric& fabric_;
+  int rank_;
   Transport& of_;
 };
 
@@ -49,8 +53,8 @@ class SimulatedBarrier final : public PendingBarrier {
 /// Letters between two ranks take a random time each, but none overtakes another.
 class SimulatedChannel final : public MessageChannel {
  public:
-  SimulatedChannel(Simulation& simulation, Simulation::Mail& mail, int rank)
-      : simulation_(simulation), mail_(mail), rank_(static_cast<std::size_t>(rank)) {}
+  SimulatedChannel(Simulation& simulation, Simulation::Mail& mail, int rank, int member)
+      : simulation_(simulation), mail_(mail), rank_(static_cast<std::size_t>(rank)), member_(member) {}
 
   void send(int to, std::span<const std::byte> data) override {
     auto& letters = mail_[rank_][static_cast<std::size_t>(to)];
@@ -66,7 +70,7 @@ class SimulatedChannel final : public MessageChannel {
       if (!letters.empty() && letters.front().arrives <= simulation_.now_ns()) there.push_back(from);
     }
     if (there.empty()) {
-      simulation_.idle(static_cast<int>(rank_));
+      simulation_.idle(member_);
       return std::nullopt;
     }
     const auto from = there[simulation_.random()() % there.size()];
@@ -80,11 +84,12 @@ class SimulatedChannel final : public MessageChannel {
   Simulation& simulation_;
   Simulation::Mail& mail_;
   std::size_t rank_;
+  int member_;
 };
 
-Simulation::Simulation(SimulationSettings settings) : settings_(settings), random_(settings.seed) {
-  for (int r = 0; r < settings_.ranks; ++r) members_.push_back(std::make_unique<Member>());
-  holder_ = choose();
+Simulation::Simulation(SimulationSettings settings)
+    : settings_(settings), random_(settings.seed), members_(static_cast<std::size_t>(settings.ranks)) {
+  for (int r = 0; r < settings_.ranks; ++r) all_.places.emplace_back(r);
 }
 
 Simulation::~Simulation() = default;
@@ -93,144 +98,178 @@ std::int64_t Simulation::draw(std::int64_t most) {
   return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most + 1));
 }
 
+void Simulation::set_absence(const Absence& absence, std::int64_t begin_ns) {
+  absence_ = absence;
+  absence_.from_ns += begin_ns;
+  expect(absence_.from_ns);
+  if (absence.until_ns == kNever) return;
+  absence_.until_ns += begin_ns;
+  expect(absence_.until_ns);
+}
+
 void Simulation::play(const std::function<void(SimulatedRank&)>& work) {
-  {
-    std::vector<std::jthread> threads;
-    for (int r = 0; r < settings_.ranks; ++r) threads.emplace_back([this, r, &work] { run(r, work); });
+  for (int r = 0; r < settings_.ranks; ++r) {
+    member(r).fiber = std::make_unique<Fiber>([this, r, &work] { run(r, work); });
+  }
+  main_.switch_to(*member(choose()).fiber);
+  all_left_ = true;
+  for (auto& left : members_) {
+    if (left.runs) main_.switch_to(*left.fiber);
   }
   if (error_) std::rethrow_exception(error_);
 }
 
-void Simulation::run(int rank, const std::function<void(SimulatedRank&)>& work) {
-  std::exception_ptr error;
+void Simulation::run(int number, const std::function<void(SimulatedRank&)>& work) {
   try {
-    {
-      std::unique_lock lock(mutex_);
-      member(rank).gets_baton.wait(lock, [&] { return holder_ == rank; });
-    }
-    SimulatedRank mine(*this, rank);
+    SimulatedRank mine(*this, all_, number);
     work(mine);
   } catch (...) {
-    error = std::current_exception();
+    if (!error_ && !all_left_) error_ = std::current_exception();
   }
-  leave(rank, error);
+  member(number).runs = false;
+  hand_over(number);
 }
 
-void Simulation::leave(int rank, const std::exception_ptr& error) {
-  const std::lock_guard lock(mutex_);
-  if (error && !error_) error_ = error;
-  member(rank).runs = false;
-  if (std::ranges::none_of(members_, [](const auto& m) { return m->runs; })) return;
-  holder_ = choose();
-  member(holder_).gets_baton.notify_one();
+/// To the next rank, or, where none is left that answers, back to who plays.
+void Simulation::hand_over(int number) {
+  bool any = false;
+  for (int r = 0; r < settings_.ranks; ++r) any = any || (member(r).runs && !is_gone(r));
+  const int next = any && !all_left_ ? choose() : -1;
+  if (next != number) member(number).fiber->switch_to(next < 0 ? main_ : *member(next).fiber);
 }
+
+bool Simulation::is_absent(int number) const {
+  return number == absence_.rank && now_ >= absence_.from_ns && now_ < absence_.until_ns;
+}
+
+bool Simulation::is_gone(int number) const { return is_absent(number) && absence_.until_ns == kNever; }
 
 /// With an error on its way all go on, to meet it.
 int Simulation::choose() {
-  std::vector<int> able;
+  able_.clear();
   for (int r = 0; r < settings_.ranks; ++r) {
-    if (member(r).runs && (!member(r).waits || error_)) able.push_back(r);
+    const bool able = (!member(r).waits && !is_absent(r)) || (error_ && !is_gone(r));
+    if (member(r).runs && able) able_.push_back(r);
   }
-  if (able.empty()) {
-    error_ = std::make_exception_ptr(std::logic_error("all ranks wait for each other"));
-    return choose();
-  }
-  return able[random_() % able.size()];
-}
-
-void Simulation::pass(int rank) {
-  std::unique_lock lock(mutex_);
-  if (++passes_ > kMostPasses && !error_) error_ = std::make_exception_ptr(std::logic_error("the run does not end"));
-  holder_ = choose();
-  if (holder_ != rank) {
-    member(holder_).gets_baton.notify_one();
-    member(rank).gets_baton.wait(lock, [&] { return holder_ == rank; });
-  }
-  if (error_) throw std::runtime_error("a rank is gone");
-}
-
-void Simulation::meet(int rank) {
-  busy();
-  const auto number = ++member(rank).met;
-  if (std::ranges::all_of(members_, [&](const auto& m) { return m->met >= number; })) {
-    for (auto& m : members_) m->waits = false;
+  if (!able_.empty()) return able_[random_() % able_.size()];
+  if (absence_.rank >= 0 && is_absent(absence_.rank) && !is_gone(absence_.rank)) {
+    now_ = absence_.until_ns;
   } else {
-    member(rank).waits = true;
+    error_ = std::make_exception_ptr(std::logic_error("all ranks wait for each other"));
   }
-  pass(rank);
+  return choose();
 }
 
-void Simulation::idle(int rank) {
-  member(rank).idle = true;
-  const auto has_work = [](const auto& m) { return m->runs && !m->waits && !m->idle; };
-  if (std::ranges::none_of(members_, has_work)) jump();
-  pass(rank);
+void Simulation::pass(int number) {
+  if (++passes_ > kMostPasses && !error_) error_ = std::make_exception_ptr(std::logic_error("the run does not end"));
+  hand_over(number);
+  if (error_ || all_left_) throw std::runtime_error("a rank is gone");
+}
+
+void Simulation::meet(Group& group, int rank) {
+  busy();
+  auto& mine = group.places[static_cast<std::size_t>(rank)];
+  ++mine.met;
+  const bool all = std::ranges::all_of(group.places, [&](const auto& place) { return place.met >= mine.met; });
+  member(mine.member).waits = !all;
+  if (all) {
+    for (const auto& place : group.places) member(place.member).waits = false;
+  }
+  pass(mine.member);
+}
+
+void Simulation::idle(int number) {
+  member(number).idle = true;
+  bool any_has_work = false;
+  for (int r = 0; r < settings_.ranks; ++r) {
+    const auto& m = member(r);
+    any_has_work = any_has_work || (m.runs && !m.waits && !m.idle && !is_absent(r));
+  }
+  if (!any_has_work) jump();
+  pass(number);
 }
 
 void Simulation::busy() {
-  for (auto& m : members_) m->idle = false;
+  for (auto& m : members_) m.idle = false;
   step_ = 0;
   now_ += draw(kLongestTurn);
 }
 
 void Simulation::jump() {
-  for (auto& m : members_) m->idle = false;
+  for (auto& m : members_) m.idle = false;
   step_ = std::clamp(2 * step_, std::min(kFirstStep, settings_.longest_step_ns), settings_.longest_step_ns);
   due_.erase(due_.begin(), due_.upper_bound(now_));
   now_ += due_.empty() ? step_ : std::min(step_, *due_.begin() - now_);
 }
 
-std::uint64_t Simulation::least_shut() const {
-  auto least = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& m : members_) least = std::min(least, m->shut);
-  return least;
+Simulation::Group& Simulation::answering() {
+  if (answering_) return *answering_;
+  answering_ = std::make_unique<Group>();
+  for (int r = 0; r < settings_.ranks; ++r) {
+    if (!is_gone(r)) answering_->places.emplace_back(r);
+  }
+  return *answering_;
 }
 
-SimulatedRank::SimulatedRank(Simulation& simulation, int rank)
-    : simulation_(simulation), rank_(rank), clock_offset_(simulation.draw(simulation.settings_.clock_spread_ns)) {}
+SimulatedRank::SimulatedRank(Simulation& simulation, Simulation::Group& group, int rank)
+    : simulation_(simulation),
+      group_(group),
+      rank_(rank),
+      member_(place().member),
+      clock_offset_(simulation.draw(simulation.settings_.clock_spread_ns)) {}
+
+std::unique_ptr<SimulatedRank> SimulatedRank::among_the_others() {
+  auto& others = simulation_.answering();
+  const auto mine = std::ranges::find(others.places, member_, &Simulation::Group::Place::member);
+  return std::make_unique<SimulatedRank>(simulation_, others, static_cast<int>(mine - others.places.begin()));
+}
 
 SteadyClock SimulatedRank::clock() {
   return [this] { return SteadyTime(std::chrono::nanoseconds(simulation_.now_ns() + clock_offset_)); };
 }
 
 std::unique_ptr<Transport> SimulatedRank::open_window(std::uint64_t bytes) {
-  simulation_.member(rank_).window_bytes = bytes;
-  simulation_.meet(rank_);
-  auto& fabrics = simulation_.fabrics_;
+  place().window_bytes = bytes;
+  simulation_.meet(group_, rank_);
+  auto& fabrics = group_.fabrics;
   if (fabrics.size() == windows_) {
     std::vector<std::uint64_t> sizes;
-    for (const auto& m : simulation_.members_) sizes.push_back(m->window_bytes);
+    for (const auto& place : group_.places) sizes.push_back(place.window_bytes);
     fabrics.push_back(std::make_unique<LoopbackFabric>(sizes, simulation_.random_()));
   }
-  simulation_.meet(rank_);
-  return std::make_unique<SimulatedWindow>(fabrics[windows_++]->rank(rank_));
+  simulation_.meet(group_, rank_);
+  return std::make_unique<SimulatedWindow>(*fabrics[windows_++], rank_);
 }
 
 std::unique_ptr<MessageChannel> SimulatedRank::open_channel() {
-  auto& mails = simulation_.mails_;
-  const auto n = static_cast<std::size_t>(size());
+  auto& mails = group_.mails;
+  const auto n = group_.places.size();
   if (mails.size() == channels_)
     mails.push_back(std::make_unique<Simulation::Mail>(n, Simulation::Mail::value_type(n)));
-  return std::make_unique<SimulatedChannel>(simulation_, *mails[channels_++], rank_);
+  return std::make_unique<SimulatedChannel>(simulation_, *mails[channels_++], rank_, member_);
 }
+
+bool SimulatedRank::peer_lost() const { return peer_lost_at_ != 0 && simulation_.now_ns() >= peer_lost_at_; }
 
 int SimulatedRank::asked_to_stop() const { return simulation_.now_ns() >= signal_at_ ? signal_ : 0; }
 
-void SimulatedRank::end_program() { throw std::runtime_error("rank " + std::to_string(rank_) + " ends the program"); }
+void SimulatedRank::end_program() { throw ProgramEnds("rank " + std::to_string(rank_) + " ends the program"); }
 
 void SimulatedRank::reset() {
   simulation_.busy();
-  simulation_.pass(rank_);
+  simulation_.pass(member_);
 }
 
 std::unique_ptr<PendingBarrier> SimulatedRank::barrier() const {
-  const auto number = ++simulation_.member(rank_).shut;
-  return std::make_unique<SimulatedBarrier>([this, number] { return simulation_.least_shut() >= number; });
+  const auto number = ++place().shut;
+  return std::make_unique<SimulatedBarrier>([this, number] {
+    return std::ranges::all_of(group_.places, [&](const auto& place) { return place.shut >= number; });
+  });
 }
 
 void SimulatedRank::say(std::span<const std::byte> mine) const {
-  simulation_.member(rank_).says = mine;
-  simulation_.meet(rank_);
+  place().says = mine;
+  simulation_.meet(group_, rank_);
 }
 
 void SimulatedRank::gather_bytes(std::span<const std::byte> mine, const std::vector<std::size_t>& bytes,
@@ -238,16 +277,16 @@ void SimulatedRank::gather_bytes(std::span<const std::byte> mine, const std::vec
   say(mine);
   std::size_t at = 0;
   for (std::size_t r = 0; r < bytes.size(); ++r) {
-    copy(simulation_.members_[r]->says, all.subspan(at, bytes[r]));
+    copy(group_.places[r].says, all.subspan(at, bytes[r]));
     at += bytes[r];
   }
-  simulation_.meet(rank_);
+  simulation_.meet(group_, rank_);
 }
 
 void SimulatedRank::broadcast_bytes(std::span<std::byte> data) const {
   say(data);
-  if (rank_ != 0) copy(simulation_.members_[0]->says, data);
-  simulation_.meet(rank_);
+  if (rank_ != 0) copy(group_.places[0].says, data);
+  simulation_.meet(group_, rank_);
 }
 
 }  // namespace eventloom::test

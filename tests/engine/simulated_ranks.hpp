@@ -1,15 +1,15 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +18,7 @@
 #include "core/engine/rank_watch.hpp"
 #include "core/runtime/idle.hpp"
 #include "core/transport/network.hpp"
+#include "fiber.hpp"
 #include "tests/support/loopback_transport.hpp"
 
 namespace eventloom::test {
@@ -30,9 +31,24 @@ struct SimulationSettings {
   std::int64_t clock_spread_ns = 0;        ///< of the clocks of the ranks
 };
 
+inline constexpr auto kNever = std::numeric_limits<std::int64_t>::max();
+
+/// A rank takes no turn for a while.
+struct Absence {
+  int rank = -1;
+  std::int64_t from_ns = 0;
+  std::int64_t until_ns = 0;  ///< kNever: it never answers again
+};
+
+/// From RankWatch::end_program(): the rank leaves what it is in, alone.
+class ProgramEnds : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class SimulatedRank;
 
-/// Ranks as threads of which one runs at a time: whoever has the baton, and who gets it next follows from the seed
+/// Ranks of which one runs at a time: whoever has the baton, and who gets it next follows from the seed
 /// alone. It is handed over where a rank waits: between turns of an event loop, in what ranks do together, where a
 /// channel has no message. Time is simulated, too: a turn takes some microseconds, and where nobody has anything to do
 /// the clock jumps towards the next thing that is due. So a case is the same each time it is played, and nothing
@@ -46,12 +62,15 @@ class Simulation {
 
   /// Once. Plays `work` as each of the ranks. Throws on what the first that threw has thrown; the others then get
   /// std::runtime_error from whatever they wait for next. std::logic_error when all wait for each other, or never end.
+  /// A rank that never answers again keeps all that it has until the others have ended.
   void play(const std::function<void(SimulatedRank&)>& work);
 
   /// Simulated time, for whoever has the baton. Never 0.
   [[nodiscard]] std::int64_t now_ns() const { return now_; }
   /// Something is going to happen at this time: the clock will not jump beyond it.
   void expect(std::int64_t time_ns) { due_.insert(time_ns); }
+  /// Once; the times count from `begin_ns`.
+  void set_absence(const Absence& absence, std::int64_t begin_ns);
   [[nodiscard]] std::mt19937_64& random() { return random_; }
   /// From 0 to `most`.
   [[nodiscard]] std::int64_t draw(std::int64_t most);
@@ -61,14 +80,10 @@ class Simulation {
   friend class SimulatedChannel;
 
   struct Member {
-    std::condition_variable gets_baton;
-    bool runs = true;        ///< has not ended
-    bool waits = false;      ///< for others to come to where it is
-    bool idle = false;       ///< has nothing to do, as far as it knows
-    std::uint64_t met = 0;   ///< meetings that it has come to
-    std::uint64_t shut = 0;  ///< barriers that it has begun
-    std::span<const std::byte> says;
-    std::uint64_t window_bytes = 0;
+    std::unique_ptr<Fiber> fiber;
+    bool runs = true;    ///< has not ended
+    bool waits = false;  ///< for others to come to where it is
+    bool idle = false;   ///< has nothing to do, as far as it knows
   };
   struct Letter {
     std::int64_t arrives = 0;
@@ -76,42 +91,66 @@ class Simulation {
   };
   /// Letters of a channel, by sender and receiver.
   using Mail = std::vector<std::vector<std::deque<Letter>>>;
+  /// Ranks that do things together, numbered anew.
+  struct Group {
+    struct Place {
+      explicit Place(int number) : member(number) {}
+      int member;
+      std::uint64_t met = 0;   ///< meetings that it has come to
+      std::uint64_t shut = 0;  ///< barriers that it has begun
+      std::span<const std::byte> says;
+      std::uint64_t window_bytes = 0;
+    };
+    std::vector<Place> places;
+    std::vector<std::unique_ptr<LoopbackFabric>> fabrics;
+    std::vector<std::unique_ptr<Mail>> mails;
+  };
 
-  void run(int rank, const std::function<void(SimulatedRank&)>& work);
-  void leave(int rank, const std::exception_ptr& error);
-  /// Hands the baton over, and returns when `rank` has it again.
-  void pass(int rank);
+  void run(int member, const std::function<void(SimulatedRank&)>& work);
+  /// Those that answer, of a group that is made when it is first asked for.
+  Group& answering();
+  /// Hands the baton over, and returns when `member` has it again.
+  void pass(int member);
+  void hand_over(int member);
+  [[nodiscard]] bool is_absent(int member) const;
+  [[nodiscard]] bool is_gone(int member) const;
   [[nodiscard]] int choose();
-  void meet(int rank);
-  void idle(int rank);
+  void meet(Group& group, int rank);
+  void idle(int member);
   void busy();
   void jump();
-  [[nodiscard]] Member& member(int rank) { return *members_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::uint64_t least_shut() const;
+  [[nodiscard]] Member& member(int number) { return members_[static_cast<std::size_t>(number)]; }
 
   SimulationSettings settings_;
   std::mt19937_64 random_;
   std::int64_t now_ = 1'000'000'000;
   std::int64_t step_ = 0;
   std::multiset<std::int64_t> due_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Member>> members_;
-  int holder_ = 0;
+  Absence absence_;
+  Fiber main_;
+  std::vector<Member> members_;
+  std::vector<int> able_;
   std::uint64_t passes_ = 0;
+  bool all_left_ = false;  ///< who never answers again may unwind
   std::exception_ptr error_;
-  std::vector<std::unique_ptr<LoopbackFabric>> fabrics_;
-  std::vector<std::unique_ptr<Mail>> mails_;
+  Group all_;
+  std::unique_ptr<Group> answering_;
 };
 
 /// What one rank of a simulation has.
 class SimulatedRank final : public Network, public RankWatch, public IdlePolicy, private Collective {
  public:
-  SimulatedRank(Simulation& simulation, int rank);
+  SimulatedRank(Simulation& simulation, Simulation::Group& group, int rank);
 
   [[nodiscard]] int number() const { return rank_; }
   [[nodiscard]] SteadyClock clock();
+  /// This rank among those that answer, when one does not any more.
+  [[nodiscard]] std::unique_ptr<SimulatedRank> among_the_others();
   /// From this time on the rank is asked to stop by this signal.
   void ask_to_stop(int signal, std::int64_t at_ns) { signal_ = signal, signal_at_ = at_ns; }
+  /// From this time on the rank sees that one of its host has died.
+  void lose_peer(std::int64_t at_ns) { peer_lost_at_ = at_ns; }
+  void set_stalls(const StallSettings& stalls) { stalls_ = stalls; }
 
   // Network
   [[nodiscard]] const Collective& ranks() const override { return *this; }
@@ -126,30 +165,34 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   void turn() override {}
   [[nodiscard]] bool is_here(int) const override { return false; }
   [[nodiscard]] bool is_told_of(int) const override { return false; }
-  [[nodiscard]] bool peer_lost() const override { return false; }
+  [[nodiscard]] bool peer_lost() const override;
   void be_quiet() override {}
   [[nodiscard]] int asked_to_stop() const override;
   [[noreturn]] void end_program() override;
 
   // IdlePolicy
-  void wait() override { simulation_.idle(rank_); }
+  void wait() override { simulation_.idle(member_); }
   void reset() override;
 
  private:
   [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return simulation_.settings_.ranks; }
+  [[nodiscard]] int size() const override { return static_cast<int>(group_.places.size()); }
   [[nodiscard]] std::unique_ptr<PendingBarrier> barrier() const override;
   void gather_bytes(std::span<const std::byte> mine, const std::vector<std::size_t>& bytes,
                     std::span<std::byte> all) const override;
   void broadcast_bytes(std::span<std::byte> data) const override;
   void say(std::span<const std::byte> mine) const;
+  [[nodiscard]] Simulation::Group::Place& place() const { return group_.places[static_cast<std::size_t>(rank_)]; }
 
   Simulation& simulation_;
+  Simulation::Group& group_;
   int rank_;
+  int member_;
   std::int64_t clock_offset_;
   StallSettings stalls_;
   int signal_ = 0;
   std::int64_t signal_at_ = 0;
+  std::int64_t peer_lost_at_ = 0;
   std::size_t windows_ = 0;
   std::size_t channels_ = 0;
 };

@@ -8,6 +8,8 @@ namespace eventloom::test {
 
 namespace {
 
+constexpr std::size_t kMostAtOnce = 16;
+
 StreamHeader header_of(SourceId id, TimeBase base) {
   StreamHeader header;
   header.source = id.value;
@@ -70,14 +72,16 @@ ScriptedFeed::ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arri
       clock_(std::move(clock)) {}
 
 void ScriptedFeed::take(FeedBatch& batch) {
-  while (!stopped_ && !arrivals_.empty() && arrivals_.front().time_ns <= clock_()) {
+  const auto now = std::min(clock_(), stopped_at_);
+  const auto more = [&] { return !arrivals_.empty() && arrivals_.front().time_ns <= now; };
+  for (std::size_t n = 0; n < kMostAtOnce && more(); ++n) {
     const auto& buffer = arrivals_.front().buffer;
     batch.buffers.insert(batch.buffers.end(), buffer.bytes.begin(), buffer.bytes.end());
     complete_ = buffer.header.epochs().end;
     arrivals_.pop_front();
   }
   batch.complete = complete_;
-  batch.ended = stopped_ || arrivals_.empty();
+  batch.ended = arrivals_.empty() || (clock_() >= stopped_at_ && !more());
 }
 
 }  // namespace eventloom::test

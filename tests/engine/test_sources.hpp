@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ struct Arrival {
   StoredBuffer buffer;
 };
 
-/// A peer that sends buffers at their times, by a clock that the test owns, and ends with the last.
+/// A peer that sends buffers at their times, by a clock that the test owns, and ends with the last. As other feeds it
+/// hands over little at a time, what has waited, too.
 class ScriptedFeed final : public LiveFeed {
  public:
   ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arrivals, std::function<std::int64_t()> clock);
@@ -60,7 +62,7 @@ class ScriptedFeed final : public LiveFeed {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] bool is_connected() const override { return true; }
   void take(FeedBatch& batch) override;
-  void stop() override { stopped_ = true; }
+  void stop() override { stopped_at_ = clock_(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
   [[nodiscard]] SourceCounts counts() const override { return {}; }
 
@@ -69,7 +71,7 @@ class ScriptedFeed final : public LiveFeed {
   std::string name_;
   std::deque<Arrival> arrivals_;
   Epoch complete_ = 0;
-  bool stopped_ = false;
+  std::int64_t stopped_at_ = std::numeric_limits<std::int64_t>::max();
   std::function<std::int64_t()> clock_;
 };
 

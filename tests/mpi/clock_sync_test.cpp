@@ -54,15 +54,15 @@ class Run {
       synchronise();
     }
     work(2 * kMillisecond);
-    sync_.stop();
+    sync_.stop(idle_);
     check_time();
     return good_;
   }
 
   /// Batches that may take no time: each ends with its first round trip.
   bool run_hurried() {
-    sync_.synchronise();
-    sync_.stop();
+    sync_.synchronise(idle_);
+    sync_.stop(idle_);
     const auto made = static_cast<double>(sync_.quality().round_trips);
     return check(communicator_.rank() == 0 || made == 1, "round trips in no time", made, 1);
   }
@@ -73,7 +73,7 @@ class Run {
     synchronise();
     const std::uint64_t before = sync_.quality().round_trips;
     work(300 * kMillisecond);
-    sync_.stop();
+    sync_.stop(idle_);
     check_time();
     if (communicator_.rank() != 0) {
       const auto made = static_cast<double>(sync_.quality().round_trips - before);
@@ -86,7 +86,7 @@ class Run {
 
  private:
   void synchronise() {
-    sync_.synchronise();
+    sync_.synchronise(idle_);
     synchronised_ = true;
     check_time();
   }
@@ -135,6 +135,7 @@ class Run {
   }
 
   const Communicator& communicator_;
+  Idle idle_;
   ClockSync sync_;
   std::int64_t latest_ = 0;
   double precision_ = 0;  ///< when time last went on

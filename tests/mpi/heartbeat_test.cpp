@@ -121,8 +121,8 @@ class Test {
   void check_agreement(const std::vector<Verdict>& verdicts) {
     std::string mine;
     for (const auto& v : verdicts) {
-      mine += fmt::format("{} {} {} {} {} {} {} {}\n", v.begun_end, v.progress, v.stop, v.stop_rank, v.all_done,
-                          v.any_failed, v.all_frozen, v.keeps_a_pace);
+      mine += fmt::format("{} {} {} {} {} {} {} {}\n", v.begun_end, v.progress, static_cast<int>(v.request.command),
+                          v.asked_by, v.all_done, v.any_failed, v.all_frozen, v.keeps_a_pace);
     }
     const auto all = communicator_.all_gather(mine);
     check(!verdicts.empty(), "no verdict");
@@ -140,7 +140,8 @@ class Test {
     });
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       check((verdicts[i].all_done != 0) == (i + 1 == verdicts.size()), "all done before the last round");
-      check(verdicts[i].any_failed == 0 && verdicts[i].stop == 0, "a failure or a stop that nobody told");
+      check(verdicts[i].any_failed == 0 && verdicts[i].request.command == Command::none,
+            "a failure or a stop that nobody told");
     }
   }
 
@@ -167,35 +168,41 @@ class Test {
         fmt::format("rank {} asks to stop", rank),
         [&](std::size_t) {
           RankStatus status;
-          status.stop = rank == rank_ && rounds >= 2 ? 10 : 0;
+          if (rank == rank_ && rounds >= 2) status.request = {Command::stop, Cause::signal, 10};
           status.done = told ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
           ++rounds;
-          told = told || verdict.stop != 0;
-          check(verdict.stop == 0 || (verdict.stop == 10 && verdict.stop_rank == rank), "another stop than asked for");
+          told = told || verdict.request.command != Command::none;
+          const auto& request = verdict.request;
+          const bool as_asked = request.command == Command::stop && request.cause == Cause::signal &&
+                                request.signal == 10 && verdict.asked_by == rank;
+          check(request.command == Command::none || as_asked, "another stop than asked for");
         });
     check(told, "the stop was not told");
-    check(verdicts.size() >= 3 && verdicts[0].stop == 0 && verdicts[1].stop == 0,
-          "a stop told before it was asked for");
+    const auto nothing = [&](std::size_t round) { return verdicts[round].request.command == Command::none; };
+    check(verdicts.size() >= 3 && nothing(0) && nothing(1), "a stop told before it was asked for");
   }
 
-  /// All ask at once, each for another reason.
+  /// All ask at once, each for another reason, and the last for less.
   void lowest_that_asks() {
     bool told = false;
     play(
         "all ask to stop",
         [&](std::size_t) {
           RankStatus status;
-          status.stop = rank_ == 0 && size_ > 1 ? 0 : (rank_ == 1 ? kStopWriter : 20 + rank_);
+          if (rank_ != 0 || size_ == 1) status.request = {Command::stop, Cause::signal, std::uint8_t(20 + rank_)};
+          if (rank_ == 1) status.request = {Command::stop, Cause::writer};
+          if (rank_ > 1 && rank_ == size_ - 1) status.request = {Command::pause, Cause::command};
           status.done = told ? 1 : 0;
           return status;
         },
         [&](const Verdict& verdict) {
           told = true;
-          check(verdict.stop_rank == (size_ > 1 ? 1 : 0), "not the lowest rank that asked");
-          check(verdict.stop == (size_ > 1 ? kStopWriter : 20), "not what the lowest rank asked for");
+          check(verdict.asked_by == (size_ > 1 ? 1 : 0), "not the lowest rank that asked");
+          check(verdict.request.command == Command::stop, "not the greatest of what was asked for");
+          check(verdict.request.cause == (size_ > 1 ? Cause::writer : Cause::signal), "not what that rank asked for");
         });
   }
 

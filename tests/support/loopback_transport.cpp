@@ -39,6 +39,10 @@ LoopbackFabric::~LoopbackFabric() = default;
 
 Transport& LoopbackFabric::rank(int rank) { return *endpoints_[static_cast<std::size_t>(rank)]; }
 
+void LoopbackFabric::leave(int rank) {
+  std::erase_if(pending_, [&](const Put& put) { return put.from == rank; });
+}
+
 void LoopbackFabric::copy(const Put& put) {
   if (put.data.empty()) return;
   auto& window = windows_[static_cast<std::size_t>(put.to)];

@@ -20,6 +20,8 @@ class LoopbackFabric {
 
   /// Lives as long as the fabric.
   Transport& rank(int rank);
+  /// What the rank has put and not flushed is delivered no more: its memory may go.
+  void leave(int rank);
 
  private:
   class Endpoint;

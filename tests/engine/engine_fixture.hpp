@@ -1,0 +1,91 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "random_case.hpp"
+#include "run_case.hpp"
+
+namespace eventloom::test {
+
+using Change = std::function<void(CaseMaker&, RunCase&)>;
+
+/// Whole runs, each against the serial reference.
+class Engine : public testing::Test {
+ protected:
+  void SetUp() override { spdlog::set_level(spdlog::level::off); }
+  void TearDown() override { spdlog::set_level(spdlog::level::info); }
+
+  static std::vector<std::string> no_errors(const RunCase& of) {
+    return std::vector<std::string>(static_cast<std::size_t>(of.roles.ranks));
+  }
+  static std::uint64_t n_hits(const RunCase& of) {
+    std::uint64_t sum = 0;
+    for (const auto& hits : of.hits) sum += hits.size();
+    return sum;
+  }
+
+  static Outcome expect_whole(const RunCase& of) {
+    auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(difference(of, outcome), "") << text_of(of);
+    EXPECT_EQ(outcome.hits_read, n_hits(of)) << text_of(of);
+    return outcome;
+  }
+  static void expect_whole(std::uint64_t cases, const Change& change) {
+    for (std::uint64_t seed = 1; seed <= cases && !HasFailure(); ++seed) {
+      CaseMaker maker(seed);
+      auto of = maker.any();
+      change(maker, of);
+      expect_whole(of);
+    }
+  }
+  static void expect_whole_by(const std::string& schedule) {
+    expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
+  }
+
+  /// The rest of a run that was stopped comes to what was missing.
+  static void expect_resumed(RunCase of, const Outcome& before) {
+    of.finished.clear();
+    for (const auto& [number, slice] : before.slices) of.finished.push_back({number});
+    of.duration = {};
+    of.commands.clear();
+    of.signal = 0;
+    of.sink_fails_after = 0;
+    of.roles.builders = of.roles.builders % 4 + 1;
+    if (of.schedule.starts_with("table:")) of.schedule = "unshifted";
+    auto after = expect_whole(of);
+    EXPECT_FALSE(after.cut_off) << text_of(of);
+  }
+};
+
+/// All that is logged while it lives, instead of going to standard error.
+class Messages {
+ public:
+  Messages() : before_(spdlog::default_logger()), sink_(std::make_shared<spdlog::sinks::ringbuffer_sink_st>(10'000)) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink_));
+  }
+  ~Messages() { spdlog::set_default_logger(before_); }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  [[nodiscard]] std::vector<std::string> with(const std::string& text) const {
+    auto lines = sink_->last_formatted();
+    std::erase_if(lines, [&](const std::string& line) { return line.find(text) == std::string::npos; });
+    return lines;
+  }
+
+ private:
+  std::shared_ptr<spdlog::logger> before_;
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_st> sink_;
+};
+
+}  // namespace eventloom::test

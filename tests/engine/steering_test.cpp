@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <csignal>
+
+#include "engine_fixture.hpp"
+#include "formats/stream_file.hpp"
+
+namespace eventloom::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Pause, resume, stop and end, in the middle of whole runs.
+class Steering : public Engine {
+ protected:
+  static int any_rank(CaseMaker& maker, const RunCase& of) {
+    return static_cast<int>(maker.draw(0, static_cast<std::uint64_t>(of.roles.ranks) - 1));
+  }
+  /// Pauses and resumes in any order, by any ranks, within `within_ns`, and at last a resume that is heard after them.
+  static void pause_now_and_then(CaseMaker& maker, RunCase& of, std::uint64_t within_ns) {
+    for (auto n = maker.draw(1, 8); n > 0; --n) {
+      const auto at = static_cast<std::int64_t>(maker.draw(0, within_ns));
+      of.commands.push_back({any_rank(maker, of), at, maker.draw(0, 2) == 0 ? Command::resume : Command::pause});
+    }
+    std::ranges::sort(of.commands, {}, &TimedCommand::at_ns);
+    const auto last = static_cast<std::int64_t>(within_ns) + 20'000'000;
+    of.commands.push_back({any_rank(maker, of), last, Command::resume});
+  }
+  static void pause(CaseMaker& maker, RunCase& of, std::int64_t from_ns, std::int64_t until_ns) {
+    of.commands = {{any_rank(maker, of), from_ns, Command::pause}, {any_rank(maker, of), until_ns, Command::resume}};
+  }
+  /// A slice in 0.2 ms: commands are heard within some 3 ms.
+  static void keep_pace(RunCase& of) { of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000; }
+  static std::string any_schedule(CaseMaker& maker, const RunCase& of) {
+    const std::vector<std::string> names{"round-robin", "chaotic", "unshifted", "balanced"};
+    const auto n = maker.draw(0, names.size());
+    return n == names.size() ? maker.table_for(of.roles) : names[n];
+  }
+};
+
+TEST_F(Steering, PausesChangeNothing) {
+  std::uint64_t paused = 0;
+  for (std::uint64_t seed = 1; seed <= 200 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = seed % 3 == 0 ? maker.any() : maker.steady(40);
+    of.schedule = any_schedule(maker, of);
+    of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
+    keep_pace(of);
+    pause_now_and_then(maker, of, 5'000'000);
+    paused += expect_whole(of).paused_ns > 5'000'000 ? 1 : 0;
+  }
+  EXPECT_GT(paused, 60U);
+}
+
+/// Nothing is left for a rank to do but what has been begun: the clock goes on, and no slice is begun (a fault).
+TEST_F(Steering, TimePassesInAPause) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    of.schedule = any_schedule(maker, of);
+    keep_pace(of);
+    of.stalls = {milliseconds(50), milliseconds(0)};
+    pause(maker, of, static_cast<std::int64_t>(maker.draw(0, 3'000'000)), 300'000'000);
+    const Messages messages;
+    const auto outcome = expect_whole(of);
+    EXPECT_GT(outcome.paused_ns, 290'000'000) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+    const auto before = [&](const auto& sent) { return sent.second < 290'000'000; };
+    EXPECT_LT(std::ranges::count_if(outcome.sent_at, before), 40) << "nothing was left to be begun; " << text_of(of);
+    const auto built = [&](const auto& entry) { return entry.second.at_ns < 290'000'000; };
+    EXPECT_GE(std::ranges::count_if(outcome.slices, built) + 1, std::ranges::count_if(outcome.sent_at, before))
+        << "what was begun is not built; " << text_of(of);
+  }
+}
+
+/// The replay goes on where it was, at its pace.
+TEST_F(Steering, PausedReplayDoesNotCatchUp) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    keep_pace(of);
+    of.simulation.longest_step_ns = 50'000;
+    pause(maker, of, 1'000'000, 21'000'000);
+    const auto outcome = expect_whole(of);
+    EXPECT_GT(outcome.paused_ns, 15'000'000) << text_of(of);
+    for (const auto& [slice, time] : outcome.sent_at) {
+      const bool behind = time > outcome.all_paused_since + outcome.paused_ns;
+      const auto wait = behind ? outcome.paused_ns - 1'000'000 : -1;
+      EXPECT_GE(time, static_cast<std::int64_t>(slice + 1) * 200'000 + wait) << "slice " << slice << text_of(of);
+    }
+    EXPECT_LT(outcome.took_ns, 60 * 200'000 + outcome.paused_ns + 10'000'000) << text_of(of);
+  }
+}
+
+TEST_F(Steering, StopsAndEndsWhilePaused) {
+  for (std::uint64_t seed = 1; seed <= 120 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.schedule = any_schedule(maker, of);
+    keep_pace(of);
+    const auto pause_at = static_cast<std::int64_t>(maker.draw(0, 3'000'000));
+    of.commands = {{any_rank(maker, of), pause_at, Command::pause}};
+    switch (maker.draw(0, 2)) {
+      case 0: of.duration = milliseconds(30); break;
+      case 1: of.signal = SIGUSR1, of.signal_after_ns = pause_at + 20'000'000; break;
+      default: of.commands.push_back({any_rank(maker, of), pause_at + 20'000'000, Command::stop});
+    }
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
+    EXPECT_TRUE(outcome.cut_off) << text_of(of);
+    const auto* by = of.duration.count() != 0 ? "the end of --duration" : of.signal != 0 ? "SIGUSR1" : "a command";
+    EXPECT_EQ(outcome.stopped_by, by) << text_of(of);
+    EXPECT_LT(outcome.took_ns, 45'000'000) << text_of(of);
+    expect_resumed(of, outcome);
+  }
+}
+
+/// What comes in a pause waits for its end: nobody is given up for it.
+TEST_F(Steering, LiveSourcesWaitOutAPause) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    of.epoch_timeout = milliseconds(2);
+    maker.make_live(of, 20'000, 200'000);
+    if (seed % 2 == 0)
+      pause(maker, of, 1'000'000, 60'000'000);
+    else
+      pause_now_and_then(maker, of, 5'000'000);
+    expect_whole(of);
+  }
+}
+
+/// What a source takes in memory that sends for so long.
+std::size_t bytes_in(const std::vector<Arrival>& arrivals, std::int64_t time_ns) {
+  std::size_t bytes = 0;
+  for (const auto& arrival : arrivals) {
+    if (arrival.time_ns < time_ns) bytes += arrival.buffer.bytes.size() + sizeof(IndexEntry);
+  }
+  return bytes;
+}
+
+/// The first sources are ahead of the last by more than it is waited for, and fill their memory in the pause.
+TEST_F(Steering, SourcesThatAreFullFromAPauseAreNoReasonToGiveUpAnother) {
+  for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(300);
+    while (of.hits.size() < 2) of = maker.steady(300);
+    of.epoch_timeout = milliseconds(8);
+    maker.make_live(of, 50'000, 0);
+    for (auto& arrival : of.arrivals.back()) arrival.time_ns += std::min<std::int64_t>(arrival.time_ns, 12'000'000);
+    of.live_buffer = bytes_in(of.arrivals.front(), 18'000'000);
+    expect_whole(of);
+    pause(maker, of, 19'000'000, 70'000'000);
+    const auto outcome = expect_whole(of);
+    EXPECT_GT(outcome.paused_ns, 40'000'000) << text_of(of);
+  }
+}
+
+TEST_F(Steering, LiveRunEndsInAPauseBehindAllThatCame) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.epoch_timeout = milliseconds(5);
+    maker.make_live(of, 50'000, 20'000);
+    of.commands = {{any_rank(maker, of), 2'000'000, Command::pause}, {any_rank(maker, of), 6'000'000, Command::end}};
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    std::uint64_t built = 0;
+    std::uint64_t came = 0;
+    for (const auto& arrivals : of.arrivals) {
+      for (const auto& arrival : arrivals) came += arrival.time_ns < 6'000'000 ? arrival.buffer.hits.size() : 0;
+    }
+    for (const auto& [number, written] : outcome.slices) {
+      built += written.slice.ledger.hits_in;
+      EXPECT_EQ(written.slice.ledger.dropped(), 0U) << text_of(of);
+    }
+    EXPECT_GE(built, came) << text_of(of);
+    EXPECT_EQ(built, outcome.hits_read) << text_of(of);
+  }
+}
+
+/// Slices of those who were to write them are missing, whatever else has asked for the end; nothing else is.
+TEST_F(Steering, WritersThatFailBesideAStop) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.schedule = any_schedule(maker, of);
+    keep_pace(of);
+    of.sink_fails_after = maker.draw(1, 12);
+    of.sink_stops = seed % 2 == 0;
+    of.signal = SIGUSR1;
+    of.signal_after_ns = static_cast<std::int64_t>(maker.draw(0, 4'000'000));
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);
+    const std::vector<std::string> all_fail(outcome.errors.size(), "the disk is full");
+    if (outcome.errors != no_errors(of)) {
+      EXPECT_FALSE(of.sink_stops) << text_of(of);
+      EXPECT_EQ(outcome.errors, all_fail) << text_of(of);
+      continue;
+    }
+    const bool either = outcome.stopped_by == "SIGUSR1" || outcome.stopped_by == "a full or failing disk";
+    EXPECT_TRUE(either || !outcome.cut_off) << outcome.stopped_by << ", " << text_of(of);
+    expect_resumed(of, outcome);
+  }
+}
+
+}  // namespace
+}  // namespace eventloom::test
