@@ -28,5 +28,4 @@ cases=${EVENTLOOM_CASES:-$cases}
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# Twice as many at once as there are cores: most tests wait for processes and disks more than they compute.
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((2 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" "${tier[@]}" "${words[@]}" </dev/null

@@ -176,6 +176,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
   std::optional<steady_clock::time_point> heard;
   Readiness all;
   for (;;) {
+    each_turn();
     auto mine = look(local);
     const auto now = steady_clock::now();
     const bool overdue = heard && config.epoch_timeout.count() > 0 && now - *heard >= config.epoch_timeout;
@@ -186,7 +187,6 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
     if (all.known == all.live || all.give_up || all.time_over) break;
     if (all.heard != 0 && !heard) heard = now;
     waiting.tell(local);
-    each_turn();
     std::this_thread::sleep_for(kLook);
   }
   if (all.stopped || all.time_over) drain(local);

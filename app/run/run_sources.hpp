@@ -17,7 +17,7 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
 
 /// Collective. Waits until all live sources are described and their first data known; at most --epoch-timeout longer
 /// than until the first is, and not at all when the run is asked to stop. They receive meanwhile. `each_turn` is called
-/// now and then. Afterwards the headers of live sources are fixed. False when --duration is over.
+/// before each look at them. Afterwards the headers of live sources are fixed. False when --duration is over.
 bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config,
                    const Communicator& communicator, const std::function<void()>& each_turn);
 
