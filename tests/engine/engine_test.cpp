@@ -147,9 +147,12 @@ TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
+    of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
     of.sink_fails_after = maker.draw(1, 8);
     of.sink_stops = true;
     const auto outcome = play(of);
+    EXPECT_EQ(outcome.stopped_by, "a full or failing disk") << text_of(of);
+    EXPECT_TRUE(outcome.cut_off) << text_of(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     EXPECT_LT(outcome.slices.size(), expected_slices(of).size()) << text_of(of);
     expect_resumed(of, outcome);
