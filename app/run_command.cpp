@@ -1,16 +1,15 @@
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "app/command_line.hpp"
 #include "app/mpi_command.hpp"
 #include "app/run/rank_run.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_files.hpp"
+#include "app/run/run_output.hpp"
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
@@ -40,32 +39,6 @@ void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBa
   }
 }
 
-std::vector<std::string> distinct(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-RunRecord describe(const RunConfig& config, const RunSetup& setup) {
-  RunRecord record;
-  record.setup = config.effective + "# in force: " + in_force(config, setup.run.geometry, setup.numbered) + '\n';
-  record.definition = config.define;
-  record.filters = config.filter;
-  record.eventloom_version = EVENTLOOM_VERSION;
-  record.mpi_version = MpiEnvironment::mpi_version();
-  record.ucx_version = MpiEnvironment::ucx_version();
-  record.hosts = distinct(setup.hosts);
-  record.base = setup.run.geometry.base;
-  record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
-  record.overlap = setup.run.geometry.overlap;
-  record.with_payload = setup.with_payload;
-  record.numbered = setup.numbered;
-  for (const auto& s : setup.sources) {
-    record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});
-  }
-  return record;
-}
-
 /// The record becomes that of all invocations that contribute to this run.
 void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
   if (setup.all_live) {
@@ -75,50 +48,7 @@ void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
     setup.first_slice = resumption.finished.frontier();
     setup.finished = resumption.finished;
   }
-  record.hosts.insert(record.hosts.end(), resumption.before.hosts.begin(), resumption.before.hosts.end());
-  record.hosts = distinct(std::move(record.hosts));
-}
-
-void conclude(RunRecord& record, const RunResult& result) {
-  record.closed = true;
-  record.totals = result.totals;
-}
-
-/// The manifest that --save-sorted writes beside its streams.
-void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
-  SortedManifest manifest;
-  manifest.base = setup.run.geometry.base;
-  manifest.definition = setup.run.events->text();
-  manifest.overlap = setup.run.geometry.overlap;
-  manifest.bin_ticks = histogram_ticks(setup.run);
-  manifest.anomalies = result.totals[Metric::anomalies];
-  for (const auto& s : setup.sources) {
-    manifest.sources.push_back(
-        {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
-  }
-  manifest.files = result.sorted_files;
-  manifest.damage = result.sorted_damage;
-  std::ranges::sort(manifest.files, {}, &SortedFile::builder);
-  std::ranges::stable_sort(manifest.damage, {}, &Damage::first_epoch);
-  write_sorted_manifest(config.save_sorted, manifest);
-}
-
-/// For a closed run: only run.h5 and its parts remain.
-void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
-  std::set<std::string> names;
-  for (const auto& part : parts) names.insert(part.name);
-  remove_leftovers(config.output, names);
-}
-
-/// Rank 0 alone: writes the files of the run as a whole. The run file comes last: it closes the run.
-void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-                   const ExchangeBackend& backend) {
-  if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
-  if (result.unfinished) return;
-  if (!config.save_sorted.empty()) write_manifest(config, setup, result);
-  conclude(record, result);
-  write_run_file(config.output, record, result.parts);
-  clear_up(config, result.parts);
+  add_hosts(record, resumption.before.hosts);
 }
 
 /// Rank 0 alone. Returns the exit code.
@@ -137,19 +67,6 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   print_summary(std::cout, config, setup, result, stopped_by);
   for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
   return code;
-}
-
-/// Rank 0 alone: prepares the folder, so that an unwritable one shows before the work.
-void begin(const RunConfig& config, const RunRecord& record) {
-  const std::filesystem::path output(config.output);
-  if (std::filesystem::exists(output) && std::filesystem::exists(output.parent_path() / part_list_name(output, 0))) {
-    spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", config.output);
-  }
-  if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);
-  // In this order: an interruption here leaves the old run unchanged, or the new one without old parts.
-  remove_lists(config.output);
-  write_run_file(config.output, record, {});
-  clear_up(config, {});
 }
 
 /// Collective. Nothing when a resumed run cannot write: it can still be resumed.
@@ -262,7 +179,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
   });
   agree(communicator, [&] {
-    if (first && !resumption.resumes) begin(config, record);
+    if (first && !resumption.resumes) begin_output(config, record);
   });
   const auto rank_run = begin_roles(config, setup, resumption, session);
   if (!rank_run) return kExitStopped;

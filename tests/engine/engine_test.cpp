@@ -72,7 +72,7 @@ TEST_F(Engine, LeavesOutWhatIsFinished) {
 }
 
 TEST_F(Engine, ManyRanks) {
-  expect_whole(8, [](CaseMaker& maker, RunCase& of) {
+  expect_whole(4, [](CaseMaker& maker, RunCase& of) {
     of.roles.sources = 32;
     of.roles.builders = 24;
     of.roles.filters = 8;
