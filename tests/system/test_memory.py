@@ -14,7 +14,8 @@ def peak_megabytes(folder, uris, definition="gap:20ns,12"):
     """Largest resident set of a run in one process."""
     words = [word for uri in uris for word in ("--source", uri)]
     child = subprocess.Popen(["timeout", "-k", "5", "100", BINARY, "run", *words, "--define", definition, "--filter", "prescale=1000",
-                              "--output", folder / "run.h5"], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                              "--output", folder / "run.h5", "--force"], env=environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     return usage.ru_maxrss / 1024  # of timeout(1) and its child, whichever is larger
