@@ -10,7 +10,7 @@ namespace eventloom {
 namespace {
 
 constexpr const char* kAnotherMpi =
-    "it belongs to another MPI than the one eventloom was built with; use the mpirun of that MPI, or with srun "
+    "it belongs to another MPI than the one eventloom was built with; use the mpirun of that MPI, or srun "
     "--mpi=pmix";
 constexpr const char* kNoPmix = "use srun --mpi=pmix";
 
