@@ -42,6 +42,22 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
   }
 }
 
+/// A laptop is closed, or a virtual machine moved: no rank has anything to reproach the others with.
+TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = disturbed(maker, 2);
+    of.absence.rank = kAllRanks;
+    of.absence.until_ns = of.absence.from_ns + 900'000'000'000;
+    of.stalls = {milliseconds(500), milliseconds(5000)};
+    const Messages messages;
+    const auto outcome = expect_whole(of);
+    EXPECT_GE(outcome.took_ns, 900'000'000'000) << text_of(of);
+    EXPECT_EQ(messages.with("answered").size(), 0U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+  }
+}
+
 TEST_F(Sessions, RankThatIsSilentForTooLongEndsTheProgramWithItsName) {
   for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

@@ -139,7 +139,7 @@ void Simulation::hand_over(int number) {
 }
 
 bool Simulation::is_absent(int number) const {
-  return number == absence_.rank && now_ >= absence_.from_ns && now_ < absence_.until_ns;
+  return (number == absence_.rank || absence_.rank == kAllRanks) && in_absence();
 }
 
 bool Simulation::is_gone(int number) const { return is_absent(number) && absence_.until_ns == kNever; }
@@ -152,7 +152,7 @@ int Simulation::choose() {
     if (member(r).runs && able) able_.push_back(r);
   }
   if (!able_.empty()) return able_[random_() % able_.size()];
-  if (absence_.rank >= 0 && is_absent(absence_.rank) && !is_gone(absence_.rank)) {
+  if (absence_.rank != -1 && in_absence() && absence_.until_ns != kNever) {
     now_ = absence_.until_ns;
   } else {
     error_ = std::make_exception_ptr(std::logic_error("all ranks wait for each other"));

@@ -33,7 +33,9 @@ struct SimulationSettings {
 
 inline constexpr auto kNever = std::numeric_limits<std::int64_t>::max();
 
-/// A rank takes no turn for a while.
+inline constexpr int kAllRanks = -2;
+
+/// A rank takes no turn for a while, or all do: their host is suspended.
 struct Absence {
   int rank = -1;
   std::int64_t from_ns = 0;
@@ -112,6 +114,7 @@ class Simulation {
   /// Hands the baton over, and returns when `member` has it again.
   void pass(int member);
   void hand_over(int member);
+  [[nodiscard]] bool in_absence() const { return now_ >= absence_.from_ns && now_ < absence_.until_ns; }
   [[nodiscard]] bool is_absent(int member) const;
   [[nodiscard]] bool is_gone(int member) const;
   [[nodiscard]] int choose();

@@ -125,6 +125,29 @@ void replace_words(StoredBuffer& buffer, const std::vector<std::uint32_t>& words
   buffer = changed;
 }
 
+/// What each source sends for a slice.
+std::vector<std::vector<std::byte>> bytes_sent(const TestRun& run, std::uint64_t epochs_per_slice, SliceId slice) {
+  std::vector<std::vector<std::byte>> bytes(run.streams.size());
+  for (std::size_t s = 0; s < bytes.size(); ++s) {
+    for (const auto& buffer : run.streams[s]) {
+      if (!buffer.header.epochs().overlaps(run.geometry(epochs_per_slice).sent_epochs(slice))) continue;
+      bytes[s].insert(bytes[s].end(), buffer.bytes.begin(), buffer.bytes.end());
+    }
+  }
+  return bytes;
+}
+
+std::pair<BuiltSlice, std::vector<BuildProblem>> build_one(const TestRun& run, std::uint64_t epochs_per_slice,
+                                                           SliceId slice,
+                                                           const std::vector<std::vector<std::byte>>& bytes) {
+  std::vector<SourceSlice> sources(bytes.size());
+  for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].buffers = bytes[s];
+  SliceBuilder builder({run.geometry(epochs_per_slice), run.definition, run.payload});
+  std::pair<BuiltSlice, std::vector<BuildProblem>> out;
+  builder.build(slice, sources, out.first, out.second);
+  return out;
+}
+
 constexpr const char* kDefinitions[] = {"gap:12,3", "multiplicity:20,3,1,1", "tag"};
 
 }  // namespace
@@ -221,27 +244,34 @@ TEST(SliceBuilderDamage, ADamagedHeaderCostsTheRestOfTheSource) {
 
 // A network that is late may leave an older buffer, whole, where a new one should be.
 TEST(SliceBuilderDamage, ABufferOfAnotherSliceIsALossAndNoSilentGap) {
-  auto run = random_run(11, "gap:12,3");
-  std::vector<SourceSlice> sources(3);
-  std::vector<std::vector<std::byte>> bytes(3);
-  for (std::size_t s = 0; s < 3; ++s) {
-    for (const auto& buffer : run.streams[s]) {
-      if (!buffer.header.epochs().overlaps(run.geometry(10).sent_epochs({4}))) continue;
-      bytes[s].insert(bytes[s].end(), buffer.bytes.begin(), buffer.bytes.end());
-    }
-  }
-  const auto& stale = run.streams[1].front();
-  bytes[1] = stale.bytes;
-  for (std::size_t s = 0; s < 3; ++s) sources[s].buffers = bytes[s];
-  SliceBuilder builder({run.geometry(10), run.definition, run.payload});
-  std::vector<BuildProblem> problems;
-  BuiltSlice slice;
-  builder.build({4}, sources, slice, problems);
+  const auto run = random_run(11, "gap:12,3");
+  auto bytes = bytes_sent(run, 10, {4});
+  bytes[1] = run.streams[1].front().bytes;
+  const auto [slice, problems] = build_one(run, 10, {4}, bytes);
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].source, SourceId{1});
   EXPECT_EQ(slice.sources_missing, std::vector<std::uint32_t>{1});
   EXPECT_EQ(slice.ledger.dropped(), 0U) << "its hits count in their own slice; those that did not arrive are unknown";
   EXPECT_TRUE(slice.ledger.balances());
+}
+
+// Where the margin after the slice is damaged, no other slice may have the same bytes: the loss is charged to this one.
+TEST(SliceBuilderDamage, ADamagedHeaderInTheMarginIsChargedToTheSlice) {
+  auto run = random_run(13, "gap:12,3");
+  std::vector<RefHit> hits;
+  for (const auto& buffer : run.streams[1]) hits.insert(hits.end(), buffer.hits.begin(), buffer.hits.end());
+  run.streams[1] = make_stream(hits, kTicksOfEpoch, 1);
+  auto bytes = bytes_sent(run, 10, {4});
+  const auto last = std::ranges::find(run.streams[1], 50U, [](const auto& b) { return b.header.first_epoch; });
+  ASSERT_NE(last, run.streams[1].end());
+  const auto at = std::ranges::search(bytes[1], last->bytes).begin();
+  ASSERT_NE(at, bytes[1].end());
+  at[20] ^= std::byte{1};
+  const auto [slice, problems] = build_one(run, 10, {4}, bytes);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].damage.first_epoch, 49U) << "the last epoch that the slice owns";
+  EXPECT_EQ(problems[0].damage.n_epochs, 3U);
+  EXPECT_EQ(slice.sources_missing, std::vector<std::uint32_t>{1});
 }
 
 TEST(SliceBuilderDamage, ALossOfUnknownCauseIsRefused) {

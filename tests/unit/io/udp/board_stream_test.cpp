@@ -146,6 +146,20 @@ TEST(BoardStream, WhoJoinsLateOwesOnlyTheEpochs) {
   EXPECT_TRUE(whole.out.damage.empty());
 }
 
+TEST(BoardStream, WhoJoinsAtAMarkOwesTheEpochsBeforeIt) {
+  Receiver to;
+  BoardMaker board(3);
+  board.buffer(3, 1, 50);
+  to.take(board.mark(DatagramKind::mark, 40));
+  to.wait(BoardStream::kPatience_ns);
+  EXPECT_EQ(to.out.complete, 40U);
+  ASSERT_EQ(to.out.damage.size(), 1U);
+  EXPECT_EQ(to.out.damage[0].first_epoch, 0U);
+  EXPECT_EQ(to.out.damage[0].n_epochs, 40U);
+  EXPECT_EQ(to.out.damage[0].n_hits, 0U);
+  EXPECT_EQ(to.out.damage[0].cause, DropCause::lost);
+}
+
 TEST(BoardStream, DamagedWordsAreCorruptWithTheirHits) {
   Receiver to;
   BoardMaker board(3);
