@@ -12,6 +12,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/memory_reserve.hpp"
 #include "core/runtime/threads.hpp"
 
 namespace {
@@ -61,6 +62,7 @@ int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismat
 
 int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
+  eventloom::keep_memory_reserve();
   eventloom::set_up_log("eventloom");
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(std::cout);

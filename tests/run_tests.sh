@@ -28,5 +28,5 @@ cases=${EVENTLOOM_CASES:-$cases}
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# One more than there are cores: most tests wait for processes and disks now and then.
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(($(nproc) + 1))" "${tier[@]}" "${words[@]}" </dev/null
+# Most tests wait for processes and disks now and then.
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((2 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null

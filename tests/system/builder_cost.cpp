@@ -24,7 +24,7 @@ namespace {
 constexpr TimeBase kBase{1000, 10'000};
 constexpr Tick kOverlap = 1000;
 constexpr std::uint64_t kSlices = 3;
-constexpr std::uint64_t kSliceEpochs = 200;
+constexpr std::uint64_t kSliceEpochs = 100;
 constexpr std::uint32_t kEpochsPerBuffer = 10;
 /// On average an epoch holds 160 hits: half of them in events, the others noise.
 constexpr std::uint64_t kEventsPerEpoch = 10;

@@ -12,7 +12,7 @@ from program import ROOT, bounded, environment
 BUILDER_COST = os.environ.get("BUILDER_COST", str(ROOT / "build" / "tests" / "system" / "builder_cost"))
 DEFINITIONS = ["gap:25ns,5", "multiplicity:50ns,5,1,1"]
 
-SOURCES = (1, 2, 4, 8, 16)
+SOURCES = (1, 2, 4, 16)
 
 # Measured 1.07: headers and epoch markers are shared by fewer hits, all else is the same. A merge that looks at all
 # sources for each hit, or at a heap of them, costs more than this.

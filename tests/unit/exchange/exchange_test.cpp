@@ -63,7 +63,7 @@ TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
       if (next_send < kSlices && pair.outbox.accepts({next_send})) {
         const std::span<const std::byte> body(sent[next_send]);
         const std::size_t cut = body.empty() ? 0 : random() % body.size();
-        pair.outbox.start({{next_send}, 0, true, 0, {body.first(cut), body.subspan(cut)}});
+        pair.outbox.start({{next_send}, 0, next_send % 3 != 0, 0, {body.first(cut), body.subspan(cut)}});
         ++next_send;
       } else if (next_send == kSlices && !end_begun && pair.outbox.free()) {
         pair.outbox.start_end(0, {kSlices});
@@ -80,6 +80,7 @@ TEST_P(EveryRing, DeliversEveryMessageWholeAndInOrder) {
         const auto body = slice->part(0).body();
         ASSERT_EQ(body.size(), sent[next_take].size()) << "slice " << next_take;
         ASSERT_TRUE(std::ranges::equal(body, sent[next_take])) << "slice " << next_take;
+        ASSERT_EQ(slice->has_more(), next_take % 3 != 0) << "slice " << next_take;
         assembler.recycle(std::move(slice));
         ++next_take;
       }
@@ -339,6 +340,27 @@ TEST(SliceAssembler, KnowsASliceCompleteWhenAllOriginsSentOrEnded) {
   EXPECT_TRUE(assembler.complete({4}));
   EXPECT_FALSE(assembler.all_ended());
   EXPECT_EQ(assembler.data_end().value, 3U);
+}
+
+TEST(SliceAssembler, KnowsWhetherASliceIsAfterTheEndOfAllOrigins) {
+  SliceAssembler assembler(2);
+  const auto place = [&](std::uint64_t slice, bool first_has_more, bool second_has_more) {
+    for (const std::uint32_t origin : {0U, 1U}) {
+      ChunkHeader chunk;
+      chunk.slice = slice;
+      chunk.origin = origin;
+      chunk.has_more = (origin == 0 ? first_has_more : second_has_more) ? 1 : 0;
+      assembler.place(chunk, {});
+    }
+    auto assembly = assembler.take({slice});
+    const bool has_more = assembly->has_more();
+    assembler.recycle(std::move(assembly));
+    return has_more;
+  };
+  EXPECT_TRUE(place(0, true, true));
+  EXPECT_TRUE(place(1, false, true));
+  EXPECT_TRUE(place(2, true, false));
+  EXPECT_FALSE(place(3, false, false)) << "its memory is that of an earlier slice";
 }
 
 std::vector<std::byte> gap_body(std::uint64_t end) {

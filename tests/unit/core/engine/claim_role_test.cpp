@@ -57,6 +57,7 @@ struct Rank {
   std::unique_ptr<ClaimRole> claims;
   FakeBuilder builder;
   std::vector<std::uint32_t> learned;  ///< builders of the slices from the first on
+  std::uint64_t given = 0;             ///< of them, those of its own builder
 };
 
 class Cluster {
@@ -147,7 +148,9 @@ class Cluster {
       }
       ASSERT_EQ(owners.size(), 1U) << "slice " << slice;
       rank.learned.push_back(owners[0]);
+      if (owners[0] == rank.builder.id.value) ++rank.given;
     }
+    EXPECT_LE(rank.given, rank.builder.built + setting_.in_flight) << "more than the builder has claimed";
   }
 
   void build(Rank& rank) {
