@@ -38,7 +38,7 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
     const auto told = messages.with("has not answered for");
     EXPECT_EQ(told.size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with(absent(of) + " has not answered").size(), 1U) << text_of(of);
-    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 
