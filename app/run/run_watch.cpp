@@ -131,9 +131,10 @@ void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
 
 void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
   if (quiet_ || !speaks_for_host(rank)) return;
+  const bool stopped = state == ProcessState::stopped;
   const auto what =
-      fmt::format("{} {} since {:.1f} s", name(rank),
-                  state == ProcessState::stopped ? "is stopped (SIGCONT resumes it)" : "waits for its disk", seconds);
+      fmt::format("{} has been {} for {:.1f} s{}", name(rank), stopped ? "stopped" : "waiting for its disk", seconds,
+                  stopped ? " (SIGCONT resumes it)" : "");
   spdlog::warn("{}; the run waits for it", what);
   if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
 }

@@ -10,7 +10,7 @@
 #include "formats/ring_layout.hpp"
 
 /// The memory that the rings of a run need, computed before anything is allocated: in a large run the list of all rings
-/// alone may not fit. All sums saturate at the largest number, so that none overflows to a small one.
+/// is larger than the rings themselves. All sums saturate at the largest number, so that none overflows to a small one.
 namespace eventloom {
 
 /// The number of rings that end on a rank, and of those that begin on it.

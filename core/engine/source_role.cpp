@@ -93,7 +93,7 @@ void SourceRole::find_next(Stream& stream, std::size_t builder) {
       serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice;
 }
 
-/// The lowest slice that the source has still to send, among those whose builder is known.
+/// The lowest slice that the source has still to send, as far as the builders of slices are known.
 SliceId SourceRole::lowest(const Stream& stream) const {
   const SliceId known = *std::ranges::min_element(stream.next);
   return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
