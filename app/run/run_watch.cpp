@@ -131,9 +131,10 @@ void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
 
 void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
   if (quiet_ || !speaks_for_host(rank)) return;
+  const bool stopped = state == ProcessState::stopped;
   const auto what =
-      fmt::format("{} {} since {:.1f} s", name(rank),
-                  state == ProcessState::stopped ? "is stopped (SIGCONT resumes it)" : "waits for its disk", seconds);
+      fmt::format("{} has been {} for {:.1f} s{}", name(rank), stopped ? "stopped" : "waiting for its disk", seconds,
+                  stopped ? " (SIGCONT resumes it)" : "");
   spdlog::warn("{}; the run waits for it", what);
   if (!in_loop_) end_after(seconds, what);  // in the loop the main thread does
 }
@@ -141,7 +142,8 @@ void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
 void RunWatch::tell_lost(int rank) {
   if (quiet_ || peer_lost_) return;      // others follow the first
   if (watchdog_.was_away()) be_quiet();  // the run has been ended because of this rank
-  if (!quiet_ && speaks_for_host(rank)) spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToGoOn);
+  if (!quiet_ && speaks_for_host(rank))
+    spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToContinue);
   peer_lost_ = true;
 }
 
@@ -150,7 +152,7 @@ void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
   if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;
-  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToGoOn);
+  spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToContinue);
   std::_Exit(kExitStopped);
 }
 

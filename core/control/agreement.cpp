@@ -14,10 +14,10 @@ namespace eventloom {
 
 namespace {
 
-/// Of the thread that is the rank.
+/// Per thread, as in tests each thread is a rank.
 thread_local bool shared = false;
 
-/// Of the work of one rank, for the others.
+/// How the work of one rank ended, for the others.
 enum class Outcome : std::uint8_t { good, usage, program, no_memory };
 
 Outcome outcome_of(const Failure& failure) {

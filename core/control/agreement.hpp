@@ -6,13 +6,13 @@
 
 #include "core/control/collective.hpp"
 
-/// How the ranks of a run meet errors together.
+/// How the ranks of a run share errors.
 namespace eventloom {
 
-/// What a rank does, as an Activity, while others work for all of them.
+/// The Activity of a rank that waits for others.
 inline constexpr const char* kWaitingForRanks = "waiting for the other ranks";
 
-/// An error of the program on one rank that all ranks know of: "rank 1 on n1: ...".
+/// An error of the program on one rank, thrown by all ranks: "rank 1 on n1: ...".
 class SharedError : public std::runtime_error {
  public:
   SharedError(const std::string& what, bool no_memory) : std::runtime_error(what), no_memory_(no_memory) {}
@@ -22,16 +22,17 @@ class SharedError : public std::runtime_error {
   bool no_memory_;
 };
 
-/// Collective. Runs `work` on this rank; when it throws anything on any rank, all ranks throw that of the lowest: as
-/// UserError what the user can fix, as SharedError the rest.
+/// Collective. Runs `work` on this rank. If it throws on any rank, all ranks throw the error of the lowest such rank:
+/// an error that the user can fix as UserError, any other as SharedError.
 void agree(const Collective& ranks, const std::function<void()>& work);
 
-/// Collective: waits until all ranks are here, sharing the cores with those that still work.
+/// Collective: waits until all ranks are here, and yields the core to those that still work.
 void meet(const Collective& ranks);
 
-/// The exception that this rank throws next is thrown by all ranks, at the same place: they all free what they have.
+/// Declares that all ranks throw the next exception of this rank at the same place, so all of them free their
+/// resources.
 void leave_together();
-/// What unwinds, or has just unwound, this rank was shared by all.
+/// Whether the exception that is unwinding this rank, or has just unwound it, is thrown by all.
 bool left_together();
 
 }  // namespace eventloom

@@ -9,9 +9,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kPoints = 64;
-/// As long as the points do not say better: a quartz is within 100 ppm, and NTP slews by up to 500.
+/// Until the points give a better value: a quartz is within 100 ppm, and NTP slews by up to 500.
 constexpr double kUnknownRate = 500e-6;
-/// How much a rate changes by itself within the time that the points span (temperature).
+/// How much a rate drifts (temperature) within the time that the points span.
 constexpr double kWander = 0.1e-6;
 /// Times are whole ns: no point is better than this.
 constexpr double kRounding = 1;
@@ -70,8 +70,8 @@ void ClockFit::end_batch() {
   residual_ = std::sqrt(squares / weights);
 }
 
-// The mean time and the mean offset of several round trips are as good a pair as any one of them,
-// whatever the rate; and the error of a mean is at most the mean of the errors.
+// The mean time and the mean offset of several round trips are as valid a point as any single one, whatever the rate;
+// and the error of a mean is at most the mean of the errors.
 ClockFit::Point ClockFit::summary() const {
   const auto& first = batch_.front();
   const std::int64_t shortest = duration(*std::ranges::min_element(batch_, {}, duration));
@@ -91,14 +91,14 @@ ClockFit::Point ClockFit::summary() const {
           error_sum / count + kRounding};
 }
 
-// The slope of a weighted line is a weighted sum of the y, so its error is at most the same sum of
-// their errors with all signs alike. That needs no assumption about how they are distributed, and none
-// about them being independent (an asymmetric path is wrong the same way every time).
+// The slope of a weighted line is a weighted sum of the y, so its error is at most the same sum of their errors with
+// all signs equal. That assumes neither a distribution of the errors nor their independence (an asymmetric path is
+// wrong the same way every time).
 ClockFit::Line ClockFit::line() const {
   const auto& newest = points_.back();
   const auto x = [&](const Point& p) { return static_cast<double>(p.local - newest.local); };
   const auto y = [&](const Point& p) { return static_cast<double>(p.offset - newest.offset); };
-  // Old points count less the more the rate may have changed since.
+  // The more the rate may have changed since, the less an old point counts.
   const auto weight = [&](const Point& p) { return 1 / (p.error * p.error + std::pow(kWander * x(p), 2)); };
   Line line;
   double weights = 0;
@@ -124,7 +124,7 @@ ClockFit::Line ClockFit::line() const {
   for (const auto& p : points_) {
     squares += weight(p) * std::pow(y(p) - line.y - line.rate * (x(p) - line.x), 2);
   }
-  // The last term: points that are not on a line have no rate to be known exactly.
+  // The last term: points that do not lie on a line do not determine the rate exactly.
   line.rate_error = error / xx + kWander + std::sqrt(squares / xx);
   return line;
 }
@@ -138,8 +138,8 @@ double ClockFit::promise(const Point& point, std::int64_t at) const {
   return point.error + std::abs(distance(point)) + rate_error_ * ahead;
 }
 
-// Newest first: while the clock keeps its rate all promises hold, and where they do not, newer points
-// that are surely off the line by more show it.
+// Newest first: while the clock keeps its rate all promises hold; a promise is refuted by a newer point that is
+// certainly farther off the line.
 ClockQuality ClockFit::quality(std::int64_t until) const {
   double bound = std::numeric_limits<double>::infinity();
   for (auto point = points_.rbegin(); point != points_.rend(); ++point) {

@@ -10,10 +10,10 @@ namespace eventloom {
 
 namespace {
 
-/// From synchronise() to the first batch. While a rate is unknown the precision suffers with every ms;
-/// after that, a model is good for about as long as it has been observed.
+/// From synchronise() to the first batch. While a rate is unknown the precision degrades with every ms; later a model
+/// is good for about as long as it has been observed.
 constexpr std::int64_t kFirstGap = 1'000'000;
-/// How often rank 0 looks which batches are due: it has many peers and is called often.
+/// How often rank 0 looks for due batches: it has many peers and is called often.
 constexpr std::int64_t kLook = 100'000;
 
 }  // namespace
@@ -37,7 +37,7 @@ void ClockSync::synchronise(IdlePolicy& idle) {
     start_batch(rank, settings_.round_trips);
     work_until(idle, [&] { return !peer(rank).asked; });
   }
-  // Now it is known how long the first ranks had to wait for the last.
+  // Only now is it known how long the first ranks had to wait for the last.
   const std::int64_t now = clock_();
   for (int rank = 1; rank < ranks_; ++rank) plan(peer(rank), now);
   find_worst();
@@ -52,7 +52,7 @@ std::size_t ClockSync::do_work(std::int64_t now) {
   return handle_messages();
 }
 
-// Done is the last message that rank 0 sends, and it sends it when it has got all its answers.
+// Done is the last message of rank 0, sent once it has received all answers.
 void ClockSync::stop(IdlePolicy& idle) {
   if (std::exchange(stopped_, true)) return;
   if (!leads()) return follow(idle);
@@ -60,7 +60,7 @@ void ClockSync::stop(IdlePolicy& idle) {
   tell_done();
 }
 
-// Between two models that are both right within their precision, so is everything in between.
+// Two models that are right within their precision bound everything in between, so standing still is right, too.
 std::int64_t ClockSync::global_ns() {
   latest_ = std::max(latest_, to_master(model_, clock_()));
   return latest_;
@@ -144,7 +144,7 @@ void ClockSync::ask(int rank) {
 
 void ClockSync::take_answer(int rank, std::int64_t remote, std::int64_t received) {
   auto& from = peer(rank);
-  if (!std::exchange(from.asked, false)) throw std::runtime_error("answer to a clock question that nobody asked");
+  if (!std::exchange(from.asked, false)) throw std::runtime_error("clock answer without a request");
   from.fit.add({from.sent, remote, received});
   if (from.left > 0 && received - from.begun < settings_.longest_batch_ns) return ask(rank);
   from.fit.end_batch();
@@ -176,7 +176,7 @@ void ClockSync::tell(int rank) {
   send(rank, {.kind = ClockMessage::kModel, .model = to.fit.model(), .quality = to.quality, .worst = worst_});
 }
 
-// With what has come so far; each rank owes one answer at most.
+// With the answers received so far; each rank owes at most one more.
 void ClockSync::finish_batches(IdlePolicy& idle) {
   for (auto& peer : peers_) peer.left = 0;
   work_until(idle, [&] { return std::ranges::none_of(peers_, &Peer::asked); });
@@ -186,7 +186,7 @@ void ClockSync::tell_done() {
   for (int rank = 1; rank < ranks_; ++rank) send(rank, {.kind = ClockMessage::kDone});
 }
 
-// Rank 0 may be here long before this rank, so that do_work() has met the message already.
+// Rank 0 may be here long before this rank, so do_work() may have received the message already.
 void ClockSync::follow(IdlePolicy& idle) {
   work_until(idle, [&] { return done_ > 0; });
   --done_;

@@ -15,48 +15,47 @@
 
 namespace eventloom {
 
-/// One time for all ranks: that of rank 0's clock. Rank 0 asks the other ranks for their time, fits
-/// their clocks to its own, and tells them how to convert. All times are ns. One thread at a time.
-/// Throws std::runtime_error when the ranks cannot reach each other.
+/// One time for all ranks: that of rank 0's clock. Rank 0 requests the time of the other ranks, fits their clocks to
+/// its own, and sends them the model for conversion. All times are in ns. One thread at a time. Throws
+/// std::runtime_error when the ranks cannot reach each other.
 class ClockSync {
  public:
   using Clock = std::function<std::int64_t()>;
   struct Settings {
     int round_trips = 100;                     ///< with each rank in synchronise(); 1 or more
     int batch_round_trips = 20;                ///< with each rank in a batch later; 1 or more
-    std::int64_t interval_ns = 1'000'000'000;  ///< between batches; more often at first, while rates are unknown
-    /// A batch that has taken so long ends after the current round trip, so that crowded cores hold nobody up.
+    std::int64_t interval_ns = 1'000'000'000;  ///< between batches; shorter at first, while rates are unknown
+    /// A batch that has taken this long ends after the current round trip, so that it delays nobody on crowded cores.
     std::int64_t longest_batch_ns = 100'000'000;
   };
 
-  /// `channel`: of this rank, one of `size`, and for the clocks alone. `clock` is this rank's, never falls, and is read
-  /// for every message.
+  /// `channel`: for the clocks alone, of this rank, one of `size`. `clock`: this rank's; never falls, and is read for
+  /// every message.
   ClockSync(std::unique_ptr<MessageChannel> channel, int rank, int size, Settings settings, Clock clock = steady_ns);
-  /// Collective, as that of the channel; after stop(). (Without it a message may be left, as when an error is on its
-  /// way out.)
+  /// Collective, like that of the channel. Call stop() first; otherwise, as after an exception, a message may be left.
   ~ClockSync() = default;
   ClockSync(const ClockSync&) = delete;
   ClockSync& operator=(const ClockSync&) = delete;
 
-  /// Collective, blocks until rank 0 is through with all ranks, one after the other; while there is nothing to do it
-  /// waits as `idle` says. Not after stop().
+  /// Collective. Blocks until rank 0 has measured all ranks, one after the other; waits as `idle` says. Not after
+  /// stop().
   void synchronise(IdlePolicy& idle);
-  /// Never blocks; each rank calls it often: rank 0 starts the batches that are due, the others answer
-  /// and take over new models. The less often it is called, the longer are the round trips. `now`: a
-  /// late reading of the clock, only for what is due. Returns how many messages it has dealt with.
+  /// Never blocks. Each rank must call it often: rank 0 starts the batches that are due, the others answer and take
+  /// over new models. The less often it is called, the longer the round trips. `now`: a recent reading of the clock,
+  /// used only to find due batches. Returns the number of messages handled.
   std::size_t do_work(std::int64_t now);
-  /// Collective: no more batches, and all messages are received. Blocks until rank 0 and this rank
-  /// are both here, and on rank 0 until all are that owe it an answer. The last model stays in force.
+  /// Collective: ends the batches and receives all messages. Blocks until both rank 0 and this rank are here, and on
+  /// rank 0 until every rank that owes an answer is. The last model stays valid.
   void stop(IdlePolicy& idle);
 
-  /// This rank's time on rank 0's clock; before the first model, its own time. From the first model on
-  /// it never falls: where a new model is behind the one before, it stands still until that has caught
-  /// up, and is as precise as the model before until then.
+  /// The time on rank 0's clock; before the first model, on this rank's own. From the first model on it never falls:
+  /// where a new model is behind its predecessor, it stands still until the new one has caught up, with the precision
+  /// of the predecessor.
   [[nodiscard]] std::int64_t global_ns();
-  /// How far global_ns() of the worst rank may be off, as of the last word from rank 0; grows when that is
-  /// overdue. Infinite before all ranks have been measured.
+  /// How far global_ns() of the worst rank may be off, as of the last model from rank 0; grows when the next is
+  /// overdue. Infinite until all ranks have been measured.
   [[nodiscard]] double precision_ns() const;
-  /// Of this rank, as of its last model. Rank 0's is exact.
+  /// That of this rank, as of its last model. Rank 0's is exact.
   [[nodiscard]] const ClockQuality& quality() const { return quality_; }
   /// On rank 0: of all ranks, by rank. Empty on the others.
   [[nodiscard]] std::vector<ClockQuality> qualities() const;
@@ -73,7 +72,7 @@ class ClockSync {
     std::int64_t begun = 0;             ///< start of the last one
     std::int64_t took = 0;
     std::int64_t next = std::numeric_limits<std::int64_t>::min();
-    std::int64_t until = 0;  ///< when the model after this one should have arrived
+    std::int64_t until = 0;  ///< when the next model should have arrived
   };
 
   [[nodiscard]] bool leads() const { return rank_ == 0; }
@@ -107,10 +106,10 @@ class ClockSync {
   ClockModel model_;
   ClockQuality quality_;
   ClockBound worst_;
-  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min();  ///< that global_ns() has told
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min();  ///< returned by global_ns()
   std::int64_t next_look_ = std::numeric_limits<std::int64_t>::min();
-  std::vector<Peer> peers_;  ///< by rank; empty but on rank 0
-  int done_ = 0;             ///< done messages that no follow() has waited for yet
+  std::vector<Peer> peers_;  ///< by rank; only on rank 0
+  int done_ = 0;             ///< done messages that no follow() has consumed yet
   bool stopped_ = false;
 };
 

@@ -13,26 +13,27 @@
 
 namespace eventloom {
 
-/// A barrier that does not block: ask done() until it says yes.
+/// A barrier that does not block: call done() until it returns true.
 class PendingBarrier {
  public:
   PendingBarrier() = default;
   PendingBarrier(const PendingBarrier&) = delete;
   PendingBarrier& operator=(const PendingBarrier&) = delete;
-  /// Waits for the other ranks, unless this one leaves by an exception of its own.
+  /// Waits for the other ranks, unless this rank is being unwound by an exception of its own.
   virtual ~PendingBarrier() = default;
 
-  /// Whether all ranks have begun the barrier. Also makes progress for them.
+  /// Whether all ranks have begun the barrier. Makes progress for them, too.
   virtual bool done() = 0;
 };
 
-/// Values that travel as the bytes that they are in memory.
+/// Values that are sent as their bytes in memory.
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_convertible_v<T, std::string_view>;
 
-/// What the ranks of a run do together at set-up and wind-down; nothing here is for the data path. Every member but
-/// rank() and size() is collective: all ranks call the same ones, with values of the same type, in the same order. One
-/// thread at a time. Throws std::runtime_error when the ranks cannot reach each other, or tell more than 2 GiB at once.
+/// The collective operations of a run, for set-up and wind-down only, not for the data path. Every member but rank()
+/// and size() is collective: all ranks call the same ones, with values of the same type, in the same order. One thread
+/// at a time. Throws std::runtime_error when the ranks cannot reach each other, or together send more than 2 GiB at
+/// once.
 class Collective {
  public:
   Collective() = default;
@@ -43,7 +44,7 @@ class Collective {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
 
-  /// What all ranks say, by rank, on every rank.
+  /// The values of all ranks, by rank, on every rank.
   template <Plain T>
   [[nodiscard]] std::vector<T> all_gather(const T& mine) const {
     std::vector<T> all(static_cast<std::size_t>(size()));
@@ -60,18 +61,18 @@ class Collective {
       all.emplace_back(size);
       bytes.push_back(size * sizeof(T));
     }
-    std::vector<std::byte> told(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}));
-    gather_bytes(std::as_bytes(std::span(mine)), bytes, told);
+    std::vector<std::byte> gathered(std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}));
+    gather_bytes(std::as_bytes(std::span(mine)), bytes, gathered);
     std::size_t at = 0;
     for (std::size_t r = 0; r < all.size(); at += bytes[r++]) {
-      if (bytes[r] != 0) std::memcpy(all[r].data(), told.data() + at, bytes[r]);
+      if (bytes[r] != 0) std::memcpy(all[r].data(), gathered.data() + at, bytes[r]);
     }
     return all;
   }
   /// Texts may be of any length.
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) const;
 
-  /// What rank 0 says, on every rank.
+  /// The value of rank 0, on every rank.
   template <Plain T>
   [[nodiscard]] T broadcast(T mine) const {
     broadcast_bytes(std::as_writable_bytes(std::span(&mine, 1)));
@@ -79,7 +80,7 @@ class Collective {
   }
   [[nodiscard]] std::string broadcast(std::string mine) const;
 
-  /// Whether it is true on any rank.
+  /// Whether `mine` is true on any rank.
   [[nodiscard]] bool any(bool mine) const { return max(static_cast<unsigned char>(mine)) != 0; }
   template <Plain T>
   [[nodiscard]] T max(const T& mine) const {
@@ -94,10 +95,10 @@ class Collective {
   [[nodiscard]] virtual std::unique_ptr<PendingBarrier> barrier() const = 0;
 
  private:
-  /// Fills `all` with what the ranks say, one after the other; `bytes`: how much each says, on every rank.
+  /// Fills `all` with the bytes of all ranks, in order of rank; `bytes`: the size of each, known on every rank.
   virtual void gather_bytes(std::span<const std::byte> mine, const std::vector<std::size_t>& bytes,
                             std::span<std::byte> all) const = 0;
-  /// Overwrites `data` with rank 0's, which is as long.
+  /// Overwrites `data` with rank 0's, which has the same length.
   virtual void broadcast_bytes(std::span<std::byte> data) const = 0;
 };
 

@@ -15,13 +15,13 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Between two rounds: long enough not to be felt, short enough to end a run without a pause.
+/// Between two rounds: long enough to cost nothing, short enough to end a run without delay.
 constexpr auto kShortestInterval = milliseconds(2);
 constexpr auto kIntervalPerRank = microseconds(50);
-/// Between two looks for messages while nothing presses.
+/// Between two looks for messages while nothing is urgent.
 constexpr auto kLookEvery = microseconds(250);
 
-/// What the others should hear of at once.
+/// Whether the others should learn of `status` at once.
 bool is_news(const RankStatus& status, const RankStatus& reported) {
   return status.request.command != Command::none || status.done != reported.done || status.failed != reported.failed ||
          status.frozen != reported.frozen;
@@ -51,8 +51,8 @@ Heartbeat::Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size
 }
 
 std::optional<Verdict> Heartbeat::do_work(Time now, const RankStatus& mine) {
-  const bool pressing = mine.done != 0 || mine.failed != 0 || is_news(mine, reported_);
-  if (now < next_look_ && !pressing) return std::nullopt;
+  const bool urgent = mine.done != 0 || mine.failed != 0 || is_news(mine, reported_);
+  if (now < next_look_ && !urgent) return std::nullopt;
   next_look_ = now + kLookEvery;
   if (!greeted_) round_ended_ = heard_ = now;
   if (!in_round_ && (!greeted_ || now - round_ended_ >= interval_ || is_news(mine, reported_))) report(now, mine);
@@ -157,7 +157,7 @@ void Heartbeat::tell_of_waiting(Time now) {
   tell_waiting_ones(note);
 }
 
-/// Those who have reported: they are there to read it.
+/// To the ranks that have reported: they are waiting to read it.
 void Heartbeat::tell_waiting_ones(const HeartbeatNote& note) {
   for (int r = 1; r < size_; ++r) {
     if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
@@ -176,7 +176,7 @@ Heartbeat::Silence Heartbeat::silence(Time now) const {
   silence.lasts = now - (rank_ == 0 || waited_for_ < 0 ? heard_ : round_ended_);
   if (silence.lasts < notice_) return silence;
   if (rank_ != 0) {
-    // Word that rank 0 waits must come again and again.
+    // Rank 0 repeats its note as long as it waits.
     const bool rank_0_lives = waited_for_ >= 0 && now - heard_ < 2 * longest_notice_;
     silence.ranks = {rank_0_lives ? waited_for_ : 0};
     return silence;

@@ -12,42 +12,42 @@
 
 namespace eventloom {
 
-/// Keeps all ranks of a run informed of each other, in rounds: each rank reports to rank 0, which tells
-/// all of them what the reports come to. A rank begins its next round when it has the verdict of the
-/// last, so that all ranks decide the same things in the same round, and who is silent is known by name.
+/// Keeps the ranks of a run informed of each other, in rounds: each rank reports to rank 0, which combines the reports
+/// and sends all ranks the verdict. A rank begins its next round once it has the verdict of the last, so all ranks
+/// decide the same things in the same round, and a silent rank is known by name.
 ///
-/// The last round is the one in which all are done or any has failed. One thread at a time; throws
+/// The last round is the one in which all ranks are done or any has failed. One thread at a time. Throws
 /// std::runtime_error when the ranks cannot reach each other.
 class Heartbeat {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  /// `channel`: of this rank, one of `size`, and for the heartbeat alone. `notice`: after so long rank 0 tells the
-  /// others whom it waits for, again each time that time has doubled, and at least every `longest_notice`.
+  /// `channel`: for the heartbeat alone, of this rank, one of `size`. `notice`: after this long rank 0 tells the others
+  /// which rank it waits for, again each time the wait has doubled, and at least every `longest_notice`.
   Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size, Duration notice, Duration longest_notice);
-  /// Collective, as that of the channel; after the last round, or when the program ends with an error.
+  /// Collective, like that of the channel; after the last round, or when the program ends with an error.
   ~Heartbeat() = default;
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  /// Never blocks; each rank calls it every turn. Returns the verdict of the round that has ended, if
-  /// one has. Not after the last round.
+  /// Never blocks. Each rank calls it every turn, but not after the last round. Returns the verdict of a round that has
+  /// ended, if any.
   std::optional<Verdict> do_work(Time now, const RankStatus& mine);
 
-  /// How often this rank has reported: what it asked for in one report is not to be in the next.
+  /// How often this rank has reported; a request must not be in more than one report.
   [[nodiscard]] std::uint64_t reports_made() const { return reports_made_; }
 
-  /// Ranks that are waited for, and since when: on rank 0 all of them, elsewhere the lowest as far as
-  /// known, or rank 0. Empty while all is well.
+  /// The ranks waited for, and for how long: on rank 0 all of them, elsewhere the lowest if known, or rank 0. Empty
+  /// while all is well.
   struct Silence {
     std::vector<int> ranks;
     Duration lasts{};
   };
   [[nodiscard]] Silence silence(Time now) const;
-  /// This rank did not listen for so long: that is not held against the others.
+  /// This rank has not received for `absence`: that time does not count as silence of the others.
   void leave_out(Duration absence);
-  /// On rank 0: lets those who answer know that the program is about to end. They find it in told_to_end().
+  /// On rank 0: tells the ranks that have reported that the program is about to end; see told_to_end().
   void tell_to_end();
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
@@ -68,15 +68,15 @@ class Heartbeat {
   Duration notice_;
   Duration longest_notice_;
   Duration interval_;
-  std::optional<Verdict> verdict_;  ///< not handed out yet
+  std::optional<Verdict> verdict_;  ///< not yet returned
   RankStatus reported_;
   std::uint64_t reports_made_ = 0;
   bool in_round_ = false;  ///< has reported, and waits for the verdict
   bool greeted_ = false;   ///< has taken part in a round
-  Time round_ended_{};     ///< the last one
+  Time round_ended_{};     ///< when the last round ended
   Time next_look_{};
-  Time heard_{};         ///< from rank 0, or on rank 0 the beginning of the round
-  int waited_for_ = -1;  ///< by rank 0, as it says
+  Time heard_{};         ///< when rank 0 was last heard; on rank 0 the beginning of the round
+  int waited_for_ = -1;  ///< the rank that rank 0 waits for, -1: unknown
   bool told_to_end_ = false;
   std::vector<RankStatus> reports_;    ///< on rank 0, by rank
   std::vector<std::uint8_t> is_here_;  ///< on rank 0, by rank: has reported in this round

@@ -16,7 +16,7 @@ inline void add_jump(LiveVotes& all, std::uint64_t epoch, std::uint64_t votes = 
     place.votes += votes;
     return;
   }
-  // The place with the fewest is the last that may become one where most are.
+  // The place with the fewest votes is the least likely to get the majority.
   auto& least = *std::ranges::min_element(all.places, {}, &LiveVotes::Place::votes);
   all.others += std::min(votes, least.votes);
   if (least.votes < votes) least = {epoch, votes};
@@ -31,7 +31,7 @@ inline void add(LiveVotes& all, const LiveVotes& more) {
   }
 }
 
-/// Where more are than everywhere else together, if they have jumped there; otherwise 0.
+/// The place to which more than half of all sources have jumped; 0: there is none.
 [[nodiscard]] inline std::uint64_t majority(const LiveVotes& votes) {
   std::uint64_t all = votes.in_step + votes.others;
   for (const auto& place : votes.places) all += place.votes;

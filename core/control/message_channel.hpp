@@ -7,12 +7,12 @@
 
 namespace eventloom {
 
-/// Small two-sided messages between any two ranks (a rank and itself too), for control, not for data:
-/// every message is copied. Between two ranks they arrive in the order in which they were sent. Making
-/// and destroying a channel is collective; between them no member blocks. One thread at a time. Throws
-/// std::runtime_error when the ranks cannot reach each other.
+/// Small two-sided messages between any two ranks (also from a rank to itself), for control, not for data: every
+/// message is copied. Messages between two ranks arrive in the order in which they were sent. Making and destroying a
+/// channel is collective; in between no member blocks. One thread at a time. Throws std::runtime_error when the ranks
+/// cannot reach each other.
 ///
-/// All messages must have been received by the time of destruction.
+/// All messages must have been received before destruction.
 class MessageChannel {
  public:
   MessageChannel() = default;
@@ -20,13 +20,13 @@ class MessageChannel {
   MessageChannel& operator=(const MessageChannel&) = delete;
   virtual ~MessageChannel() = default;
 
-  /// `data` may change or go as soon as this returns. What cannot leave yet waits in memory, without
-  /// limit: who sends more than the other side receives must mind that himself.
+  /// `data` may change or be freed as soon as this returns. Messages that cannot leave yet are kept in memory, without
+  /// limit: the caller must not send more than the other side receives.
   virtual void send(int to, std::span<const std::byte> data) = 0;
-  /// The oldest message that has come in full: its bytes replace `out`, its sender is returned.
-  /// Nothing, and `out` as it was, when there is none. Makes progress for the others.
+  /// Receives the oldest complete message: its bytes replace `out`, and its sender is returned. Without one, returns
+  /// nothing and leaves `out` unchanged. Makes progress for the other ranks.
   virtual std::optional<int> receive(std::vector<std::byte>& out) = 0;
-  /// Takes back the memory of messages that have left; send() does so too.
+  /// Frees the memory of messages that have left, as does send().
   virtual void progress() = 0;
 };
 

@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-/// Whether there is anything to be kept of the slice: hits, losses or sources that lack data.
+/// Whether the slice needs a row in the output: it has hits, losses or incomplete sources.
 bool has_row(const BuiltSlice& slice) {
   return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
          slice.events.size() != 0;
@@ -46,7 +46,7 @@ std::size_t BuilderRole::do_work(SteadyTime) {
   return work + output_->do_work();
 }
 
-/// Takes the next slices in order, as many as are whole and as there are build slots.
+/// Takes the next complete slices in order, at most one per build slot.
 std::size_t BuilderRole::take_complete_slices() {
   if (next_ == kNoSlice) find_next();
   const std::uint64_t done_before = done_;
@@ -69,27 +69,27 @@ std::size_t BuilderRole::take_complete_slices() {
     from_ = {next_.value + 1};
     find_next();
   }
-  // Slices for which there is nothing are claimed too, and those behind the last data.
+  // Slices without data are claimed, too, as are those after the last data.
   if (done_ != done_before) tell_claims();
   if (n == 0 && nothing_left()) finish();
   return n;
 }
 
-/// No source has anything for the next slice, nor for those that follow up to where the first of them goes on.
+/// Skips the next slice, for which no source has data, and those after it up to where the first source has data again.
 void BuilderRole::pass_over() {
-  const SliceId behind{next_.value + 1};
-  gap_ = {next_, std::max(behind, assembler_.nothing_up_to(next_))};
+  const SliceId after{next_.value + 1};
+  gap_ = {next_, std::max(after, assembler_.nothing_up_to(next_))};
   output_->pass(gap_);
   ++done_;
-  // Those that are claimed are done with one by one.
-  from_ = settings_.claims == nullptr ? gap_.end : behind;
+  // Claimed slices are finished one by one.
+  from_ = settings_.claims == nullptr ? gap_.end : after;
   assembler_.pass(from_);
   find_next();
 }
 
 void BuilderRole::find_next() { next_ = next_unfinished(scheduler_, settings_.finished, settings_.id, from_); }
 
-/// All sources have ended, and no slice with data is or will be this builder's.
+/// All sources have ended, and this builder has no slice with data left, nor will it get one.
 bool BuilderRole::nothing_left() const {
   if (!assembler_.all_ended()) return false;
   if (next_ != kNoSlice) return next_ >= assembler_.data_end();
@@ -102,7 +102,7 @@ void BuilderRole::finish() {
   tell_claims();
 }
 
-/// Claims as many slices as there is room for.
+/// Claims as many slices as this builder has room for.
 void BuilderRole::tell_claims() {
   if (settings_.claims == nullptr) return;
   Claim claim;
@@ -133,7 +133,7 @@ void BuilderRole::build(std::size_t n) {
   }
 }
 
-/// No exception may leave a parallel region.
+/// An exception must not leave a parallel region.
 void BuilderRole::try_to_build_in(BuildSlot& slot) {
   try {
     build_in(slot);
@@ -179,7 +179,8 @@ std::size_t BuilderRole::pass_on() {
   return passed;
 }
 
-/// The slice limit counts from the lowest slice not yet taken. Slices that were claimed have room already.
+/// The slice limit counts from the lowest slice not yet taken. Claimed slices need no limit: claims are made for free
+/// room.
 void BuilderRole::grant(bool eager) {
   if (settings_.claims != nullptr) return inbox_.grant(kNoSlice, eager);
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;

@@ -19,20 +19,20 @@ namespace eventloom {
 struct BuilderRoleSettings {
   BuilderId id;
   SliceId first_slice;
-  SliceSet finished = {};  ///< slices that nobody builds
+  SliceSet finished = {};  ///< slices that are not built
   std::uint32_t n_sources = 0;
   std::uint32_t n_builders = 1;
-  std::uint32_t slices_in_flight = 4;  ///< of this builder, for which sources may send at a time
+  std::uint32_t slices_in_flight = 4;  ///< of this builder, that sources may send at a time
   std::size_t threads = 1;             ///< slices built at a time
-  ClaimRole* claims = nullptr;         ///< where builders claim their slices; outlives the builder
-  /// Where the time-sorted hits of each slice go, in rising slices; empty: they are not kept.
+  ClaimRole* claims = nullptr;         ///< null unless builders claim their slices; must outlive the builder
+  /// Called with the time-sorted hits of each slice, in rising order of slices; empty: they are not kept.
   std::function<void(const SortedSlice&)> keep_sorted = {};
-  /// Sees each slice when it has been built, in rising slices; may be empty.
+  /// Called with each built slice, in rising order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
 };
 
-/// Receives the epoch buffers of its slices, builds each slice when it is whole, and passes the
-/// slices on in rising order.
+/// Receives the epoch buffers of its slices, builds each slice once it is complete, and passes the slices on in rising
+/// order.
 class BuilderRole final : public Role {
  public:
   BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
@@ -55,7 +55,7 @@ class BuilderRole final : public Role {
     SortedSlice sorted;
     std::vector<BuildProblem> problems;
     SliceId slice;
-    std::exception_ptr error;  ///< of a thread that builds
+    std::exception_ptr error;  ///< thrown by the thread that built it
   };
 
   std::size_t take_complete_slices();
@@ -77,12 +77,12 @@ class BuilderRole final : public Role {
   std::unique_ptr<SliceOutput> output_;
   std::function<void(const BuildProblem&)> report_;
   std::vector<BuildSlot> build_slots_;
-  std::size_t n_built_ = 0;   ///< build slots, from the first on, whose output waits to be passed on
-  std::size_t n_passed_ = 0;  ///< of these, passed on already
-  SliceId from_;              ///< slices of this builder before it are taken
+  std::size_t n_built_ = 0;   ///< the first build slots, whose output waits to be passed on
+  std::size_t n_passed_ = 0;  ///< of these, already passed on
+  SliceId from_;              ///< all slices of this builder before it have been taken
   SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown
-  SliceRange gap_;            ///< in which no source has anything, the last that was found
-  std::uint64_t done_ = 0;    ///< slices taken and done with
+  SliceRange gap_;            ///< the last gap found: no source has data in it
+  std::uint64_t done_ = 0;    ///< slices taken and finished
   bool finished_ = false;
   std::uint64_t built_ = 0;
 };

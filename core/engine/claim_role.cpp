@@ -40,12 +40,13 @@ void ClaimRole::flush() {
 
 void ClaimRole::learn(std::span<const std::byte> note) {
   Assignment head;
-  if (note.size() < sizeof head) throw std::runtime_error("exchange: an assignment of slices without its head");
+  if (note.size() < sizeof head) throw std::runtime_error("exchange: an assignment note is shorter than its header");
   std::memcpy(&head, note.data(), sizeof head);
   const auto builders = note.subspan(sizeof head);
   if (SliceId{head.first_slice} < book_.end() || builders.size() != head.n * sizeof(std::uint32_t)) {
-    throw std::runtime_error("exchange: " + std::to_string(head.n) + " slices are assigned from " +
-                             std::to_string(head.first_slice) + " on, behind " + std::to_string(book_.end().value));
+    throw std::runtime_error("exchange: invalid assignment note: " + std::to_string(head.n) + " slices from " +
+                             std::to_string(head.first_slice) + " on, expected from " +
+                             std::to_string(book_.end().value) + " on");
   }
   book_.skip_to({head.first_slice});
   for (std::size_t at = 0; at < builders.size(); at += sizeof(std::uint32_t)) {
@@ -66,19 +67,20 @@ AssignerRole::AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet&
   for (auto& ring : assignments) readers_.push_back({std::move(ring)});
 }
 
-std::size_t AssignerRole::do_work(SteadyTime) { return hear() + assign() + tell(); }
+std::size_t AssignerRole::do_work(SteadyTime) { return receive_claims() + assign() + tell(); }
 
 bool AssignerRole::done() const {
   return std::ranges::all_of(builders_, [](const Builder& b) { return b.claim.finished != 0; });
 }
 
-std::size_t AssignerRole::hear() {
+std::size_t AssignerRole::receive_claims() {
   std::size_t notes = 0;
   for (auto& ring : claims_) {
     while (const auto note = ring.poll()) {
       Claim claim;
       if (note->size() % sizeof claim != 0) {
-        throw std::runtime_error("exchange: a note of claims has " + std::to_string(note->size()) + " bytes");
+        throw std::runtime_error("exchange: a claim note has an invalid size of " + std::to_string(note->size()) +
+                                 " bytes");
       }
       for (std::size_t at = 0; at < note->size(); at += sizeof claim) {
         std::memcpy(&claim, note->data() + at, sizeof claim);
@@ -93,12 +95,12 @@ std::size_t AssignerRole::hear() {
 
 void AssignerRole::take(const Claim& claim) {
   if (claim.builder >= builders_.size()) {
-    throw std::runtime_error("exchange: a claim of builder " + std::to_string(claim.builder) + ", of " +
-                             std::to_string(builders_.size()));
+    throw std::runtime_error("exchange: a claim of builder " + std::to_string(claim.builder) + ", but there are " +
+                             std::to_string(builders_.size()) + " builders");
   }
   auto& builder = builders_[claim.builder];
   if (claim.built < builder.claim.built || claim.gap_end < claim.gap_begin) {
-    throw std::runtime_error("exchange: builder " + std::to_string(claim.builder) + " takes back what it has claimed");
+    throw std::runtime_error("exchange: builder " + std::to_string(claim.builder) + " withdraws a claim");
   }
   for (auto done = claim.built - builder.claim.built; done > 0 && !builder.open.empty(); --done) {
     builder.open.pop_front();
@@ -131,7 +133,7 @@ std::size_t AssignerRole::assign() {
   }
 }
 
-/// Who gets the next slice; nothing while no builder has room.
+/// The builder that gets the next slice; nothing while none has room.
 std::optional<BuilderId> AssignerRole::choose() {
   for (std::size_t b = 0; b < builders_.size(); ++b) {
     const auto& claim = builders_[b].claim;
@@ -160,7 +162,7 @@ std::size_t AssignerRole::tell() {
   return told;
 }
 
-/// As many of the slices that the reader does not know of as follow each other and fit a note.
+/// Sends one note: the next consecutive slices that the reader has not been told of, as many as fit.
 void AssignerRole::tell(Reader& reader) {
   const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
   const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));

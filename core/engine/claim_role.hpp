@@ -13,14 +13,14 @@
 
 namespace eventloom {
 
-/// Where builders claim their slices, one on each rank that sends to builders or builds: passes the
-/// claims of its builders to the assigner, and the assignments into the scheduler's claims.
+/// Used where builders claim their slices, one on each rank that sends to builders or builds: passes the claims of its
+/// builders to the assigner, and enters the assignments into the scheduler's claims.
 class ClaimRole final : public Role {
  public:
   /// `to_assigner`: nothing on ranks without builders.
   ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner);
 
-  /// What a builder of this rank says of itself from now on; goes out with the next do_work().
+  /// Replaces the claim of a builder of this rank; the next do_work() sends it.
   void claim(const Claim& claim) { unsent_[claim.builder] = claim; }
   [[nodiscard]] SliceId claimed_end() const { return book_.end(); }
 
@@ -40,14 +40,13 @@ class ClaimRole final : public Role {
   std::vector<Claim> note_;
 };
 
-/// On one rank of the run: gives the slices, in rising order, to the builders that have claimed them,
-/// as the scheduler decides, and tells every rank concerned. Leaves out stretches in which no source has anything. One
-/// short note per rank and batch of slices.
+/// On one rank of the run: assigns the slices, in rising order, to the builders that have claimed them, as the
+/// scheduler decides, and tells every rank concerned. Skips gaps in which no source has data. Sends one short note per
+/// rank and batch of slices.
 class AssignerRole final : public Role {
  public:
-  /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: slices given out
-  /// beyond the lowest that is not yet built, at most. `finished`: slices that nobody gets; must
-  /// outlive the role.
+  /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: how many slices it may assign beyond
+  /// the lowest one not yet built. `finished`: slices that are not assigned; must outlive the role.
   AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
                std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
 
@@ -60,7 +59,7 @@ class AssignerRole final : public Role {
   struct Builder {
     Claim claim;
     std::uint64_t given = 0;
-    std::deque<SliceId> open;  ///< given, and not known to be built
+    std::deque<SliceId> open;  ///< assigned, and not known to be built
   };
   struct Given {
     SliceId slice;
@@ -68,10 +67,10 @@ class AssignerRole final : public Role {
   };
   struct Reader {
     NoteSender ring;
-    std::uint64_t told = 0;  ///< slices that it has been told of
+    std::uint64_t told = 0;  ///< slices it has been told of
   };
 
-  std::size_t hear();
+  std::size_t receive_claims();
   void take(const Claim& claim);
   [[nodiscard]] SliceId lowest_open() const;
   std::size_t assign();
@@ -85,7 +84,7 @@ class AssignerRole final : public Role {
   std::vector<NoteReceiver> claims_;
   std::vector<Builder> builders_;
   std::vector<Reader> readers_;
-  std::deque<Given> log_;    ///< the last slices given out
+  std::deque<Given> log_;    ///< the last slices assigned
   std::uint64_t given_ = 0;  ///< slices
   std::vector<std::uint32_t> room_;
   std::vector<std::byte> note_;

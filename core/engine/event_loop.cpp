@@ -6,11 +6,10 @@ namespace eventloom {
 
 namespace {
 
-/// Turns with work to do between two looks after the transport: what they put and flush lets it
-/// work already.
+/// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
 
-/// Roles that take turns until they are done or one of them has failed.
+/// The roles take turns until all are done or one of them has failed.
 class Turns {
  public:
   Turns(const std::vector<Role*>& roles, Ending& ending) : roles_(roles), ending_(ending) {}
@@ -60,7 +59,7 @@ void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& en
       flushed = true;
     }
     if (ending.over(now, done, work)) return;
-    // Others may still need this rank's progress when it is done.
+    // Other ranks may still need this one's progress when it is done.
     if (work == 0 || ++n % kTurnsBetweenProgress == 0) transport.progress();
     each_turn(now);
     if (work != 0) {

@@ -12,23 +12,23 @@
 
 namespace eventloom {
 
-/// What time it is: never falls. Roles take their time from it alone.
+/// The time, which never falls. Roles use no other clock.
 using SteadyClock = std::function<SteadyTime()>;
-/// This host's.
+/// This host's clock.
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 
-/// How the ranks come to an end together.
+/// Decides when the ranks leave the event loop together.
 class Ending {
  public:
   virtual ~Ending() = default;
-  /// Called once a turn. `done`: no role of this rank has anything left to do; `work`: how much the
-  /// turn has done. True when no rank needs this one any more.
+  /// Called once a turn. `done`: no role of this rank has work left; `work`: how much this turn did. True once no rank
+  /// needs this one any more.
   virtual bool over(SteadyTime now, bool done, std::size_t work) = 0;
-  /// A role has met an error; from here on none takes a turn and all count as done. May throw it on.
+  /// A role failed with `error`; from now on no role takes a turn, and all count as done. May rethrow it.
   virtual void fail(const UserError& error) = 0;
 };
 
-/// When all are done. An error of one rank is not for the others.
+/// Ends when all ranks are done. An error of one rank is not passed to the others.
 class EndTogether final : public Ending {
  public:
   explicit EndTogether(const Collective& ranks) : ranks_(ranks) {}
@@ -40,8 +40,8 @@ class EndTogether final : public Ending {
   std::unique_ptr<PendingBarrier> barrier_;
 };
 
-/// Collective. Every role of this rank takes its turn until `ending` says that it is over. `each_turn`
-/// is called once a turn, with the time at its beginning. Between turns without work it waits as `idle` says.
+/// Collective. The roles of this rank take turns until `ending` is over. `each_turn` is called once a turn, with the
+/// time at which the turn began. After a turn without work it waits as `idle` says.
 void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& ending, const SteadyClock& clock,
                IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn);
 

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// First slice at or after `from` that comes to the filter.
+/// The first slice at or after `from` that is sent to this filter.
 SliceId next_slice_of_filter(const FilterRoleSettings& settings, std::uint64_t from) {
   const std::uint64_t f = settings.n_filters;
   SliceId slice{from + (settings.id.value + f - from % f) % f};
@@ -47,7 +47,7 @@ bool FilterRole::take_next() {
   auto assembly = holder->assembler.take(next_);
   from_wire(assembly->part(0).body(), slice_);
   if (slice_.slice() != next_) {
-    throw std::runtime_error("exchange: slice " + std::to_string(slice_.slice().value) + " came as slice " +
+    throw std::runtime_error("exchange: slice " + std::to_string(slice_.slice().value) + " arrived as slice " +
                              std::to_string(next_.value));
   }
   holder->assembler.recycle(std::move(assembly));
@@ -56,7 +56,7 @@ bool FilterRole::take_next() {
   return true;
 }
 
-/// A builder has said that nothing comes for the next slice, and up to where.
+/// Skips the next slices if a builder has announced that nothing comes for them.
 bool FilterRole::pass_over() {
   SliceId end = next_;
   for (const auto& lane : lanes_) end = std::max(end, lane.assembler.nothing_up_to(0, next_));
@@ -66,7 +66,7 @@ bool FilterRole::pass_over() {
   return true;
 }
 
-/// Every builder has ended, and the next slice lies beyond the last with data.
+/// Every builder has ended, and the next slice lies after the last one with data.
 bool FilterRole::all_built() const {
   return std::ranges::all_of(
       lanes_, [&](const Lane& lane) { return lane.assembler.all_ended() && next_ >= lane.assembler.data_end(); });

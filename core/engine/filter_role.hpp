@@ -13,14 +13,14 @@ namespace eventloom {
 struct FilterRoleSettings {
   FilterId id;
   SliceId first_slice;
-  SliceSet finished = {};  ///< slices that nobody builds
+  SliceSet finished = {};  ///< slices that are not built
   std::uint32_t n_filters = 1;
   std::uint32_t n_builders = 1;
   std::uint32_t slices_in_flight = 4;
 };
 
-/// Receives the built slices n with n mod F = its number, brings those of different builders into
-/// rising order, and passes them to the selector.
+/// Receives the built slices n with n mod F equal to its number, merges those of all builders in rising order, and
+/// passes them to the selector.
 class FilterRole final : public Role {
  public:
   /// `inboxes`: one per builder, by number.

@@ -16,20 +16,20 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int kMarks = 64;  ///< in the time that is remembered
-/// How long the end of a run waits for what is under way: launchers that were told to end kill after two seconds.
+constexpr int kMarks = 64;  ///< in the time remembered
+/// How long the end of a run waits for data still on their way: launchers kill two seconds after they were told to end.
 constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
-/// The same where nobody is ahead.
+/// The same for a source that no other is ahead of.
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
-/// How long it waits for what the feed of a source still holds.
+/// How long it waits for data that the feed of a source still holds.
 constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
 
-/// So often it is said of each source that it is absent.
-constexpr std::uint32_t kTold = 10;
+/// Warnings that a source is absent, per source.
+constexpr std::uint32_t kMostAbsenceWarnings = 10;
 
-/// Places of sources that are no farther apart are the same.
+/// Sources no farther apart than this are at the same place.
 constexpr double kNear_s = 60;
-/// A source that has been silent for longer has no say in where the run is.
+/// A source that has been silent for longer has no vote on where the run is.
 constexpr auto kVote = std::chrono::seconds(60);
 
 }  // namespace
@@ -39,7 +39,7 @@ void Frontier::advance(SteadyTime now, Epoch epoch, nanoseconds memory) {
   newest_ = std::max(newest_, epoch);
   if (!marks_.empty() && (newest_ == marks_.back().epoch || now - marks_.back().time < memory / kMarks)) return;
   marks_.push_back({now, newest_});
-  // The oldest that is kept answers for the whole of the memory.
+  // The oldest mark kept is at least as old as `memory`.
   while (marks_.size() > 1 && now - marks_[1].time > memory) marks_.pop_front();
 }
 
@@ -107,16 +107,16 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
   if (!input.aside) return;
   if (!input.absent) input.absent_from = progress.watermark;
   input.absent = true;
-  tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and what it "
-                                 "sends is dropped (out_of_step) until it is back",
+  tell_absent(input, fmt::format("jumps from epoch {} to {}, far from the others at {}: it is set aside, and its data "
+                                 "are dropped (out_of_step) until it is back",
                                  progress.peer_watermark, *progress.aside, frontier_.now()));
 }
 
-/// A clock may jump again and again.
+/// Bounded, as a clock may jump again and again.
 void LiveInputs::tell_absent(Input& input, const std::string& how) {
-  if (++input.told_absent > kTold) return;
+  if (++input.told_absent > kMostAbsenceWarnings) return;
   spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
-               input.told_absent == kTold ? "; further messages of this kind are suppressed" : "");
+               input.told_absent == kMostAbsenceWarnings ? "; further messages of this kind are suppressed" : "");
 }
 
 Epoch LiveInputs::near() const { return static_cast<Epoch>(kNear_s * patience_.epochs_per_second); }
@@ -166,8 +166,9 @@ void LiveInputs::set_others(const Others& others) {
   for (auto& input : inputs_) {
     const auto place = input.stream->progress().aside;
     if (!place || *place + near() < others.jump || *place > others.jump + near()) continue;
-    spdlog::warn("source {} ({}): its jump to epoch {} is believed, for nobody else is elsewhere, or few are",
-                 input.id.value, input.stream->name(), *place);
+    spdlog::warn(
+        "source {} ({}): its jump to epoch {} is accepted: most of the sources heard within the last minute are there",
+        input.id.value, input.stream->name(), *place);
     input.stream->expect(*place);
   }
 }
@@ -188,33 +189,33 @@ bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
 
 void LiveInputs::hurry() { hurry_ = now_; }
 
-/// What has come reaches into the slice that `epochs` are sent for, not only into its margin before it, and the
-/// foremost source of all ranks has made no progress for a while, and not because nobody listens.
+/// The data received reach into the slice that `epochs` are sent for, not only into the margin before it, and the
+/// foremost source of all ranks has made no progress for a while, but not because a source is not read.
 bool LiveInputs::all_quiet(EpochRange epochs) const {
   const Epoch begin = epochs.begin == 0 ? 0 : epochs.begin + patience_.margin;
   return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
          now_ - std::max(frontier_.since(), paused_until_) >= patience_.quiet;
 }
 
-/// Where all are quiet, a source that is little behind the others has said all that it had to say, if it was there
-/// when they fell silent.
+/// Where all are quiet, a source that is only a little behind the others has sent everything, provided that it was
+/// still sending when they fell silent.
 bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
   if (!all_quiet(epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet) return false;
   if (input.was_at >= frontier_.now()) return true;
   const auto in_quiet = static_cast<Epoch>(in_seconds(patience_.quiet) * patience_.epochs_per_second);
-  const Epoch little = std::max(epochs.end - epochs.begin, in_quiet);
+  const Epoch most_behind = std::max(epochs.end - epochs.begin, in_quiet);
   const bool heard = input.was_at != 0 && input.stream->peer().connected;
   const bool lately =
       patience_.epoch_timeout.count() == 0 || frontier_.since() - input.moved <= patience_.epoch_timeout;
-  return heard && lately && frontier_.now() - input.was_at <= little && now_ - input.moved >= patience_.quiet;
+  return heard && lately && frontier_.now() - input.was_at <= most_behind && now_ - input.moved >= patience_.quiet;
 }
 
-/// A sender that keeps hits back for longer than was thought.
+/// Its sender holds hits back for longer than --flush-after assumes.
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
   spdlog::warn(
-      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had let go: "
-      "they are dropped (late); from now on {:.1f} s of silence end a slice",
+      "source {} ({}) was silent, and then sent hits of a slice that --flush-after had ended: they are dropped (late); "
+      "from now on {:.1f} s of silence end a slice",
       input.id.value, input.stream->name(), in_seconds(patience_.quiet));
 }
 
@@ -228,14 +229,14 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   }
   if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
   if (hurry_ != SteadyTime{}) {
-    // Where nobody is ahead, silence says that there is no more.
+    // Where no other source is ahead, silence means that there is no more.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
     if (frontier_.now() <= input.stream->progress().watermark && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
   }
-  // What it lacks may have come while nobody listened to it.
+  // What is missing may have arrived while the source was not read.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
   const bool left_behind = input.stream->progress().peer_watermark + near() < jumped_to_;
@@ -244,7 +245,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   return frontier_.at(now_ - patience) >= end && (!moves || too_far);
 }
 
-/// What a source holds back at the end of the run comes before it is given up.
+/// At the end of the run, data that a source still holds are delivered before it is given up.
 bool LiveInputs::drained(Input& input) {
   if (input.finished == SteadyTime{}) {
     input.finished = now_;
@@ -255,7 +256,7 @@ bool LiveInputs::drained(Input& input) {
 }
 
 void LiveInputs::give_up(Input& input, Epoch end) {
-  // Only the end of a run ends a stream. Others that ended in the meantime are not ahead for that.
+  // Only the end of a run ends a stream. That others have ended in the meantime does not make this one incomplete.
   const bool ending = hurry_ != SteadyTime{};
   const bool missing = !ending || input.missing;
   if (!ending && !input.absent) {
@@ -270,8 +271,8 @@ void LiveInputs::give_up(Input& input, Epoch end) {
 void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
   if (input.aside || peer_watermark < frontier_.at(now_ - patience_.epoch_timeout)) return;
   input.absent = false;
-  if (input.told_absent > kTold) return;
-  spdlog::warn("source {} ({}) is back at epoch {}; it is missing from epoch {} on", input.id.value,
+  if (input.told_absent > kMostAbsenceWarnings) return;
+  spdlog::warn("source {} ({}) is back at epoch {}; its data are missing from epoch {} on", input.id.value,
                input.stream->name(), peer_watermark, input.absent_from);
 }
 
@@ -282,7 +283,8 @@ void LiveInputs::tell_silence(Input& input) {
   input.told = silence;
   spdlog::warn("source {} ({}) has sent nothing for {:.1f} s: {}", input.id.value, input.stream->name(),
                in_seconds(silence),
-               input.stream->peer().connected ? "its sender is stopped, or the way to it is cut" : "nobody is there");
+               input.stream->peer().connected ? "its sender is stopped, or the connection to it is broken"
+                                              : "no sender is connected");
 }
 
 }  // namespace eventloom

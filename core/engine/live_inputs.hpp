@@ -15,33 +15,32 @@
 namespace eventloom {
 
 struct LivePatience {
-  /// A source that others have been ahead of for so long is waited for no longer; 0: it is waited for for ever.
+  /// A source that has been behind others for this long is given up; 0: never.
   std::chrono::nanoseconds epoch_timeout{};
-  /// When no source has got on for so long, what has come is built without waiting for what comes next; 0: never.
+  /// After this long without progress of any source, the data received are built without waiting for more; 0: never.
   std::chrono::nanoseconds quiet{};
-  std::chrono::nanoseconds stall_warning{};  ///< a source that is silent for so long is named; 0: never
-  /// Epochs behind its end that a source which has ended is known to have passed: those that are sent with its last
-  /// data.
+  std::chrono::nanoseconds stall_warning{};  ///< a source silent for this long is named; 0: never
+  /// Epochs after its end that a source which has ended counts as having passed: those sent with its last data.
   Epoch passed_at_end = 0;
-  /// Epochs of its neighbours that are sent with a slice, on either side.
+  /// Epochs of its neighbours sent with a slice, on either side.
   Epoch margin = 0;
-  /// Of the data's time; 0: it has no length.
+  /// By the time of the data; 0: their epochs have no length in seconds.
   double epochs_per_second = 0;
-  /// Where the run begins: sources that are far behind that are not with the others, however they move.
+  /// First epoch of the run: a source far before it is left behind, even if it makes progress.
   Epoch begin = 0;
-  /// No other live source is in the run: whatever its clock says is right.
+  /// The run has only one live source: its clock is always right.
   bool alone = false;
 };
 
-/// How far the foremost live source of a run was, and when.
+/// How far the foremost live source of a run was, over time.
 class Frontier {
  public:
-  /// Times and epochs never fall; what was so is remembered for `memory`.
+  /// Times must not fall; an epoch lower than before changes nothing. The past is remembered for `memory`.
   void advance(SteadyTime now, Epoch epoch, std::chrono::nanoseconds memory);
   [[nodiscard]] Epoch now() const { return newest_; }
-  /// When it got where it is.
+  /// When it reached now().
   [[nodiscard]] SteadyTime since() const { return since_; }
-  /// At `time`, or a little before.
+  /// Where it was at `time`, or a little earlier.
   [[nodiscard]] Epoch at(SteadyTime time) const;
 
  private:
@@ -54,54 +53,56 @@ class Frontier {
   SteadyTime since_{};
 };
 
-/// The live sources of one rank: takes in what they have, decides when one that is behind the others is waited for
-/// no longer, and names those that are silent.
+/// The live sources of one rank: receives their data, decides when one that is behind the others is given up, and names
+/// those that are silent.
 ///
-/// Time is measured by the data themselves: an epoch is overdue when another live source, of any rank, passed
-/// it `epoch_timeout` ago. Sources without a common pace may be far apart, so one that moves is waited for all the
-/// same as long as no other has to stop listening. A source that was given up is absent, and then nothing of it is
-/// waited for at all, until it has caught up to within that time.
+/// The data themselves measure time: an epoch is overdue when another live source, of any rank, passed it
+/// `epoch_timeout` ago. Sources without a common pace may be far apart, so one that makes progress is still waited for,
+/// as long as no other is full. A source that was given up is absent: nothing of it is waited for until it has caught
+/// up to within that time.
 ///
-/// A source whose clock jumps is set aside at once, and is no measure for the others (LiveProgress::aside). Where it is
-/// then counts when more of those that have sent within a minute have jumped there than are anywhere else.
+/// A source whose clock jumps is set aside at once, and no longer measures time for the others (LiveProgress::aside).
+/// Its jump is accepted once more than half of the sources heard within a minute have jumped to the same place.
 class LiveInputs {
  public:
-  /// What the ranks know together.
+  /// The state of the sources of all ranks.
   struct Others {
     Epoch frontier = 0;     ///< how far the foremost source is
-    bool any_full = false;  ///< any holds as much as it may
-    Epoch jump = 0;         ///< where most sources have jumped to; 0: they have not
+    bool any_full = false;  ///< any source holds as much as it may
+    Epoch jump = 0;         ///< where most sources have jumped to; 0: nowhere
   };
 
   explicit LiveInputs(LivePatience patience) : patience_(patience), jumped_to_(patience.begin) {}
 
-  /// Returns the number by which ready() knows it. `stream` must outlive this.
+  /// Returns the number of the input, for ready(). `stream` must outlive this object.
   std::size_t add(SourceId id, LiveStream& stream);
   [[nodiscard]] bool any() const { return !inputs_.empty(); }
 
-  /// See LiveStream: of all of them.
+  /// As in LiveStream, for all inputs.
   void end_at(Epoch end);
   void close();
 
-  /// Takes in what has come; returns how many sources had something.
+  /// Takes in the data that have arrived; returns the number of sources that had any.
   std::size_t receive(SteadyTime now);
-  /// Of the foremost source here.
+  /// That of the foremost source on this rank.
   [[nodiscard]] Epoch peer_watermark() const;
-  /// One past the last epoch of all that any source here has received or passed.
+  /// One past the last epoch that any source on this rank has received or passed.
   [[nodiscard]] Epoch seen_end() const;
-  /// A source here does not listen: it holds as much as it may.
+  /// Whether a source on this rank takes no data because it holds as much as it may.
   [[nodiscard]] bool any_full() const;
-  /// Where the sources here are.
+  /// Where the sources on this rank are.
   [[nodiscard]] LiveVotes votes() const;
-  /// Of all ranks, this one included.
+  /// `others`: of all ranks, this one included.
   void set_others(const Others& others);
-  /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
+  /// Whether the data of an input for `epochs` may be collected. May give the source up first: then what has not
+  /// arrived is missing.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
-  /// An input went on when the end of the run took it to have no more to say.
+  /// Whether the end of the run finished an input that had not ended by itself.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
-  /// The run was paused, and goes on: for epoch_timeout what sources hold does not count against those that lag.
-  void go_on() { paused_until_ = now_; }
-  /// The run is to end: what has not come epoch_timeout from now, or in 1.5 s, is not waited for, whoever is ahead.
+  /// The run resumes after a pause: for epoch_timeout, that some sources are full does not count against those behind.
+  void resume() { paused_until_ = now_; }
+  /// The run is about to end: data that have not arrived within epoch_timeout or 1.5 s from now, whichever is shorter,
+  /// are given up, even if no other source is ahead.
   void hurry();
 
  private:
@@ -110,14 +111,14 @@ class LiveInputs {
     LiveStream* stream;
     SteadyTime heard{};
     SteadyTime listens_since{};
-    SteadyTime moved{};  ///< when it last got on
+    SteadyTime moved{};  ///< when it last made progress
     Epoch was_at = 0;
-    std::uint64_t late_passed = 0;    ///< see LiveProgress, as far as heeded
-    std::chrono::nanoseconds told{};  ///< length of the silence when it was told last
-    SteadyTime finished{};            ///< when the end of the run took it to have no more to say
-    bool missing = false;             ///< others had more then
-    bool aside = false;               ///< then absent, too
-    std::uint32_t told_absent = 0;    ///< how often it was said that it is absent
+    std::uint64_t late_passed = 0;    ///< see LiveProgress; as last seen
+    std::chrono::nanoseconds told{};  ///< length of the silence when it was last reported
+    SteadyTime finished{};            ///< when the end of the run finished it
+    bool missing = false;             ///< others were ahead then
+    bool aside = false;               ///< set aside, and then absent, too
+    std::uint32_t told_absent = 0;    ///< warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };
@@ -138,10 +139,10 @@ class LiveInputs {
   LivePatience patience_;
   std::vector<Input> inputs_;
   Frontier frontier_;
-  Epoch jumped_to_;  ///< most sources; those that have not are left behind
+  Epoch jumped_to_;  ///< by most sources; those before it are left behind
   SteadyTime now_{};
-  SteadyTime hurry_{};         ///< since when
-  SteadyTime paused_until_{};  ///< the last time
+  SteadyTime hurry_{};         ///< since when the run is about to end
+  SteadyTime paused_until_{};  ///< end of the last pause
   bool others_full_ = false;
 };
 

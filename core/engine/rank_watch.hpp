@@ -5,43 +5,45 @@
 
 namespace eventloom {
 
-/// What is told to people when a run does not get on.
-inline constexpr const char* kHowToGoOn = "what is finished is safe; the same command with --resume goes on from there";
+/// Advice to the user when a run cannot continue.
+inline constexpr const char* kHowToContinue =
+    "finished parts are safe; the same command with --resume continues the run";
 
 struct StallSettings {
   std::chrono::nanoseconds warning{};  ///< 0: never
-  std::chrono::nanoseconds timeout{};  ///< 0: waits for ever
+  std::chrono::nanoseconds timeout{};  ///< 0: wait for ever
 };
 
-/// What is known of the ranks of a run besides what they say themselves: of their processes, and of the signals that
-/// they get.
+/// What is known of the ranks of a run other than from their messages: the state of their processes, and the signals
+/// they receive.
 class RankWatch {
  public:
   virtual ~RankWatch() = default;
 
-  /// "rank 2 (source 2; builder 0) on n1". Any thread.
+  /// "rank 2 (source 2; builder 0) on n1". Any thread may call it.
   [[nodiscard]] virtual std::string name(int rank) const = 0;
   [[nodiscard]] virtual const StallSettings& stalls() const = 0;
 
-  /// The event loop: every turn is noted, and a turn that takes longer than the timeout ends the program. Outside of
-  /// it one step may take long: only a process that does not run is held against the timeout.
+  /// Brackets the event loop, in which turn() is called every turn; there a turn that takes longer than the timeout
+  /// ends the program. Outside of it a single step may take long: the timeout applies only to processes that do not
+  /// run.
   virtual void enter_loop() = 0;
   virtual void leave_loop() = 0;
   virtual void turn() = 0;
 
-  /// Another rank of this host.
+  /// Whether `rank` is another rank on this host.
   [[nodiscard]] virtual bool is_here(int rank) const = 0;
-  /// Of this host, and stopped, waiting for its disk, or dead: the watch says so itself.
+  /// Whether `rank` is on this host and stopped, waiting for its disk, or dead: the watch reports that itself.
   [[nodiscard]] virtual bool is_told_of(int rank) const = 0;
-  /// A rank of this host has died.
+  /// Whether a rank on this host has died.
   [[nodiscard]] virtual bool peer_lost() const = 0;
-  /// This rank is about to end the run: what it sees of others from now on follows from that.
+  /// This rank is about to end the run: what it observes of others from now on is a consequence, and is not reported.
   virtual void be_quiet() = 0;
 
-  /// The signal that has asked this rank to stop, 0 while none has.
+  /// The signal that asked this rank to stop; 0 if none has.
   [[nodiscard]] virtual int asked_to_stop() const = 0;
-  /// The run cannot go on: ends all ranks at once, or throws, so that this rank leaves its session alone. In the end
-  /// every rank that still answers calls it.
+  /// The run cannot continue: ends all ranks at once, or throws, so that this rank leaves its session alone. Every rank
+  /// that still responds calls it in the end.
   [[noreturn]] virtual void end_program() = 0;
 };
 

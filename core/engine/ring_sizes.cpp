@@ -28,9 +28,9 @@ std::uint64_t bytes_of(const RingEnds& ends, const RingGeometry& geometry) {
   return sum(product(ends.in, ring), product(ends.out, sizeof(CreditBlock)));
 }
 
-/// Builders, or filters, of a rank.
+/// The number of builders, or filters, on each rank.
 template <class RoleId>
-std::vector<std::uint64_t> played(const Roles& roles, std::uint32_t n) {
+std::vector<std::uint64_t> count_by_rank(const Roles& roles, std::uint32_t n) {
   std::vector<std::uint64_t> by_rank(static_cast<std::size_t>(roles.ranks));
   for (std::uint32_t i = 0; i < n; ++i) ++by_rank[static_cast<std::size_t>(roles.rank_of(RoleId{i}))];
   return by_rank;
@@ -50,16 +50,16 @@ void add_claim_rings(std::vector<std::uint64_t>& bytes, const Roles& roles, cons
   at(roles.assigner_rank()) = sum(at(roles.assigner_rank()), bytes_of(assigner, notes));
 }
 
-/// What is bounded together: by the host and the bound, or by the process.
+/// Ranks that share a bound: its host and name, and for a bound of a process its rank.
 using Shared = std::tuple<std::string, std::string, std::size_t>;
 
 struct Sum {
   std::uint64_t needed = 0;
-  std::uint64_t there = kMost;
+  std::uint64_t available = kMost;
   bool of_process = false;
 };
 
-/// UCX 1.13 maps the shared memory of each other rank of the host twice; where it cannot, it crashes.
+/// UCX 1.13 maps the shared memory of every other rank on the host twice, and crashes when it cannot.
 std::uint64_t address_space(std::uint64_t own, std::uint64_t host) { return sum(own, product(2, host - own)); }
 
 std::map<Shared, Sum> sums_of(const std::vector<MemoryNeed>& ranks) {
@@ -71,7 +71,7 @@ std::map<Shared, Sum> sums_of(const std::vector<MemoryNeed>& ranks) {
       auto& of = sums[{ranks[r].host, bound.what, bound.of_process ? r : 0}];
       of.needed =
           bound.of_process ? address_space(ranks[r].bytes, hosts[ranks[r].host]) : sum(of.needed, ranks[r].bytes);
-      of.there = std::min(of.there, bound.bytes);
+      of.available = std::min(of.available, bound.bytes);
       of.of_process = bound.of_process;
     }
   }
@@ -81,8 +81,8 @@ std::map<Shared, Sum> sums_of(const std::vector<MemoryNeed>& ranks) {
 }  // namespace
 
 std::vector<RingEnds> data_rings(const Roles& roles) {
-  const auto builders = played<BuilderId>(roles, roles.builders);
-  const auto filters = played<FilterId>(roles, roles.filters);
+  const auto builders = count_by_rank<BuilderId>(roles, roles.builders);
+  const auto filters = count_by_rank<FilterId>(roles, roles.filters);
   const auto senders = roles.source_ranks();
   std::vector<RingEnds> ends(builders.size());
   for (std::size_t r = 0; r < ends.size(); ++r) {
@@ -106,7 +106,7 @@ std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& 
 
 std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry& geometry,
                                           const std::optional<RingGeometry>& notes) {
-  // A sender keeps descriptors for two rounds and copies of what is small; every rank knows of all rings.
+  // A sender keeps descriptors for two rounds and copies of small pieces; every rank keeps the list of all rings.
   const std::uint64_t sender = std::uint64_t{2} * geometry.depth * sizeof(CellDescriptor) +
                                std::uint64_t{most_staged_cells(geometry)} * geometry.cell_bytes;
   auto bytes = window_bytes(roles, geometry, notes);
@@ -121,10 +121,10 @@ std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry
 
 std::string memory_shortage(const std::vector<MemoryNeed>& ranks) {
   for (const auto& [shared, of] : sums_of(ranks)) {
-    if (of.needed <= of.there) continue;
+    if (of.needed <= of.available) continue;
     return "the rings of the ranks on host " + std::get<0>(shared) + " need " + in_mebibytes(of.needed) +
-           (of.of_process ? " in the address space of each" : "") + ", but only " + in_mebibytes(of.there) + " are " +
-           std::get<1>(shared);
+           (of.of_process ? " in the address space of each" : "") + ", but only " + in_mebibytes(of.available) +
+           " are " + std::get<1>(shared);
   }
   return "";
 }

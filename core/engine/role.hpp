@@ -7,16 +7,15 @@ namespace eventloom {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// What a rank does, a step at a time. A rank with several roles takes turns; no role ever waits.
+/// A task of a rank, done in steps. The roles of a rank take turns; none ever waits.
 class Role {
  public:
   virtual ~Role() = default;
-  /// Does what can be done now, some milliseconds at most; returns how much that was, 0 when it
-  /// could do nothing.
+  /// Does what can be done now, for a few milliseconds at most. Returns the amount of work done, 0 when there was none.
   virtual std::size_t do_work(SteadyTime now) = 0;
-  /// Nothing will ever be left to do.
+  /// True once there will never be work again.
   [[nodiscard]] virtual bool done() const = 0;
-  /// Completes what is under way in the exchange; called when the rank idles and at the end.
+  /// Completes its outstanding operations in the exchange; called when the rank is idle and at the end.
   virtual void flush() = 0;
 };
 

@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// Ranks that play any of `n` roles of a kind, numbered from 0, rising.
+/// Adds the ranks that play any of the `n` roles of a kind.
 template <class RoleId>
 void add_ranks(const Roles& roles, std::uint32_t n, std::set<int>& ranks) {
   for (std::uint32_t i = 0; i < n; ++i) {

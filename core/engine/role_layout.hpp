@@ -9,14 +9,14 @@
 
 namespace eventloom {
 
-/// Which rank plays what: role k runs on rank k mod np; sources first, then builders, then filters. Sources that
-/// share an input play on the rank of the first of them.
+/// Which rank plays which roles: role k runs on rank k mod np; sources first, then builders, then filters. Sources that
+/// share an input run on the rank of the first of them.
 struct Roles {
   std::uint32_t sources = 0;
   std::uint32_t builders = 1;
   std::uint32_t filters = 0;
   int ranks = 1;
-  /// By source: the one on whose rank it plays, itself if it is alone. Empty: all are alone.
+  /// By source: the source on whose rank it runs, itself if it shares no input. Empty: none shares one.
   std::vector<std::uint32_t> homes = {};
 
   [[nodiscard]] int rank_of(SourceId source) const {
@@ -30,9 +30,9 @@ struct Roles {
   [[nodiscard]] std::vector<int> builder_ranks() const;
   /// Ranks with a source or a builder, rising.
   [[nodiscard]] std::vector<int> exchange_ranks() const;
-  /// Where claims are decided, when builders claim their slices.
+  /// The rank that assigns slices, where builders claim them.
   [[nodiscard]] int assigner_rank() const { return rank_of(SourceId{0}); }
-  /// Builders write themselves when there are no filters.
+  /// Without filters the builders write.
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }
 
  private:
@@ -41,7 +41,7 @@ struct Roles {
   }
 };
 
-/// A ring: its two ends and where it lies in their windows.
+/// A ring: its two ends, and its place in their windows.
 struct RingLink {
   int sender = 0;
   int receiver = 0;
@@ -49,9 +49,9 @@ struct RingLink {
   std::uint64_t credit_offset = 0;  ///< in the sender's window, bytes
 };
 
-/// All rings of a run. A function of its arguments: every rank computes the same.
+/// All rings of a run. A pure function of its arguments: every rank computes the same.
 struct RingMap {
-  /// `notes`: of the rings between the assigner and the others; none without.
+  /// `notes`: geometry of the rings to and from the assigner; nothing: there are none.
   RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes);
 
   std::vector<std::vector<RingLink>> to_builder;  ///< [builder][index of the rank in source_ranks()]

@@ -18,14 +18,15 @@ using std::chrono::nanoseconds;
 /// Healthy ranks answer in a few milliseconds.
 constexpr auto kNotice = milliseconds(200);
 constexpr auto kLongestNotice = milliseconds(2000);
-/// A rank that was asked to end looks after silent ones: those are what it is ended for.
+/// A rank told to terminate reports ranks silent for this long: they are the likely cause.
 constexpr auto kSilentAtTermination = milliseconds(400);
-/// For all ranks to see the loss, or to hear the end, that this rank acts upon.
+/// Time for all ranks to notice the loss, or receive the note of the end, before this rank acts on it.
 constexpr auto kToBeSeen = milliseconds(500);
-/// Between two turns of a process that runs; longer ones it was stopped, or busy itself.
+/// Between two turns of a process that runs; if it takes longer, the process was stopped or busy.
 constexpr auto kLongestTurn = milliseconds(200);
 
-/// Whether something that has lasted `now`, and was told when it had lasted `told`, is due again.
+/// Whether to report something that has lasted for `now`, and was last reported after `told`: at `first`, then whenever
+/// its length has doubled.
 bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
   return first.count() > 0 && now >= std::max(first, 2 * told);
 }
@@ -108,7 +109,7 @@ bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
   return over_;
 }
 
-/// While this rank took no turn it could not hear the others.
+/// While this rank took no turn it could not receive from the others.
 void RunControl::leave_out_absence(SteadyTime now) {
   if (last_turn_ != SteadyTime{} && now - last_turn_ > kLongestTurn) heartbeat_.leave_out(now - last_turn_);
   last_turn_ = now;
@@ -119,7 +120,7 @@ void RunControl::end_after_loss(SteadyTime now) {
   if (now - loss_seen_ >= kToBeSeen) watch_.end_program();
 }
 
-/// Every rank gets the same verdicts, so that they all do this in the same round.
+/// Every rank gets the same verdicts, so all of them act in the same round.
 void RunControl::follow(const Verdict& verdict) {
   if (sources_ != nullptr) {
     sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
@@ -127,7 +128,7 @@ void RunControl::follow(const Verdict& verdict) {
   over_ = verdict.all_done != 0 || verdict.any_failed != 0;
   if (over_) watch_.leave_loop();
   if (over_) return;
-  // All have frozen in the round before.
+  // All ranks had frozen by the previous round.
   if (frozen_ && verdict.all_frozen != 0) go_up_to(verdict);
   if (!stopping_) obey(verdict);
 }
@@ -146,14 +147,14 @@ void RunControl::pause(const Verdict& verdict) {
   if (std::exchange(paused_, true)) return;
   frozen_ = true;
   if (sources_ != nullptr) sources_->freeze();
-  if (rank_ == 0) spdlog::warn("paused, as asked at {}", watch_.name(verdict.asked_by));
+  if (rank_ == 0) spdlog::warn("paused, as requested at {}", watch_.name(verdict.asked_by));
 }
 
 void RunControl::resume(const Verdict& verdict) {
   if (!std::exchange(paused_, false)) return;
   frozen_ = false;
-  if (sources_ != nullptr) sources_->go_on();
-  if (rank_ == 0) spdlog::warn("resumed, as asked at {}", watch_.name(verdict.asked_by));
+  if (sources_ != nullptr) sources_->resume();
+  if (rank_ == 0) spdlog::warn("resumed, as requested at {}", watch_.name(verdict.asked_by));
 }
 
 void RunControl::begin_stop(const Verdict& verdict) {
@@ -167,7 +168,7 @@ void RunControl::begin_stop(const Verdict& verdict) {
   }
 }
 
-/// From how far each source has got follows how far all go.
+/// All sources continue up to the highest slice that any of them has begun.
 void RunControl::go_up_to(const Verdict& verdict) {
   frozen_ = false;
   if (stopping_) {
@@ -178,19 +179,19 @@ void RunControl::go_up_to(const Verdict& verdict) {
 }
 
 void RunControl::stop_sources(const Verdict& verdict) {
-  // What live sources have for later slices will not come again: their data end here in any case.
-  const bool nothing_behind = ends_ || all_live_;
-  const SliceId end = nothing_behind ? live_end(verdict) : SliceId{verdict.begun_end};
+  // Live data of later slices cannot be read again: live sources end here in any case.
+  const bool nothing_after = ends_ || all_live_;
+  const SliceId end = nothing_after ? live_end(verdict) : SliceId{verdict.begun_end};
   if (rank_ == 0) spdlog::info("the sources end before slice {}; what is in flight is built", end.value);
   if (sources_ == nullptr) return;
-  if (nothing_behind) {
+  if (nothing_after) {
     sources_->end_at(end);
   } else {
     sources_->stop_at(end);
   }
 }
 
-/// Behind all that any source has received, and behind what was sent along with slices that have been begun.
+/// After everything that any source has received, and after the margins sent with slices already begun.
 SliceId RunControl::live_end(const Verdict& verdict) const {
   const auto& geometry = *live_geometry_;
   SliceId end = first_slice_;
@@ -218,7 +219,7 @@ void RunControl::look_for_silence(SteadyTime now) {
   if (limit.count() > 0 && silence.lasts >= limit) end_after_silence(now, silence);
 }
 
-/// Rank 0 ends the program, or only takes itself out of the run.
+/// Rank 0 may end the program, or only leave the run itself.
 void RunControl::end_as_told(SteadyTime now) {
   watch_.be_quiet();
   if (told_to_end_ == SteadyTime{}) told_to_end_ = now;
@@ -232,21 +233,21 @@ void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& sil
     watch_.be_quiet();
     if (speaks_about(silence.ranks.front())) {
       spdlog::error("{} has been silent for {:.1f} s, longer than --stall-timeout: the run ends; {}",
-                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), kHowToGoOn);
+                    watch_.name(silence.ranks.front()), in_seconds(silence.lasts), kHowToContinue);
     }
     if (rank_ == 0) heartbeat_.tell_to_end();
   }
   if (now - ending_ >= kToBeSeen && (rank_ == 0 || silence.ranks.front() == 0)) watch_.end_program();
 }
 
-/// Launchers end all ranks with SIGTERM when they have lost one. Those of this host are the watchdog's affair.
+/// Launchers end all ranks with SIGTERM when they have lost one. The watchdog reports those on this host.
 void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
   if (told_termination_) return;
   told_termination_ = true;
   for (const int rank : silence.ranks) {
     if (!speaks_about(rank) || watch_.is_here(rank)) continue;
     spdlog::error("{} has not answered for {:.1f} s while the run is being ended; {}", watch_.name(rank),
-                  in_seconds(silence.lasts), kHowToGoOn);
+                  in_seconds(silence.lasts), kHowToContinue);
   }
 }
 
@@ -260,7 +261,7 @@ void RunControl::tell_of_silence(const Heartbeat::Silence& silence) {
   }
 }
 
-/// All ranks answer and have work, but nothing moves: worth telling, whatever it is.
+/// All ranks answer and have work, but none makes progress: worth a warning, whatever the cause.
 void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
   if (rank_ != 0) return;
   if (verdict.progress != seen_progress_ || verdict.keeps_a_pace != 0 || paused_ || moved_ == SteadyTime{}) {
@@ -271,8 +272,9 @@ void RunControl::look_for_progress(SteadyTime now, const Verdict& verdict) {
   const nanoseconds standstill = now - moved_;
   if (!due(standstill, told_standstill_, watch_.stalls().warning)) return;
   told_standstill_ = standstill;
-  spdlog::warn("no rank has moved anything for {:.1f} s, though all of them answer; slices up to {} have been begun",
-               in_seconds(standstill), verdict.begun_end);
+  spdlog::warn(
+      "no rank has made progress for {:.1f} s, though all of them answer; the slices before {} have been begun",
+      in_seconds(standstill), verdict.begun_end);
 }
 
 }  // namespace eventloom

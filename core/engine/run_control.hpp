@@ -13,42 +13,44 @@
 
 namespace eventloom {
 
-/// Steers a run on all ranks alike: pauses and resumes it, and brings it to its end when all is done, when a command, a
-/// signal or a writer that cannot write asks to stop in good order, when a source fails. Says by name which rank does
-/// not answer, and ends the program when one is lost or silent for longer than the user allows.
+/// Controls a run, identically on all ranks: pauses and resumes it, and ends it when all is done, when a source fails,
+/// or when a command, a signal or a writer that cannot write asks to stop in good order. Names ranks that do not
+/// answer, and ends the program when one is lost or silent for longer than the user allows.
 ///
-/// A command (see Command) takes effect in one round of the heartbeat on all ranks. To pause, all sources freeze; from
-/// how far each has got follows the slice up to which all go on, so that what is begun is built. To stop in good order,
-/// they end there. A run with live sources that is stopped by SIGINT, SIGTERM or the end of its time is whole: its data
-/// end there. While a run is paused its live sources are received, as far as they find room; the time of its duration
-/// goes on, that of a replay at a speed does not. One that has nothing left to begin ends though it is paused.
+/// A command (see Command) takes effect in the same round of the heartbeat on all ranks. To pause, all sources freeze,
+/// and then continue up to the highest slice that any of them has begun, so that every slice begun is built. To stop in
+/// good order, they end there. A run with live sources that is stopped by SIGINT, SIGTERM or the end of its duration is
+/// complete: its data end there. During a pause, live data are still received as far as there is room; the duration of
+/// the run keeps counting, the time of a replay at a given speed does not. A run with no slice left to begin ends even
+/// while paused.
 class RunControl final : public Ending {
  public:
-  /// Collective, as is destruction. `watch` must outlive it. `duration`: of the run; 0: until its sources end.
+  /// Collective, as is destruction. `watch` must outlive this object. `duration`: of the run; 0: until its sources end.
   RunControl(RankWatch& watch, std::chrono::nanoseconds duration, Network& network);
 
-  /// The run has live sources, or `all` are.
+  /// The run has live sources; `all`: it has no others.
   void set_live(bool all, SliceId first_slice, const SliceGeometry& geometry) {
     all_live_ = all;
     first_slice_ = first_slice;
     live_geometry_ = geometry;
   }
-  /// The sources of this rank; none without a call. They must outlive the loop.
+  /// The sources of this rank, if any. They must outlive the loop.
   void set_sources(SourceRole* sources) { sources_ = sources; }
-  /// Asks all ranks for `command`. By the thread of the rank, at any time; heard in the next round. What this rank asks
-  /// before that is one request: of pause and resume the later, of stop and end the greater, which outweighs those.
+  /// Requests `command` of all ranks, in the next round. Only the rank's own thread may call it, at any time. Requests
+  /// made before that round are merged into one: of pause and resume the later, of stop and end the greater; stop and
+  /// end take precedence.
   void ask(Command command, Cause cause = Cause::command) { ask({command, cause}); }
-  /// This rank cannot write what it builds: stop in good order.
+  /// This rank cannot write its output, for the reason `why`: stop in good order.
   void stop_writing(const std::string& why);
 
   bool over(SteadyTime now, bool done, std::size_t work) override;
   void fail(const UserError& error) override { error_ = error.what(); }
 
-  /// After the loop, the same on all ranks: "SIGUSR1", say; empty when nobody asked to stop.
+  /// After the loop, the same on all ranks: the cause, such as "SIGUSR1"; empty when no rank asked to stop.
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
-  /// After the loop: the data end where the run was stopped.
+  /// After the loop: whether the data end where the run was stopped, so that it is complete.
   [[nodiscard]] bool ended() const { return ends_; }
-  /// As far as this rank has heard.
+  /// As of the last round.
   [[nodiscard]] bool paused() const { return paused_; }
   /// After the loop: the error of a role of this rank; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -73,7 +75,7 @@ class RunControl final : public Ending {
   void tell_of_silence(const Heartbeat::Silence& silence);
   void tell_on_termination(const Heartbeat::Silence& silence);
   void end_after_silence(SteadyTime now, const Heartbeat::Silence& silence);
-  /// Of two ranks one speaks about the other, so that each line comes once.
+  /// Only one rank reports about `rank`, so that each line appears once.
   [[nodiscard]] bool speaks_about(int rank) const { return rank_ == (rank == 0 ? 1 : 0); }
 
   RankWatch& watch_;
@@ -90,9 +92,9 @@ class RunControl final : public Ending {
   Request asked_;  ///< by this rank, and not yet reported
   bool signalled_ = false;
   bool time_over_ = false;
-  bool frozen_ = false;    ///< for a pause or for a stop; how far the sources go follows from the next round
-  bool paused_ = false;    ///< frozen, or goes only so far
-  bool stopping_ = false;  ///< frozen, or goes to where it stops
+  bool frozen_ = false;    ///< for a pause or a stop; the next round tells how far the sources go
+  bool paused_ = false;    ///< frozen, or continues only to the slice of the pause
+  bool stopping_ = false;  ///< frozen, or continues only to the slice of the stop
   bool over_ = false;
   std::string stopped_by_;
   std::string error_;
@@ -100,9 +102,9 @@ class RunControl final : public Ending {
   SteadyTime loss_seen_{};
   SteadyTime told_to_end_{};
   SteadyTime next_silence_look_{};
-  std::chrono::nanoseconds told_silence_{};  ///< length of the silence when it was last told
+  std::chrono::nanoseconds told_silence_{};  ///< length of the silence when it was last reported
   bool told_termination_ = false;
-  SteadyTime ending_{};  ///< since when the run is to end because a rank is silent
+  SteadyTime ending_{};  ///< when it was decided to end because a rank is silent
   std::uint64_t seen_progress_ = 0;
   SteadyTime moved_{};
   std::chrono::nanoseconds told_standstill_{};

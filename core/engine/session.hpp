@@ -17,57 +17,58 @@
 
 namespace eventloom {
 
-/// All alike on all ranks.
+/// The same on all ranks.
 struct SessionSettings {
-  WiringSettings wiring;  ///< the roles of the ranks, and the slices that are finished
+  WiringSettings wiring;  ///< the roles of the ranks, and the finished slices
   SliceBuilderSettings building;
   EventFilter filter;
   std::size_t builder_threads = 1;      ///< slices that a builder builds at a time
   double speed = 0;                     ///< see SourceRoleSettings
-  LivePatience patience = {};           ///< what follows from the geometry and the first slice is filled in
+  LivePatience patience = {};           ///< members that follow from the geometry and the first slice are filled in
   std::chrono::nanoseconds duration{};  ///< of the session; 0: until its sources end
-  bool live = false;                    ///< a source of any rank is
+  bool live = false;                    ///< any source of any rank is live
   bool all_live = false;
 };
 
-/// What a rank plays a session with. All of it must outlive the session.
+/// What a session needs on its rank. All of it must outlive the session.
 struct SessionHost {
-  Network& network;  ///< the ranks that play it: of a program all, or some
+  Network& network;  ///< the ranks of the session: all ranks of the program, or some
   RankWatch& watch;
   IdlePolicy& idle;
   SteadyClock clock = steady_now;
 };
 
-/// What a session hands on. All of it is called by the thread of the rank, until run() has ended.
+/// The outputs of a session. Only the rank's own thread calls them, until run() has returned.
 struct SessionEnds {
-  /// Where the selected events of a writer go: of a filter, or of a builder where there are none. Called once for each
-  /// that plays on this rank. May throw UserError.
+  /// Returns the sink for the selected events of a writer: of a filter, or without filters of a builder. Called once
+  /// per writer on this rank. May throw UserError.
   std::function<EventSink&(std::uint32_t writer)> sink_of;
-  /// Where the time-sorted hits of a builder go, in rising slices. Empty: they are not kept. May throw UserError.
+  /// Returns what is called with the time-sorted hits of a builder, in rising order of slices. Empty: they are not
+  /// kept. May throw UserError.
   std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
-  /// Sees each slice when it has been built; may be empty.
+  /// Called with each built slice; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
-  /// Is told of each epoch buffer that is dropped.
+  /// Called for each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
 };
 
-/// All that one rank does between the first slice of a run and the last: its roles, connected by rings. Construction,
+/// The part of one rank in a run, from the first slice to the last: its roles, connected by rings. Construction,
 /// begin(), run() and destruction are collective.
 ///
-/// A session depends on its ranks, their roles and the slices that are finished, and on nothing that was before: what
-/// one has left undone, another plays to the end, on the same ranks or on others, where its sources begin at
-/// wiring.schedule.first_slice again and `finished` holds what has been written. A rank that RankWatch::end_program()
-/// takes out of a session by an exception leaves it alone: its roles are gone, nothing is said to the others, and what
-/// it had put into their windows and not flushed need not have arrived.
+/// A session depends only on its ranks, their roles and the finished slices: what one session has left undone another
+/// can complete, on the same ranks or on others, if its sources begin at wiring.schedule.first_slice again and
+/// `finished` holds the slices already written. A rank that leaves a session by an exception of
+/// RankWatch::end_program() leaves it alone: its roles are gone, the others are not told, and its unflushed puts into
+/// their windows may be lost.
 class Session {
  public:
   /// Opens the rings, see Wiring.
   Session(SessionSettings settings, const SessionHost& host);
 
-  /// Once. `sources`: of this rank. Throws UserError, the same on all ranks, when any of them cannot write.
+  /// Call once. `sources`: those of this rank. Throws UserError, the same on all ranks, when any of them cannot write.
   void begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources);
-  /// After begin(). Every role takes its turn until all ranks have nothing left to do, or have stopped in good order.
-  /// `each_turn`: called once a turn. Throws UserError, the same on all ranks, when a role fails on any of them.
+  /// After begin(). The roles take turns until no rank has work left, or all have stopped in good order. `each_turn` is
+  /// called once a turn. Throws UserError, the same on all ranks, when a role fails on any of them.
   void run(const std::function<void(SteadyTime)>& each_turn);
 
   [[nodiscard]] const Collective& ranks() const { return ranks_; }
@@ -89,7 +90,7 @@ class Session {
   const Collective& ranks_;
   RunControl control_;
   Wiring wiring_;
-  std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
+  std::vector<std::unique_ptr<Role>> roles_;  ///< receivers before senders
   SourceRole* sources_ = nullptr;             ///< the one among roles_
 };
 

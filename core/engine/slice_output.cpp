@@ -18,11 +18,11 @@ void FilterOutput::put(BuiltSlice& slice) {
   message.body = to_wire(lane.slice, lane.head);
   lane.outbox.start(message);
   lane.outbox.pump();
-  // The slice's memory is reused by the next put(), which may come before another publish.
+  // The next put() reuses the slice's memory, perhaps before another publish.
   lane.outbox.publish();
 }
 
-/// A filter is told of what concerns it.
+/// Tells only the filters that get a slice of the gap.
 void FilterOutput::pass(SliceRange gap) {
   const std::uint64_t filters = std::min<std::uint64_t>(gap.end.value - gap.begin.value, lanes_.size());
   for (std::uint64_t i = 0; i < filters; ++i) {

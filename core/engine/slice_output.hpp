@@ -15,26 +15,26 @@
 
 namespace eventloom {
 
-/// Where a builder's slices go: to its own selector, or to the filters.
+/// The destination of a builder's slices: its own selector, or the filters.
 class SliceOutput {
  public:
   virtual ~SliceOutput() = default;
-  /// Whether put() may be called for this slice now.
+  /// Whether put() may be called for `slice` now.
   [[nodiscard]] virtual bool accepts(SliceId slice) = 0;
-  /// Slices come in rising order. Takes the contents of `slice`, and may leave the memory of an
-  /// earlier one in it for the next use.
+  /// Slices must come in rising order. Takes the contents of `slice`, and may leave the memory of an earlier one in it,
+  /// to be reused.
   virtual void put(BuiltSlice& slice) = 0;
-  /// There is nothing to be put of the slices of `gap`, whichever builder has them. May come
-  /// before lower slices, which are still being built.
+  /// The slices of `gap` have no contents, whichever builder has them. May come before lower slices that are still
+  /// being built.
   virtual void pass(SliceRange gap) = 0;
-  /// After the last slice; `data_end` is one past it.
+  /// Call after the last slice; `data_end` is one past it.
   virtual void end(SliceId data_end) = 0;
   virtual std::size_t do_work() = 0;
   [[nodiscard]] virtual bool done() const = 0;
   virtual void flush() = 0;
 };
 
-/// Builder and filter in one: selects and writes at once.
+/// Builder and filter in one: selects and writes each slice at once.
 class LocalOutput final : public SliceOutput {
  public:
   explicit LocalOutput(Selector selector) : selector_(std::move(selector)) {}
@@ -64,13 +64,13 @@ class FilterOutput final : public SliceOutput {
   void flush() override;
 
  private:
-  /// A filter, and the slice on its way there, which its outbox reads in place.
+  /// The way to one filter, with the slice being sent, which the outbox reads in place.
   struct Lane {
     Outbox outbox;
     BuiltSlice slice;
     BuiltSliceHead head;
-    std::deque<SliceRange> gaps;  ///< that the filter is to be told of
-    SliceRange last_gap;          ///< of those, and of those that it has been told of
+    std::deque<SliceRange> gaps;  ///< the filter is still to be told of
+    SliceRange last_gap;          ///< the last one queued or sent
     bool told_end = false;
   };
   std::size_t tell(Lane& lane);

@@ -11,10 +11,10 @@ namespace eventloom {
 
 namespace {
 
-/// Enough for every rank to hear of the start before it comes.
+/// Long enough for every rank to receive the start time before it comes.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// On a busy host a single comparison may be disturbed throughout: others follow, one at least, within this time.
+/// On a busy host a whole synchronisation may be disturbed: it is repeated, at least once, within this time.
 constexpr std::int64_t kTryForNs = 5'000'000'000;
 
 std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns))) + " ns"; }
@@ -37,8 +37,9 @@ SlotClock::SlotClock(Network& network, std::uint64_t slot_ns, IdlePolicy& idle, 
   }
   sync_.stop(idle_);
   leave_together();
-  throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) + " are finer than the ranks' clocks agree, " +
-                  text_of(precision) + "; use longer slots, or as many ranks as there are cores");
+  throw UserError("slots of " + text_of(static_cast<double>(slot_ns)) +
+                  " are shorter than the precision of the ranks' clocks, " + text_of(precision) +
+                  "; use longer slots, or no more ranks than cores");
 }
 
 void SlotClock::start() { start_ = ranks_.broadcast(sync_.global_ns() + kStartAfterNs); }

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// What one source begins before the others have their turn and the receivers are told.
+/// How much one source sends before the other sources take their turn and the receivers are notified.
 constexpr std::size_t kTransfersPerTurn = 64;
 constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
 
@@ -37,7 +37,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
       stream.live = live_.add(stream.source.id, *live);
       live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
     }
-    // A stream that is read as it comes need not keep what nobody asks for.
+    // A source that is read as it comes need not keep data that will not be collected.
     stream.source.stream->release_before(settings_.geometry.sent_epochs(settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
@@ -57,7 +57,7 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   }
   if (work == 0) return 0;
   for (auto& outbox : outboxes_) outbox.publish();
-  forget_sent();
+  release_sent();
   return work;
 }
 
@@ -77,7 +77,7 @@ std::size_t SourceRole::serve(Stream& stream) {
   return kTransfersPerTurn;
 }
 
-/// Where builders claim their slices: looks whether those that had none got one.
+/// Where builders claim their slices: finds the next slice of builders that had none.
 void SourceRole::learn_claims(Stream& stream) {
   const auto* claims = scheduler_.claims();
   if (claims == nullptr || claims->end() == stream.claims_end) return;
@@ -93,7 +93,7 @@ void SourceRole::find_next(Stream& stream, std::size_t builder) {
       serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice;
 }
 
-/// The lowest slice that the source has still to send, as far as it is known who gets it.
+/// The lowest slice that the source has still to send, as far as the builders of slices are known.
 SliceId SourceRole::lowest(const Stream& stream) const {
   const SliceId known = *std::ranges::min_element(stream.next);
   return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
@@ -101,14 +101,13 @@ SliceId SourceRole::lowest(const Stream& stream) const {
 
 bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
-  if (stream.behind_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
+  if (stream.after_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
   return !frozen_ && slice < end_now(stream) && slice.value - lowest.value <= settings_.max_lead &&
          outboxes_[builder].accepts(slice) && due(stream, slice) &&
          (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
 }
 
-/// With --speed, a slice may go when as much time has passed as it took to record it; with slots,
-/// when its slot has begun.
+/// With --speed, a slice may go once as much time has passed as it took to record; with slots, once its slot has begun.
 bool SourceRole::due(const Stream& stream, SliceId slice) const {
   if (settings_.speed > 0 && !stream.live) {
     const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
@@ -123,10 +122,10 @@ std::int64_t SourceRole::slot_begin(const Stream& stream, SliceId slice) const {
   return static_cast<std::int64_t>(scheduler_.start_ns(stream.source.id, slice)) - stream.left_out_ns;
 }
 
-/// The builders wait for the first slice behind a gap. Unless other sources fill the gap, its slot is far ahead: then
-/// it goes a number of cycles earlier, into a slot that is like it.
+/// The builders wait for the first slice after a gap. Unless other sources fill the gap, its slot is far ahead: then it
+/// moves to an equivalent slot, a whole number of cycles earlier.
 void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
-  stream.behind_gap = false;
+  stream.after_gap = false;
   const SliceId ahead{slice.value + settings_.max_lead};
   const auto lead = slot_begin(stream, ahead) - slot_begin(stream, slice);
   const auto wait = slot_begin(stream, slice) - since_start_;
@@ -134,7 +133,7 @@ void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
   if (wait > lead && cycle != 0) stream.left_out_ns += wait / cycle * cycle;
 }
 
-/// What the slots of a pause were for goes a number of cycles later, into slots that are like them.
+/// Transfers whose slots lay in a pause move to equivalent slots, a whole number of cycles later.
 void SourceRole::move_slots(Stream& stream) const {
   std::int64_t late = 0;
   for (const SliceId slice : stream.next) {
@@ -150,7 +149,7 @@ EpochRange SourceRole::sent_epochs(SliceId slice) const {
   return epochs;
 }
 
-/// Cuts the last epoch buffer where the run ends, should it go on beyond.
+/// Cuts the last epoch buffer at the end of the run if it reaches beyond.
 void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
   auto& pieces = under_way.data.pieces;
   if (pieces.empty()) return;
@@ -167,8 +166,8 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
   if (!under_way.clipped.empty()) pieces.emplace_back(under_way.clipped);
 }
 
-/// False when the stream turns out to end before the slice. A slice for which there is nothing stands for all that
-/// follow it up to where the stream goes on.
+/// False when the stream turns out to end before the slice. A slice without data is sent as a gap up to where the
+/// stream has data again.
 bool SourceRole::send(Stream& stream, BuilderId builder) {
   auto& under_way = begin_message(stream, builder);
   const SliceId slice = under_way.slice;
@@ -178,7 +177,7 @@ bool SourceRole::send(Stream& stream, BuilderId builder) {
   if (slice >= stream.send_end) return false;
   if (nothing) {
     under_way.data.damage = stream.gap_damage;
-    stream.behind_gap = scheduler_.slot_ns() != 0;
+    stream.after_gap = scheduler_.slot_ns() != 0;
     stream.from[builder.value] = stream.gap.end;
     outboxes_[builder.value].start_gap(stream.source.id.value, {slice, stream.gap.end}, under_way.data.damage);
   } else {
@@ -195,7 +194,7 @@ bool SourceRole::send(Stream& stream, BuilderId builder) {
 
 SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
   auto& under_way = under_way_[builder.value];
-  // What is kept here of the message before may have gone out in a put that is not yet flushed.
+  // The buffers of the previous message may be the source of a put that is not yet flushed.
   if (!under_way.data.damage.empty() || !under_way.clipped.empty()) outboxes_[builder.value].publish();
   under_way.data.clear();
   under_way.stream = &stream;
@@ -203,7 +202,7 @@ SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builde
   return under_way;
 }
 
-/// What is to be sent of a slice; false when that is nothing, or nothing but a stretch of damage that goes on.
+/// Collects the data of a slice; false when there are none, and no damage but a long one that continues beyond it.
 bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto sent = sent_epochs(under_way.slice);
@@ -214,15 +213,15 @@ bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   return data.damage.size() != 1 || !continues_beyond(data.damage.front(), sent);
 }
 
-/// Slices that lack a source, and for which no other has anything, are told one by one; inside a stretch of more than
-/// 1000 they are not, wherever in it one begins to read.
+/// Slices that lack a source, and for which no other has data, are sent one by one; inside a stretch of more than 1000
+/// they are not, wherever in it reading begins.
 bool SourceRole::continues_beyond(const Damage& damage, EpochRange sent) const {
   constexpr std::uint64_t kManySlices = 1000;
   const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
   return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
 }
 
-/// There is nothing for a slice: nor for those that end before what the stream has next, or before its damage ends.
+/// A slice has no data: nor have those that end before the next data of the stream, or before its damage ends.
 void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto& geometry = settings_.geometry;
@@ -256,7 +255,7 @@ void SourceRole::count_transfer(const Stream& stream, SliceId slice) {
   if (slot != 0 && since_start_ > slot_begin(stream, slice) + slot) ++late_transfers_;
 }
 
-/// Slices after the last data are still sent as far as that data is the margin before them.
+/// Slices after the last data are still sent as long as that data lies in the margin before them.
 void SourceRole::learn_end(Stream& stream) {
   if (stream.data_end) return;
   const auto end = stream.source.stream->end_epoch();
@@ -282,17 +281,17 @@ void SourceRole::pause_at(SliceId slice) {
   paused_since_ = now_;
 }
 
-void SourceRole::go_on() {
+void SourceRole::resume() {
   frozen_ = false;
   if (pause_ == kNoSlice) return;
   pause_ = kNoSlice;
   if (start_) *start_ += now_ - paused_since_;
   for (auto& stream : streams_) move_slots(stream);
-  live_.go_on();
+  live_.resume();
 }
 
 void SourceRole::stop_at(SliceId stop) {
-  go_on();
+  resume();
   stop_ = stop;
   live_.hurry();
   for (auto& stream : streams_) stream.send_end = std::min(stream.send_end, stop);
@@ -313,8 +312,8 @@ bool SourceRole::cut_off_recorded() const {
   return std::ranges::any_of(streams_, [&](const Stream& s) { return !s.live && told_end(s) != s.data_end; });
 }
 
-/// One past the last slice with data, as far as it is sent. While the end of the data is not known
-/// they go on behind all that has been sent.
+/// One past the last slice with data that is sent. While the end of the data is unknown, they reach beyond everything
+/// sent.
 SliceId SourceRole::told_end(const Stream& stream) const { return std::min(stream.data_end.value_or(stop_), stop_); }
 
 std::size_t SourceRole::send_ends(Stream& stream) {
@@ -340,7 +339,7 @@ std::size_t SourceRole::send_ends(Stream& stream) {
   return told;
 }
 
-void SourceRole::forget_sent() {
+void SourceRole::release_sent() {
   for (auto& stream : streams_) {
     SliceId keep = lowest(stream);
     for (std::size_t b = 0; b < outboxes_.size(); ++b) {

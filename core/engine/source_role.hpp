@@ -22,29 +22,28 @@ namespace eventloom {
 struct SourceRoleSettings {
   SliceGeometry geometry;
   SliceId first_slice;
-  SliceSet finished;  ///< slices that nobody needs
+  SliceSet finished;  ///< slices that are not sent
   std::uint32_t n_builders = 1;
-  /// A source serves no builder this many slices ahead of its slowest one: bounds what a source
-  /// that is read as it comes must keep.
+  /// A source serves no builder more than this many slices ahead of its slowest one: bounds what a source that is read
+  /// as it comes must keep.
   std::uint64_t max_lead = 0;
-  /// Recorded time per real time; 0: as fast as possible. Live sources have their own time.
+  /// Recorded time per real time; 0: as fast as possible. Does not apply to live sources.
   double speed = 0;
   LivePatience patience = {};
-  /// Nanoseconds since the common start of all ranks, negative before it; needed where the scheduler
-  /// keeps slots.
+  /// Nanoseconds since the common start of all ranks, negative before it; needed where the schedule has slots.
   std::function<std::int64_t()> since_start;
-  /// By builder: 0 for those that the sources here do not serve. Empty: all are served.
+  /// By builder: 0 for those that the sources on this rank do not serve. Empty: all are served.
   std::vector<std::uint8_t> served;
 };
 
-/// Brings in the data of the sources of one rank: asks the scheduler whom to serve and hands epoch
-/// buffers to the outboxes, one per builder, which all sources of the rank share.
+/// Sends the data of the sources of one rank: asks the scheduler which builder to serve, and hands epoch buffers to the
+/// outboxes, one per builder, which all sources of the rank share.
 class SourceRole final : public Role {
  public:
   struct LocalSource {
     SourceId id;
     std::unique_ptr<Source> stream;
-    LiveStream* live = nullptr;  ///< the same, where its data come when they come
+    LiveStream* live = nullptr;  ///< the same object if it is live, otherwise null
   };
   SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
              std::vector<Outbox> outboxes);
@@ -53,65 +52,65 @@ class SourceRole final : public Role {
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
   void flush() override;
 
-  /// From here on no slice is begun, until pause_at() or stop_at() says up to which slice to go on, or go_on() that
-  /// nothing holds the sources up.
+  /// From now on no slice is begun, until pause_at() or stop_at() sets the slice up to which to continue, or resume()
+  /// lifts all limits.
   void freeze() { frozen_ = true; }
-  /// One past the highest slice that any source here has begun to send to anybody.
+  /// One past the highest slice that any source on this rank has begun to send.
   [[nodiscard]] SliceId begun_end() const;
-  /// The sources begin no slice from `slice` on, which is begun_end() or above, until go_on() or stop_at().
+  /// The sources begin no slice from `slice` on, which is begun_end() or above, until resume() or stop_at().
   void pause_at(SliceId slice);
-  /// As if the time since pause_at() had not been: what was recorded keeps its pace, slots are moved by whole cycles.
-  /// Live sources are not given up for how the others filled up meanwhile, see LiveInputs::go_on().
-  void go_on();
+  /// Continues as if no time had passed since pause_at(): replays keep their pace, slots move by whole cycles. That
+  /// other live sources filled up during the pause is no reason to give one up, see LiveInputs::resume().
+  void resume();
   /// The sources end before slice `stop`, which is begun_end() or above.
   void stop_at(SliceId stop);
-  /// stop_at(), and there is nothing behind: no source sends anything of slice `end` or later along with those before.
-  /// No source has done so yet when `end` is at least as far from begun_end() as margins reach.
+  /// As stop_at(), and the data end there: no source sends data of slice `end` or later as the margin of earlier
+  /// slices. None has done so yet if `end` is at least as far from begun_end() as margins reach.
   void end_at(SliceId end);
-  /// stop_at() has cut off data of a source, or may have; `recorded`: of one that is not live.
+  /// Whether stop_at() has cut off data of a source, or may have; cut_off_recorded(): of one that is not live.
   [[nodiscard]] bool cut_off() const;
   [[nodiscard]] bool cut_off_recorded() const;
-  /// Transfers wait for their time: by `speed`, by slots, or because sources are live.
+  /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.
   [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
 
   [[nodiscard]] const LiveInputs& live() const { return live_; }
   [[nodiscard]] LiveInputs& live() { return live_; }
 
-  /// What the sources here have done together: what was sent, late transfers, hits read, anomalies.
+  /// Sums over the sources on this rank: what was sent, late transfers, hits read, anomalies.
   [[nodiscard]] Counters counters() const;
-  /// Adds what each source here counts, by its number.
+  /// Adds the counts of each source on this rank, by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
-  /// Slices that every builder has been sent by every source here, from the first on; and how many
-  /// there will be, once known.
+  /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be, once
+  /// known.
   [[nodiscard]] std::uint64_t slices_sent() const;
   [[nodiscard]] std::optional<std::uint64_t> slices_expected() const;
 
  private:
   struct Stream {
     LocalSource source;
-    std::optional<std::size_t> live;  ///< its number among the live ones
+    std::optional<std::size_t> live;  ///< its number in LiveInputs
     std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
     std::vector<SliceId> from;        ///< by builder: where to look for the next
     SliceId begun_end;                ///< one past the highest slice of which anything was sent
-    SliceRange gap;                   ///< in which the source has nothing, the last that was found
-    std::vector<Damage> gap_damage;   ///< none, or the stretch of damage in which the gap lies
-    SliceId claims_end;               ///< what of the claims is known to `next`
+    SliceRange gap;                   ///< the last gap found: the source has no data in it
+    std::vector<Damage> gap_damage;   ///< none, or the damage in which the gap lies
+    SliceId claims_end;               ///< claims before it are reflected in `next`
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
-    bool behind_gap = false;          ///< slots: whether those of a gap are to be left out is not yet decided
-    std::int64_t left_out_ns = 0;     ///< slots: of whole cycles that lie in gaps, less those that lay in pauses
+    bool after_gap = false;           ///< slots: still to decide whether to leave out those of the gap
+    std::int64_t left_out_ns = 0;     ///< slots: whole cycles left out in gaps, less those added by pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
-    std::vector<Damage> tail_damage;  ///< what is missing after the end: none or one record
+    std::vector<Damage> tail_damage;  ///< damage after the end: none or one record
     SliceId send_end;                 ///< one past the last slice to send, as far as known
     std::vector<std::uint8_t> told_end;
     bool ended = false;
   };
-  /// What an outbox is sending; keeps the damage records where the outbox reads them.
+  /// The message that an outbox is sending; keeps the damage records that the outbox reads.
   struct UnderWay {
     Stream* stream = nullptr;
     SliceId slice;
     SliceData data;
-    std::vector<std::byte> clipped;  ///< the end of the data, where the run ends inside of an epoch buffer
+    std::vector<std::byte> clipped;  ///< the last epoch buffer, where the run ends inside it
   };
 
   std::size_t serve(Stream& stream);
@@ -139,7 +138,7 @@ class SourceRole final : public Role {
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;
   std::size_t send_ends(Stream& stream);
-  void forget_sent();
+  void release_sent();
 
   SourceRoleSettings settings_;
   Scheduler& scheduler_;
@@ -152,11 +151,11 @@ class SourceRole final : public Role {
   SteadyTime now_{};
   SteadyTime paused_since_{};
   SliceId pause_ = kNoSlice;                       ///< one past the last slice to send while paused
-  SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, when told to stop
+  SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, once told to stop
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<SteadyTime> start_;
-  double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
-  std::int64_t since_start_ = 0;  ///< slots: time now
+  double recorded_ns_ = 0;        ///< replay: recorded time due by now
+  std::int64_t since_start_ = 0;  ///< slots: current time
   std::uint64_t bytes_begun_ = 0;
   std::uint64_t late_transfers_ = 0;
   Message message_;

@@ -43,13 +43,13 @@ std::string what_to_lower(const Roles& roles) {
   return options + "--ring-depth or --cell-size";
 }
 
-/// A MemoryBound but for its name.
+/// A MemoryBound without its name.
 struct PlainBound {
   std::uint64_t bytes = 0;
   std::uint64_t of_process = 0;
 };
 
-/// Collective: what all ranks need, and what bounds it.
+/// Collective: the memory that each rank needs, and its bounds.
 std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes) {
   std::string my_names;
   std::vector<PlainBound> my_bounds;
@@ -74,7 +74,7 @@ std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes) 
   return needs;
 }
 
-/// Collective. Refuses what would bring the hosts down, before any of it is allocated.
+/// Collective. Refuses rings that do not fit into the hosts' memory, before any is allocated.
 void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
@@ -85,7 +85,7 @@ void require_memory(const WiringSettings& settings, Scheduler& scheduler, const 
   });
 }
 
-/// Collective.
+/// Collective. Makes the scheduler, and checks that the rings fit into memory.
 std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Collective& ranks) {
   std::unique_ptr<Scheduler> scheduler;
   agree(ranks, [&] { scheduler = scheduler_of(settings.schedule); });

@@ -18,21 +18,21 @@ namespace eventloom {
 struct WiringSettings {
   Roles roles;
   RingGeometry ring;
-  ScheduleSettings schedule;  ///< numbers of sources and builders are filled in from the roles
+  ScheduleSettings schedule;  ///< the numbers of sources and builders are taken from the roles
   std::uint32_t slices_in_flight = 4;
-  SliceSet finished = {};  ///< slices that nobody builds
+  SliceSet finished = {};  ///< slices that are not built
 };
 
-/// Slices that may be claimed beyond the lowest that is not yet built: enough for one builder to lag
-/// several rounds behind the others.
+/// How many slices may be claimed beyond the lowest one not yet built: enough for one builder to lag several rounds
+/// behind the others.
 std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders);
-/// Of the rings that carry claims and assignments.
+/// Geometry of the rings that carry claims and assignments.
 RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
 
-/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with
-/// the roles that settle claims where it needs them. Construction and destruction are collective.
-/// What it hands out refers to it. `idle` and `clock`: of this rank, for its event loop and for slots. Throws
-/// UserError, the same on all ranks, when the schedule does not fit the roles, or the rings do not fit into memory.
+/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with the roles for claims
+/// where the schedule needs them. Construction and destruction are collective. It must outlive everything it hands out.
+/// `idle` and `clock`: of this rank, for its event loop and for slots. Throws UserError, the same on all ranks, when
+/// the schedule does not fit the roles, or the rings do not fit into memory.
 class Wiring {
  public:
   Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock = steady_now);
@@ -40,20 +40,20 @@ class Wiring {
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const Roles& roles() const { return settings_.roles; }
-  /// As it was asked for, completed.
+  /// The settings given, completed.
   [[nodiscard]] const WiringSettings& settings() const { return settings_; }
-  /// Null when nothing is claimed, or nothing happens on this rank.
+  /// Null when builders do not claim, or this rank neither sends to builders nor builds.
   [[nodiscard]] ClaimRole* claims() { return claims_.get(); }
-  /// Null when the schedule keeps no slots.
+  /// Null when the schedule has no slots.
   [[nodiscard]] SlotClock* clock() { return clock_.get(); }
-  /// Where slots are kept: the time since the common start, which is agreed on here. Collective.
+  /// Collective. Where the schedule has slots: sets the common start, and returns the clock that counts ns from it;
+  /// otherwise empty.
   [[nodiscard]] std::function<std::int64_t()> start_clock();
 
-  /// Collective. The roles of this rank, and those that settle claims, take turns until `ending` says
-  /// so; see run_roles().
+  /// Collective. The roles of this rank, and those for claims, take turns until `ending` is over; see run_roles().
   void run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn);
 
-  /// Where builders claim: notes that this rank has sent to tell of assignments.
+  /// Where builders claim: the number of assignment notes that this rank has sent.
   [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }
 
   /// From the sources of this rank, one outbox per builder.

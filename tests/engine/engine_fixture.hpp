@@ -52,7 +52,7 @@ class Engine : public testing::Test {
     expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
   }
 
-  /// The rest of a run that was stopped comes to what was missing.
+  /// A stopped run and the run of its rest together are complete.
   static void expect_resumed(RunCase of, const Outcome& before) {
     of.finished.clear();
     for (const auto& [number, slice] : before.slices) of.finished.push_back({number});
@@ -67,7 +67,7 @@ class Engine : public testing::Test {
   }
 };
 
-/// All that is logged while it lives, instead of going to standard error.
+/// Captures the log during its lifetime instead of standard error.
 class Messages {
  public:
   Messages() : before_(spdlog::default_logger()), sink_(std::make_shared<spdlog::sinks::ringbuffer_sink_st>(10'000)) {

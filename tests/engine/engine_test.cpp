@@ -41,8 +41,8 @@ TEST_F(Engine, FilterAfterEveryBuilder) {
   });
 }
 
-/// Sources that have something in few slices, just before the end or just behind the begin: what follows a gap belongs
-/// to an event of the slice before it.
+/// Sources with data in few slices, just before the end or just after the begin: data after a gap belong to an event of
+/// the slice before it.
 TEST_F(Engine, EventsAcrossTheEndsOfGaps) {
   expect_whole(100, [](CaseMaker& maker, RunCase& of) {
     of.definition = "gap:20,2";
@@ -96,7 +96,7 @@ TEST_F(Engine, SlotsOfSimulatedClocks) {
   });
 }
 
-/// Slices of 0.2 ms: none goes before its end has been "recorded".
+/// Slices of 0.2 ms: none is sent before its end has been "recorded".
 TEST_F(Engine, SpeedKeepsSlicesBackUntilTheirTime) {
   expect_whole(60, [](CaseMaker&, RunCase& of) { of.speed = 1; });
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
@@ -123,7 +123,7 @@ TEST_F(Engine, DurationEndsAtTheSameSliceEverywhere) {
     EXPECT_EQ(outcome.stopped_by, "the end of --duration") << text_of(of);
     EXPECT_EQ(difference(of, outcome, true), "") << text_of(of);
     EXPECT_TRUE(outcome.cut_off) << text_of(of);
-    EXPECT_GE(outcome.slices.size(), 57U) << text_of(of);  // 60 had their time, if each turn came in time
+    EXPECT_GE(outcome.slices.size(), 57U) << text_of(of);  // 60 were due, if no turn was late
     EXPECT_LT(outcome.slices.size(), 90U) << text_of(of);
     expect_resumed(of, outcome);
   }
@@ -178,8 +178,8 @@ TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
                   [](CaseMaker& maker, RunCase& of) { of.source_fails_after = maker.draw(1, 30); });
 }
 
-/// What is dropped is told by the slice that owns it, once.
-TEST_F(Engine, DamagedBuffersAreAccountedWhereTheyLie) {
+/// The slice that owns a dropped hit counts it, once.
+TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
@@ -200,8 +200,8 @@ TEST_F(Engine, DamagedBuffersAreAccountedWhereTheyLie) {
   }
 }
 
-/// Sources at paces of their own, that end at times of their own: all is waited for.
-TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMove) {
+/// Sources with paces and ends of their own: all data are waited for.
+TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(15);
@@ -221,7 +221,7 @@ TEST_F(Engine, LiveSourcesBesideRecordings) {
   }
 }
 
-TEST_F(Engine, LiveRunEndsBehindAllThatCame) {
+TEST_F(Engine, LiveRunEndsAfterAllDataReceived) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
@@ -248,7 +248,7 @@ TEST_F(Engine, LiveRunEndsBehindAllThatCame) {
   }
 }
 
-/// One source is silent for longer than the others wait, and then sends on.
+/// One source is silent for longer than it is waited for, and then continues.
 TEST_F(Engine, LiveSourceThatIsSilentIsGivenUpAndComesBack) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

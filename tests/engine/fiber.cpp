@@ -35,7 +35,7 @@ Fiber::Fiber(std::function<void()> work)
   context_.uc_stack.ss_sp = stack_.get();
   context_.uc_stack.ss_size = kStackBytes;
   context_.uc_link = nullptr;
-  // makecontext() hands on numbers only.
+  // makecontext() passes only numbers.
   const auto self = reinterpret_cast<std::uintptr_t>(this);
   makecontext(&context_, reinterpret_cast<void (*)()>(&Fiber::begin), 2, static_cast<unsigned int>(self >> 32),
               static_cast<unsigned int>(self));
@@ -62,7 +62,7 @@ void Fiber::switch_to(Fiber& next) {
 
 void Fiber::arrive() {
 #ifdef EVENTLOOM_FIBERS_TELL_SANITIZER
-  // The first that is left tells where the stack of the thread is.
+  // The first fiber switched from tells where the stack of the thread is.
   __sanitizer_finish_switch_fiber(fake_stack_, &from_->stack_bottom_, &from_->stack_bytes_);
 #endif
 }

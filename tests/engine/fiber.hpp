@@ -8,22 +8,22 @@
 
 namespace eventloom::test {
 
-/// A call that can be left in its middle and gone on with, on a stack of its own. All of one thread. Exceptions may be
-/// under way in several of them.
+/// A call that can be suspended and continued, on a stack of its own. All fibers belong to one thread. Exceptions may
+/// be in flight in several of them.
 class Fiber {
  public:
-  /// What runs now: the thread itself, without a stack to be made.
+  /// The code that runs now: the thread itself, which needs no new stack.
   Fiber() = default;
-  /// Begins with the first switch_to(). `work` ends by a switch away from it that nobody undoes, never by returning.
+  /// Begins with the first switch_to(). `work` must not return: it ends by a last switch to another fiber.
   explicit Fiber(std::function<void()> work);
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// From this one, which runs, to `next`; returns when somebody switches back.
+  /// Switches from this fiber, which must be running, to `next`; returns when another one switches back.
   void switch_to(Fiber& next);
 
  private:
-  /// What the C++ runtime keeps per thread: the exceptions that are caught, and how many are not.
+  /// The C++ runtime's state per thread: the caught exceptions, and the number of uncaught ones.
   struct Exceptions {
     void* caught = nullptr;
     unsigned int uncaught = 0;

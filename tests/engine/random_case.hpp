@@ -7,16 +7,16 @@
 
 namespace eventloom::test {
 
-/// What makes random cases, one a seed.
+/// Makes random cases, one per seed.
 class CaseMaker {
  public:
   explicit CaseMaker(std::uint64_t seed) : seed_(seed), random_(seed) {}
 
   /// Any sources, builders, filters, ranks, geometry, definition and hits; the rest as in RunCase.
   RunCase any();
-  /// Likewise, but over so many slices of data without holes, and no filters.
+  /// Likewise, but with this number of slices of data without holes, and no filters.
   RunCase steady(std::uint64_t slices);
-  /// Lets the sources come live, an epoch after the other in `pace_ns` to `pace_ns` + `spread_ns`.
+  /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next.
   void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
   /// The name of a table schedule that fits; writes its file.
   std::string table_for(const Roles& roles);

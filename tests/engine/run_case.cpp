@@ -50,7 +50,7 @@ SessionSettings session_settings(const RunCase& of) {
   return session;
 }
 
-/// Where a writer's slices go.
+/// Collects the slices of a writer.
 class Collector final : public EventSink {
  public:
   explicit Collector(std::function<void(const BuiltSlice&)> take) : take_(std::move(take)) {}
@@ -84,7 +84,7 @@ class Player {
 
   /// Since the begin.
   [[nodiscard]] std::int64_t time() const { return simulation_.now_ns() - begun_; }
-  /// What the sinks of this rank have written, when all have left.
+  /// What the sinks of this rank have written, after all ranks have left.
   [[nodiscard]] std::vector<std::uint64_t> written() const {
     std::vector<std::uint64_t> numbers;
     for (const auto& [number, slice] : outcome_.slices) {
@@ -214,7 +214,7 @@ class Player {
   std::uint32_t sorted_by_ = 0;  ///< builder of the slice that is watched next
 };
 
-/// What of the lost rank's part is on disk: of each of its writers the first few slices.
+/// The slices of the lost rank that are on disk: the first few of each of its writers.
 std::vector<std::uint64_t> kept_of_lost(const RunCase& of, Outcome& outcome) {
   std::map<std::uint32_t, std::uint64_t> kept;
   std::vector<std::uint64_t> numbers;
@@ -227,7 +227,7 @@ std::vector<std::uint64_t> kept_of_lost(const RunCase& of, Outcome& outcome) {
   return numbers;
 }
 
-/// The others go on without the rank that is lost, with what all of them have written.
+/// The others continue without the lost rank, from the slices that all of them have written.
 void go_on(const RunCase& of, const Player& before, Simulation& simulation, SimulatedRank& rank, Outcome& outcome) {
   const auto mine = before.written();
   const auto others = rank.among_the_others();
@@ -288,7 +288,7 @@ std::string difference(const BuiltSlice& found, const BuiltSlice& wanted) {
   return found.sources_missing.empty() && found.losses.empty() ? "" : "losses";
 }
 
-/// Who has built and written a slice, against the schedule.
+/// Checks who has built and written a slice against the schedule.
 std::string wrong_place(const RunCase& of, const Roles& roles, Scheduler& schedule, const Outcome& outcome,
                         const WrittenSlice& written) {
   const auto slice = written.slice.slice();
@@ -371,7 +371,7 @@ std::string difference(const RunCase& of, const Outcome& outcome, bool stopped) 
     if (!wrong.empty()) return at + wrong;
     ++found;
   }
-  return found == outcome.slices.size() ? "" : "slices are there that should not be";
+  return found == outcome.slices.size() ? "" : "there are unexpected slices";
 }
 
 std::string text_of(const RunCase& of) {

@@ -26,7 +26,7 @@ struct TimedCommand {
   Command command = Command::none;
 };
 
-/// A whole run, all that it depends on.
+/// A whole run: everything that it depends on.
 struct RunCase {
   SimulationSettings simulation;
   Roles roles;
@@ -48,17 +48,17 @@ struct RunCase {
   std::vector<SliceId> finished;                    ///< rising, from first_slice on
   std::vector<std::vector<RefHit>> hits;            ///< by source, in the order of its stream
   std::vector<std::vector<Arrival>> arrivals = {};  ///< by source; empty: it is a recording
-  int signal = 0;                                   ///< that one of the ranks gets
+  int signal = 0;                                   ///< sent to one of the ranks; 0: none
   std::int64_t signal_after_ns = 0;
   std::vector<TimedCommand> commands = {};  ///< rising
   StallSettings stalls = {};
   Absence absence = {};                   ///< ns after the begin
   std::int64_t peer_lost_after_ns = 0;    ///< all ranks see it; 0: never
-  std::optional<Roles> roles_after = {};  ///< with these the others go on when a rank never answers again
-  std::uint64_t kept_of_lost = 0;         ///< slices of each writer that went with it, the first, are safe
+  std::optional<Roles> roles_after = {};  ///< the roles with which the others continue when a rank never answers again
+  std::uint64_t kept_of_lost = 0;         ///< the first slices of each writer lost with it that are safe
   std::uint64_t sink_fails_after = 0;     ///< slices of one writer; 0: never
   bool sink_stops = false;                ///< it then asks to stop in good order; otherwise it throws
-  std::uint64_t damaged = 0;              ///< every so many epochs of a recording have a wrong bit; 0: none
+  std::uint64_t damaged = 0;              ///< one in this many epochs of a recording has a wrong bit; 0: none
   std::uint32_t epochs_per_buffer = 3;    ///< of recordings, at most
   bool keep_sorted = false;
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
@@ -68,7 +68,7 @@ struct RunCase {
   [[nodiscard]] bool is_damaged(std::uint16_t source, Epoch epoch) const {
     return damaged != 0 && (epoch + source) % damaged == 0;
   }
-  /// Of a scheduler that is asked what should have been done, with the roles of a session.
+  /// For a scheduler that tells what a session with these roles should have done.
   [[nodiscard]] ScheduleSettings schedule_settings(const Roles& of) const;
 };
 
@@ -77,7 +77,7 @@ struct WrittenSlice {
   BuiltSlice slice;
   std::int64_t at_ns = 0;
   int by = 0;          ///< rank of its session
-  bool after = false;  ///< by those that went on without a rank
+  bool after = false;  ///< written by those that continued without a rank
 };
 
 /// A source hands a slice to the exchange.
@@ -87,7 +87,7 @@ struct Transfer {
   std::int64_t at_ns = 0;
 };
 
-/// What has come of it.
+/// The outcome of a case.
 struct Outcome {
   std::map<std::uint64_t, WrittenSlice> slices;
   std::vector<std::string> errors;  ///< by rank; empty: none
@@ -95,26 +95,26 @@ struct Outcome {
   bool cut_off = false;
   std::uint64_t hits_read = 0;
   std::int64_t took_ns = 0;                          ///< simulated
-  std::vector<std::string> faults;                   ///< what may never happen
+  std::vector<std::string> faults;                   ///< violations of what must always hold
   std::map<std::uint64_t, int> built_on;             ///< rank by slice
   std::map<std::uint64_t, std::uint32_t> sorted_by;  ///< builder by slice, where sorted hits are kept
   std::vector<Transfer> transfers;
   std::int64_t slots_begin_ns = 0;  ///< after the begin, exact
-  std::vector<bool> paused;         ///< by rank, as it has heard
-  std::int64_t paused_ns = 0;       ///< for so long all ranks were paused
+  std::vector<bool> paused;         ///< by rank, as far as it knows
+  std::int64_t paused_ns = 0;       ///< how long all ranks were paused
   std::int64_t all_paused_since = 0;
-  std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not go on
+  std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not continue
   std::map<std::uint64_t, std::int64_t> sent_at;  ///< ns after the begin, by slice: when any source first collected it
 };
 
-/// Plays the case. Throws what is no error that the ranks share.
+/// Plays the case. Rethrows errors that the ranks do not share.
 Outcome play(const RunCase& of);
 
-/// What the slices of a run should hold, found serially over the whole stream, by slice; only slices with hits.
+/// The expected contents by slice, found serially over the whole stream; only slices with hits.
 std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of);
 
-/// Says where `outcome` differs from the serial reference, "" nowhere: all slices from the first on that are not
-/// finished, or, where the run was stopped, those before a slice at which it ended.
+/// The first difference between `outcome` and the serial reference, "" without one: in all unfinished slices, or, if
+/// the run was stopped, in those before the slice at which it ended.
 std::string difference(const RunCase& of, const Outcome& outcome, bool stopped = false);
 
 /// "gap:5,2, 3 sources, ...": the case in a line, for messages.

@@ -9,10 +9,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Ranks that take no turn for a while, or never again; sessions that are played by others.
+/// Ranks that take no turn for a while, or never again; sessions continued by others.
 class Sessions : public Engine {
  protected:
-  /// A run of 12 ms of so many ranks at least, which rank `absent` leaves in its middle.
+  /// A run of 12 ms with at least `ranks` ranks, one of which leaves it in the middle.
   static RunCase disturbed(CaseMaker& maker, int ranks) {
     auto of = maker.steady(60);
     while (of.roles.ranks < ranks) of = maker.steady(60);
@@ -38,7 +38,7 @@ TEST_F(Sessions, RankThatIsSilentForAWhileIsNamedOnceAndWaitedFor) {
     const auto told = messages.with("has not answered for");
     EXPECT_EQ(told.size(), 1U) << text_of(of);
     EXPECT_EQ(messages.with(absent(of) + " has not answered").size(), 1U) << text_of(of);
-    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 
@@ -54,7 +54,7 @@ TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
     const auto outcome = expect_whole(of);
     EXPECT_GE(outcome.took_ns, 900'000'000'000) << text_of(of);
     EXPECT_EQ(messages.with("answered").size(), 0U) << text_of(of);
-    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 
@@ -92,8 +92,8 @@ TEST_F(Sessions, PeerThatIsLostEndsTheProgramWhenOthersHaveSeenItToo) {
   }
 }
 
-/// The rank of a builder never answers again; the others go on from what is written, with fewer builders or as many.
-TEST_F(Sessions, OthersGoOnWithoutABuilder) {
+/// The rank of a builder never answers again; the others continue from what is written, with fewer builders or as many.
+TEST_F(Sessions, OthersContinueWithoutABuilder) {
   std::uint64_t rebuilt = 0;
   for (std::uint64_t seed = 1; seed <= 120 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -143,8 +143,8 @@ TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
   }
 }
 
-/// As exact as the clocks are synchronised. Behind a pause slots are whole cycles later; what has been begun when it is
-/// asked for, and waits for a round, may go late.
+/// Within the precision of the clocks. After a pause slots are whole cycles later; slices already begun when it is
+/// requested may be late.
 void expect_in_slots(const RunCase& of, const Outcome& outcome) {
   constexpr std::int64_t kExact = 5'000;
   const auto schedule = make_scheduler(of.schedule_settings(of.roles));
@@ -191,7 +191,7 @@ TEST_F(Sessions, TransfersBeginInLaterSlotsAfterAPause) {
   }
 }
 
-/// Rows in whole: what was lost by its cause and its source, in its slice alone; who has built it.
+/// Complete rows: losses by cause and source, each in its own slice only; the builder.
 TEST_F(Sessions, RowsOfTheLedger) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

@@ -10,17 +10,17 @@ namespace eventloom::test {
 
 namespace {
 
-/// A case that takes more does not end.
+/// A case in which the baton is passed more often counts as endless.
 constexpr std::uint64_t kMostPasses = 3'000'000;
 constexpr std::int64_t kLongestTurn = 3'000;
 constexpr std::int64_t kFirstStep = 20'000;
 
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {
-  if (from.size() != to.size()) throw std::logic_error("ranks do not say as much as the others expect");
+  if (from.size() != to.size()) throw std::logic_error("a rank sends another number of bytes than the others expect");
   if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
 }
 
-/// A rank's window in a fabric that the simulation owns. What it has put and not flushed is lost with it.
+/// A rank's window in a fabric owned by the simulation. Its unflushed puts are lost with it.
 class SimulatedWindow final : public Transport {
  public:
   SimulatedWindow(LoopbackFabric& fabric, int rank) : fabric_(fabric), rank_(rank), of_(fabric.rank(rank)) {}
@@ -50,7 +50,7 @@ class SimulatedBarrier final : public PendingBarrier {
 
 }  // namespace
 
-/// Letters between two ranks take a random time each, but none overtakes another.
+/// Letters between two ranks take random times, but none overtakes another.
 class SimulatedChannel final : public MessageChannel {
  public:
   SimulatedChannel(Simulation& simulation, Simulation::Mail& mail, int rank, int member)
@@ -130,7 +130,7 @@ void Simulation::run(int number, const std::function<void(SimulatedRank&)>& work
   hand_over(number);
 }
 
-/// To the next rank, or, where none is left that answers, back to who plays.
+/// To the next rank, or back to play() when none that answers is left.
 void Simulation::hand_over(int number) {
   bool any = false;
   for (int r = 0; r < settings_.ranks; ++r) any = any || (member(r).runs && !is_gone(r));
@@ -144,7 +144,7 @@ bool Simulation::is_absent(int number) const {
 
 bool Simulation::is_gone(int number) const { return is_absent(number) && absence_.until_ns == kNever; }
 
-/// With an error on its way all go on, to meet it.
+/// After an error all ranks continue, to find it.
 int Simulation::choose() {
   able_.clear();
   for (int r = 0; r < settings_.ranks; ++r) {

@@ -42,7 +42,7 @@ struct Absence {
   std::int64_t until_ns = 0;  ///< kNever: it never answers again
 };
 
-/// From RankWatch::end_program(): the rank leaves what it is in, alone.
+/// Thrown by RankWatch::end_program(): the rank leaves its session alone.
 class ProgramEnds : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -50,11 +50,10 @@ class ProgramEnds : public std::runtime_error {
 
 class SimulatedRank;
 
-/// Ranks of which one runs at a time: whoever has the baton, and who gets it next follows from the seed
-/// alone. It is handed over where a rank waits: between turns of an event loop, in what ranks do together, where a
-/// channel has no message. Time is simulated, too: a turn takes some microseconds, and where nobody has anything to do
-/// the clock jumps towards the next thing that is due. So a case is the same each time it is played, and nothing
-/// sleeps.
+/// Ranks of which one runs at a time: the one with the baton, and the seed alone determines who gets it next. It is
+/// handed over where a rank waits: between turns of an event loop, in collective operations, where a channel has no
+/// message. Time is simulated, too: a turn takes some microseconds, and when all ranks are idle the clock jumps towards
+/// the next thing due. So a case is the same each time it is played, and nothing sleeps.
 class Simulation {
  public:
   explicit Simulation(SimulationSettings settings);
@@ -62,14 +61,14 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Once. Plays `work` as each of the ranks. Throws on what the first that threw has thrown; the others then get
-  /// std::runtime_error from whatever they wait for next. std::logic_error when all wait for each other, or never end.
-  /// A rank that never answers again keeps all that it has until the others have ended.
+  /// Call once. Runs `work` as each of the ranks. Rethrows the exception of the first that threw; the others then get
+  /// std::runtime_error from the next wait. std::logic_error when all wait for each other, or never end. A rank that
+  /// never answers again keeps its resources until the others have ended.
   void play(const std::function<void(SimulatedRank&)>& work);
 
-  /// Simulated time, for whoever has the baton. Never 0.
+  /// Simulated time, for the rank with the baton. Never 0.
   [[nodiscard]] std::int64_t now_ns() const { return now_; }
-  /// Something is going to happen at this time: the clock will not jump beyond it.
+  /// Something happens at this time: the clock will not jump beyond it.
   void expect(std::int64_t time_ns) { due_.insert(time_ns); }
   /// Once; the times count from `begin_ns`.
   void set_absence(const Absence& absence, std::int64_t begin_ns);
@@ -84,8 +83,8 @@ class Simulation {
   struct Member {
     std::unique_ptr<Fiber> fiber;
     bool runs = true;    ///< has not ended
-    bool waits = false;  ///< for others to come to where it is
-    bool idle = false;   ///< has nothing to do, as far as it knows
+    bool waits = false;  ///< for the others to arrive where it is
+    bool idle = false;   ///< has nothing to do
   };
   struct Letter {
     std::int64_t arrives = 0;
@@ -93,12 +92,12 @@ class Simulation {
   };
   /// Letters of a channel, by sender and receiver.
   using Mail = std::vector<std::vector<std::deque<Letter>>>;
-  /// Ranks that do things together, numbered anew.
+  /// Ranks with collective operations of their own, renumbered.
   struct Group {
     struct Place {
       explicit Place(int number) : member(number) {}
       int member;
-      std::uint64_t met = 0;   ///< meetings that it has come to
+      std::uint64_t met = 0;   ///< meetings that it has joined
       std::uint64_t shut = 0;  ///< barriers that it has begun
       std::span<const std::byte> says;
       std::uint64_t window_bytes = 0;
@@ -109,7 +108,7 @@ class Simulation {
   };
 
   void run(int member, const std::function<void(SimulatedRank&)>& work);
-  /// Those that answer, of a group that is made when it is first asked for.
+  /// The group of the ranks that answer, made at the first call.
   Group& answering();
   /// Hands the baton over, and returns when `member` has it again.
   void pass(int member);
@@ -134,20 +133,20 @@ class Simulation {
   std::vector<Member> members_;
   std::vector<int> able_;
   std::uint64_t passes_ = 0;
-  bool all_left_ = false;  ///< who never answers again may unwind
+  bool all_left_ = false;  ///< ranks that never answer again may unwind
   std::exception_ptr error_;
   Group all_;
   std::unique_ptr<Group> answering_;
 };
 
-/// What one rank of a simulation has.
+/// One rank's view of a simulation.
 class SimulatedRank final : public Network, public RankWatch, public IdlePolicy, private Collective {
  public:
   SimulatedRank(Simulation& simulation, Simulation::Group& group, int rank);
 
   [[nodiscard]] int number() const { return rank_; }
   [[nodiscard]] SteadyClock clock();
-  /// This rank among those that answer, when one does not any more.
+  /// This rank in the group of those that answer, once one no longer does.
   [[nodiscard]] std::unique_ptr<SimulatedRank> among_the_others();
   /// From this time on the rank is asked to stop by this signal.
   void ask_to_stop(int signal, std::int64_t at_ns) { signal_ = signal, signal_at_ = at_ns; }

@@ -15,7 +15,8 @@ class Steering : public Engine {
   static int any_rank(CaseMaker& maker, const RunCase& of) {
     return static_cast<int>(maker.draw(0, static_cast<std::uint64_t>(of.roles.ranks) - 1));
   }
-  /// Pauses and resumes in any order, by any ranks, within `within_ns`, and at last a resume that is heard after them.
+  /// Pauses and resumes in any order, by any ranks, within `within_ns`, and finally a resume that comes after all of
+  /// them.
   static void pause_now_and_then(CaseMaker& maker, RunCase& of, std::uint64_t within_ns) {
     for (auto n = maker.draw(1, 8); n > 0; --n) {
       const auto at = static_cast<std::int64_t>(maker.draw(0, within_ns));
@@ -28,7 +29,7 @@ class Steering : public Engine {
   static void pause(CaseMaker& maker, RunCase& of, std::int64_t from_ns, std::int64_t until_ns) {
     of.commands = {{any_rank(maker, of), from_ns, Command::pause}, {any_rank(maker, of), until_ns, Command::resume}};
   }
-  /// A slice in 0.2 ms: commands are heard within some 3 ms.
+  /// One slice per 0.2 ms: commands take effect within about 3 ms.
   static void keep_pace(RunCase& of) { of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000; }
   static std::string any_schedule(CaseMaker& maker, const RunCase& of) {
     const std::vector<std::string> names{"round-robin", "chaotic", "unshifted", "balanced"};
@@ -51,7 +52,7 @@ TEST_F(Steering, PausesChangeNothing) {
   EXPECT_GT(paused, 60U);
 }
 
-/// Nothing is left for a rank to do but what has been begun: the clock goes on, and no slice is begun (a fault).
+/// The ranks finish the slices begun and begin no others (that would be a fault), while the clock runs.
 TEST_F(Steering, TimePassesInAPause) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -69,8 +70,8 @@ TEST_F(Steering, TimePassesInAPause) {
   }
 }
 
-/// Flat out, so that nothing else is a reason to stand still; one rank, so that the pause is heard at once.
-TEST_F(Steering, PauseIsNoStandstillToBeWarnedOf) {
+/// At full speed, so that only the pause stops progress; one rank, so that the pause takes effect at once.
+TEST_F(Steering, NoWarningOfMissingProgressInAPause) {
   for (std::uint64_t seed = 1; seed <= 10 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
@@ -84,7 +85,7 @@ TEST_F(Steering, PauseIsNoStandstillToBeWarnedOf) {
   }
 }
 
-/// The replay goes on where it was, at its pace.
+/// The replay continues where it was, at its pace.
 TEST_F(Steering, PausedReplayDoesNotCatchUp) {
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -127,7 +128,7 @@ TEST_F(Steering, StopsAndEndsWhilePaused) {
   }
 }
 
-/// What comes in a pause waits for its end: nobody is given up for it.
+/// Data received in a pause wait for its end: no source is given up because of it.
 TEST_F(Steering, LiveSourcesWaitOutAPause) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
@@ -142,7 +143,7 @@ TEST_F(Steering, LiveSourcesWaitOutAPause) {
   }
 }
 
-/// What a source takes in memory that sends for so long.
+/// Memory taken by the data that a source sends in this time.
 std::size_t bytes_in(const std::vector<Arrival>& arrivals, std::int64_t time_ns) {
   std::size_t bytes = 0;
   for (const auto& arrival : arrivals) {
@@ -151,8 +152,8 @@ std::size_t bytes_in(const std::vector<Arrival>& arrivals, std::int64_t time_ns)
   return bytes;
 }
 
-/// The first sources are ahead of the last by more than it is waited for, and fill their memory in the pause.
-TEST_F(Steering, SourcesThatAreFullFromAPauseAreNoReasonToGiveUpAnother) {
+/// The first sources are farther ahead of the last than it is waited for, and fill their memory in the pause.
+TEST_F(Steering, SourcesFilledInAPauseAreNoReasonToGiveUpAnother) {
   for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(300);
@@ -168,7 +169,7 @@ TEST_F(Steering, SourcesThatAreFullFromAPauseAreNoReasonToGiveUpAnother) {
   }
 }
 
-TEST_F(Steering, LiveRunEndsInAPauseBehindAllThatCame) {
+TEST_F(Steering, LiveRunEndsInAPauseAfterAllDataReceived) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
@@ -191,7 +192,7 @@ TEST_F(Steering, LiveRunEndsInAPauseBehindAllThatCame) {
   }
 }
 
-/// Slices of those who were to write them are missing, whatever else has asked for the end; nothing else is.
+/// Only slices of the failed writers are missing, whatever else requested the end.
 TEST_F(Steering, WritersThatFailBesideAStop) {
   std::uint64_t by_writer = 0;
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {

@@ -30,7 +30,7 @@ std::optional<Epoch> RecordedStream::first_epoch() {
 }
 
 void RecordedStream::collect(EpochRange epochs, SliceData& out) {
-  if (epochs.begin < forgotten_) throw std::logic_error(name_ + ": epochs are collected that were let go");
+  if (epochs.begin < forgotten_) throw std::logic_error(name_ + ": epochs are collected that were released");
   if (collected_) collected_(epochs);
   seen_ = std::max(seen_, epochs.end);
   for (const auto& buffer : buffers_) {
@@ -38,7 +38,7 @@ void RecordedStream::collect(EpochRange epochs, SliceData& out) {
   }
 }
 
-/// As streams that are read as they come: it is known when one has read beyond.
+/// As for sources read as they come: the end is known only once read.
 std::optional<Epoch> RecordedStream::end_epoch() const {
   if (buffers_.empty()) return 0;
   const Epoch end = buffers_.back().header.epochs().end;

@@ -16,11 +16,11 @@
 
 namespace eventloom::test {
 
-/// A recording in memory. Strict about what is asked of it: throws std::logic_error when epochs are collected that were
-/// let go, whose memory is overwritten.
+/// A recording in memory. Strict: throws std::logic_error when released epochs are collected, and overwrites their
+/// memory.
 class RecordedStream final : public Source {
  public:
-  /// `collected`: called with what is collected; may throw, or be empty.
+  /// `collected`: called with the epochs collected; may throw, or be empty.
   RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -41,18 +41,18 @@ class RecordedStream final : public Source {
   Stream buffers_;
   std::size_t kept_ = 0;  ///< buffers before it are overwritten
   Epoch forgotten_ = 0;
-  Epoch seen_ = 0;  ///< one past the last epoch that was asked for
+  Epoch seen_ = 0;  ///< one past the last epoch requested
   std::function<void(EpochRange)> collected_;
 };
 
-/// What a peer sends, and when.
+/// A buffer that a peer sends, and when.
 struct Arrival {
   std::int64_t time_ns = 0;
   StoredBuffer buffer;
 };
 
-/// A peer that sends buffers at their times, by a clock that the test owns, and ends with the last. As other feeds it
-/// hands over little at a time, what has waited, too.
+/// A peer that sends buffers at their times, by the test's clock, and ends with the last. Like other feeds it hands
+/// over little at a time, also of data that have waited.
 class ScriptedFeed final : public LiveFeed {
  public:
   ScriptedFeed(SourceId id, TimeBase base, std::vector<Arrival> arrivals, std::function<std::int64_t()> clock);

@@ -17,12 +17,12 @@ struct Place {
 
 Place place_of(int rank) { return {(std::uint64_t{1} << 40) + static_cast<unsigned>(rank), rank}; }
 
-/// Of another length on each rank, with bytes that end texts elsewhere; rank 0's is empty.
+/// Of different length on each rank: empty on rank 0, NUL bytes on rank 1.
 std::string text_of(int rank) {
   return std::string(static_cast<std::size_t>(1000 * rank), static_cast<char>(rank - 1));
 }
 
-/// As many as the rank's number: none of rank 0.
+/// As many as the rank's number: none on rank 0.
 std::vector<Place> places_of(int rank) { return std::vector(static_cast<std::size_t>(rank), place_of(rank)); }
 
 template <class T>

@@ -6,8 +6,8 @@
 
 namespace eventloom {
 
-/// Collective: says what all of its members can say, whatever ranks are. Returns the first answer on this rank that is
-/// not as promised, empty when all are.
+/// Collective: calls every member of `ranks`, of any implementation. Returns the first wrong result on this rank, empty
+/// when all are right.
 std::string collective_fault(const Collective& ranks);
 
 }  // namespace eventloom

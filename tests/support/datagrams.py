@@ -1,4 +1,4 @@
-"""Epoch buffers in datagrams, by the layout drawn in formats/datagram.hpp, and a receiver that keeps all that comes.
+"""Epoch buffers in datagrams, by the layout drawn in formats/datagram.hpp, and a receiver that keeps all it receives.
 
 Strict: raises ValueError at the first thing that is not as drawn. Shares nothing with the C++ code.
 """
@@ -14,7 +14,7 @@ from epochs_file import (BUFFER_HEADER, BUFFER_MAGIC, STREAM_HEADER, STREAM_MAGI
 
 MAGIC = b"ELVD"
 HEADER, DATA, MARK, END = 1, 2, 3, 4
-FIELDS = struct.Struct("<BBHIIIQII")  # behind magic and checksum
+FIELDS = struct.Struct("<BBHIIIQII")  # after magic and checksum
 FRAME_BYTES = 8 + FIELDS.size
 HOST = "127.0.0.1"
 SO_RCVBUFFORCE = 33
@@ -37,7 +37,7 @@ class Datagram:
 
 
 def sealed(rest):
-    """A datagram of what stands behind its magic and checksum."""
+    """A datagram, given what follows its magic and checksum."""
     return MAGIC + struct.pack("<I", crc32c(rest)) + rest
 
 
@@ -72,7 +72,7 @@ class StreamHeader:
 
 
 def stream_header(datagram):
-    """Of a header datagram."""
+    """The stream header in a header datagram."""
     started, = struct.unpack_from("<q", datagram.contents)
     data = datagram.contents[8:]
     magic, version, crc, source, epoch_ticks, tick_ps, n_text, flags, payload = STREAM_HEADER.unpack_from(data)
@@ -83,7 +83,7 @@ def stream_header(datagram):
 
 
 def stored_buffer(data, at=0):
-    """A stored epoch buffer as a Buffer that stands at `at`, and whether its words are intact."""
+    """The stored epoch buffer at `at` as a Buffer, and whether its words are intact."""
     (magic, header_crc, words_crc, source, first_epoch, n_epochs, n_words, n_hits, _, hits_before, _,
      sequence) = BUFFER_HEADER.unpack_from(data)
     demand(magic == BUFFER_MAGIC and crc32c(data[8:BUFFER_HEADER.size]) == header_crc, "header of an epoch buffer")
@@ -94,7 +94,7 @@ def stored_buffer(data, at=0):
 
 
 class Received:
-    """The datagrams of one source, in the order in which they came, none lost: its headers, epoch buffers, marks, ends."""
+    """The datagrams of one source, in order of arrival, none lost: its headers, epoch buffers, marks, ends."""
 
     def __init__(self, datagrams):
         self.datagrams = datagrams
@@ -124,12 +124,12 @@ class Received:
 
 
 class Receiver:
-    """Keeps what comes to a port that the system has chosen, for the time of the `with`."""
+    """Keeps the datagrams received on a port chosen by the system, during the `with`."""
 
     def __init__(self, bytes_kept=64 << 20):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, bytes_kept)
-        with contextlib.suppress(OSError):  # for root: beyond what the system allows others
+        with contextlib.suppress(OSError):  # root may exceed the limit of the system
             self._socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, bytes_kept)
         self._socket.bind((HOST, 0))
         self._socket.settimeout(0.05)
@@ -150,7 +150,7 @@ class Receiver:
         return f"udp://{HOST}:{self._socket.getsockname()[1]}"
 
     def count(self, kind, source=None):
-        """Datagrams of a kind that have come so far."""
+        """Number of datagrams of a kind received so far."""
         return sum(1 for raw in list(self._raw)
                    if raw[9] == kind and source in (None, struct.unpack_from("<I", raw, 12)[0]))
 

@@ -46,7 +46,7 @@ def demand(condition, what):
 
 @dataclass
 class Buffer:
-    """One epoch buffer as it stands in the file: `offset` of its header, its `size` with padding."""
+    """One epoch buffer of the file: `offset` of its header, its `size` with padding."""
 
     offset: int
     size: int
@@ -114,7 +114,7 @@ def _read_buffer(data, at):
     (magic, header_crc, words_crc, source, first_epoch, n_epochs, n_words, n_hits, _, hits_before, offset,
      sequence) = BUFFER_HEADER.unpack(header)
     demand(magic == BUFFER_MAGIC and crc32c(header[8:]) == header_crc, f"header of the epoch buffer at {at}")
-    demand(offset == at, f"the epoch buffer at {at} says that it stands at {offset}")
+    demand(offset == at, f"the epoch buffer at {at} states offset {offset}")
     words = data[at + BUFFER_HEADER.size:at + BUFFER_HEADER.size + 4 * n_words]
     demand(crc32c(words) == words_crc, f"words of the epoch buffer at {at}")
     size = BUFFER_HEADER.size + (4 * n_words + 7) // 8 * 8
@@ -122,7 +122,7 @@ def _read_buffer(data, at):
 
 
 def hits_of_file(file, skip=()):
-    """All hits of a file as reference.Hits, less those of the buffers whose numbers are in `skip`."""
+    """All hits of a file as reference.Hits, without those of the buffers whose numbers are in `skip`."""
     items = [hit for number, buffer in enumerate(file.buffers) if number not in skip
              for hit in _hits_of_buffer(file, buffer)]
     lengths = [len(payload) for _, _, payload in items]
@@ -186,6 +186,6 @@ def epochs_file(buffers, source=0, tick_ps=1000, epoch_ticks=10_000, payload_tab
 
 
 def _trailer(data, entries, n_hits):
-    """`first_tick` and `last_tick` are left 0: they are for people."""
+    """`first_tick` and `last_tick` stay 0: they are informational."""
     trailer = struct.pack("<QQQQQQI", TRAILER_MAGIC, len(data), len(entries) // INDEX_ENTRY.size, n_hits, 0, 0, crc32c(entries))
     return trailer + struct.pack("<IQ", crc32c(trailer), 0)

@@ -14,13 +14,13 @@ from reference import Hits
 
 BEGIN_RUN, END_RUN = 0x00010002, 0x00010003
 EVENT_DECODING = 0x00030001
-LARGEST_DECODING = 0xFFFFFF  # read in the other byte order it is larger
+LARGEST_DECODING = 0xFFFFFF  # in the other byte order it reads as larger
 TDC_COLUMNS = ("event", "trigger", "tdc", "channel", "epoch", "coarse", "fine", "rising")
 
 
 @dataclass
 class Subevent:
-    """`data`: 32-bit words, right in value when the words of the payload have 32 bits."""
+    """`data`: 32-bit words, with correct values when the words of the payload have 32 bits."""
 
     id: int
     data: list
@@ -85,7 +85,7 @@ def padded(size):
 
 
 def swapped(data, length):
-    """Words of `length` bytes in the other byte order; a rest that is no whole word stays."""
+    """Words of `length` bytes in the other byte order; an incomplete word at the end stays."""
     whole = len(data) // length * length
     if whole == 0:
         return data
@@ -97,7 +97,7 @@ def read_hld(path):
 
 
 def parse_hld(data):
-    """All whole events up to the first damage; raises Damage when it is no HLD file at all."""
+    """All complete events up to the first damage; raises Damage when it is no HLD file at all."""
     if len(data) < 32 or data[8:12] not in (struct.pack(order + "I", BEGIN_RUN) for order in "<>"):
         raise Damage(0, "does not begin with a run")
     file, at = HldFile(), 0
@@ -156,7 +156,7 @@ def encode_subevent(subevent, size=None):
 
 
 def encode(item, size=None):
-    """An event as bytes; `size`: the size to lie about."""
+    """An event as bytes; `size`: a false size for its header."""
     if isinstance(item, bytes):
         return item
     body = b"".join(map(encode_subevent, item.subevents))
@@ -192,7 +192,7 @@ def tdc_words(hits):
 
 
 def subsubevents(words):
-    """(id, words) of each in a subevent's data; one that is longer than what is left is left out."""
+    """(id, words) of each in a subevent's data; one longer than the remaining data is left out."""
     at = 0
     while at < len(words):
         length, ident = words[at] >> 16, words[at] & 0xFFFF

@@ -27,7 +27,7 @@ shift
 exec ip netns exec {prefix}$host unshare --uts --ipc bash -c "hostname $host; $*"
 """
 # Waits for the end of its input, which comes with the end of the `with`, or of the tests however they end; then removes
-# all. In the background of a shell that ends at once: whoever kills the tests with their children does not find it.
+# everything. Detached, in the background of a shell that exits at once: killing the tests does not end it.
 GUARD = """(
 trap '' HUP INT TERM
 cat >/dev/null
@@ -43,11 +43,11 @@ rm -rf '{folder}'
 
 
 class HostsError(Exception):
-    """A command that makes, asks or removes hosts failed."""
+    """A command that makes, queries or removes hosts failed."""
 
 
 def call(*words):
-    """Runs a short command; returns what it wrote."""
+    """Runs a short command; returns its output."""
     done = subprocess.run(["timeout", "-k", "5", "20", *map(str, words)], env={**os.environ, "PATH": PATH}, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
@@ -56,7 +56,7 @@ def call(*words):
 
 
 def available():
-    """(whether hosts can be made here, if not: why)"""
+    """(whether hosts can be made here, the reason if not)"""
     if os.geteuid() != 0:
         return False, "network namespaces need root"
     missing = [tool for tool in TOOLS if not shutil.which(tool, path=PATH)]
@@ -127,18 +127,18 @@ class Hosts:
             self._kill()
 
     def call(self, host, *words):
-        """Runs a short command on one host; returns what it wrote."""
+        """Runs a short command on one host; returns its output."""
         return call("ip", "netns", "exec", self.namespace(host), *words)
 
     def drops(self):
-        """Packets that the links' queues have dropped so far, both ways; 0 of links without a rate."""
+        """Packets that the queues of the links have dropped so far, in both directions; 0 for links without a rate."""
         ends = [end for host in range(1, self.n + 1) for end in self._link_ends(host)]
         queues = [queue for namespace, device in ends
                   for queue in json.loads(call("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", device))]
         return sum(queue["drops"] for queue in queues if queue["kind"] == "tbf")
 
     def retransmits(self):
-        """TCP segments that the hosts have sent again so far; TCP also does so to probe a link that loses nothing."""
+        """TCP segments that the hosts have retransmitted so far; TCP also probes a lossless link that way."""
         total = 0
         for host in range(1, self.n + 1):
             counters = self.call(host, "cat", "/proc/net/snmp")
@@ -182,7 +182,7 @@ class Hosts:
         return [int(pid) for name in hosts for pid in call("ip", "netns", "pids", name).split()]
 
     def _kill(self):
-        """Ends what still runs on the hosts: a run that failed may have left ranks and daemons."""
+        """Ends the processes on the hosts: a run that failed may have left ranks and daemons."""
         for _ in range(50):
             left = self._processes()
             for pid in left:

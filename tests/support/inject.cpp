@@ -1,25 +1,25 @@
-// For LD_PRELOAD: lets one call of the program fail on one rank of a run, where tests say by the environment variable
+// For LD_PRELOAD: makes one call of the program fail on one rank of a run, as the environment variable says
 //
 //   EVENTLOOM_INJECT="rank=1 call=pwrite at=3 error=28"
 //
 // rank=N     of MPI_COMM_WORLD (0); a program without a launcher is rank 0
 // call=NAME  the function that fails, one of those below: malloc, new, open, pwrite, fsync, MPI_Put, H5Dwrite ...
-// at=N       which of these calls, from 1 on (1)
-// times=N    so many in a row (1); 0: all from there on, as on a full disk
+// at=N       which of these calls, counted from 1 (1)
+// times=N    how many in a row (1); 0: all from there on, as on a full disk
 // error=N    errno (5, EIO); of malloc always ENOMEM
-// do=WHAT    fail; runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is gone;
-//            wait: the call goes on only when there is a file named as the log, with ".go" behind it
-// site=HEX   only calls from this place in the program, an offset as the log has it
-// path=TEXT  only calls that name a path with this text in it
+// do=WHAT    fail; runtime_error or int: `new` throws that instead of bad_alloc; kill: the process is killed;
+//            wait: the call continues only once a file exists that is named as the log plus ".go"
+// site=HEX   only calls from this place in the program, an offset as in the log
+// path=TEXT  only calls with a path that contains this text
 // after=NAME only calls after the first one of this function
 //
 // EVENTLOOM_INJECT_LOG=FILE gets a line "RANK begins PID JOB" from every process (JOB: the number of the mpirun, 0
-// without one), "RANK CALL SITE" for every place of the program that makes such a call, where it does so first, and
-// "RANK fails CALL SITE" when a call has been made to fail. Without EVENTLOOM_INJECT all is only noted.
+// without one), "RANK CALL SITE" for every place of the program at its first such call, and
+// "RANK fails CALL SITE" when a call was made to fail. Without EVENTLOOM_INJECT calls are only logged.
 //
-// A place is the return address nearest to the call that lies in the program itself: what a library does for the
-// program counts as done by the line that called the library. What libraries do on threads of their own is left alone,
-// and so are files while MPI starts or ends: where the pipe fails that wakes its own thread, it waits for ever.
+// A place is the return address nearest to the call that lies in the program itself: calls made by a library count for
+// the line that called the library. Calls of libraries on threads of their own are left alone, and so are files while
+// MPI starts or ends: if the pipe that wakes its own thread fails, MPI waits for ever.
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -79,7 +79,7 @@ int log_file = -1;
 std::atomic<bool> armed{false};
 std::atomic<bool> mpi_starts_or_ends{false};
 std::atomic<std::uint64_t> calls{0};
-/// What this library does itself is no call of the program.
+/// Set while this library itself makes calls: they are not the program's.
 __attribute__((tls_model("initial-exec"))) thread_local bool inside = false;
 
 int note_image(dl_phdr_info* info, size_t, void*) {
@@ -152,11 +152,11 @@ __attribute__((constructor)) void begin() {
   }
   write_begin();
   void* first[1];
-  backtrace(first, 1);  // loads what it needs
+  backtrace(first, 1);  // loads its library now
   ready = order.call[0] != '\0' || log_file >= 0;
 }
 
-/// Offset of the nearest return address in the program; 0: no part of it is waiting for this call.
+/// Offset of the nearest return address in the program; 0: the program did not make this call.
 std::uint64_t site_of_call() {
   std::array<void*, 48> frames{};
   const int n = backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -167,7 +167,7 @@ std::uint64_t site_of_call() {
   return 0;
 }
 
-/// Whether the place is new. Two that share a slot of the table may hide one another: it is large.
+/// Whether the place is new. Two that share a slot of the (large) table may hide each other.
 bool is_new(const char* call, std::uint64_t site) {
   static std::array<std::atomic<std::uint64_t>, 1 << 16> seen;
   std::uint64_t key = site;

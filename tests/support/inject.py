@@ -1,4 +1,4 @@
-"""Runs the program with a call of one rank made to fail: what the words mean stands in inject.cpp."""
+"""Runs the program with a call of one rank made to fail; inject.cpp explains the keywords."""
 
 import subprocess
 import tempfile
@@ -13,20 +13,20 @@ LIBRARY = Path(BINARY).resolve().parent / "libinject.so"
 
 
 def injecting(log, **order):
-    """Of the environment, what makes a call fail as `order` says."""
+    """The environment variables that make a call fail as `order` says."""
     Path(log).unlink(missing_ok=True)
     env = {"LD_PRELOAD": str(LIBRARY), "EVENTLOOM_INJECT_LOG": str(log)}
     return env | ({"EVENTLOOM_INJECT": " ".join(f"{key}={value}" for key, value in order.items())} if order else {})
 
 
 def failures_in(log):
-    """[(rank, call, site)] of the calls that have been made to fail so far."""
+    """[(rank, call, site)] of the calls made to fail so far."""
     lines = [line.split() for line in Path(log).read_text().splitlines()] if Path(log).exists() else []
     return [(int(words[0]), words[2], words[3]) for words in lines if len(words) == 4 and words[1] == "fails"]
 
 
 class Injected:
-    """A command that has ended with a failure injected, and the log of the calls that were made."""
+    """A command that has ended, with a failure injected, and the log of its calls."""
 
     def __init__(self, arguments, folder, *, np=None, omp=None, timeout=40, cwd=None, **order):
         log = Path(folder) / "inject.log"
@@ -43,7 +43,7 @@ class Injected:
         assert self.seconds < timeout, f"no end after {timeout} s; {told}"
         lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
         self.failures = failures_in(log)
-        #: (rank, call, site) of every place of the program that makes a call that can be made to fail
+        #: (rank, call, site) of every place of the program with a call that can be made to fail
         self.sites = [(int(words[0]), words[1], words[2]) for words in lines if words[1] not in ("begins", "fails")]
         began = [(int(words[2]), int(words[3])) for words in lines if words[1] == "begins"]
         assert_nothing_left({job for _, job in began if job}, {pid for pid, _ in began}, told)

@@ -1,4 +1,4 @@
-"""Runs that are interrupted while they go on: started, watched, signalled, resumed."""
+"""Runs that are interrupted: started, watched, signalled, resumed."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ STOPPED = 75
 
 
 def until(condition, what, timeout=60, so_far=str):
-    """What `condition` gives as soon as that is true; fails after `timeout` seconds, with what `so_far` says."""
+    """Returns the result of `condition` once it is true; fails after `timeout` seconds with the text of `so_far`."""
     end = time.monotonic() + timeout
     while not (found := condition()):
         assert time.monotonic() < end, f"not within {timeout} s: {what}\n{so_far()}"
@@ -33,7 +33,7 @@ def _read(pid, name):
 
 
 def state_of(pid):
-    """R, S, T (stopped), Z (dead, not waited for), ... as the kernel says; X when there is no such process."""
+    """R, S, T (stopped), Z (dead, not waited for), ... as reported by the kernel; X when there is no such process."""
     return (_read(pid, "stat").rpartition(")")[2].split() or ["X"])[0]
 
 
@@ -42,11 +42,11 @@ def gone(pid):
 
 
 class Started:
-    """`eventloom` going on in `folder`, under mpirun if `np` is given. What is left of it ends with the `with`."""
+    """A running `eventloom` in `folder`, under mpirun if `np` is given. The `with` ends it if it still runs."""
 
     def __init__(self, folder, *arguments, np=None, env=None, launcher=()):
         folder.mkdir(parents=True, exist_ok=True)
-        # Not in the folder: that may be on a disk without room.
+        # Not in the folder, which may be on a full disk.
         self.logs = tempfile.TemporaryDirectory(prefix="eventloom-test-")
         self.np, self.folder = np, folder
         self.errors, self.output = (Path(self.logs.name) / name for name in ("stderr", "stdout"))
@@ -72,8 +72,8 @@ class Started:
         self.logs.cleanup()
 
     def ranks(self):
-        """{rank: process id}, once all of them run and heed signals."""
-        self.known = until(self._find, f"{self.np} ranks that heed signals", so_far=self.text)
+        """{rank: process id}, once all of them run and handle signals."""
+        self.known = until(self._find, f"{self.np} ranks that handle signals", so_far=self.text)
         return self.known
 
     def _find(self):
@@ -84,14 +84,14 @@ class Started:
             children = _read(self.process.pid, f"task/{self.process.pid}/children").split()
             ranks = {pid: _read(pid, "environ").split("\0OMPI_COMM_WORLD_RANK=") for pid in children}
             found = {int(env[1].split("\0")[0]): int(pid) for pid, env in ranks.items() if len(env) == 2}
-        heeds = [_heeds(pid, signal.SIGUSR1) for pid in found.values()]
-        return found if len(found) == (self.np or 1) and all(heeds) else None
+        ready = [_handles(pid, signal.SIGUSR1) for pid in found.values()]
+        return found if len(found) == (self.np or 1) and all(ready) else None
 
     def send(self, number, rank):
         os.kill(self.ranks()[rank], number)
 
     def wait(self, code, timeout=60):
-        """The text of its messages, after it has ended with this code."""
+        """Its messages, after it has ended with this code."""
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired as error:
@@ -103,19 +103,19 @@ class Started:
         return self.errors.read_text(errors="replace") + self.output.read_text(errors="replace")
 
     def until_told(self, *words, timeout=60):
-        """The first line that has all the words."""
+        """The first line that contains all the words."""
         return until(lambda: next(iter(lines_with(self.text(), *words)), None), f"a line with {words}", timeout, self.text)
 
     def until_parts(self, number, timeout=60):
-        """Waits for so many finished parts while it goes on."""
+        """Waits for this number of finished parts while it runs."""
         def enough():
             assert self.process.poll() is None, f"ended before it had {number} parts\n{self.text()}"
             return len(parts(self.folder)) >= number
         until(enough, f"{number} parts", timeout, self.text)
 
 
-def _heeds(pid, number):
-    """Whether the process has a handler of its own for the signal: until then the default would end it."""
+def _handles(pid, number):
+    """Whether the process has a handler for the signal: until then the default action would end it."""
     caught = [line.split()[1] for line in _read(pid, "status").splitlines() if line.startswith("SigCgt:")]
     return bool(caught) and bool(int(caught[0], 16) >> (number - 1) & 1)
 

@@ -1,4 +1,4 @@
-"""Live runs and those that feed them: programs that go on at once, on ports of this machine, and end with the `with`."""
+"""Live runs and their senders: programs that run concurrently, on ports of this machine, and end with the `with`."""
 
 import contextlib
 import json
@@ -22,11 +22,11 @@ from reference import INCOMPLETE, find_events, merged_file, weave
 from results import assert_balanced, dropped, event_keys, read_merged
 
 EPOCH = 10_000  # ticks
-NEAR = 1_000  # ticks: farther apart two hits have nothing to do with each other
+NEAR = 1_000  # ticks: hits farther apart are unrelated
 
 
 def free_port(kind=socket.SOCK_DGRAM):
-    """One that nobody uses, and that the system gives to nobody who does not ask for it by number."""
+    """An unused port that the system assigns only to a program that requests it by number."""
     least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         with socket.socket(socket.AF_INET, kind) as probe, contextlib.suppress(OSError):
@@ -37,18 +37,18 @@ def free_port(kind=socket.SOCK_DGRAM):
 
 @dataclass
 class Socket:
-    """As the kernel lists it; addresses and states in its own notation."""
+    """A socket as listed by the kernel, with addresses and states in its notation."""
 
     address: str
     port: int
     peer_port: int
     state: str
-    to_send: int  # bytes that wait
+    to_send: int  # bytes waiting
     to_read: int
 
 
 def sockets(kind, port, of_peers=False):
-    """Those of this machine with this port of their own, or `of_peers`: that are connected to it; `kind`: udp or tcp."""
+    """The sockets of this machine bound to this port, or, with `of_peers`, connected to it; `kind`: udp or tcp."""
     lines = [line for name in (kind, f"{kind}6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
     found = []
     for _, local, remote, state, queues, *_ in map(str.split, lines):
@@ -59,12 +59,12 @@ def sockets(kind, port, of_peers=False):
 
 
 def drained(port):
-    """Returns when everything that has come to a UDP port has been read."""
+    """Returns when everything received on a UDP port has been read."""
     def empty():
         found = sockets("udp", port)
         assert found, f"nobody has port {port}"
         return not any(one.to_read for one in found)
-    until(empty, f"what came to port {port} read")
+    until(empty, f"everything received on port {port} has been read")
 
 
 def udp(port, **keys):
@@ -74,7 +74,7 @@ def udp(port, **keys):
 
 
 class Recording:
-    """Streams made by `eventloom generate`, and what a run of the files makes of them. Shared by tests: not changed."""
+    """Streams made by `eventloom generate`, and the result of a run of these files. Shared, never changed."""
 
     def __init__(self, folder, define, slice_epochs, **options):
         self.folder, self.slice_epochs = folder, slice_epochs
@@ -89,7 +89,7 @@ class Recording:
 
     @cached_property
     def replay(self):
-        """Datasets of the run of the files."""
+        """Datasets of the run of these files."""
         run = Run(self.folder / "replay", self.uris, *self.meaning)
         return datasets(run.merged)
 
@@ -110,20 +110,20 @@ class Recording:
 
     @cached_property
     def _decoded(self):
-        """Of each stream its hits, and for each hit the number of its epoch buffer."""
+        """For each stream its hits, and for each hit the number of its epoch buffer."""
         return [(hits_of_file(file), numpy.repeat(numpy.arange(len(file.buffers)), [b.n_hits for b in file.buffers]))
                 for file in self.files]
 
     def events_without(self, lost):
-        """Keys (results.event_keys) of the events there are without the epoch buffers {source: numbers}: the serial
-        reference's."""
+        """Keys (results.event_keys) of the events that the serial reference finds without the epoch buffers
+        {source: numbers}."""
         kept = [hits.take(numpy.flatnonzero(~numpy.isin(number, list(lost.get(source, ())))))
                 for source, (hits, number) in enumerate(self._decoded)]
         return event_keys(merged_file(find_events(weave(kept), self.define, EPOCH)))
 
 
 def datasets(path):
-    """All datasets of a merged file that say what came out, not who did it."""
+    """All datasets of a merged file that hold results, not how they were produced."""
     found = read_merged(path)
     with h5py.File(path) as file:
         found["events/slice"] = file["events/slice"][:]
@@ -136,7 +136,7 @@ def ledger_of(found):
 
 
 def losses(found):
-    """{cause: hits of the whole run}, of causes that have any."""
+    """{cause: hits of the whole run}, for causes with any."""
     return {cause: hits for cause, hits in dropped(ledger_of(found)).items() if hits}
 
 
@@ -171,7 +171,7 @@ class LiveRun(Started):
         return self
 
     def signal(self, number):
-        """To rank 0."""
+        """Sends the signal to rank 0."""
         with contextlib.suppress(ProcessLookupError):
             self.send(number, 0)
 
@@ -190,8 +190,8 @@ def send(paths, port, *options, host=HOST):
 
 
 def until_it_hears_the_end(run, port, told, session, epoch):
-    """Waits for the end of a run to whose port `send --session` has sent; `told`: what that said. Its own last word may
-    have come when nobody read, so it is repeated: nothing follows before `epoch`."""
+    """Waits for the end of a run to whose port `send --session` has sent; `told`: the output of send. The end that it
+    sent may be lost if nobody read, so it is repeated: nothing follows before `epoch`."""
     sent = re.findall(r"(\d+) buffers, (\d+) hits", told)
     with contextlib.ExitStack() as stack:
         boards = [stack.enter_context(Board(SimpleNamespace(source=n), port, session=session)) for n in range(len(sent))]
@@ -206,7 +206,7 @@ def until_it_hears_the_end(run, port, told, session, epoch):
 
 
 def merged(folder):
-    """Datasets of what a run in this folder has written; the ledger must balance."""
+    """Datasets written by a run in this folder; the ledger must balance."""
     eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder, code=None)
     with h5py.File(folder / "run.h5") as file:
         assert file.attrs["closed"] == 1
@@ -216,7 +216,7 @@ def merged(folder):
 
 
 def counts_of(report, number):
-    """What a run counts of a source, by name."""
+    """The counts of a source in the report of a run, by name."""
     return next(row["counts"] for row in report["per_source"] if row["source"] == number)
 
 
@@ -248,7 +248,7 @@ def _inside(recording, key):
 
 
 class Board:
-    """A front end in the test's hands: sends the epoch buffers of a recorded stream when it is told to.
+    """A front end controlled by the test: sends the epoch buffers of a recorded stream when told to.
 
     `source`: the id in its datagrams, that of the stream unless given. `session`: a stream begun anew has another.
     """
@@ -285,7 +285,7 @@ class Board:
                 for at in range(0, len(stored), self.fragment)]
 
     def to(self, epoch, silently=False):
-        """Sends what is left of all that begins before the epoch, then, unless `silently`, a mark."""
+        """Sends all remaining epoch buffers that begin before the epoch, then, unless `silently`, a mark."""
         while self.next < len(self.file.buffers) and self.file.buffers[self.next].first_epoch < epoch:
             self.send(*self.data(self.next))
             self.next += 1
@@ -293,12 +293,12 @@ class Board:
             self.send(self.mark(epoch))
 
     def skip_to(self, epoch):
-        """What begins before the epoch is never sent."""
+        """Skips the epoch buffers that begin before the epoch."""
         while self.next < len(self.file.buffers) and self.file.buffers[self.next].first_epoch < epoch:
             self.next += 1
 
     def end(self):
-        """Sends all that is left, and that it was all."""
+        """Sends all remaining epoch buffers, then the end."""
         last = self.file.buffers[-1].end_epoch
         self.to(last, silently=True)
         self.send(*[self.mark(last, END)] * 3)
@@ -308,7 +308,7 @@ class Board:
         return self.framed(kind, struct.pack("<QQ", epoch, hits), self.next if sequence is None else sequence)
 
     def framed(self, kind, contents, sequence=0, offset=0, size=0, **wrong):
-        """A datagram; by name a field of its header may be given another value than it should have."""
+        """A datagram; keywords give fields of its header a wrong value."""
         values = {"version": 1, "kind": kind, "zero": 0, "source": self.source, "session": self.session, "offset": offset,
                   "sequence": sequence, "size": size, "zero_too": 0} | wrong
         return sealed(FIELDS.pack(*values.values()) + contents)

@@ -1,4 +1,4 @@
-"""GSI list-mode data (LMD) in Python: a reader, a writer, and what building events by number must make of them.
+"""GSI list-mode data (LMD) in Python: a reader, a writer, and the expected result of building events by number.
 
 Written from the format's description alone and shares nothing with the C++ code. Bytes are handled in the
 "little-endian view": of a file of the other byte order each 32-bit word is swapped first.
@@ -29,7 +29,7 @@ class Damage(ValueError):
 
 @dataclass
 class Subevent:
-    """`data`: 32-bit words; `halfwords`: number of 16-bit words of data, odd when the last of `data` is one alone."""
+    """`data`: 32-bit words; `halfwords`: number of 16-bit words, odd when the last of `data` is a single one."""
 
     procid: int
     data: list
@@ -114,7 +114,7 @@ def read_lmd(path):
 
 
 def parse_lmd(data):
-    """All whole events up to the first damage; raises Damage when it is no LMD file at all."""
+    """All complete events up to the first damage; raises Damage when it is no LMD file at all."""
     if len(data) < HEADER_BYTES:
         raise Damage(0, "too short for a header")
     kinds = {order: struct.unpack_from(order + "I", data, 4)[0] for order in "<>"}
@@ -212,15 +212,15 @@ def _read_classic(file, data, order):
         view = _view(data[at:at + size], order)
         number, = struct.unpack_from("<I", view, 12)
         if open_event and number != expected:
-            open_event = None  # the buffers between are missing, and its rest with them
+            open_event = None  # the buffers between are missing, and with them its rest
         expected = number + 1
         open_event = _read_buffer(file, view, at, open_event)
     if open_event:
-        raise Damage(open_event[1], "an event that goes on behind the end of the file")
+        raise Damage(open_event[1], "an event that continues beyond the end of the file")
 
 
 def _read_buffer(file, view, base, open_event):
-    """Adds the events that end in this buffer; returns the one that does not."""
+    """Adds the events that end in this buffer; returns the one that continues in the next."""
     dlen, kind, subkind, short_used, continues, goes_on = struct.unpack_from("<IHHHBB", view)
     long_used, = struct.unpack_from("<I", view, 40)
     used = long_used if dlen > LARGEST_SHORT_LENGTH or kind == 100 else short_used
@@ -260,7 +260,7 @@ def encode_subevent(subevent, dlen=None):
 
 
 def encode(item, dlen=None):
-    """An event as bytes; `dlen`: the length to lie about."""
+    """An event as bytes; `dlen`: a false length for its header."""
     if isinstance(item, bytes):
         return item
     body = struct.pack("<HHI", item.dummy, item.trigger, item.number) + b"".join(map(encode_subevent, item.subevents))
@@ -302,7 +302,7 @@ def classic_header(buffer_size, order="<", counts_itself=True):
 
 
 def classic_buffers(items, buffer_size, order="<", span=True, kind=10, first_number=1):
-    """Buffers of fixed size; with `span` an event that does not fit goes on in the next buffer."""
+    """Buffers of fixed size; with `span` an event that does not fit continues in the next buffer."""
     room, buffers = buffer_size - HEADER_BYTES, []
     payload, count, continues, last_length = b"", 0, 0, 0
 
@@ -353,12 +353,12 @@ def white_rabbit(time, subsystem=0x100):
 
 @dataclass
 class Numbered:
-    """One source's events that are kept, (64-bit number, event), and what became of the others."""
+    """The events of one source that are kept, as (64-bit number, event), and the fate of the others."""
 
     kept: list
     events_dropped: Counter  # by cause
     hits_dropped: Counter
-    missing: int  # numbers between the first and the last that no event has
+    missing: int  # numbers between the first and the last without an event
 
 
 def signed_step(a, b):
@@ -367,7 +367,7 @@ def signed_step(a, b):
 
 
 def sort_out(events):
-    """Keeps what rises; `events` may be of any format that has number, ids and hits()."""
+    """Keeps events with rising numbers; `events`: of any format with number, ids and hits()."""
     kept, seen, dropped, hits = [], set(), Counter(), Counter()
 
     def drop(event, cause):
@@ -410,7 +410,7 @@ def hits_of_events(timed):
 
 
 def built(sources):
-    """What `run --define tag` makes of sources, lists of (time, event): the merged file's datasets, hits out of step.
+    """`run --define tag` of lists of (time, event), one per source: the merged file's datasets, hits out of step.
 
     Where triggers disagree the majority's stays (of equals: the lowest source's), and the others are missing there.
     """
@@ -434,7 +434,7 @@ def built(sources):
 
 
 def expected_run(sources):
-    """Of sources, lists of events as they lie in their files: the merged file's datasets, {cause: hits dropped}, hits in."""
+    """For sources, lists of events in file order: datasets of the merged file, {cause: hits dropped}, hits in."""
     numbered = [sort_out(events) for events in sources]
     datasets, out_of_step = built([source.kept for source in numbered])
     lost = sum((source.hits_dropped for source in numbered), start=Counter(out_of_step=out_of_step))

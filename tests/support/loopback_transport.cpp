@@ -12,7 +12,7 @@ class LoopbackFabric::Endpoint final : public Transport {
   Endpoint(LoopbackFabric& fabric, int rank) : fabric_(fabric), rank_(rank) {}
 
   std::span<std::byte> window() override { return fabric_.windows_[static_cast<std::size_t>(rank_)]; }
-  // Split in two, so that a reader may meet a half-written piece.
+  // In two halves, so that a reader may see a half-written piece.
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
     const std::size_t cut = data.empty() ? 0 : fabric_.random_() % (data.size() + 1);
     fabric_.put_piece(rank_, rank, offset, data.first(cut));

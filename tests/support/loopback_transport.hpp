@@ -9,18 +9,18 @@
 
 namespace eventloom {
 
-/// The windows of several ranks in one process, for tests. As free as the contract of Transport
-/// allows: a put is delivered in random pieces at random moments before flush() returns, in any order,
-/// a piece also several times, and each time its source is read anew. A flush() throws std::logic_error
-/// when the source of one of its puts has changed since.
+/// The windows of several ranks in one process, for tests. Takes every liberty that the contract of Transport allows: a
+/// put is delivered in random pieces at random times before flush() returns, in any order, pieces also several times,
+/// and its source is read again each time. flush() throws std::logic_error when the source of one of its puts has
+/// changed.
 class LoopbackFabric {
  public:
   LoopbackFabric(const std::vector<std::uint64_t>& window_bytes, std::uint64_t seed);
   ~LoopbackFabric();
 
-  /// Lives as long as the fabric.
+  /// Valid as long as the fabric.
   Transport& rank(int rank);
-  /// What the rank has put and not flushed is delivered no more: its memory may go.
+  /// Drops the unflushed puts of the rank, whose memory may be freed.
   void leave(int rank);
 
  private:

@@ -20,21 +20,21 @@ from lmd_reference import EVENT, HEADER_BYTES, LARGEST_SHORT_LENGTH, classic_buf
 LOOPBACK = "127.0.0.1"
 HANDSHAKE_BYTES, REQUEST_BYTES = 16, 12
 VARIABLE = (100, 1)
-PATIENCE = 60  # s, for what should take a moment
+PATIENCE = 60  # s, for operations that should take a moment
 
 
 class Broken(Exception):
-    """What came is not as the protocol says."""
+    """The data received violate the protocol."""
 
 
 def request(word, garbage=b""):
-    """12 bytes: a word, NUL, and what other people's clients leave behind it."""
+    """12 bytes: a word, NUL, and the garbage that other clients leave after it."""
     return (word.encode() + b"\0" + garbage).ljust(REQUEST_BYTES, b"\0")[:REQUEST_BYTES]
 
 
 @dataclass
 class Layout:
-    """What a server says with its handshake."""
+    """The contents of a server's handshake."""
 
     native: bool = False
     order: str = "<"
@@ -46,7 +46,7 @@ class Layout:
         return struct.pack(self.order + "4I", 1, self.buffer_bytes, self.per_stream, int(self.native or self.legacy))
 
     def seen(self, data):
-        """Bytes of a buffer to or from the little-endian view."""
+        """Converts bytes of a buffer to or from the little-endian view."""
         return swapped(data) if self.order == ">" else data
 
     def empty_buffer(self, number):
@@ -57,7 +57,7 @@ class Layout:
         return self.seen(head + bytes(room))
 
     def buffers(self, events, first_number=1):
-        """Lists of `per_stream` buffers, what a request is answered with. Native events go on from buffer to buffer."""
+        """Lists of `per_stream` buffers, each the answer to one request. Native events span buffers."""
         if not self.native and not self.legacy:
             return [[buffer] for buffer in self._variable_buffers(events)]
         flat = list(self._variable_buffers(events)) if self.legacy else \
@@ -92,13 +92,13 @@ class Buffer:
     continues: bool
     goes_on: bool
     elements: int
-    last_length: int  # l_dlen of the whole event that goes on
+    last_length: int  # l_dlen of the whole event that continues
     payload: bytes
     header: bytes
 
 
 class Client:
-    """Connected to a server; gives the server's buffers and events."""
+    """Connected to a server; yields its buffers and events."""
 
     def __init__(self, port, protocol="transport", host=LOOPBACK, receive_bytes=None, shake=True):
         self.by_request, self.open_event, self.last_number = protocol == "stream", None, None
@@ -156,7 +156,7 @@ class Client:
         used = 2 * (long_used if dlen > LARGEST_SHORT_LENGTH or not layout.native else short_used)
         if not layout.native:
             if 2 * dlen != used or HEADER_BYTES + used > layout.buffer_bytes:
-                raise Broken(f"{used} bytes in a buffer of length {dlen}, where {layout.buffer_bytes} bytes are the most")
+                raise Broken(f"{used} bytes in a buffer of length {dlen}, more than {layout.buffer_bytes}")
             raw = raw[:HEADER_BYTES] + layout.seen(self._exactly(used))
         elif 2 * dlen + HEADER_BYTES != layout.buffer_bytes or used > 2 * dlen or mark != 1:
             raise Broken("the header of a native buffer")
@@ -164,9 +164,9 @@ class Client:
                       raw[HEADER_BYTES:HEADER_BYTES + used], raw[:HEADER_BYTES])
 
     def group(self):
-        """What a request is answered with: a list of buffers, [] at the end. Of transport each buffer alone."""
+        """The answer to a request: a list of buffers, [] at the end; with transport each buffer alone."""
         if self.by_request:
-            with contextlib.suppress(ConnectionError):  # the server has ended: what it sent is still to be read
+            with contextlib.suppress(ConnectionError):  # the server has ended: its data are still to be read
                 self.ask()
         found = [self.buffer() for _ in range(self.layout.per_stream if self.by_request else 1)]
         if found[0] is None:
@@ -180,7 +180,7 @@ class Client:
         return iter(self.group, [])
 
     def events_of(self, buffers):
-        """Events that end in these buffers, which follow those asked about before."""
+        """The events that end in these buffers, which follow those of the previous call."""
         return [event for buffer in buffers for event in self._events_of(buffer)]
 
     def _events_of(self, buffer):
@@ -201,15 +201,15 @@ class Client:
             elif piece is not None:
                 if at == 0 and buffer.continues:
                     if 8 + 2 * self.open_length != len(piece):
-                        raise Broken("an event's fragments are not as long as its buffers say")
+                        raise Broken("the fragments of an event do not have the length that its buffers state")
                     piece = struct.pack("<I", len(piece) // 2 - 4) + piece[4:]
                 yield piece
             at, elements = after, elements + 1
         if elements != buffer.elements and self.layout.native:
-            raise Broken(f"{elements} elements where the buffer says {buffer.elements}")
+            raise Broken(f"{elements} elements where the buffer states {buffer.elements}")
 
     def events(self, at_most=None):
-        """Of all buffers to the end; or of so many that there are `at_most` events or more."""
+        """The events of all buffers to the end, or of as many buffers as give `at_most` events or more."""
         found = []
         for buffers in self.groups():
             found += self.events_of(buffers)
@@ -218,7 +218,7 @@ class Client:
         return found
 
     def closed_by_server(self):
-        """Waits for the end of the connection, in whatever way; True when it comes."""
+        """Waits until the connection ends in any way; True when it does."""
         with contextlib.suppress(ConnectionError):
             while self.socket.recv(1 << 16):
                 pass
@@ -230,7 +230,7 @@ class Client:
 
 @dataclass
 class Connection:
-    """A server's end of one client's connection, as a behaviour gets it."""
+    """The server's end of the connection of one client, passed to a behaviour."""
 
     socket: socket.socket
     ending: threading.Event
@@ -238,7 +238,7 @@ class Connection:
     requests: list = field(default_factory=list)
 
     def send(self, data, piece=None):
-        """`piece`: so many bytes at a time, each in a segment of its own."""
+        """`piece`: bytes sent at a time, each piece in a segment of its own."""
         for at in range(0, len(data), piece or len(data) or 1):
             part = data[at:at + (piece or len(data))]
             self.socket.sendall(part)
@@ -256,7 +256,7 @@ class Connection:
         return data.partition(b"\0")[0].decode("latin1")
 
     def wait_for_client(self):
-        """Until it closes the connection, or the server ends."""
+        """Waits until the client closes the connection, or the server ends."""
         while not self.ending.is_set():
             if select.select([self.socket], [], [], 0.05)[0] and not self.socket.recv(1 << 16):
                 return
@@ -266,13 +266,13 @@ class Connection:
         self.wait_for_client()
 
     def reset(self):
-        """As when the server's machine has gone and comes back: the client gets RST."""
+        """As when the server's machine has restarted: the client gets RST."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
 
 def sends(layout, groups, protocol="transport", piece=None, handshake=None):
-    """A behaviour: all of `groups` (see Layout.buffers), on request or at once, then the end."""
+    """A behaviour: sends all of `groups` (see Layout.buffers), on request or at once, then ends."""
     def behave(connection):
         connection.send(handshake or layout.handshake(), piece)
         for group in groups:
@@ -285,7 +285,7 @@ def sends(layout, groups, protocol="transport", piece=None, handshake=None):
 
 
 def breaks_off(layout, groups, after, protocol="transport", reset=False):
-    """A behaviour: the last of `groups` ends after so many bytes, and the connection with it."""
+    """A behaviour: the connection ends `after` so many bytes of the last of `groups`."""
     def behave(connection):
         connection.send(layout.handshake())
         for number, group in enumerate(groups):
@@ -298,7 +298,7 @@ def breaks_off(layout, groups, after, protocol="transport", reset=False):
 
 
 def says(data, then_ends=False):
-    """A behaviour: these bytes, then nothing more."""
+    """A behaviour: sends these bytes, then nothing more."""
     def behave(connection):
         connection.send(data)
         connection.finish() if then_ends else connection.wait_for_client()
@@ -311,7 +311,7 @@ def silent(connection):
 
 
 def with_keep_alives(layout, groups, first_number=1):
-    """The same groups with one of empty buffers before and behind each; all numbered anew."""
+    """The same groups with one of empty buffers before and after each; all renumbered."""
     numbers = itertools.count(first_number)
     made = []
     for group in [*groups, None]:
@@ -328,8 +328,8 @@ def renumbered(layout, buffer, number):
 
 
 class Server:
-    """Listens on a free port; does with its first client as the first behaviour says, and so on, each in a thread of
-    its own. Then it listens no more."""
+    """Listens on a free port; treats its first client by the first behaviour, and so on, each in a thread of its own.
+    Then it stops listening."""
 
     def __init__(self, *behaviours):
         self.behaviours, self.connections, self.ending = behaviours, [], threading.Event()
@@ -377,7 +377,7 @@ class Server:
 
 @dataclass
 class Summary:
-    """What `eventloom serve` says at its end."""
+    """The summary that `eventloom serve` prints at its end."""
 
     events: int
     bytes: int
@@ -418,12 +418,12 @@ class Serving(Started):
         return Client(self.port, self.protocol, **options)
 
     def memory(self):
-        """Largest so far, bytes."""
+        """Peak memory so far, bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
 
     def ended(self, code=0):
-        """Waits for its end; what it says of itself. `code` None: with losses or without."""
+        """Waits for its end; returns its Summary. `code` None: with losses or without."""
         left = self.process.wait(PATIENCE)
         assert left in ((0, 3) if code is None else (code,)), self.text()
         numbers = [int(word) for word in re.findall(r"\b\d+\b", self.output.read_text().partition("\n")[2])]

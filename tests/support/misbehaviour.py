@@ -1,4 +1,4 @@
-"""Boards and servers that misbehave at random: what each does follows from a seed, when from the time that has passed."""
+"""Boards and servers that misbehave at random: a seed determines what each does, the elapsed time when."""
 
 import contextlib
 import random
@@ -17,14 +17,14 @@ from mbs import Layout
 
 FRAGMENT = 1400  # bytes of an epoch buffer in a datagram
 WRAP = 2**28  # epochs, as the marker words count them
-# In epochs of 10 us: more than a minute ahead, more than an hour, close to the largest number there is, and back.
+# In epochs of 10 us: more than a minute ahead, more than an hour, close to the largest number, and back.
 JUMPS = (60_000_000, WRAP, 5 * WRAP + 3, 10**12, 1_800_000_000_000_000 - 10**6, -60_000_000, -10**12)
 JUMPS_OF_STAMPS = tuple(jump for jump in JUMPS if abs(jump) > 500_000_000)
 KINDS = ("jump", "stall", "silence", "loss", "flood", "restart", "garbage")
 
 
 def rewritten(file, buffer, shift, sequence, hits_before):
-    """A stored epoch buffer at another place; None where there is no such epoch."""
+    """A stored epoch buffer moved to another epoch; None where there is no such epoch."""
     first = buffer.first_epoch + shift
     if first < 0:
         return None
@@ -37,12 +37,12 @@ def rewritten(file, buffer, shift, sequence, hits_before):
 
 @dataclass
 class Sent:
-    """What a peer has done."""
+    """The record of what a peer has sent."""
 
-    right: set = field(default_factory=set)  # numbers of the recording's epoch buffers that were sent as they are
-    hits: int = 0  # that it says it has sent, of all sessions
+    right: set = field(default_factory=set)  # numbers of the epoch buffers of the recording that were sent unchanged
+    hits: int = 0  # that it claims to have sent, in all sessions
     done: list = field(default_factory=list)  # kinds of misbehaviour
-    bad: list = field(default_factory=list)  # [first epoch, last epoch] of each, by the peer's own clock
+    bad: list = field(default_factory=list)  # [first epoch, last epoch] of each misbehaviour, by the peer's own clock
 
     def calm(self, begin, end):
         """Whether it sent all in good order from epoch `begin` to `end`."""
@@ -50,13 +50,13 @@ class Sent:
 
 
 class Peer:
-    """Goes on with a recording by the clock. `tick` is to be called again and again with the epoch that it is now."""
+    """Plays a recording by the clock. Call `tick` repeatedly with the current epoch."""
 
     jumps = JUMPS
 
     def __init__(self, file, seed, calm):
         self.file, self.random, self.sent = file, random.Random(seed), Sent()
-        self.calm = calm  # s between two misbehaviours, about
+        self.calm = calm  # s between two misbehaviours, on average
         self.next, self.shift = 0, 0
         self.kind, self.until = None, time.monotonic() + self.random.uniform(0.5, 1) * calm
 
@@ -81,14 +81,14 @@ class Peer:
         self.sent.bad[-1][1] = epoch
 
     def recover(self, epoch):
-        """In good order from here on."""
+        """Behaves well from here on."""
         if self.kind:
             self.end(epoch)
         self.until = float("inf")
         self.go_on(epoch)
 
     def due(self, epoch):
-        """Numbers of the epoch buffers that are complete by now."""
+        """Numbers of the epoch buffers complete by now."""
         buffers = self.file.buffers
         while self.next < len(buffers) and buffers[self.next].end_epoch <= epoch:
             yield self.next
@@ -152,7 +152,7 @@ class BadBoard(Peer):
         self.kept = datagrams
 
     def flood(self, _):
-        """What came before, and another board's, as fast as it goes."""
+        """Earlier data, and those of another board, as fast as possible."""
         for _ in range(500):
             self.put(*self.kept, *(datagram[:16] + b"\x7f\0\0\0" + datagram[20:] for datagram in self.kept))
 
@@ -230,7 +230,7 @@ class BadServer(Peer):
             self.restart(0)
 
     def flood(self, _):
-        """Of connections that lead nowhere."""
+        """A flood of connections that send nothing useful."""
         self.restart(0)
 
     def end(self, epoch):

@@ -1,4 +1,4 @@
-"""Damages small files of every kind by chance, has the program read them, and says what it must not do with them.
+"""Damages small files of every kind at random, has the program read them, and defines what it must not do.
 
 A case is known by its kind and number alone: the same ones give the same bytes.
 """
@@ -18,14 +18,14 @@ from program import BINARY, environment
 LONGEST = 20  # seconds of a command
 ALLOWED = (0, 2, 3, 75)
 MOST_MEMORY = 256 << 20  # resident bytes
-# Beyond these a command is ended by the system: the machine is not to suffer from what is looked for.
+# Beyond these the system ends a command, so that a defect does not harm the machine.
 MOST_MAPPED, MOST_WRITTEN = 16 << 30, 1 << 30
 
 
 # ---- damage
 
 def _place(rng, size):
-    """An offset: headers and ends are hit more often than their share."""
+    """An offset: headers and ends are hit disproportionately often."""
     where = rng.random()
     if where < 0.3:
         return rng.randrange(min(size, 512))
@@ -33,7 +33,7 @@ def _place(rng, size):
 
 
 def _block(rng, size):
-    """[begin, end) of a few bytes or of a good deal of the file."""
+    """[begin, end) of a few bytes or of a large part of the file."""
     begin = _place(rng, size)
     length = rng.choice([1, 4, 8, 16, 64, 512, 4096, max(1, size // 4)])
     return begin, min(size, begin + length)
@@ -87,7 +87,7 @@ def copy_over(rng, data):
 
 
 def change_number(rng, data):
-    """A word, maybe a length or an offset, in either byte order."""
+    """Changes a word, maybe a length or an offset, in either byte order."""
     width, code = rng.choice([(2, "H"), (4, "I"), (8, "Q")])
     at = _place(rng, len(data)) // width * width
     if at + width > len(data):
@@ -104,7 +104,7 @@ DAMAGES = [flip, flip, flip, cut, extend, erase, scramble, swap, double, leave_o
 
 
 def mutated(data, rng):
-    """A different file, and what was done."""
+    """(damaged data, a description of the damage)."""
     for _ in range(100):
         damaged = bytearray(data)
         done = rng.choice(DAMAGES)
@@ -120,28 +120,28 @@ def mutated(data, rng):
 class Done:
     code: int
     told: str
-    bytes: int  # of memory, at most
+    bytes: int  # peak memory
     may_refuse: bool = True  # exit code 2 is no defect
 
     def defect(self):
-        """What no input may cause; empty when all is well."""
+        """A defect, which no input may cause; empty when all is well."""
         if self.code not in ALLOWED:
             return f"exit code {self.code}"
         if self.bytes > MOST_MEMORY:
             return f"{self.bytes >> 20} MiB of memory"
         if self.code == 2 and not any(line.strip() for line in self.told.splitlines()):
-            return "exit code 2 without a word"
+            return "exit code 2 without a message"
         if self.code == 2 and not self.may_refuse:
-            return "refused, although headers and structure are whole"
+            return "refused, although headers and structure are intact"
         return ""
 
     def wrong(self):
-        """The defect, with what the command has told."""
+        """The defect, with the output of the command."""
         return self.defect() and f"{self.defect()}: {self.told}"
 
 
 def run(folder, *arguments):
-    """One command in `folder`, bounded in time, memory and what it writes."""
+    """Runs one command in `folder`, with limits on time, memory and output."""
     told = folder / "told.txt"
     command = ["prlimit", f"--as={MOST_MAPPED}", f"--fsize={MOST_WRITTEN}", "--core=0", BINARY, *map(str, arguments)]
     with told.open("wb") as out:
@@ -162,7 +162,7 @@ def run(folder, *arguments):
 
 @dataclass
 class Case:
-    """A copy of the files, one of them damaged, and how much of a refusal that excuses."""
+    """A copy of the files, one of them damaged, and whether they may be refused."""
 
     folder: Path
     damaged: Path

@@ -1,4 +1,4 @@
-"""Runs the program, bounded in time, with or without mpirun."""
+"""Runs the program with a time limit, with or without mpirun."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def environment(omp=None):
 
 
 def bounded(command, *, env, timeout, code=0, cwd=None):
-    """Runs a command that must end in `timeout` seconds. Asserts the exit code, None takes any of the contract's."""
+    """Runs a command that must end in `timeout` seconds. Asserts the exit code; None accepts any in the contract."""
     done = subprocess.run(["timeout", "-k", "5", str(timeout), *command], env=env, cwd=cwd, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True)
     told = f"exit code {done.returncode} of: {' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
@@ -29,7 +29,7 @@ def bounded(command, *, env, timeout, code=0, cwd=None):
 
 
 def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
-    """Runs one command; `np`: under mpirun with so many ranks."""
+    """Runs one command; `np`: under mpirun with this number of ranks."""
     command = [BINARY, *map(str, arguments)]
     if np is not None:
         command = ["mpirun", "--oversubscribe", "-np", str(np), *command]
@@ -37,10 +37,10 @@ def eventloom(*arguments, np=None, omp=None, timeout=120, code=0, cwd=None):
 
 
 def only_line(done, *words):
-    """All that a command that is refused says, but for what the start-up tells: one line, with all the words."""
+    """The single line of a refused command, apart from start-up messages; it must contain all the words."""
     lines = [line for line in done.stderr.splitlines() if "info:" not in line]
     assert len(lines) == 1 and done.stdout == "", done.stdout + done.stderr
-    assert all(str(word) in lines[0] for word in words), f"{words} are not all in: {lines[0]}"
+    assert all(str(word) in lines[0] for word in words), f"not all of {words} are in: {lines[0]}"
     return lines[0]
 
 
@@ -54,7 +54,7 @@ def schedule_table(folder, sources, builders):
 
 
 class Run:
-    """A run and its merged file in a folder of its own. `launch` does the run, as `eventloom` does here."""
+    """A run and its merged file in a folder of its own. `launch` runs the program, like `eventloom` here."""
 
     def __init__(self, folder, sources, *options, np=None, omp=None, code=0, timeout=120, launch=eventloom):
         folder.mkdir(parents=True, exist_ok=True)

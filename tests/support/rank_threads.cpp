@@ -25,7 +25,7 @@ struct Meeting {
 
   std::barrier<> all_here;
   std::vector<std::span<const std::byte>> said;  ///< by rank, between two waits
-  std::atomic<bool> left = false;                ///< a rank has, by an exception
+  std::atomic<bool> left = false;                ///< a rank has left by an exception
   std::exception_ptr error;                      ///< of the first
   std::atomic<int> at_barriers = 0;              ///< barriers begun, by all ranks together
 };
@@ -79,7 +79,7 @@ class ThreadRank final : public Collective {
   }
 
   static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
-    if (from.size() != to.size()) throw std::logic_error("ranks do not say as much as the others expect");
+    if (from.size() != to.size()) throw std::logic_error("a rank sends another number of bytes than the others expect");
     if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
   }
 

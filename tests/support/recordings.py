@@ -25,5 +25,5 @@ def read_csv(path, time, channel, unit="tick", skip=0, tick_ps=1000):
 
 
 def write_csv(path, times, channels):
-    """For `csv:PATH?time=1&channel=2&unit=tick`."""
+    """Writes a file for `csv:PATH?time=1&channel=2&unit=tick`."""
     Path(path).write_text("".join(f"{t},{c}\n" for t, c in zip(times, channels)))

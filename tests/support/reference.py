@@ -15,7 +15,7 @@ PICOSECONDS = {"ps": 1, "ns": 1_000, "us": 1_000_000, "ms": 1_000_000_000, "s": 
 
 @dataclass
 class Hits:
-    """Hits in columns; `payload` holds `payload_words[i]` words of hit i after those of the hits before."""
+    """Hits in columns; `payload` holds the `payload_words[i]` words of hit i after those of the previous hits."""
 
     time: np.ndarray
     channel: np.ndarray
@@ -67,7 +67,7 @@ def gap_runs(time, gap):
 
 
 def multiplicity_runs(time, width, threshold, pre=0, post=0):
-    """The same for runs of bins with at least `threshold` hits, widened, joined where they touch."""
+    """The same for runs of bins with at least `threshold` hits, widened, merged where they touch."""
     bins, counts = np.unique(time // np.uint64(width), return_counts=True)
     full = bins[counts >= threshold].astype(np.int64)
     if len(full) == 0:
@@ -81,7 +81,7 @@ def multiplicity_runs(time, width, threshold, pre=0, post=0):
 
 
 def runs_of(time, definition, tick_ps=1000):
-    """(begin, end, least number of hits) by the text of `--define`."""
+    """(begin, end, least number of hits) for the text of `--define`."""
     name, _, rest = definition.partition(":")
     values = rest.split(",") if rest else []
     if name == "gap":

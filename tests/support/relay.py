@@ -1,4 +1,4 @@
-"""A UDP relay on this machine that loses, doubles and delays datagrams at given rates, and knows what it let through.
+"""A UDP relay on this machine that loses, duplicates and delays datagrams at given rates, and knows what it passed on.
 
 What happens to a datagram follows from the seed and from what it is, not from when it comes: the same stream meets
 the same fate in each run. Knows of the framing only what it needs to tell epoch buffers apart.
@@ -14,12 +14,12 @@ from collections import Counter, defaultdict
 
 from datagrams import DATA, FIELDS, FRAME_BYTES, HEADER, SO_RCVBUFFORCE
 
-IDLE = 0.01  # s without a datagram after which those that were held back go on
-ROOM = 32 << 20  # bytes, for what comes faster than it goes
+IDLE = 0.01  # s without a datagram after which the delayed ones are passed on
+ROOM = 32 << 20  # bytes, for datagrams received faster than they are passed on
 
 
 class Relay:
-    """Passes datagrams on to `target`, an address, for the time of the `with`.
+    """Passes datagrams on to `target`, an address, during the `with`.
 
     Loses a share `loss` of them, sends `duplication` twice, and holds `reordering` back until up to `depth` later ones
     have passed. Stream headers and each stream's first epoch buffer always pass, once and in their place: a run begins
@@ -33,7 +33,7 @@ class Relay:
         self._held = []  # (datagrams to go, datagram)
         self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._in.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
-        with contextlib.suppress(OSError):  # for root: beyond what the system allows others
+        with contextlib.suppress(OSError):  # root may exceed the limit of the system
             self._in.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
         self._in.bind(("127.0.0.1", 0))
         self._in.settimeout(IDLE)
@@ -57,17 +57,17 @@ class Relay:
         self._out.close()
 
     def settle(self):
-        """Returns when all that has been sent so far has passed or is lost."""
+        """Returns when everything sent so far has been passed on or lost."""
         self._quiet.clear()
         assert self._quiet.wait(60), "datagrams come without end"
 
     def incomplete(self, source, buffers):
-        """Numbers of the epoch buffers of a stream (epochs_file.Buffer) of which a byte or more has not passed."""
+        """Numbers of the epoch buffers of a stream (epochs_file.Buffer) of which any byte was not passed on."""
         return {buffer.sequence for buffer in buffers
                 if sum(length for _, length in self._passed[source, buffer.sequence]) < buffer.size}
 
     def _relay(self):
-        with contextlib.suppress(OSError):  # whoever receives waits some 50 ms for what is late, however busy the machine is
+        with contextlib.suppress(OSError):  # receivers wait about 50 ms for late data, however busy the machine is
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # of this thread
         while not self._over.is_set():
             try:
@@ -98,14 +98,14 @@ class Relay:
         self._release(sum(held[0] <= 0 for held in self._held))
 
     def _dice(self, kind, source, session, offset, sequence):
-        """Four numbers from 0 to 1 for this datagram; another one of the same fields has others."""
+        """Four numbers from 0 to 1 for this datagram; others for the next one with the same fields."""
         what = (kind, source, session, offset, sequence)
         self._seen[what] += 1
         name = repr((self.seed, kind, source, offset, sequence, self._seen[what]))
         return [n / 2**32 for n in struct.unpack("<4I", hashlib.blake2b(name.encode(), digest_size=16).digest())]
 
     def _release(self, number):
-        """Passes on the `number` datagrams whose turn comes first."""
+        """Passes on the first `number` datagrams in order."""
         self._held.sort(key=lambda held: held[0])
         for _, datagram in self._held[:number]:
             self._pass(datagram)

@@ -1,4 +1,4 @@
-"""Reads what the program wrote and compares it."""
+"""Reads and compares the output of the program."""
 
 import h5py
 import numpy as np
@@ -33,7 +33,7 @@ def ledger_rows(ledger):
 
 
 def assert_builders(ledger, schedule, builders):
-    """Each slice was built where its schedule says, as DESIGN.md and schedulers/README.md do; only `balanced` leaves that open."""
+    """Each slice was built where its schedule (DESIGN.md, schedulers/README.md) says; `balanced` leaves that open."""
     slices, found = ledger["slice"], ledger["builder"]
     assert np.all(found < builders)
     if schedule.startswith("table:"):
@@ -57,7 +57,7 @@ def assert_balanced(ledger):
 
 
 def assert_same(found, expected):
-    """Equal names, types and bytes of all datasets; says where the first difference is."""
+    """Equal names, types and bytes of all datasets; reports the first difference."""
     assert sorted(found) == sorted(expected)
     for name, values in expected.items():
         assert found[name].dtype == values.dtype, f"/{name} is {found[name].dtype}, not {values.dtype}"
@@ -68,7 +68,7 @@ def assert_same(found, expected):
 
 
 def assert_unfinished(folder):
-    """After a run that failed on its way: at most run.h5 has its name, and it says that it is not closed."""
+    """After a run that failed: at most run.h5 has its final name, and it is marked as not closed."""
     for path in folder.rglob("*.h5"):
         assert path.name == "run.h5", f"{path.name} has its final name"
         with h5py.File(path) as file:

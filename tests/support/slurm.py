@@ -17,22 +17,22 @@ JOBS = program.ROOT / "jobs"
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "ss", "mpirun", "timeout")
 PATH = f"/usr/sbin:/sbin:/usr/bin:/bin:{os.environ['PATH']}"
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "DEADLINE", "OUT_OF_MEMORY")
-# The virtual nodes share the cores of this machine, and its folder for sessions of Open MPI, which one mpirun removes
-# while another makes it: a folder for each job.
+# The virtual nodes share the cores of this machine. Each job has its own session folder of Open MPI: one mpirun would
+# remove a shared one while another makes it.
 SETTINGS = """BIND=${{BIND:-none}}
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_orte_tmpdir_base={folder}/ompi.${{SLURM_JOB_ID-none}}
 mkdir -p "$OMPI_MCA_orte_tmpdir_base"
 export UCX_LOG_LEVEL=fatal # UCX warns of an "Endpoint timeout" when ranks end; harmless
 """
-# Writes down where it runs, rank and node, for PLACES. The second attempt of a job is not slowed down any more.
+# Records its rank and node in PLACES. The second attempt of a job is no longer slowed down.
 WRAPPER = """#!/bin/bash
 [ -z "${{PLACES-}}" ] || echo "${{OMPI_COMM_WORLD_RANK:-${{SLURM_PROCID-}}}} $SLURMD_NODENAME" >>"$PLACES"
 [ -z "${{SLURM_RESTART_COUNT-}}" ] || set -- "${{@/#--speed=*/--speed=0}}"
 exec {binary} "$@"
 """
-# Waits for the end of its input, which comes with the end of the `with`, or of the tests however they end. In the
-# background of a shell that ends at once: whoever kills the tests with their children does not find it.
+# Waits for the end of its input, which comes with the end of the `with`, or of the tests however they end. Detached, in
+# the background of a shell that exits at once: killing the tests and their children does not end it.
 GUARD = """(
 trap '' HUP INT TERM
 cat >/dev/null
@@ -46,7 +46,7 @@ class SlurmError(Exception):
 
 
 def call(*words, env=None, timeout=30, cwd=None):
-    """Runs a short command; returns what it wrote."""
+    """Runs a short command; returns its output."""
     done = subprocess.run(["timeout", "-k", "5", str(timeout), *map(str, words)], cwd=cwd, text=True,
                           env={**os.environ, "PATH": PATH} | (env or {}), stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
@@ -55,7 +55,7 @@ def call(*words, env=None, timeout=30, cwd=None):
 
 
 def available():
-    """(whether a Slurm can be started here, if not: why)"""
+    """(whether a Slurm can be started here, the reason if not)"""
     if os.geteuid() != 0:
         return False, "the daemons of a virtual Slurm need root"
     missing = [tool for tool in TOOLS if not shutil.which(tool, path=PATH)]
@@ -106,7 +106,7 @@ class Cluster:
         return Job(self, told.strip(), cwd)
 
     def job(self, number, cwd):
-        """A job that something else has submitted from folder `cwd`."""
+        """A job submitted by others from folder `cwd`."""
         return Job(self, number, cwd)
 
     def daemon(self, node):
@@ -114,16 +114,16 @@ class Cluster:
         return int((self.folder / "slurm" / f"slurmd.{node}.pid").read_text())
 
     def processes(self, *marks):
-        """Process ids of all that jobs have started here and that have these in their environment."""
+        """Ids of the processes started by jobs here that have `marks` in their environment."""
         found, marks = [], {f"SLURM_CONF={self.conf}", *marks}
         for entry in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 if marks <= set((entry / "environ").read_text(errors="replace").split("\0")):
                     found.append(int(entry.name))
         return found
 
     def lose(self, node):
-        """Kills a node: its daemon and all that runs on it."""
+        """Kills a node: its daemon and all its processes."""
         for pid in (self.daemon(node), *self.processes(f"SLURMD_NODENAME={node}")):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -140,7 +140,7 @@ class Job:
         self.cluster, self.number, self.folder = cluster, number, folder
 
     def fields(self):
-        """Of `scontrol show job`, by name."""
+        """The fields of `scontrol show job`, by name."""
         return dict(re.findall(r"(\w+)=(\S*)", self.cluster.call("scontrol", "show", "job", "-o", self.number)))
 
     def state(self):
@@ -151,7 +151,7 @@ class Job:
         return file.read_text() if file.exists() else "(no log)"
 
     def wait(self, condition, timeout, what):
-        """Asks until condition() holds; fails with the log when it does not in `timeout` seconds."""
+        """Waits until condition() holds; fails with the log after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, f"{what}: not in {timeout} s; {self.fields()}\n{self.log()}"
@@ -168,7 +168,7 @@ class Job:
         return fields
 
     def element(self, number):
-        """Of an array."""
+        """The job of this element of an array."""
         return Job(self.cluster, f"{self.number}_{number}", self.folder)
 
     def ranks(self):

@@ -1,4 +1,4 @@
-"""Runs that are disturbed: killed, stopped, out of disk; and what must hold of what they leave."""
+"""Runs that are disturbed: killed, stopped, out of disk; and what must hold for their output."""
 
 import contextlib
 import ctypes
@@ -28,7 +28,7 @@ _numbers = itertools.count()
 # What happens in a folder, from <sys/inotify.h>.
 IN_MODIFY, IN_MOVED_TO, IN_CREATE, IN_DELETE = 0x2, 0x80, 0x100, 0x200
 
-# Kills, unmounts and removes what is left, at the end of its input, which comes with the end of the tests, however they end.
+# Kills, unmounts and removes everything at the end of its input, which comes when the tests end, however they end.
 GUARD = """(
 trap '' HUP INT TERM
 cat >/dev/null
@@ -41,7 +41,7 @@ rm -rf '{folder}'
 
 
 class Places:
-    """Folders of 24 MiB for runs, each a file system of its own where that is allowed; all gone at the end of the `with`."""
+    """Folders of 24 MiB for runs, each its own file system where that is allowed; removed at the end of the `with`."""
 
     SIZE = 24 << 20
 
@@ -74,7 +74,7 @@ class Places:
 
 
 class FolderEvents:
-    """Counts what happens in a folder, as it happens: files made, renamed, removed, written to."""
+    """Watches a folder: files made, renamed, removed, written to."""
 
     def __init__(self, folder):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -87,7 +87,7 @@ class FolderEvents:
         os.close(self.descriptor)
 
     def next(self, timeout):
-        """The names of what has happened, with the kind of event; empty when nothing does in `timeout` seconds."""
+        """The files affected, with the kind of event; empty when nothing happens in `timeout` seconds."""
         if not select.select([self.descriptor], [], [], timeout)[0]:
             return []
         data, found, at = os.read(self.descriptor, 1 << 16), [], 0
@@ -99,7 +99,7 @@ class FolderEvents:
 
 
 class Process:
-    """A process by its number, which the system gives to another only after this one has been waited for."""
+    """A process by its id, which the system reuses only after this one has been waited for."""
 
     def __init__(self, pid):
         self.pid, self.start = pid, self._start(pid)
@@ -122,10 +122,10 @@ class Process:
 
 
 def _processes(mark):
-    """All that have inherited the mark in their environment: [(process, environment)]"""
+    """All processes that have inherited the mark in their environment: [(process, environment)]"""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
+        with contextlib.suppress(OSError):  # it has ended in the meantime
             variables = (entry / "environ").read_bytes().split(b"\0")
             if mark.encode() in variables:
                 found.append((Process(int(entry.name)), dict(v.decode().partition("=")[::2] for v in variables)))
@@ -133,14 +133,14 @@ def _processes(mark):
 
 
 def shared_memory_of(jobs, pids):
-    """What is there of these jobs, by the numbers that mpirun gives them, and of these processes."""
+    """Shared memory of these jobs, by the numbers that mpirun assigns, and of these processes."""
     named = [name for name in os.listdir("/dev/shm") for job in jobs if f".{job:x}." in name]
     rows = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
     return named + [f"SysV segment {row[1]} of process {row[4]}" for row in rows if int(row[4]) in pids]
 
 
 def environment_in(sessions):
-    """Several mpiruns must not share a folder for their sessions: one removes what another makes."""
+    """Several mpiruns must not share a session folder: one removes what another makes."""
     return {"OMPI_MCA_orte_tmpdir_base": str(sessions), "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 
@@ -175,7 +175,7 @@ class Attempt:
         return self.launcher.poll() is not None
 
     def wait_for_ranks(self):
-        """Until the processes of all ranks are there; False when the launcher ends before."""
+        """Waits for the processes of all ranks; False when the launcher ends before."""
         while len(self.ranks) < (self.np or 1):
             if self.over():
                 return False
@@ -193,7 +193,7 @@ class Attempt:
                 self.jobs.add(int(variables["PMIX_NAMESPACE"]))
 
     def wait_for_events(self, condition):
-        """Until condition(self) holds, asked at every event in the output folder; False when the run ends before."""
+        """Waits until condition(self) holds, checked at every event in the output; False when the run ends before."""
         while True:
             if self._count_events(condition):
                 return True
@@ -225,7 +225,7 @@ class Attempt:
                 self.shared |= {path for path in re.findall(r"(/dev/shm/\S+)$", maps, re.MULTILINE)} | {""}
 
     def wait_for_line(self, pattern, after=0):
-        """Until what it has told has the line, behind so many characters; False when run.h5 is being replaced before."""
+        """Waits for the line in its messages from character `after` on; False when run.h5 is replaced before."""
         while not re.search(pattern, self.told()[after:]):
             if self.over() or self.closing is not None:
                 return False
@@ -233,7 +233,7 @@ class Attempt:
         return True
 
     def wait(self):
-        """The exit code of the launcher, as a shell would see it, when all processes are gone."""
+        """The exit code of the launcher, as a shell sees it, once all processes are gone."""
         while not self.over():
             self._count_events()
         self._wait_until(lambda: not _processes(self.mark), lambda: f"processes are left: {_processes(self.mark)}")
@@ -248,12 +248,12 @@ class Attempt:
             time.sleep(0.02)
 
     def debris(self):
-        """Shared memory of this job alone: others may run beside it."""
+        """Shared memory of this job only: others may run at the same time."""
         left = [path for path in self.shared if path and os.path.exists(path)]
         return left + shared_memory_of(self.jobs, {rank.pid for rank in self.ranks.values()})
 
     def end(self):
-        """Leaves nothing running, whatever has happened."""
+        """Ends all its processes, whatever has happened."""
         for process, _ in _processes(self.mark):
             process.send(signal.SIGKILL)
         self.launcher.wait()
@@ -271,7 +271,7 @@ def attempt(place, arguments, np):
 
 
 def fill_disk(place):
-    """Nothing more fits onto the file system of `place` until its file `ballast` is removed."""
+    """Fills the file system of `place` until its file `ballast` is removed."""
     with open(place / "ballast", "ab") as ballast:
         for size in (1 << 20, 4096):
             with contextlib.suppress(OSError):
@@ -290,7 +290,7 @@ class FinishedParts:
         self.out, self.known = out, {}
 
     def look(self):
-        """After an attempt: those of before are as they were; remembers what has been added."""
+        """After an attempt: earlier parts must be unchanged; remembers the new ones."""
         listed = self._listed()
         for name, seen in self.known.items():
             assert self._state(name) == seen, f"the finished part {name} was {seen}, is {self._state(name)}"
@@ -303,7 +303,7 @@ class FinishedParts:
                 f"{name} is listed with {listed[name]} bytes but is {self.known[name]}")
 
     def _state(self, name):
-        """Of the part under its name, or as it was written, when it did not get its name in time."""
+        """The state of the part, under its final name or, when it did not get that in time, as written."""
         for path in (self.out / name, self.out / f"{name}.partial"):
             if path.exists():
                 status = path.stat()
@@ -311,7 +311,7 @@ class FinishedParts:
         return None
 
     def _listed(self):
-        """{name: bytes} by the lists; None when the run is closed and the lists may be gone."""
+        """{name: bytes} by the lists of parts; None when the run is closed and the lists may be gone."""
         run_file = self.out / "run.h5"
         if run_file.exists():
             with h5py.File(run_file) as file:
@@ -333,7 +333,7 @@ def merge(place):
 
 
 def assert_closed(place):
-    """What a run that has ended leaves: run.h5 and the parts it names, a balanced ledger, no file in its scratch folder."""
+    """A run that has ended leaves run.h5, the parts it names, a balanced ledger, and no file in its scratch folder."""
     with h5py.File(place / "out" / "run.h5") as file:
         counts = {name: int(file.attrs[name]) for name in file.attrs if name.startswith("hits_")}
         assert file.attrs["closed"] == 1
@@ -355,7 +355,7 @@ def _datasets(path):
 
 
 def assert_same_but_for_builders(merged, expected):
-    """Another number of builders shows in the setup and in who has built which slice, and nowhere else."""
+    """Another number of builders changes only the setup and the builder of each slice."""
     found, wanted = _datasets(merged), _datasets(expected)
     assert found.keys() == wanted.keys()
     different = [name for name in wanted if name != "ledger/builder" and not np.array_equal(found[name], wanted[name])]

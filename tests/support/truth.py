@@ -1,4 +1,4 @@
-"""The recordings in tests/data and the published answers that lie beside them."""
+"""The recordings in tests/data and the published answers beside them."""
 
 import csv
 import re
@@ -26,7 +26,7 @@ class Recording:
         return f"csv:{self.path}/*.dat?time=2&channel=1&unit=ms&skip=3"
 
     def options(self):
-        """Time base of `eventloom run` that suits the recording."""
+        """Options of `eventloom run` for the time base of the recording."""
         return [] if self.path.suffix == ".h5" else ["--epoch", "500us", "--overlap", f"{self.overlap}ns"]
 
     def streams(self):
@@ -35,7 +35,7 @@ class Recording:
         return [read_csv(path, time=2, channel=1, unit="ms", skip=3) for path in sorted(self.path.glob("*.dat"))]
 
     def source_names(self):
-        """The number in the name of each source, in our order of sources."""
+        """The number in the name of each source, in Eventloom's order of sources."""
         names = read_hdf5(self.path)[0] if self.path.suffix == ".h5" else [p.name for p in sorted(self.path.glob("*.dat"))]
         return np.array([int(re.search(r"\d+", name).group()) for name in names])
 
@@ -66,7 +66,7 @@ def sorted_rows(time, source, channel, value):
 
 
 def assert_all_hits(recording, time, source, channel, value):
-    """All hits of the recording, whatever their order; `source` by our numbers."""
+    """All hits of the recording, in any order; `source` by Eventloom's numbers."""
     with np.load(f"{recording.truth}.hits.npz") as file:
         expected = sorted_rows(*(file[name] for name in ("time", "source", "channel", "value")))
     assert np.array_equal(sorted_rows(time, recording.source_names()[source], channel, value), expected)

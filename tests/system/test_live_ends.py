@@ -138,7 +138,7 @@ def test_flush_after_lets_a_slice_go_where_data_are_sparse(tmp_path):
     found = merged(tmp_path)
     assert numpy.sort(found["events/time"]).tolist() == [STAMP + STEP * n for n in (1, 2, 3, 5, 6)]
     assert losses(found) == {"late": 1}
-    assert lines_with(told, "was silent, and then sent hits of a slice that --flush-after had let go")
+    assert lines_with(told, "was silent, and then sent hits of a slice that --flush-after had ended")
 
 
 def test_stopped_and_resumed(tmp_path):

@@ -65,7 +65,7 @@ def held(pid):
 
 def blamed(text):
     """Numbers of the ranks that are called stopped, lost, or silent for too long."""
-    lines = [line for line in text.splitlines() if re.search(r"is stopped|(is|was) lost|--stall-timeout", line)]
+    lines = [line for line in text.splitlines() if re.search(r"been stopped|(is|was) lost|--stall-timeout", line)]
     return {int(number) for line in lines for number in re.findall(r"\brank (\d+) \(", line)}
 
 

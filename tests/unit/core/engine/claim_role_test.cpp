@@ -22,9 +22,9 @@ struct Case {
   std::uint64_t seed = 0;
   std::uint64_t slices = 300;
   std::uint32_t in_flight = 4;           ///< slices that a builder claims at a time
-  std::uint64_t ahead = 96;              ///< slices given out beyond the lowest that is not yet built
+  std::uint64_t ahead = 96;              ///< slices assigned beyond the lowest one not yet built
   std::uint32_t notes = 4;               ///< cells of a ring
-  std::uint32_t at_once = 1;             ///< slices that a builder builds in a turn, if it has them
+  std::uint32_t at_once = 1;             ///< slices that a builder builds in a turn, at most
   std::vector<unsigned> turns{1, 1, 1};  ///< builder b has a turn in one of turns[b] steps, on average
 };
 
@@ -77,7 +77,7 @@ class Cluster {
   void run() {
     for (auto& rank : ranks_) tell(rank);
     for (int step = 0; step < 200'000 && !all_done(); ++step) turn(static_cast<int>(random_() % kRanks));
-    // What is under way arrives, as at the end of a run.
+    // Messages in flight arrive, as at the end of a run.
     for (int i = 0; i < 10 * static_cast<int>(setting_.slices); ++i) {
       for (int r = 0; r < kRanks; ++r) turn(r);
     }
@@ -86,14 +86,14 @@ class Cluster {
   [[nodiscard]] bool all_done() const {
     return assigner_->done() && std::ranges::all_of(ranks_, [](const Rank& r) { return r.claims->done(); });
   }
-  /// Of one rank: the builder of each slice.
+  /// The builder of each slice, as one rank has learned it.
   [[nodiscard]] const std::vector<std::uint32_t>& learned(int rank) const {
     return ranks_[static_cast<std::size_t>(rank)].learned;
   }
   [[nodiscard]] std::uint64_t assigned() const { return book_->end().value - kFirst.value; }
   [[nodiscard]] std::uint64_t notes_sent() const { return assigner_->notes_sent(); }
   [[nodiscard]] std::uint64_t built(std::size_t builder) const { return ranks_[builder].builder.built; }
-  /// Most slices ever given out beyond the lowest that was not built.
+  /// The most slices ever assigned beyond the lowest one not built.
   [[nodiscard]] std::uint64_t furthest() const { return furthest_; }
 
  private:
@@ -139,7 +139,7 @@ class Cluster {
     if (r == 0) assigner_->flush();
   }
 
-  // The book forgets; the test does not.
+  // The book drops old slices; the test keeps them.
   void learn(Rank& rank) {
     for (auto slice = kFirst.value + rank.learned.size(); slice < rank.claims->claimed_end().value; ++slice) {
       std::vector<std::uint32_t> owners;
@@ -172,7 +172,7 @@ class Cluster {
     tell(rank);
   }
 
-  // A source sends a slice once it has learned who gets it.
+  // A source sends a slice once it has learned its builder.
   [[nodiscard]] bool sent_by_all(SliceId slice) const {
     return std::ranges::all_of(ranks_, [&](const Rank& r) { return kFirst.value + r.learned.size() > slice.value; });
   }
@@ -201,9 +201,9 @@ class Cluster {
   std::vector<Rank> ranks_;
   SliceSet finished_;
   std::unique_ptr<AssignerRole> assigner_;
-  const ClaimBook* book_ = nullptr;  ///< of the assigner
+  const ClaimBook* book_ = nullptr;  ///< the assigner's
   std::vector<int> built_;           ///< by slice from the first on: how often
-  std::uint64_t n_built_ = 0;        ///< all so many first ones are built
+  std::uint64_t n_built_ = 0;        ///< the first n_built_ slices are all built
   std::uint64_t furthest_ = 0;
 };
 
@@ -250,7 +250,7 @@ TEST(Claims, ASlowBuilderGetsFewer) {
   }
 }
 
-// A builder that is very slow stops the others when they are so far ahead.
+// A very slow builder stops the others when they are `ahead` slices ahead.
 TEST(Claims, NobodyGetsTooFarAhead) {
   for (const std::uint64_t ahead : {1ULL, 2ULL, 5ULL, 20ULL}) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -258,12 +258,12 @@ TEST(Claims, NobodyGetsTooFarAhead) {
       Cluster cluster(setting);
       cluster.run();
       expect_right(cluster, setting);
-      EXPECT_EQ(cluster.furthest(), ahead) << "the bound is reached";
+      EXPECT_EQ(cluster.furthest(), ahead) << "the limit is reached";
     }
   }
 }
 
-TEST(Claims, ANoteTellsOfManySlices) {
+TEST(Claims, OneNoteAssignsManySlices) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Case setting{.seed = seed, .slices = 2000, .in_flight = 32, .ahead = 400, .at_once = 32, .turns = {8, 8, 8}};
     Cluster cluster(setting);
@@ -273,8 +273,8 @@ TEST(Claims, ANoteTellsOfManySlices) {
   }
 }
 
-// Nothing is known before the first claim, and nothing is done before all have finished.
-TEST(Claims, WithoutClaimsNothingIsGivenOut) {
+// Nothing is assigned before the first claim, and no role is done before all builders have finished.
+TEST(Claims, WithoutClaimsNothingIsAssigned) {
   const Case setting{.turns = {1, 1, 1}};
   const Cluster cluster(setting);
   EXPECT_FALSE(cluster.all_done());

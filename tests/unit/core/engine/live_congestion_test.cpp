@@ -14,8 +14,8 @@ using std::chrono::seconds;
 
 SteadyTime at(seconds time) { return SteadyTime{} + std::chrono::hours(1) + time; }
 
-/// A source that holds as much as it may because the run is slow, while its peer has more, and another source that
-/// has so few hits that it is far ahead.
+/// A source that is full because the run is slow, while its peer has more, and another source that is far ahead because
+/// it has few hits.
 class LiveCongestion : public testing::Test {
  protected:
   LiveCongestion() {
@@ -45,13 +45,13 @@ class LiveCongestion : public testing::Test {
   std::shared_ptr<spdlog::logger> before_;
 };
 
-/// What it lacks has come, but could not be taken: to give it up would lose it.
-TEST_F(LiveCongestion, WhatTheRunHasNotTakenIsNotOverdue) {
+/// The missing data have arrived but could not be taken in: giving the source up would lose them.
+TEST_F(LiveCongestion, DataNotYetTakenAreNotOverdue) {
   for (int time = 1; time < 5; ++time) inputs_.receive(at(seconds(time)));
   ASSERT_EQ(dense_.feed.takes, 10U);
   EXPECT_TRUE(ready({0, 8}));
   dense_.collect({0, 8});
-  EXPECT_FALSE(ready({8, 16})) << "of another builder, in the same turn";
+  EXPECT_FALSE(ready({8, 16})) << "for another builder, in the same turn";
   dense_.stream.release_before(8);
   inputs_.receive(at(seconds(5)));
   EXPECT_TRUE(ready({8, 16}));
@@ -61,14 +61,14 @@ TEST_F(LiveCongestion, WhatTheRunHasNotTakenIsNotOverdue) {
   EXPECT_FALSE(has_said("slices are built without it"));
 }
 
-/// A turn in which nothing comes is an idle one, however full a source is: others need the core.
-TEST_F(LiveCongestion, NotListeningIsNoWork) {
+/// A turn without new data is idle even if a source is full: others need the core.
+TEST_F(LiveCongestion, AFullSourceIsNoWork) {
   ASSERT_FALSE(dense_.stream.progress().listens);
   EXPECT_EQ(inputs_.receive(at(seconds(1))), 0U);
 }
 
-/// Its sender is not stopped: nobody listens to it.
-TEST_F(LiveCongestion, OneThatIsNotListenedToIsNotSilent) {
+/// Its sender has not stopped: the source is not read.
+TEST_F(LiveCongestion, AFullSourceIsNotSilent) {
   for (int time = 1; time < 60; ++time) inputs_.receive(at(seconds(time)));
   EXPECT_FALSE(has_said("source 1 (fake) has sent nothing"));
   EXPECT_TRUE(has_said("source 0 (fake) has sent nothing"));

@@ -19,10 +19,10 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-/// So long after the start of the clock of a test.
+/// `time` after the start of the test's clock.
 SteadyTime at(nanoseconds time) { return SteadyTime{} + std::chrono::hours(1) + time; }
 
-/// A stream that is where the test says.
+/// A stream whose progress the test sets.
 class FakeStream final : public LiveStream {
  public:
   explicit FakeStream(std::string name) : name_(std::move(name)) {}
@@ -37,13 +37,13 @@ class FakeStream final : public LiveStream {
   std::uint64_t late_passed = 0;
   bool ended = false;
   bool finished = false;
-  bool holds = false;  ///< does not hand over all that it has
+  bool holds = false;  ///< keeps data back after finish()
   Epoch expected = 0;
   std::optional<Epoch> jumped;
   bool connected = true;
   bool full = false;
 
-  /// All before `epoch` comes, for the next receive() to take.
+  /// All data before `epoch` arrive with the next receive().
   void come(Epoch epoch) { coming_ = epoch; }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -97,7 +97,7 @@ class FakeStream final : public LiveStream {
 
 using GivenUp = std::vector<FakeStream::GivenUp>;
 
-/// Two sources on one rank, and what is said of them.
+/// Two sources on one rank, and the messages about them.
 class LiveInputsTest : public testing::Test {
  protected:
   LiveInputsTest() {
@@ -119,7 +119,7 @@ class LiveInputsTest : public testing::Test {
   bool ready_second(Epoch end) { return inputs_->ready(behind_, {0, end}); }
   void receive(nanoseconds time) { inputs_->receive(at(time)); }
 
-  /// Lines that hold `word` since it was asked last.
+  /// Number of lines with `word` since the last call.
   std::size_t told(const std::string& word) {
     std::istringstream lines(said_.str());
     said_.str({});
@@ -139,21 +139,21 @@ class LiveInputsTest : public testing::Test {
   std::size_t behind_ = 0;
 };
 
-TEST(Frontier, SaysHowFarItWas) {
+TEST(Frontier, RemembersWhereItWas) {
   constexpr auto kMemory = milliseconds(6400);
   Frontier frontier;
   EXPECT_EQ(frontier.at(at({})), 0U);
-  // An epoch each millisecond.
+  // One epoch per millisecond.
   for (Epoch epoch = 1; epoch <= 20'000; ++epoch) frontier.advance(at(milliseconds(epoch)), epoch, kMemory);
   EXPECT_EQ(frontier.now(), 20'000U);
   for (Epoch then = 14'000; then <= 20'000; then += 500) {
     const auto epoch = frontier.at(at(milliseconds(then)));
     EXPECT_LE(epoch, then);
-    EXPECT_GE(epoch + 200, then) << "more than a little before";
+    EXPECT_GE(epoch + 200, then) << "more than a little earlier";
   }
 }
 
-TEST(Frontier, WasNowhereBeforeItWasFirstSeen) {
+TEST(Frontier, IsAtEpoch0BeforeItWasFirstSeen) {
   Frontier frontier;
   frontier.advance(at(seconds(5)), 100, seconds(2));
   EXPECT_EQ(frontier.at(at(seconds(4))), 0U);
@@ -177,7 +177,7 @@ TEST(Frontier, RemembersItsLastStep) {
   EXPECT_EQ(frontier.at(at(seconds(4))), 1000U);
 }
 
-TEST_F(LiveInputsTest, WhatIsThereIsReady) {
+TEST_F(LiveInputsTest, ReceivedEpochsAreReady) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   receive({});
@@ -198,7 +198,7 @@ TEST_F(LiveInputsTest, AnEpochThatOthersPassedLongAgoIsGivenUp) {
   receive(milliseconds(1999));
   EXPECT_FALSE(ready_second(10));
   receive(milliseconds(2000));
-  EXPECT_FALSE(ready_second(11)) << "that was passed a second ago";
+  EXPECT_FALSE(ready_second(11)) << "passed only a second ago";
   EXPECT_TRUE(ready_second(10));
   EXPECT_EQ(second.given_up, (GivenUp{{10, true}}));
   EXPECT_TRUE(first.given_up.empty());
@@ -227,7 +227,7 @@ TEST_F(LiveInputsTest, SourcesOfOtherRanksCount) {
   EXPECT_FALSE(ready_second(51));
 }
 
-TEST_F(LiveInputsTest, WhereAllAreQuietTheSliceThatWaitsIsEmptyFromThereOn) {
+TEST_F(LiveInputsTest, WhereAllAreQuietTheRestOfTheSliceIsEmpty) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   second.come(10);
@@ -263,7 +263,7 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
   }
 }
 
-/// Slices are shorter than the silence.
+/// Slices shorter than the silence.
 TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(50);
@@ -275,8 +275,9 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentSlices) {
   EXPECT_EQ(second.passed, (std::vector<Epoch>{11, 12}));
 }
 
-/// Files that are served: what the slower one still has must not be late because the way to both is cut for a second.
-TEST_F(LiveInputsTest, OneThatIsFarBehindIsNotPassed) {
+/// Served files: data of the slower one must not become late because the connection to both is interrupted for a
+/// second.
+TEST_F(LiveInputsTest, ASourceFarBehindIsNotPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .epochs_per_second = 100});
   first.come(1000);
   second.come(10);
@@ -285,7 +286,7 @@ TEST_F(LiveInputsTest, OneThatIsFarBehindIsNotPassed) {
   EXPECT_FALSE(ready_second(11));
 }
 
-TEST_F(LiveInputsTest, OneThatWasSilentBeforeTheOthersIsMissingWhereAllAreQuiet) {
+TEST_F(LiveInputsTest, ASourceSilentBeforeTheOthersIsMissingWhereAllAreQuiet) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   second.come(8);
   first.come(9);
@@ -301,7 +302,7 @@ TEST_F(LiveInputsTest, OneThatWasSilentBeforeTheOthersIsMissingWhereAllAreQuiet)
   EXPECT_TRUE(second.passed.empty());
 }
 
-TEST_F(LiveInputsTest, OneThatIsLostIsMissingWhereAllAreQuiet) {
+TEST_F(LiveInputsTest, ALostSourceIsMissingWhereAllAreQuiet) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   second.come(8);
@@ -314,7 +315,7 @@ TEST_F(LiveInputsTest, OneThatIsLostIsMissingWhereAllAreQuiet) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
 }
 
-/// Given up for one slice in mid-run, it must not end with the next.
+/// A source given up for one slice in mid-run must not end with the next.
 TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
@@ -327,7 +328,7 @@ TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
   EXPECT_EQ(second.given_up, (GivenUp{{12, true}, {22, true}}));
 }
 
-TEST_F(LiveInputsTest, ASliceOfWhichOnlyTheMarginHasComeIsNotPassed) {
+TEST_F(LiveInputsTest, ASliceWithDataOnlyInItsMarginIsNotPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .margin = 2});
   first.come(10);
   receive({});
@@ -337,7 +338,7 @@ TEST_F(LiveInputsTest, ASliceOfWhichOnlyTheMarginHasComeIsNotPassed) {
   EXPECT_TRUE(inputs().ready(0, {7, 21})) << "it begins at 9";
 }
 
-TEST_F(LiveInputsTest, OneThatIsSetAsideHoldsUpNothingWhereAllAreQuiet) {
+TEST_F(LiveInputsTest, ASourceSetAsideDelaysNothingWhereAllAreQuiet) {
   begin({.epoch_timeout = {}, .quiet = seconds(1), .epochs_per_second = 100});
   first.come(10);
   second.come(10);
@@ -348,8 +349,8 @@ TEST_F(LiveInputsTest, OneThatIsSetAsideHoldsUpNothingWhereAllAreQuiet) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, true}}));
 }
 
-/// A run that is blocked is not quiet.
-TEST_F(LiveInputsTest, WhatIsFullIsNotPassed) {
+/// A blocked run is not quiet.
+TEST_F(LiveInputsTest, AFullSourceIsNotPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   receive({});
@@ -360,12 +361,12 @@ TEST_F(LiveInputsTest, WhatIsFullIsNotPassed) {
   first.full = false;
   inputs().set_others({.frontier = 10, .any_full = inputs().any_full()});
   receive(milliseconds(1900));
-  EXPECT_FALSE(ready_first(11)) << "it has been heard for less than a second";
+  EXPECT_FALSE(ready_first(11)) << "read for less than a second";
   receive(seconds(2));
   EXPECT_TRUE(ready_first(11));
 }
 
-TEST_F(LiveInputsTest, OneThatMovesSomewhereKeepsTheSliceOpen) {
+TEST_F(LiveInputsTest, ProgressOnAnyRankKeepsTheSliceOpen) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   receive({});
@@ -376,8 +377,8 @@ TEST_F(LiveInputsTest, OneThatMovesSomewhereKeepsTheSliceOpen) {
   EXPECT_FALSE(ready_first(20));
 }
 
-/// A sender that keeps back for longer what it has.
-TEST_F(LiveInputsTest, QuietIsLongerForOneThatSendsWhatWasPassed) {
+/// Its sender holds data back for longer.
+TEST_F(LiveInputsTest, QuietGetsLongerWhenASourceSendsWhatWasPassed) {
   begin({.epoch_timeout = seconds(2), .quiet = seconds(1)});
   first.come(10);
   second.come(10);
@@ -398,8 +399,8 @@ TEST_F(LiveInputsTest, WithoutATimeoutNothingIsGivenUp) {
   EXPECT_FALSE(ready_second(1));
 }
 
-/// The last that came of the others came soon after what was before it; nothing follows.
-TEST_F(LiveInputsTest, ABurstMakesOverdueAllThatItPassed) {
+/// The last data of the others came soon after those before them; nothing follows.
+TEST_F(LiveInputsTest, ABurstMakesEverythingItPassedOverdue) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   receive({});
@@ -410,13 +411,13 @@ TEST_F(LiveInputsTest, ABurstMakesOverdueAllThatItPassed) {
   EXPECT_TRUE(ready_second(1000));
 }
 
-TEST_F(LiveInputsTest, OneThatIsAbsentIsNotWaitedFor) {
+TEST_F(LiveInputsTest, AnAbsentSourceIsNotWaitedFor) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
   receive({});
   receive(seconds(2));
   EXPECT_TRUE(ready_second(10));
-  EXPECT_FALSE(ready_second(20)) << "nobody is there";
+  EXPECT_FALSE(ready_second(20)) << "no source has passed it";
   first.come(20);
   receive(milliseconds(2001));
   EXPECT_TRUE(ready_second(20));
@@ -424,7 +425,7 @@ TEST_F(LiveInputsTest, OneThatIsAbsentIsNotWaitedFor) {
   EXPECT_EQ(told("source 4"), 1U) << "once";
 }
 
-TEST_F(LiveInputsTest, OneThatHasCaughtUpIsWaitedForAgain) {
+TEST_F(LiveInputsTest, ASourceThatHasCaughtUpIsWaitedForAgain) {
   begin({.epoch_timeout = seconds(2)});
   for (int second_of_time = 0; second_of_time <= 10; ++second_of_time) {
     first.come(static_cast<Epoch>(second_of_time) * 10);
@@ -446,8 +447,8 @@ TEST_F(LiveInputsTest, OneThatHasCaughtUpIsWaitedForAgain) {
   EXPECT_TRUE(ready_second(110));
 }
 
-/// Sources without a common pace may be far apart: what comes is not lost for that, unless memory runs out.
-TEST_F(LiveInputsTest, OneThatMovesIsWaitedForUntilAnotherIsFull) {
+/// Sources without a common pace may be far apart: no data are lost for that unless memory runs out.
+TEST_F(LiveInputsTest, ASourceThatMakesProgressIsWaitedForUntilAnotherIsFull) {
   begin({.epoch_timeout = seconds(2)});
   first.come(1000);
   for (int time = 0; time <= 10; ++time) {
@@ -459,8 +460,8 @@ TEST_F(LiveInputsTest, OneThatMovesIsWaitedForUntilAnotherIsFull) {
   EXPECT_TRUE(ready_second(100));
 }
 
-/// A clock that is wrong is no measure for the others, and nobody waits for it.
-TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
+/// A wrong clock does not measure time for the others, and is not waited for.
+TEST_F(LiveInputsTest, ASourceThatJumpsIsSetAside) {
   begin({.epoch_timeout = {}, .epochs_per_second = 100});
   first.come(10);
   second.come(10);
@@ -471,7 +472,7 @@ TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
   EXPECT_EQ(told("source 4 (second) jumps from epoch 10 to 1000000"), 1U);
   EXPECT_EQ(inputs().peer_watermark(), 20U);
   EXPECT_TRUE(ready_second(20));
-  EXPECT_FALSE(ready_second(21)) << "nobody is there";
+  EXPECT_FALSE(ready_second(21)) << "no source has passed it";
   EXPECT_EQ(second.given_up, (GivenUp{{20, true}}));
   EXPECT_EQ(inputs().votes().in_step, 1U);
   EXPECT_EQ(majority(inputs().votes()), 0U);
@@ -482,7 +483,7 @@ TEST_F(LiveInputsTest, OneThatJumpsIsSetAside) {
   EXPECT_FALSE(ready_second(26));
 }
 
-TEST_F(LiveInputsTest, OneThatJumpsAgainAndAgainIsToldTenTimes) {
+TEST_F(LiveInputsTest, ASourceThatKeepsJumpingIsReportedTenTimes) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   first.come(10);
   second.come(10);
@@ -496,7 +497,7 @@ TEST_F(LiveInputsTest, OneThatJumpsAgainAndAgainIsToldTenTimes) {
   EXPECT_EQ(told("source 4 (second)"), 20U) << "with its returns";
 }
 
-TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
+TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   first.come(10);
   second.come(10);
@@ -511,7 +512,7 @@ TEST_F(LiveInputsTest, AJumpIsBelievedWhereNobodyElseIsElsewhere) {
   EXPECT_EQ(second.expected, 1'000'000U);
 }
 
-TEST_F(LiveInputsTest, OneThatHasJumpedBackHasAVote) {
+TEST_F(LiveInputsTest, ASourceThatHasJumpedBackHasAVote) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   first.come(1000);
   second.come(1000);
@@ -522,8 +523,8 @@ TEST_F(LiveInputsTest, OneThatHasJumpedBackHasAVote) {
   EXPECT_EQ(majority(inputs().votes()), 0U) << "one of two is not more than half";
 }
 
-/// All but one jump: that one is behind, and not waited for though it moves.
-TEST_F(LiveInputsTest, OneThatDoesNotJumpWithTheOthersIsLeftBehind) {
+/// All but one jump: that one is behind, and not waited for although it makes progress.
+TEST_F(LiveInputsTest, ASourceThatDoesNotJumpWithTheOthersIsLeftBehind) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   for (int time = 0; time <= 5; ++time) {
     second.come(static_cast<Epoch>(time) + 1);
@@ -533,7 +534,7 @@ TEST_F(LiveInputsTest, OneThatDoesNotJumpWithTheOthersIsLeftBehind) {
   EXPECT_TRUE(ready_second(1000));
 }
 
-TEST_F(LiveInputsTest, TimePassesForOneThatIsSilent) {
+TEST_F(LiveInputsTest, TimePassesForASilentSource) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   second.come(10);
   receive({});
@@ -541,7 +542,7 @@ TEST_F(LiveInputsTest, TimePassesForOneThatIsSilent) {
   EXPECT_EQ(second.expected, 3010U);
 }
 
-/// The end of a run does not wait for what may never come, not even where nobody is ahead.
+/// The end of a run does not wait for data that may never come, even where no source is ahead.
 TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
@@ -556,12 +557,12 @@ TEST_F(LiveInputsTest, HurryEndsAllWaits) {
   receive(milliseconds(51'500));
   EXPECT_TRUE(ready_first(20));
   EXPECT_TRUE(ready_second(20));
-  EXPECT_EQ(first.given_up, (GivenUp{{20, true}})) << "the other has something there";
+  EXPECT_EQ(first.given_up, (GivenUp{{20, true}})) << "the other source has data there";
   EXPECT_EQ(second.given_up, (GivenUp{{20, false}}));
   EXPECT_EQ(told("caught up"), 0U);
 }
 
-TEST_F(LiveInputsTest, HurryEndsWaitsThatHaveNoTimeout) {
+TEST_F(LiveInputsTest, HurryEndsWaitsWithoutATimeout) {
   begin({.epoch_timeout = {}});
   receive({});
   inputs().hurry();
@@ -571,8 +572,8 @@ TEST_F(LiveInputsTest, HurryEndsWaitsThatHaveNoTimeout) {
   EXPECT_TRUE(ready_first(20)) << "all are silent";
 }
 
-/// What a source holds back comes before it is given up, unless it takes too long.
-TEST_F(LiveInputsTest, HurryWaitsForWhatIsHeldBack) {
+/// Data that a source still holds are delivered before it is given up, unless that takes too long.
+TEST_F(LiveInputsTest, HurryWaitsForDataHeldBack) {
   begin({.epoch_timeout = seconds(2)});
   first.holds = true;
   receive({});
@@ -585,12 +586,12 @@ TEST_F(LiveInputsTest, HurryWaitsForWhatIsHeldBack) {
   EXPECT_TRUE(first.finished);
   receive(milliseconds(1199));
   EXPECT_FALSE(ready_first(20));
-  EXPECT_TRUE(ready_second(20)) << "this one holds nothing back";
+  EXPECT_TRUE(ready_second(20)) << "this source holds nothing back";
   receive(milliseconds(1200));
   EXPECT_TRUE(ready_first(20));
 }
 
-TEST_F(LiveInputsTest, HurryTakesWhatIsThere) {
+TEST_F(LiveInputsTest, HurryTakesReceivedData) {
   begin({.epoch_timeout = seconds(2)});
   first.come(20);
   receive({});
@@ -600,7 +601,7 @@ TEST_F(LiveInputsTest, HurryTakesWhatIsThere) {
   EXPECT_TRUE(first.given_up.empty());
 }
 
-TEST_F(LiveInputsTest, SilenceIsToldAndAgainWhenItHasDoubled) {
+TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {
   begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
   std::vector<int> told_at;
   for (int time = 0; time <= 100; ++time) {
@@ -617,7 +618,7 @@ TEST_F(LiveInputsTest, SilenceIsToldAndAgainWhenItHasDoubled) {
   EXPECT_EQ(told("source 4"), 1U) << "it is silent again";
 }
 
-TEST_F(LiveInputsTest, SilenceIsNotToldOfOneThatHasEndedNorWithoutAWarning) {
+TEST_F(LiveInputsTest, SilenceIsNotReportedAfterTheEndOrWithoutStallWarning) {
   begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
   first.ended = second.ended = true;
   receive({});

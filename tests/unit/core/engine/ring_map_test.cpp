@@ -14,7 +14,7 @@ struct Extent {
   std::uint64_t end;
 };
 
-TEST(Roles, RunRoundTheRanks) {
+TEST(Roles, AreAssignedToRanksInTurn) {
   const Roles roles{.sources = 5, .builders = 3, .filters = 2, .ranks = 4};
   EXPECT_EQ(roles.rank_of(SourceId{4}), 0);
   EXPECT_EQ(roles.rank_of(BuilderId{0}), 1);
@@ -33,7 +33,7 @@ TEST(Roles, KnowTheRanksOfTheExchange) {
   EXPECT_EQ(folded.builder_ranks(), std::vector<int>({0, 1, 2}));
 }
 
-/// What lies in the windows of a ring map, by rank.
+/// The extents that a ring map places in the windows, by rank.
 class Windows {
  public:
   explicit Windows(int ranks) : claimed_(static_cast<std::size_t>(ranks)) {}
@@ -42,7 +42,7 @@ class Windows {
     claim(link.receiver, link.ring_offset, geometry.ring_bytes());
     claim(link.sender, link.credit_offset, sizeof(CreditBlock));
   }
-  /// Nothing is claimed twice, all of it is aligned and inside the window.
+  /// No extents overlap, all are aligned and inside the window.
   void expect_apart(const std::vector<std::uint64_t>& window_bytes) {
     for (std::size_t r = 0; r < claimed_.size(); ++r) {
       std::ranges::sort(claimed_[r], {}, &Extent::begin);

@@ -19,7 +19,7 @@ MemoryNeed need(const std::string& host, std::uint64_t bytes, std::vector<Memory
 
 }  // namespace
 
-TEST(RingSizes, AreThoseOfTheMap) {
+TEST(RingSizes, EqualThoseOfTheMap) {
   const RingGeometry geometry{.depth = 5, .cell_bytes = 4096 + 8};
   const RingGeometry notes{.depth = 3, .cell_bytes = 192};
   for (const int ranks : {1, 2, 3, 7, 12}) {
@@ -33,7 +33,7 @@ TEST(RingSizes, AreThoseOfTheMap) {
   }
 }
 
-TEST(RingSizes, OfAnythingThatMayBeAskedForAreKnownAtOnce) {
+TEST(RingSizes, AreComputedAtOnceForAnyOptions) {
   const RingGeometry largest{.depth = 65536, .cell_bytes = (1U << 30) + 64};
   const Roles roles{.sources = 65535, .builders = 100'000, .filters = 100'000, .ranks = 2};
   const auto bytes = exchange_bytes(roles, largest, largest);
@@ -44,7 +44,7 @@ TEST(RingSizes, OfAnythingThatMayBeAskedForAreKnownAtOnce) {
   EXPECT_LT(usual[0], 120 * kGiB);
 }
 
-TEST(RingSizes, ClaimsOfManyBuildersAreModest) {
+TEST(RingSizes, ClaimsOfManyBuildersNeedLittleMemory) {
   const std::uint32_t builders = 1000;
   const auto notes = claim_note_geometry(claim_ahead(4, builders), builders);
   const Roles roles{.sources = 100, .builders = builders, .filters = 0, .ranks = 1000};

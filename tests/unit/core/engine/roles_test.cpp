@@ -11,7 +11,7 @@ Roles roles(std::uint32_t sources, int ranks, std::vector<std::uint32_t> homes =
   return {.sources = sources, .builders = 2, .filters = 1, .ranks = ranks, .homes = std::move(homes)};
 }
 
-TEST(Roles, PlayOnOneRankAfterTheOther) {
+TEST(Roles, RunOnOneRankAfterTheOther) {
   const auto all = roles(3, 4);
   EXPECT_EQ(all.rank_of(SourceId{0}), 0);
   EXPECT_EQ(all.rank_of(SourceId{2}), 2);
@@ -23,7 +23,7 @@ TEST(Roles, PlayOnOneRankAfterTheOther) {
   EXPECT_EQ(all.exchange_ranks(), (std::vector{0, 1, 2, 3}));
 }
 
-TEST(RolesWithHomes, SourcesOfOnePortPlayOnTheRankOfTheFirst) {
+TEST(RolesWithHomes, SourcesOfOnePortRunOnTheRankOfTheFirst) {
   const auto all = roles(5, 8, {0, 1, 1, 1, 4});
   EXPECT_EQ(all.rank_of(SourceId{0}), 0);
   for (const std::uint16_t source : {1, 2, 3}) EXPECT_EQ(all.rank_of(SourceId{source}), 1);
@@ -31,7 +31,7 @@ TEST(RolesWithHomes, SourcesOfOnePortPlayOnTheRankOfTheFirst) {
   EXPECT_EQ(all.source_ranks(), (std::vector{0, 1, 4}));
 }
 
-/// Also where there are more sources than ranks: all of a port on one.
+/// With more sources than ranks, too: all of a port on one rank.
 TEST(RolesWithHomes, WrapAroundTheRanks) {
   const auto all = roles(6, 2, {0, 1, 2, 2, 2, 5});
   for (const std::uint16_t source : {2, 3, 4}) EXPECT_EQ(all.rank_of(SourceId{source}), 0);
