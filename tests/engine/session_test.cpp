@@ -116,30 +116,61 @@ TEST_F(Sessions, OthersContinueWithoutABuilder) {
   EXPECT_GT(rebuilt, 60U);
 }
 
-/// Two bursts of a lone source, 50 ms apart: the last slice of the first does not wait for the second.
+/// A lone live source.
+RunCase lone_source(CaseMaker& maker) {
+  auto of = maker.steady(40);
+  of.roles.sources = 1;
+  of.hits.resize(1);
+  of.roles.ranks = of.simulation.ranks = 2;
+  of.quiet = milliseconds(5);
+  maker.make_live(of, 20'000, 0);
+  return of;
+}
+
+/// The source sends nothing for 50 ms before arrival `silent`.
+void fall_silent(RunCase& of, std::size_t silent) {
+  auto& arrivals = of.arrivals.front();
+  for (auto i = silent; i < arrivals.size(); ++i) arrivals[i].time_ns += 50'000'000;
+}
+
+/// Two bursts, 50 ms apart: the last slice of the first does not wait for the second.
 TEST_F(Sessions, QuietSourceLetsItsLastSliceGo) {
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
-    auto of = maker.steady(40);
-    of.roles.sources = 1;
-    of.hits.resize(1);
-    of.roles.ranks = of.simulation.ranks = 2;
-    of.quiet = milliseconds(5);
-    maker.make_live(of, 20'000, 0);
-    auto& arrivals = of.arrivals.front();
+    auto of = lone_source(maker);
+    const auto& arrivals = of.arrivals.front();
     const auto silent = arrivals.size() / 2;
-    const auto geometry = of.geometry();
-    for (auto i = silent; i < arrivals.size(); ++i) arrivals[i].time_ns += 50'000'000;
+    fall_silent(of, silent);
     const auto outcome = play(of);
     EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
     const auto last_ns = arrivals[silent - 1].time_ns;
-    const auto last = geometry.slice_of(arrivals[silent - 1].buffer.header.first_epoch).value;
+    const auto last = of.geometry().slice_of(arrivals[silent - 1].buffer.header.first_epoch).value;
     for (const auto& [number, written] : outcome.slices) {
       if (number > last) continue;
       EXPECT_LT(written.at_ns, last_ns + 5'000'000 + 3'000'000) << "slice " << number << ", " << text_of(of);
     }
     ASSERT_TRUE(outcome.slices.contains(last)) << text_of(of);
     EXPECT_GE(outcome.slices.at(last).at_ns, last_ns + 5'000'000) << text_of(of);
+  }
+}
+
+/// No data for as long as the margin that ended with the first burst: nothing of the second is late.
+TEST_F(Sessions, QuietSourceKeepsTheNextSliceOpen) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = lone_source(maker);
+    auto& arrivals = of.arrivals.front();
+    const auto geometry = of.geometry();
+    const auto epoch_at = [&](std::size_t i) { return arrivals[i].buffer.header.first_epoch; };
+    const auto middle = arrivals.size() / 2;
+    const auto end = geometry.owned_epochs(geometry.slice_of(epoch_at(middle))).end;
+    const EpochRange without{end, end + geometry.margin_epochs()};
+    std::erase_if(arrivals, [&](const Arrival& a) { return without.contains(a.buffer.header.first_epoch); });
+    std::erase_if(of.hits.front(), [&](const RefHit& h) { return without.contains(h.time / of.base.epoch_ticks); });
+    auto silent = middle;
+    while (silent < arrivals.size() && epoch_at(silent) < end) ++silent;
+    fall_silent(of, silent);
+    expect_whole(of);
   }
 }
 

@@ -205,6 +205,17 @@ TEST_F(LiveInputsTest, AnEpochThatOthersPassedLongAgoIsGivenUp) {
   EXPECT_EQ(told("source 4 (second)"), 1U);
 }
 
+TEST_F(LiveInputsTest, ASourceThatHasEndedHasPassedTheMarginsSentWithItsLastData) {
+  begin({.epoch_timeout = seconds(2), .passed_at_end = 5});
+  first.come(10);
+  first.ended = true;
+  receive({});
+  EXPECT_EQ(inputs().peer_watermark(), 15U);
+  receive(seconds(2));
+  EXPECT_TRUE(ready_second(15));
+  EXPECT_FALSE(ready_second(16));
+}
+
 TEST_F(LiveInputsTest, OnlyOthersMakeItOverdue) {
   begin({.epoch_timeout = seconds(2)});
   first.come(10);
