@@ -166,7 +166,13 @@ static_assert(std::is_trivially_copyable_v<Counters>);
 std::span<const MetricInfo, kMetrics> all_metrics() { return metrics_table::kTable; }
 
 std::span<const MetricInfo> metrics_of(Account account) {
-  return std::ranges::equal_range(all_metrics(), account, {}, [](const auto& m) { return account_of(m.metric); });
+  const auto all = all_metrics();
+  // Not ranges::equal_range, whose result clang 14 does not take for a range.
+  const auto begin =
+      std::partition_point(all.begin(), all.end(), [&](const auto& m) { return account_of(m.metric) < account; });
+  const auto end =
+      std::partition_point(begin, all.end(), [&](const auto& m) { return account_of(m.metric) == account; });
+  return {begin, end};
 }
 
 void Counters::keep(std::initializer_list<Value> values) {

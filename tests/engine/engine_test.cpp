@@ -200,6 +200,33 @@ TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
   }
 }
 
+/// Where a recording breaks off, all later slices and events lack its source.
+TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
+  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(30);
+    of.roles.sources = 3;
+    of.hits.resize(3, of.hits.front());
+    of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
+    const auto geometry = of.geometry();
+    const Epoch break_at = geometry.owned_epochs({maker.draw(5, 25)}).begin;
+    std::erase_if(of.hits.front(), [&](const RefHit& h) { return h.time >= break_at * of.base.epoch_ticks; });
+    of.breaks_off = true;
+    of.epochs_per_buffer = 1;
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    EXPECT_EQ(outcome.faults, std::vector<std::string>()) << text_of(of);
+    // Slices that still get its last data tell of the damage with them, which this recording does not.
+    const Epoch last = of.hits.front().back().time / of.base.epoch_ticks;
+    const auto last_sent = geometry.slice_of(last + geometry.margin_epochs()).value;
+    for (const auto& [number, written] : outcome.slices) {
+      EXPECT_EQ(!written.slice.sources_missing.empty(), number > last_sent)
+          << "slice " << number << ", " << text_of(of);
+    }
+    EXPECT_GE(outcome.slices.size(), expected_slices(of).size()) << text_of(of);
+  }
+}
+
 /// Sources with paces and ends of their own: all data are waited for.
 TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {

@@ -174,8 +174,10 @@ class Player {
     for (auto& buffer : buffers) {
       if (of_.is_damaged(id.value, buffer.header.first_epoch)) buffer.bytes[sizeof(EpochBufferHeader)] ^= std::byte{1};
     }
-    return {id, std::make_unique<RecordedStream>(id, of_.base, std::move(buffers),
-                                                 [this, id](EpochRange epochs) { collected(id, epochs); })};
+    auto stream = std::make_unique<RecordedStream>(id, of_.base, std::move(buffers),
+                                                   [this, id](EpochRange epochs) { collected(id, epochs); });
+    if (of_.breaks_off && id.value == 0) stream->break_off();
+    return {id, std::move(stream)};
   }
 
   SourceRole::LocalSource live(SourceId id) {

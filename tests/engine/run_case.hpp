@@ -60,6 +60,7 @@ struct RunCase {
   bool sink_stops = false;                ///< it then asks to stop in good order; otherwise it throws
   std::uint64_t damaged = 0;              ///< one in this many epochs of a recording has a wrong bit; 0: none
   std::uint32_t epochs_per_buffer = 3;    ///< of recordings, at most
+  bool breaks_off = false;                ///< the recording of source 0, after its last hit
   bool keep_sorted = false;
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
 

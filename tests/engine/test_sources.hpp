@@ -22,6 +22,8 @@ class RecordedStream final : public Source {
  public:
   /// `collected`: called with the epochs collected; may throw, or be empty.
   RecordedStream(SourceId id, TimeBase base, Stream buffers, std::function<void(EpochRange)> collected);
+  /// After its last buffer the recording is damaged, and nobody knows for how long.
+  void break_off() { breaks_off_ = true; }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -29,7 +31,7 @@ class RecordedStream final : public Source {
   std::optional<Epoch> first_epoch() override;
   void collect(EpochRange epochs, SliceData& out) override;
   [[nodiscard]] std::optional<Epoch> end_epoch() const override;
-  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Damage> tail_damage() const override;
   std::optional<Epoch> next_beginning(Epoch from) override;
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
@@ -42,6 +44,7 @@ class RecordedStream final : public Source {
   std::size_t kept_ = 0;  ///< buffers before it are overwritten
   Epoch forgotten_ = 0;
   Epoch seen_ = 0;  ///< one past the last epoch requested
+  bool breaks_off_ = false;
   std::function<void(EpochRange)> collected_;
 };
 
