@@ -1,5 +1,6 @@
 #include "io/hdf5/layout.hpp"
 
+#include "core/runtime/metrics.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
