@@ -264,7 +264,7 @@ TEST(SliceBuilderDamage, ADamagedHeaderInTheMarginIsChargedToTheSlice) {
   auto bytes = bytes_sent(run, 10, {4});
   const auto last = std::ranges::find(run.streams[1], 50U, [](const auto& b) { return b.header.first_epoch; });
   ASSERT_NE(last, run.streams[1].end());
-  const auto at = std::ranges::search(bytes[1], last->bytes).begin();
+  const auto at = std::search(bytes[1].begin(), bytes[1].end(), last->bytes.begin(), last->bytes.end());
   ASSERT_NE(at, bytes[1].end());
   at[20] ^= std::byte{1};
   const auto [slice, problems] = build_one(run, 10, {4}, bytes);
