@@ -187,16 +187,16 @@ class TestOptions:
         assert messages_of(point) == messages_of(without) == {(0, 1): 1000, (1, 0): 1000}
 
     def test_slots_keep_the_rate(self, tmp_path):
-        slot = 2000 * MICROSECOND  # coarser than clocks of busy ranks
-        options = ("--pattern", "all-to-all", "--schedule", "round-robin", "--sizes", "1KiB", "--slot", "2ms")
+        slot = 20_000 * MICROSECOND  # coarser than clocks of busy ranks
+        options = ("--pattern", "all-to-all", "--schedule", "round-robin", "--sizes", "1KiB", "--slot", "20ms")
         [by_time] = points(tmp_path, "patterns", *SHORT, *options, np=2)
         assert 0 < max(messages_of(by_time).values()) <= by_time["seconds"] / slot + 1
-        [by_number] = points(tmp_path, "patterns", *SHORT, *options, "--slices", 200, np=2)
-        assert messages_of(by_number) == {(0, 1): 100, (1, 0): 100}
-        assert by_number["seconds"] > 0.9 * 200 * slot
+        [by_number] = points(tmp_path, "patterns", *SHORT, *options, "--slices", 20, np=2)
+        assert messages_of(by_number) == {(0, 1): 10, (1, 0): 10}
+        assert by_number["seconds"] > 0.9 * 20 * slot
         master, other = by_number["clocks"]
         assert (master["offset_ns"], master["precision_ns"]) == (0, 0)
-        assert other["round_trips"] >= 100 and 0 < other["precision_ns"] < slot / MICROSECOND * 1000
+        assert other["round_trips"] > 0 and 0 < other["precision_ns"] < slot / MICROSECOND * 1000
 
     def test_slots_finer_than_the_clocks(self):
         done = eventloom("bench", "patterns", *SHORT, "--pattern", "all-to-all", "--slot", "1ns", np=2, code=2)
