@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "engine_fixture.hpp"
 
@@ -55,6 +57,32 @@ TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
     EXPECT_GE(outcome.took_ns, 900'000'000'000) << text_of(of);
     EXPECT_EQ(messages.with("answered").size(), 0U) << text_of(of);
     EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
+  }
+}
+
+/// How far any source got ahead of its lowest slice that it had not handed over, in slices.
+std::uint64_t greatest_lead(const Outcome& outcome) {
+  std::map<std::uint16_t, std::pair<std::uint64_t, std::set<std::uint64_t>>> by_source;
+  std::uint64_t greatest = 0;
+  for (const auto& transfer : outcome.transfers) {
+    auto& [lowest, handed_over] = by_source[transfer.source];
+    greatest = std::max(greatest, transfer.slice - lowest);
+    handed_over.insert(transfer.slice);
+    while (handed_over.contains(lowest)) ++lowest;
+  }
+  return greatest;
+}
+
+/// Epochs of slices that wait stay in memory.
+TEST_F(Sessions, SourcesWaitForABuilderThatIsFarBehind) {
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = disturbed(maker, 3);
+    of.schedule = "chaotic";
+    of.absence.rank = of.roles.rank_of(BuilderId{of.roles.builders - 1});
+    of.absence.until_ns = of.absence.from_ns + 20'000'000;
+    const auto most = 2 * std::uint64_t{of.slices_in_flight} * of.roles.builders;
+    EXPECT_LE(greatest_lead(expect_whole(of)), most) << text_of(of);
   }
 }
 
