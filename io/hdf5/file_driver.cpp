@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -30,6 +31,7 @@ struct DriverInfo {
 struct DriverFile {
   H5FD_t base{};
   int file = -1;
+  std::array<char, kInTheMaking.size()> head{};  ///< written when all else has been
   haddr_t allocated = 0;
   haddr_t end = 0;
   WriteStatus* status = nullptr;
@@ -54,8 +56,28 @@ H5FD_t* open_file(const char*, unsigned flags, hid_t access, haddr_t) {
   return &opened.release()->base;
 }
 
+/// Keeps the first error in the status of the file, and writes nothing after it.
+void put(const DriverFile& file, const char* from, std::size_t size, haddr_t address) {
+  while (size > 0 && file.status->error == 0) {
+    const ssize_t n = ::pwrite(file.file, from, size, static_cast<off_t>(address));
+    if (n < 0) {
+      if (errno != EINTR) file.status->error = errno;
+      continue;
+    }
+    from += n;
+    address += static_cast<haddr_t>(n);
+    size -= static_cast<std::size_t>(n);
+  }
+}
+
+/// How many of the bytes from `address` on are in the head.
+std::size_t head_part(const DriverFile& file, haddr_t address, std::size_t size) {
+  return address >= file.head.size() ? 0 : std::min<std::size_t>(size, file.head.size() - address);
+}
+
 herr_t close_file(H5FD_t* base) {
   const std::unique_ptr<DriverFile> file(&of(base));
+  put(*file, file->head.data(), file->head.size(), 0);
   if (::close(file->file) != 0 && file->status->error == 0) file->status->error = errno;
   return 0;
 }
@@ -85,6 +107,11 @@ haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
 herr_t read_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const auto& file = of(base);
   auto* to = static_cast<char*>(buffer);
+  const std::size_t in_head = head_part(file, address, size);
+  if (in_head > 0) std::memcpy(to, file.head.data() + address, in_head);
+  to += in_head;
+  address += in_head;
+  size -= in_head;
   while (size > 0) {
     const ssize_t n = ::pread(file.file, to, size, static_cast<off_t>(address));
     if (n < 0 && errno == EINTR) continue;
@@ -102,16 +129,9 @@ herr_t write_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t 
   auto& file = of(base);
   file.end = std::max(file.end, address + size);
   const auto* from = static_cast<const char*>(buffer);
-  while (size > 0 && file.status->error == 0) {
-    const ssize_t n = ::pwrite(file.file, from, size, static_cast<off_t>(address));
-    if (n < 0) {
-      if (errno != EINTR) file.status->error = errno;
-      continue;
-    }
-    from += n;
-    address += static_cast<haddr_t>(n);
-    size -= static_cast<std::size_t>(n);
-  }
+  const std::size_t in_head = head_part(file, address, size);
+  if (in_head > 0) std::memcpy(file.head.data() + address, from, in_head);
+  put(file, from + in_head, size - in_head, address + in_head);
   return 0;
 }
 

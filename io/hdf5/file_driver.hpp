@@ -6,7 +6,8 @@
 
 namespace eventloom {
 
-/// First bytes of a file until HDF5 writes its own, which it does last.
+/// First bytes of a file until all else has been written: HDF5 writes its own before other metadata, and a process that
+/// is killed in between would leave a file that nobody can open nor knows for ours.
 inline constexpr std::string_view kInTheMaking = "eventloom: an HDF5 file that is being written\n";
 
 /// Result of the writes to one file.
