@@ -37,6 +37,7 @@ class Gap final : public EventDefinition {
     // The starts of runs and the runs that are long enough are collected without branches: in real data neither can be
     // predicted.
     const auto keys = hits.keys;
+    if (keys.empty()) return;
     const Tick gap = gap_;
     const auto n = static_cast<std::uint32_t>(keys.size());
     std::uint32_t* starts = events.scratch(keys.size() + 1);
