@@ -52,7 +52,9 @@ int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
+int report_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);
 int serve_command(int argc, const char* const* argv);
+int show_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

@@ -30,6 +30,8 @@ constexpr std::array kCommands = {
     Command{"convert", "any input to .epochs", eventloom::convert_command},
     Command{"inspect", "show the contents of an .epochs or an output file", eventloom::inspect_command},
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
+    Command{"report", "one self-contained HTML page with the plots of a run", eventloom::report_command},
+    Command{"show", "an event, or what a run holds, on the terminal or as SVG", eventloom::show_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},

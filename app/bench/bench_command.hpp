@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/bench/bench_report.hpp"
-#include "app/bench/plot.hpp"
 #include "app/command_line.hpp"
+#include "app/plot.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {

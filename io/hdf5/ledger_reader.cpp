@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/chain_order.hpp"
 
 namespace eventloom {
 
@@ -111,25 +112,20 @@ void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo
   std::vector<ChainedLedger> chains;
   for (auto& chain : chains_of(parts)) chains.emplace_back(folder, std::move(chain));
 
-  using Head = std::pair<std::uint64_t, std::size_t>;  // slice, number of the chain
-  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
-  const auto advance = [&](std::size_t chain) {
-    if (chains[chain].read()) heads.emplace(chains[chain].entry.row.slice, chain);
+  const auto next = [&](std::size_t chain) {
+    return chains[chain].read() ? std::optional(chains[chain].entry.row.slice) : std::nullopt;
   };
-  for (std::size_t i = 0; i < chains.size(); ++i) advance(i);
-
   std::optional<std::uint64_t> last;
-  while (!heads.empty()) {
-    const auto [slice, chain] = heads.top();
-    heads.pop();
-    if (last && slice <= *last) {
-      throw UserError("slice " + std::to_string(slice) + " is in two part files in '" + folder.string() +
+  take_in_order(chains.size(), next, [&](std::size_t chain, std::uint64_t) {
+    const auto& entry = chains[chain].entry;
+    if (last && entry.row.slice <= *last) {
+      throw UserError("slice " + std::to_string(entry.row.slice) + " is in two part files in '" + folder.string() +
                       "': they are not all of one run");
     }
-    last = slice;
-    take(chains[chain].entry);
-    advance(chain);
-  }
+    last = entry.row.slice;
+    take(entry);
+    return true;
+  });
 }
 
 }  // namespace eventloom

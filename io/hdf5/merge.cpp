@@ -4,14 +4,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <queue>
 #include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/run_file.hpp"
@@ -185,19 +184,14 @@ void merge_events(const std::filesystem::path& folder, const RunFile& run, Event
   std::vector<Chain> chains;
   for (auto& parts : split) chains.emplace_back(folder, std::move(parts), run.record.with_payload, buffer);
 
-  using Head = std::pair<Tick, std::size_t>;  // time of the next event, number of the chain
-  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
-  const auto advance = [&](std::size_t chain) {
-    if (auto* part = chains[chain].part()) heads.emplace(part->next_time(), chain);
+  const auto next = [&](std::size_t chain) {
+    auto* part = chains[chain].part();
+    return part == nullptr ? std::nullopt : std::optional(part->next_time());
   };
-  for (std::size_t i = 0; i < chains.size(); ++i) advance(i);
-  while (!heads.empty()) {
-    const auto chain = heads.top().second;
-    heads.pop();
-    const Tick limit = heads.empty() ? std::numeric_limits<Tick>::max() : heads.top().first;
+  take_in_order(chains.size(), next, [&](std::size_t chain, Tick limit) {
     chains[chain].part()->copy_before(limit, out);
-    advance(chain);
-  }
+    return true;
+  });
 }
 
 void copy_about_run(const std::filesystem::path& run_file, hid_t out) {

@@ -11,37 +11,17 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/event_reader.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/open_output.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
 
 namespace {
 
-/// For files of which only the start is read.
-constexpr std::size_t kSmallBuffer = std::size_t{4} << 10;
-
-struct OpenFile {
-  explicit OpenFile(const std::filesystem::path& path) : name(path.string()), file(open_for_reading(path)) {}
-
-  [[nodiscard]] ColumnCursor column(const ColumnSpec& spec, std::size_t buffer = kColumnBuffer) const {
-    return {file.get(), name, spec, buffer};
-  }
-
-  std::string name;
-  H5Id file;
-};
-
-std::string format_of(const OpenFile& open) {
-  std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
-  if (format != kRunFormat && format != kPartFormat && format != kMergedFormat) {
-    throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
-  }
-  const auto version = read_number(open.file.get(), "format_version");
-  if (version == kOutputVersion) return format;
-  throw UserError(
-      fmt::format("'{}': format version {}, this program reads version {}", open.name, version, kOutputVersion));
-}
+/// For files of which only some rows are read.
+constexpr std::size_t kFewRows = std::size_t{4} << 10;
 
 AttributeValue read_attribute(hid_t object, const char* name) {
   const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
@@ -52,7 +32,7 @@ AttributeValue read_attribute(hid_t object, const char* name) {
   return read_texts(object, name);
 }
 
-RunTotals read_ledger(const OpenFile& open) {
+RunTotals read_ledger(const OpenOutput& open) {
   LedgerReader reader(open.file.get(), open.name, kColumnBuffer);
   RunTotals sums;
   for (LedgerEntry entry; reader.read(entry);) sums.add(entry.row, entry.missing_mask != 0);
@@ -60,7 +40,7 @@ RunTotals read_ledger(const OpenFile& open) {
 }
 
 /// Events rise in time, and their hits follow one another without a gap up to the last one.
-void check_events(const OpenFile& open, OutputSummary& summary) {
+void check_events(const OpenOutput& open, OutputSummary& summary) {
   auto times = open.column(event_columns()[kEventTime]);
   auto counts = open.column(event_columns()[kEventHits]);
   auto offsets = open.column(first_hit_column());
@@ -86,10 +66,10 @@ void check_events(const OpenFile& open, OutputSummary& summary) {
   }
 }
 
-void check_payload(const OpenFile& open, OutputSummary& summary) {
+void check_payload(const OpenOutput& open, OutputSummary& summary) {
   if (!has_object(open.file.get(), payload_column().path)) return;
   summary.payload_words = open.column(payload_column()).rows();
-  auto offsets = open.column(first_payload_column(), kSmallBuffer);
+  auto offsets = open.column(first_payload_column(), kFewRows);
   if (offsets.rows() != summary.hits + 1) {
     summary.problems.emplace_back("/hits/first_payload must have one row more than there are hits");
     return;
@@ -102,7 +82,7 @@ void check_payload(const OpenFile& open, OutputSummary& summary) {
   }
 }
 
-void read_tables(const OpenFile& open, OutputSummary& summary) {
+void read_tables(const OpenOutput& open, OutputSummary& summary) {
   summary.events = open.column(event_columns()[kEventTime]).rows();
   summary.hits = open.column(hit_columns()[kHitTime]).rows();
   for (const auto& spec : hit_columns()) {
@@ -126,7 +106,7 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
     return;
   }
   try {
-    const OpenFile open(path);
+    const OpenOutput open(path);
     const auto events = open.column(event_columns()[kEventTime]).rows();
     const auto hits = open.column(hit_columns()[kHitTime]).rows();
     if (has_object(open.file.get(), payload_column().path))
@@ -167,53 +147,8 @@ void read_run(const std::filesystem::path& path, OutputSummary& summary) {
   summary.parts = std::move(run.parts);
 }
 
-void read_hits(const OpenFile& open, std::vector<OutputEvent>& events) {
-  auto times = open.column(hit_columns()[kHitTime], kSmallBuffer);
-  auto channels = open.column(hit_columns()[kHitChannel], kSmallBuffer);
-  auto sources = open.column(hit_columns()[kHitSource], kSmallBuffer);
-  std::optional<ColumnCursor> offsets;
-  std::optional<ColumnCursor> payload;
-  if (has_object(open.file.get(), payload_column().path)) {
-    offsets.emplace(open.column(first_payload_column(), kSmallBuffer));
-    payload.emplace(open.column(payload_column(), kSmallBuffer));
-    offsets->skip(1);
-  }
-  std::uint64_t word = 0;
-  for (auto& event : events) {
-    for (auto& hit : event.hits) {
-      hit.time = times.next<Tick>();
-      hit.channel = channels.next<std::uint32_t>();
-      hit.source = sources.next<std::uint16_t>();
-      if (!payload) continue;
-      for (const auto end = offsets->next<std::uint64_t>(); word < end && payload->rows_left() > 0; ++word) {
-        hit.payload.push_back(payload->next<std::uint32_t>());
-      }
-    }
-  }
-}
-
-std::vector<OutputEvent> first_events(const OpenFile& open, std::size_t n) {
-  std::vector<ColumnCursor> columns;
-  for (const auto& spec : event_columns()) columns.push_back(open.column(spec, kSmallBuffer));
-  auto hits_left = open.column(hit_columns()[kHitTime], kSmallBuffer).rows();
-  std::vector<OutputEvent> events(std::min<std::uint64_t>(n, columns[kEventTime].rows()));
-  for (auto& event : events) {
-    event.time = columns[kEventTime].next<Tick>();
-    event.duration = columns[kEventDuration].next<Tick>();
-    const auto hits = columns[kEventHits].next<std::uint32_t>();
-    if (hits > hits_left) throw UserError("'" + open.name + "' is damaged: events with more hits than there are");
-    hits_left -= hits;
-    event.hits.resize(hits);
-    event.slice = columns[kEventSlice].next<std::uint64_t>();
-    event.flags = columns[kEventFlags].next<std::uint32_t>();
-    event.sources_missing = columns[kEventMissing].next<std::uint64_t>();
-  }
-  read_hits(open, events);
-  return events;
-}
-
 OutputSummary summarise(const std::filesystem::path& path) {
-  const OpenFile open(path);
+  const OpenOutput open(path);
   OutputSummary summary;
   summary.format = format_of(open);
   for (const auto& name : attribute_names(open.file.get())) {
@@ -233,10 +168,10 @@ OutputSummary summarise(const std::filesystem::path& path) {
 }
 
 std::vector<OutputEvent> events_of(const std::filesystem::path& path, std::size_t n) {
-  if (format_of(OpenFile(path)) != kRunFormat) return first_events(OpenFile(path), n);
+  if (format_of(OpenOutput(path)) != kRunFormat) return read_event_rows(OpenOutput(path), 0, n);
   std::vector<OutputEvent> events;
   for (const auto& part : read_run_file(path).parts) {
-    std::ranges::move(first_events(OpenFile(path.parent_path() / part.name), n), std::back_inserter(events));
+    std::ranges::move(read_event_rows(OpenOutput(path.parent_path() / part.name), 0, n), std::back_inserter(events));
     std::ranges::sort(events, {}, &OutputEvent::time);
     if (events.size() > n) events.resize(n);
   }

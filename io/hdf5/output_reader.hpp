@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/dataflow/run_totals.hpp"
-#include "formats/event.hpp"
+#include "io/hdf5/output_event.hpp"
 #include "io/hdf5/part_info.hpp"
 #include "io/hdf5/run_file.hpp"
 
@@ -28,22 +28,6 @@ struct OutputSummary {
   std::vector<SourceRecord> sources;  ///< not of a part
   std::vector<PartInfo> parts;        ///< of run.h5
   std::vector<std::string> problems;  ///< inconsistencies, a line each
-};
-
-struct OutputHit {
-  Tick time = 0;
-  std::uint32_t channel = 0;
-  std::uint16_t source = 0;
-  std::vector<std::uint32_t> payload;
-};
-
-struct OutputEvent {
-  Tick time = 0;
-  Tick duration = 0;
-  std::uint64_t slice = 0;
-  std::uint32_t flags = 0;
-  std::uint64_t sources_missing = 0;
-  std::vector<OutputHit> hits;
 };
 
 /// True when `path` is an HDF5 file.

@@ -229,6 +229,13 @@ RunFile read_run_file(const std::filesystem::path& path) {
   }
 }
 
+RunRecord read_run_record(const std::filesystem::path& path) {
+  const H5Id file = open_for_reading(path);
+  auto record = read_record(file.get());
+  record.sources = read_source_columns(file.get(), path.string());
+  return record;
+}
+
 std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file) {
   std::vector<std::filesystem::path> files = {run_file};
   for (const auto& part : read_run_file(run_file).parts) files.push_back(run_file.parent_path() / part.name);

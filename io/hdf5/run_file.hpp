@@ -54,6 +54,9 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
 /// Throws UserError when the file is not a run.h5 of a known version.
 RunFile read_run_file(const std::filesystem::path& path);
 
+/// The attributes and sources of a run.h5, or of a merged file, which has the same.
+RunRecord read_run_record(const std::filesystem::path& path);
+
 /// The run file and its parts.
 std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
 

@@ -8,6 +8,7 @@
 
 #include "formats/event.hpp"
 #include "io/hdf5/column_writer.hpp"
+#include "io/hdf5/ledger_entry.hpp"
 
 namespace eventloom {
 
@@ -23,13 +24,6 @@ struct EventTables {
   std::vector<ColumnWriter> hits;  ///< by HitColumn
   std::optional<ColumnWriter> first_payload;
   std::optional<ColumnWriter> payload;
-};
-
-/// One row of /ledger.
-struct LedgerEntry {
-  LedgerRow row;
-  std::vector<std::uint32_t> sources_missing;
-  std::uint64_t missing_mask = 0;
 };
 
 /// The bits of `sources`.

@@ -80,7 +80,8 @@ def assert_says(said, expected):
 
 def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
-    known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns")
+    known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
+             "eventloom show")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
 
@@ -107,6 +108,14 @@ def test_live(clone):
     (code, said), (sent, sender) = run(clone, commands(kind, text))
     assert (code, sent) == (0, 0), said + sender
     assert re.search(r"\d+ events with \d+ hits in \d+ slices from 4 sources", said) and "Error" not in said
+
+
+def test_a_look_at_a_run(clone):
+    kind, text = block_with("eventloom show")
+    lines = commands(kind, text)
+    for (code, said), line in zip(run(clone, lines), lines):
+        assert code == 0, said
+        assert_says(said, shown(text)[line])
 
 
 def test_plan(clone):

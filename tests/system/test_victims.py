@@ -119,12 +119,15 @@ COMMANDS = {
     "convert": (["convert", "in/source_000.epochs"], "--output", "victim.epochs"),
     "convert to spikes": (["convert", "in/source_000.epochs", "--format", "spikes"], "--output", "victim.spikes"),
     "plan": (["plan", "--source", "in/*.epochs"], "--rankfile", "victim"),
+    "page": (["report", "run.h5"], "--output", "victim.html"),
+    "plots of a report": (["report", "run.h5", "--output", "new.html"], "--png", "victim"),
+    "picture of an event": (["show", "run.h5", "--event", "0"], "--svg", "victim.svg"),
     "report of a benchmark": (["bench", "latency", "--repeat", "1"], "--report-json", "victim.json"),
     "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
 }
-# Pairs that are no mistake: to `convert`, a folder says where the files go.
-RIGHT = {("convert", "empty folder"), ("convert", "folder"), ("convert to spikes", "empty folder"),
-         ("convert to spikes", "folder")}
+# Pairs that are no mistake: to `convert` and `--png`, a folder says where the files go.
+RIGHT = {(command, folder) for command in ("convert", "convert to spikes", "plots of a report") for folder in ("empty folder", "folder")}
+RIGHT |= {("plots of a report", victim) for victim in ("partial of text", "partial link", "partial fifo", "no such folder")}
 SOME = {"input", "hard link", "link to text", "dangling link", "text", "empty folder", "fifo", "partial link", "no folder"}
 FORCED = {"run": {"run"}, "merge": {"merged"}, "convert": {"hard link"}, "convert to spikes": set()}
 
@@ -142,6 +145,27 @@ def test_victims_of_an_option(folder, command):
             assert_refused(folder, *words, option, given, "--force")
         for made in (folder / name, folder / f"{name}.partial"):
             clear(made)
+
+
+@pytest.mark.parametrize("name", ["rates.png", "sources.png", "interval.png.partial"])
+def test_names_that_plots_need(folder, name):
+    (folder / "plots").mkdir()
+    place = folder / "plots" / name
+    for _ in planted(folder, place):
+        assert_refused(folder, "report", "run.h5", "--output", "new.html", "--png", "plots")
+
+
+def test_pages_and_pictures_give_way_to_their_like_only(folder):
+    page = ["report", "run.h5", "--output", "a.html"]
+    picture = ["show", "run.h5", "--largest", "--svg", "a.svg"]
+    for words in (page, picture):
+        for _ in range(2):
+            eventloom(*words, cwd=folder)
+    assert_refused(folder, *page[:-1], "a.svg")
+    assert_refused(folder, *picture[:-1], "a.html")
+    for name in ("run.h5", "run.part-0000-0000.h5", "a/../run.h5"):
+        assert_refused(folder, "report", "run.h5", "--output", name)
+        assert_refused(folder, "show", "run.h5", "--largest", "--svg", name)
 
 
 @pytest.mark.parametrize("option, name", [("--output", "victim.h5"), ("--report-json", "victim.json"),

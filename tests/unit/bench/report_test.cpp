@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/bench/bench_report.hpp"
-#include "app/bench/plot.hpp"
+#include "app/plot.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 

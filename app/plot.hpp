@@ -7,13 +7,16 @@
 
 namespace eventloom {
 
+enum class PlotStyle { line_with_points, points, line, steps };
+
 struct PlotSeries {
   std::string name;       ///< UTF-8, as all text of a plot
   std::vector<double> x;  ///< points in the order of the line
   std::vector<double> y;  ///< as many as x
+  PlotStyle style = PlotStyle::line_with_points;
 };
 
-/// Lines with points over one pair of axes. Points that an axis cannot show (not finite; zero or negative on a
+/// Series over one pair of axes. Points that an axis cannot show (not finite; zero or negative on a
 /// logarithmic axis) are omitted. Linear axes begin at zero.
 struct Plot {
   std::string title;
@@ -25,7 +28,7 @@ struct Plot {
 };
 
 /// Throws UserError unless `path` ends in .svg or .png and gnuplot is installed. To be called at the start of a
-/// benchmark, so that it does not fail after hours.
+/// command, so that it does not fail after hours.
 void check_plot_file(const std::string& path);
 
 /// Adds the file of a plot, which must not exist: the contents of a plot do not show who wrote it.

@@ -1,4 +1,4 @@
-#include "app/bench/plot.hpp"
+#include "app/plot.hpp"
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, tria
 using Points = std::vector<std::pair<double, double>>;
 
 /// In single quotes gnuplot takes everything literally except the quote itself and the end of line.
-std::string quoted(const std::string& text) {
+std::string gnuplot_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') out += c;
@@ -71,7 +71,7 @@ Points drawable(const Plot& plot, const PlotSeries& series) {
 }
 
 /// Properties of the values on an axis.
-struct Extent {
+struct AxisExtent {
   double least = HUGE_VAL;
   double greatest = -HUGE_VAL;
   bool powers_of_two = true;
@@ -94,7 +94,7 @@ struct Scale {
 };
 
 /// From zero, at whole steps of 1, 2 or 5 times a power of ten, with one prefix for the whole axis.
-Scale linear_scale(const Extent& extent) {
+Scale linear_scale(const AxisExtent& extent) {
   const double low = std::min(extent.least, 0.0);
   const double high = std::max(extent.greatest, 0.0);
   if (extent.empty() || low == high) return {0, 1, 0, {}};
@@ -113,7 +113,7 @@ Scale linear_scale(const Extent& extent) {
   return scale;
 }
 
-Scale binary_scale(const Extent& extent) {
+Scale binary_scale(const AxisExtent& extent) {
   const bool single = extent.least == extent.greatest;
   Scale scale{extent.least / (single ? 2 : 1), extent.greatest * (single ? 2 : 1), 2, {}};
   const double step = std::exp2(std::ceil(std::log2(extent.greatest / extent.least) / 12));
@@ -128,14 +128,14 @@ Scale binary_scale(const Extent& extent) {
 }
 
 /// Whole decades.
-Scale decimal_scale(const Extent& extent) {
+Scale decimal_scale(const AxisExtent& extent) {
   if (extent.empty()) return {1, 10, 10, {}};
   const double low = std::floor(std::log10(extent.least));
   const double high = std::max(std::ceil(std::log10(extent.greatest)), low + 1);
   return {std::pow(10, low), std::pow(10, high), 10, {}};
 }
 
-Scale scale_of(const Extent& extent, bool log, bool binary) {
+Scale scale_of(const AxisExtent& extent, bool log, bool binary) {
   if (!log) return linear_scale(extent);
   return binary && extent.powers_of_two && !extent.empty() ? binary_scale(extent) : decimal_scale(extent);
 }
@@ -143,9 +143,9 @@ Scale scale_of(const Extent& extent, bool log, bool binary) {
 void write_axis(std::ostream& out, char axis, const std::string& label, const Scale& scale) {
   std::string tics;
   for (const auto& [at, text] : scale.tics) {
-    tics += fmt::format("{}{} {:.17g}", tics.empty() ? "" : ", ", quoted(text), at);
+    tics += fmt::format("{}{} {:.17g}", tics.empty() ? "" : ", ", gnuplot_quoted(text), at);
   }
-  out << "set " << axis << "label " << quoted(label) << " noenhanced\n";
+  out << "set " << axis << "label " << gnuplot_quoted(label) << " noenhanced\n";
   out << "unset logscale " << axis << '\n';
   if (scale.log_base != 0) out << "set logscale " << axis << ' ' << scale.log_base << '\n';
   out << fmt::format("set {}range [{:.17g}:{:.17g}]\n", axis, scale.low, scale.high);
@@ -155,8 +155,8 @@ void write_axis(std::ostream& out, char axis, const std::string& label, const Sc
 
 /// Returns whether there is nothing to plot.
 bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& all) {
-  Extent x;
-  Extent y;
+  AxisExtent x;
+  AxisExtent y;
   for (const auto& points : all) {
     for (const auto& [px, py] : points) {
       x.add(px);
@@ -174,17 +174,28 @@ void write_data(std::ostream& out, std::size_t number, const Points& points) {
   out << "END_OF_SERIES\n";
 }
 
+std::string style_of(std::size_t number, PlotStyle style) {
+  const auto marks = fmt::format(" pt {} ps 0.8", kMarks[number % kMarks.size()]);
+  switch (style) {
+    case PlotStyle::points: return "points" + marks;
+    case PlotStyle::line: return "lines lw 2";
+    case PlotStyle::steps: return "steps lw 2";
+    case PlotStyle::line_with_points: break;
+  }
+  return "linespoints lw 2" + marks;
+}
+
 /// A series without points keeps its place in the legend.
 std::string curve(std::size_t number, const PlotSeries& series, bool empty) {
-  return fmt::format("{} with linespoints lw 2 pt {} ps 0.8 lc rgb '{}' title {} noenhanced",
-                     empty ? "NaN" : fmt::format("$series{} using 1:2", number), kMarks[number % kMarks.size()],
-                     kColours[number % kColours.size()], quoted(series.name));
+  return fmt::format("{} with {} lc rgb '{}' title {} noenhanced",
+                     empty ? "NaN" : fmt::format("$series{} using 1:2", number), style_of(number, series.style),
+                     kColours[number % kColours.size()], gnuplot_quoted(series.name));
 }
 
 void write_one(std::ostream& out, const Plot& plot) {
   std::vector<Points> all;
   for (const auto& series : plot.series) all.push_back(drawable(plot, series));
-  out << "set title " << quoted(plot.title) << " noenhanced\n";
+  out << "set title " << gnuplot_quoted(plot.title) << " noenhanced\n";
   const bool empty = write_axes(out, plot, all);
   out << (empty ? "set label 1 'no data' at graph 0.5, graph 0.5 center\n" : "unset label 1\n");
   std::string curves;

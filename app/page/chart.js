@@ -1,0 +1,177 @@
+// The one place where charts are drawn: curves and bars over a pair of axes, as SVG.
+
+const MARGIN = { left: 56, right: 14, top: 10, bottom: 40 };
+
+function stepOf(span, count) {
+  const rough = span / count;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  return decade * (rough < 1.5 * decade ? 1 : rough < 3 * decade ? 2 : rough < 7 * decade ? 5 : 10);
+}
+
+function linearTicks(low, high, count) {
+  const step = stepOf(high - low, count);
+  const ticks = [];
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high * (1 + 1e-12) + step * 1e-9; ++n) ticks.push(n * step);
+  return ticks;
+}
+
+// Powers of ten; where there are few, also 2 and 5 times these.
+function logTicks(low, high, count) {
+  const decades = Math.log10(high / low);
+  const every = Math.max(1, Math.ceil(decades / count));
+  const factors = decades < 2 ? [1, 2, 5] : [1];
+  const ticks = [];
+  for (let n = Math.floor(Math.log10(low)); n <= Math.ceil(Math.log10(high)); n += every) {
+    ticks.push(...factors.map((factor) => factor * 10 ** n));
+  }
+  return ticks.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+}
+
+// `from` and `to`: pixels. `log`: values at or below zero are at the low end.
+function axisOf({ low, high, log, count, from, to }) {
+  const above = high > low ? high : log ? low * 10 : low + 1;
+  const share = log
+    ? (v) => Math.log(Math.max(v, low) / low) / Math.log(above / low)
+    : (v) => (v - low) / (above - low);
+  return {
+    at: (value) => from + (to - from) * Math.min(1, Math.max(0, share(value))),
+    ticks: log ? logTicks(low, above, count) : linearTicks(low, above, count),
+  };
+}
+
+function finite(values) {
+  return values.filter((value) => typeof value === 'number' && Number.isFinite(value));
+}
+
+function least(values) {
+  return values.reduce((a, b) => Math.min(a, b), Infinity);
+}
+
+function greatest(values) {
+  return values.reduce((a, b) => Math.max(a, b), -Infinity);
+}
+
+function rangeOfX(chart) {
+  const all = finite(chart.series.flatMap((series) => series.x));
+  if (all.length === 0) return [chart.logX ? 1 : 0, chart.logX ? 10 : 1];
+  const positive = all.filter((value) => value > 0);
+  const low = chart.logX ? (least(all) > 0 ? least(all) : least(positive) / 2) : least(all);
+  return [low, greatest(all)];
+}
+
+// A linear axis begins at zero. A logarithmic one of counts leaves room below one.
+function rangeOfY(chart) {
+  const all = finite(chart.series.flatMap((series) => series.y));
+  const high = Math.max(all.length ? greatest(all) : 1, 0);
+  if (!chart.logY) return [0, high > 0 ? high * 1.06 : 1];
+  const positive = all.filter((value) => value > 0);
+  const low = chart.counts ? 0.6 : positive.length ? least(positive) / 1.5 : 1;
+  return [low, Math.max(high * 1.4, low * 10)];
+}
+
+function frame(chart, x, y, width, height) {
+  const bottom = height - MARGIN.bottom;
+  const parts = [];
+  for (const value of y.ticks) {
+    parts.push(
+      line(MARGIN.left, y.at(value), width - MARGIN.right, y.at(value), 'grid'),
+      text(MARGIN.left - 6, y.at(value) + 4, (chart.textY || short)(value), { 'text-anchor': 'end' }),
+    );
+  }
+  for (const value of x.ticks) {
+    parts.push(
+      line(x.at(value), bottom, x.at(value), bottom + 4, 'axis'),
+      text(x.at(value), bottom + 16, (chart.textX || short)(value), { 'text-anchor': 'middle' }),
+    );
+  }
+  const middle = (bottom + MARGIN.top) / 2;
+  parts.push(
+    line(MARGIN.left, bottom, width - MARGIN.right, bottom, 'axis'),
+    text((MARGIN.left + width - MARGIN.right) / 2, height - 6, chart.x, { 'text-anchor': 'middle' }),
+    text(12, middle, chart.y, { 'text-anchor': 'middle', transform: `rotate(-90 12 ${middle})` }),
+  );
+  return parts;
+}
+
+// Bars between edges (one more x than y), down to the axis.
+function barsPath(series, x, y, bottom) {
+  let path = `M${x.at(series.x[0]).toFixed(1)} ${bottom}`;
+  series.y.forEach((value, i) => {
+    const top = value > 0 ? y.at(value) : bottom;
+    path += `V${top.toFixed(1)}H${x.at(series.x[i + 1]).toFixed(1)}`;
+  });
+  return `${path}V${bottom}Z`;
+}
+
+function linePath(series, x, y) {
+  let path = '';
+  let pen = 'M';
+  series.y.forEach((value, i) => {
+    const drawn = typeof value === 'number' && Number.isFinite(value);
+    if (drawn) path += `${pen}${x.at(series.x[i]).toFixed(1)} ${y.at(value).toFixed(1)}`;
+    pen = drawn ? 'L' : 'M';
+  });
+  return path;
+}
+
+function drawn(series, x, y, bottom) {
+  const colour = `c${series.colour || 0}`;
+  if (series.kind === 'bars') return [svg('path', { d: barsPath(series, x, y, bottom), class: `area ${colour}` })];
+  if (series.kind === 'stems') {
+    return series.y.map((value, i) =>
+      line(x.at(series.x[i]), bottom, x.at(series.x[i]), y.at(value), `stem ${colour}`),
+    );
+  }
+  return [svg('path', { d: linePath(series, x, y), class: `curve ${colour}${series.dashed ? ' dashed' : ''}` })];
+}
+
+// {title, x, y: labels with units; logX, logY, counts, textX, textY; series: [{name, kind: line, bars or stems, x, y,
+// colour, dashed}]}
+function chartOf(chart, width, height = 240) {
+  const series = chart.series.filter((one) => one.y.length > 0);
+  if (series.length === 0) return el('p', { class: 'note' }, 'no data yet');
+  const [lowX, highX] = rangeOfX({ ...chart, series });
+  const [lowY, highY] = rangeOfY({ ...chart, series });
+  const bottom = height - MARGIN.bottom;
+  const x = axisOf({
+    low: lowX,
+    high: highX,
+    log: chart.logX,
+    count: Math.max(2, Math.floor(width / 90)),
+    from: MARGIN.left,
+    to: width - MARGIN.right,
+  });
+  const y = axisOf({ low: lowY, high: highY, log: chart.logY, count: 5, from: bottom, to: MARGIN.top });
+  const label = `${chart.title}: ${chart.y} against ${chart.x}`;
+  const figure = el(
+    'figure',
+    {},
+    picture(
+      width,
+      height,
+      label,
+      ...frame(chart, x, y, width, height),
+      ...series.flatMap((one) => drawn(one, x, y, bottom)),
+    ),
+  );
+  if (series.length > 1) figure.append(legend(series.map((one) => ({ name: one.name, colour: one.colour || 0 }))));
+  figure.append(details(`${chart.title} as a table`, () => chartTable(chart, series)));
+  return figure;
+}
+
+function chartTable(chart, series) {
+  const first = series[0];
+  const rows = first.y.map((_, i) => i);
+  const range = (i) =>
+    first.kind === 'bars'
+      ? `${(chart.textX || short)(first.x[i])} up to ${(chart.textX || short)(first.x[i + 1])}`
+      : (chart.textX || whole)(first.x[i]);
+  return table(
+    [
+      { title: chart.x, of: range },
+      ...series.map((one) => ({ title: one.name, number: true, of: (i) => (chart.textY || whole)(one.y[i]) })),
+    ],
+    rows,
+    chart.title,
+  );
+}

@@ -1,0 +1,181 @@
+// Panels of the data: each function makes the contents of one.
+
+// What the user has chosen, by panel: it outlives the next document.
+const chosen = new Map();
+
+function chooser(key, label, names, redraw) {
+  const select = el('select', { id: `choose-${key}` }, ...names.map((name, i) => el('option', { value: i }, name)));
+  select.value = String(Math.min(chosen.get(key) || 0, names.length - 1));
+  select.addEventListener('change', () => {
+    chosen.set(key, Number(select.value));
+    redraw();
+  });
+  return el('div', { class: 'choose' }, el('label', { for: `choose-${key}` }, label), select);
+}
+
+function seriesPanel(series, width) {
+  const per = series.per || 's';
+  const charts = [
+    ['hits_per_s', 'Hits', `hits per ${per}`, 0],
+    ['bytes_per_s', 'Bytes', `bytes per ${per}`, 2],
+    ['events_per_s', 'Events', `events per ${per}`, 1],
+  ];
+  const there = charts.filter(([key]) => (series[key] || []).length);
+  const column = there.length > 1 && width > 760 ? Math.floor((width - 24 * (there.length - 1)) / there.length) : width;
+  const figures = there.map(([key, name, label, colour]) =>
+    el(
+      'div',
+      {},
+      chartOf(
+        {
+          title: `${name} over time`,
+          x: series.axis,
+          y: label,
+          series: [{ name: label, kind: 'line', x: series.t_s, y: series[key], colour }],
+        },
+        column,
+      ),
+    ),
+  );
+  return [el('div', { class: 'choose' }, ...figures)];
+}
+
+function latencyPanel(series, width) {
+  const of = (key, name, colour) => ({ name, kind: 'line', x: series.t_s, y: series[key] || [], colour });
+  return [
+    chartOf(
+      {
+        title: 'Latency over time',
+        x: series.axis,
+        y: 'latency',
+        logY: true,
+        textY: nanoseconds,
+        series: [of('latency_p50_ns', 'median', 0), of('latency_p99_ns', '99 %', 1)],
+      },
+      width,
+    ),
+  ];
+}
+
+// A curve is drawn as far as it expects half an entry in a bin.
+function fitCurve(histogram) {
+  const { edges, fit } = histogram;
+  if (!fit || !fit.curve) return [];
+  const middles = fit.curve.map((_, i) => (edges[i] + edges[i + 1]) / 2);
+  const y = fit.curve.map((n) => (n < 0.5 ? null : n));
+  return [{ name: 'exponential', kind: 'line', x: middles, y, colour: 1, dashed: true }];
+}
+
+function fitNote(fit) {
+  if (!fit) return null;
+  const error = fit.error_per_s ? ` \u00b1 ${short(fit.error_per_s, 2)}/s` : '';
+  const range = fit.range || 'all intervals';
+  const words = `Exponential fit: ${short(fit.rate_per_s, 4)}/s${error}, maximum likelihood (1/mean) over ${range}`;
+  return el('p', { class: 'note' }, words);
+}
+
+function entriesNote(histogram, value) {
+  if (!histogram.entries) return null;
+  const { entries, mean } = histogram;
+  const range = `from ${value(histogram.least)} to ${value(histogram.greatest)}`;
+  return el('p', { class: 'note' }, `${whole(entries)} entries, mean ${value(mean)}, ${range}`);
+}
+
+function histogramPanel(histogram, width) {
+  const time = histogram.unit === 'ns';
+  const chart = {
+    title: histogram.title,
+    x: time || !histogram.unit ? histogram.x : `${histogram.x} [${histogram.unit}]`,
+    y: 'events in a bin',
+    logX: histogram.log_x,
+    logY: histogram.log_y,
+    counts: true,
+    textX: time ? nanoseconds : short,
+    series: [{ name: 'entries', kind: 'bars', x: histogram.edges, y: histogram.counts }, ...fitCurve(histogram)],
+  };
+  const value = time ? nanoseconds : (v) => short(v, 4);
+  return [chartOf(chart, width), entriesNote(histogram, value), fitNote(histogram.fit)];
+}
+
+const SOURCE_COLUMNS = [
+  ['rank', 'rank', String],
+  ['state', 'state', String],
+  ['hits_in_events', 'hits in events', whole],
+  ['hits', 'hits', whole],
+  ['hits_per_s', 'hits/s', short],
+  ['bytes_per_s', 'B/s', short],
+  ['lost', 'lost', whole],
+  ['slices_missing', 'slices missing', whole],
+  ['dead_time_s', 'dead time', seconds],
+];
+const GOOD_STATES = ['complete', 'recorded', 'live', 'ended', undefined];
+
+function sourceTable(sources) {
+  const known = SOURCE_COLUMNS.filter(([key]) => sources.some((s) => s[key] !== undefined));
+  const columns = known.map(([key, title, show]) => ({
+    title,
+    number: show !== String,
+    kind: 'plus',
+    of: (s) => (s[key] === undefined ? '\u2013' : show(s[key])),
+  }));
+  const number = { title: 'no.', number: true, of: (s) => String(s.index) };
+  return table([number, { title: 'name', kind: 'plus', of: (s) => s.name }, ...columns], sources, 'Sources');
+}
+
+function sourcesPanel(doc, width) {
+  const { sources } = doc;
+  const name = doc.kind === 'report' ? 'hits in events' : 'hits';
+  const y = sources.map((s) => (doc.kind === 'report' ? s.hits_in_events : s.hits) || 0);
+  const x = [...sources.map((s) => s.index - 0.5), sources[sources.length - 1].index + 0.5];
+  const odd = sources.filter((s) => !GOOD_STATES.includes(s.state));
+  const states = [...new Set(odd.map((s) => s.state))].join(', ');
+  const warning = el('p', { class: 'warn' }, `${odd.length} of ${sources.length} sources: ${states}`);
+  const series = [{ name, kind: 'bars', x, y }];
+  const chart = { title: 'Hits by source', x: 'number of the source', y: name, textX: wholeOnly, series };
+  return [odd.length ? warning : null, chartOf(chart, width), details('All sources', () => sourceTable(sources))];
+}
+
+function sourceName(doc, source, most) {
+  const { name } = (doc.sources || [])[source] || {};
+  return `${source} ${endOf(name || '', most)}`;
+}
+
+function channelsPanel(doc, width, redraw) {
+  const list = doc.channels.filter((item) => item.channel.length);
+  const names = list.map((item) => sourceName(doc, item.source, 60));
+  const item = list[Math.min(chosen.get('channels') || 0, list.length - 1)];
+  const note = item.others ? el('p', { class: 'note' }, `${whole(item.others)} hits on other channels`) : null;
+  return [
+    chooser('channels', 'Source', names, redraw),
+    chartOf(
+      {
+        title: 'Hits by channel',
+        x: 'channel',
+        y: 'hits',
+        textX: String,
+        series: [{ name: 'hits', kind: 'stems', x: item.channel, y: item.hits }],
+      },
+      width,
+    ),
+    note,
+  ];
+}
+
+function eventTitle(event) {
+  const flags = (event.flags || []).map((flag) => `, ${flag}`).join('');
+  return `time ${event.time}: ${whole(event.n_hits)} hits in ${nanoseconds(event.duration_ns)}${flags}`;
+}
+
+function eventsPanel(doc, width, redraw) {
+  const event = doc.events[Math.min(chosen.get('events') || 0, doc.events.length - 1)];
+  const sources = [...new Set(event.hits.source)].sort((a, b) => a - b).slice(0, 14);
+  const name = (source) => sourceName(doc, source, 40);
+  const size = event.hits.payload ? 'The area of a mark grows with the first payload word. ' : '';
+  return [
+    chooser('events', 'Event', doc.events.map(eventTitle), redraw),
+    eventPicture(event, width),
+    legend(sources.map((source) => ({ name: name(source), colour: source % 7 }))),
+    el('p', { class: 'note' }, size + (event.truncated ? 'Only the first hits are drawn.' : '')),
+    details('Hits as a table', () => eventTable(event)),
+  ];
+}

@@ -1,0 +1,41 @@
+# Makes OUTPUT, a source with the page as one text, of FILES: the HTML, the style, and the scripts in their order.
+# The policy of the page allows exactly this style and these scripts, by their SHA-256 (CSP level 2, section 4.2.5).
+
+# base64_of_sha256(VARIABLE TEXT)
+function(base64_of_sha256 variable text)
+  string(SHA256 hex "${text}")
+  set(alphabet ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  set(base64)
+  # Three digits are 12 bits, two letters; the last digit is filled up with zeros.
+  foreach(at RANGE 0 60 3)
+    string(SUBSTRING ${hex} ${at} 3 digits)
+    math(EXPR first "0x${digits} >> 6")
+    math(EXPR second "0x${digits} & 63")
+    string(SUBSTRING ${alphabet} ${first} 1 first)
+    string(SUBSTRING ${alphabet} ${second} 1 second)
+    string(APPEND base64 ${first}${second})
+  endforeach()
+  string(SUBSTRING ${hex} 63 1 digit)
+  math(EXPR last "0x${digit} << 2")
+  string(SUBSTRING ${alphabet} ${last} 1 last)
+  set(${variable} "${base64}${last}=" PARENT_SCOPE)
+endfunction()
+
+list(POP_FRONT FILES html_file style_file)
+file(READ ${html_file} page)
+file(READ ${style_file} style)
+set(script "'use strict';\n")
+foreach(script_file IN LISTS FILES)
+  file(READ ${script_file} text)
+  string(APPEND script "${text}")
+endforeach()
+
+base64_of_sha256(style_sum "${style}")
+base64_of_sha256(script_sum "${script}")
+foreach(name style script style_sum script_sum)
+  string(REPLACE "@${name}@" "${${name}}" page "${page}")
+endforeach()
+
+set(source "namespace eventloom {\nextern const char* const kPageText;\nconst char* const kPageText = R\"_page_(")
+string(APPEND source "${page}" ")_page_\";\n}  // namespace eventloom\n")
+file(WRITE ${OUTPUT} "${source}")

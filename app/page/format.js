@@ -1,0 +1,71 @@
+// Numbers for people.
+
+const PREFIXES = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+];
+const TIMES = [
+  [1e9, 's'],
+  [1e6, 'ms'],
+  [1e3, '\u00b5s'],
+  [1, 'ns'],
+  [1e-3, 'ps'],
+];
+
+function rounded(value, digits) {
+  return String(Number(value.toPrecision(digits)));
+}
+
+// 12345 -> "12.3 k"
+function short(value, digits = 3) {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return '\u2013';
+  const [unit, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) || [1, ''];
+  return rounded(value / unit, digits) + (prefix ? `\u202f${prefix}` : '');
+}
+
+// 12345 -> "12 345"
+function whole(value) {
+  if (typeof value !== 'number') return value === undefined || value === null ? '\u2013' : String(value);
+  return Number.isInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, '\u202f') : rounded(value, 4);
+}
+
+function nanoseconds(ns, digits = 3) {
+  if (typeof ns !== 'number' || !Number.isFinite(ns)) return '\u2013';
+  if (ns === 0) return '0';
+  const [unit, name] = TIMES.find(([least]) => Math.abs(ns) >= least) || TIMES[TIMES.length - 1];
+  return `${rounded(ns / unit, digits)}\u202f${name}`;
+}
+
+function perSecond(value, unit) {
+  return value === undefined || value === null ? '\u2013' : `${short(value)} ${unit}/s`.replace('\u202fk B', ' kB');
+}
+
+function bytesPerSecond(value) {
+  return value === undefined || value === null ? '\u2013' : `${short(value)}${value >= 1000 ? '' : ' '}B/s`;
+}
+
+function percent(share) {
+  if (typeof share !== 'number') return '\u2013';
+  if (share > 0 && share < 0.0001) return '< 0.01 %';
+  return `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
+}
+
+function seconds(s) {
+  if (typeof s !== 'number') return '\u2013';
+  if (s < 60) return nanoseconds(s * 1e9);
+  const minutes = Math.floor(s / 60);
+  const hours = Math.floor(minutes / 60);
+  return hours ? `${hours} h ${minutes % 60} min` : `${minutes} min ${Math.round(s % 60)} s`;
+}
+
+// For numbers of things: a tick between two of them says nothing.
+function wholeOnly(value) {
+  return Number.isInteger(value) ? String(value) : '';
+}
+
+// Of a name that is too long: its end says more than its beginning, which is often a path.
+function endOf(words, most) {
+  return words.length <= most ? words : `\u2026${words.slice(words.length - most + 1)}`;
+}

@@ -1,0 +1,124 @@
+// Shows the document inside the page, or the one of the server it came from, once a second.
+
+const POLL_MS = 1000;
+const shownParts = new Map();
+let latest = null;
+
+function setText(id, words) {
+  const node = document.getElementById(id);
+  // A screen reader reads what changes, and only that.
+  if (node.textContent !== words) node.textContent = words;
+  return node;
+}
+
+function figuresOf(doc) {
+  const rates = doc.rates || {};
+  const ledger = doc.ledger || {};
+  const counted = [
+    ['hits in', short(ledger.hits_in, 4)],
+    ['hits in events', short(ledger.hits_in_events, 4)],
+    ['events', short(ledger.events, 4)],
+  ];
+  const mean = doc.kind === 'report' ? 'mean ' : '';
+  const pairs = [
+    ...counted,
+    [`${mean}hits/s`, short(rates.hits_per_s)],
+    ['bytes/s', short(rates.bytes_per_s)],
+    [`${mean}events/s`, short(rates.events_per_s)],
+    ['time of the data', doc.run && doc.run.data_s !== undefined ? seconds(doc.run.data_s) : '\u2013'],
+    ['running for', doc.run && doc.run.elapsed_s !== undefined ? seconds(doc.run.elapsed_s) : '\u2013'],
+  ];
+  return pairs
+    .filter(([, value]) => value !== '\u2013')
+    .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)));
+}
+
+function progressOf(run) {
+  const left = typeof run.remaining_s === 'number' ? `${seconds(run.remaining_s)} left` : '';
+  const done = typeof run.share_done === 'number' ? `${percent(run.share_done)} done` : '';
+  const parts = [run.began ? `began ${run.began}` : '', run.ended ? `ended ${run.ended}` : '', done, left];
+  return parts.filter(Boolean).join(', ');
+}
+
+function showHead(doc) {
+  const run = doc.run || {};
+  setText('name', run.name || '');
+  document.title = `${run.name || 'run'} \u2013 Eventloom`;
+  setText('state', doc.state || '').setAttribute('data-state', doc.state || '');
+  setText('message', doc.message || '');
+  setText('progress', progressOf(run));
+  document.getElementById('figures').replaceChildren(...figuresOf(doc));
+}
+
+function sectionOf(panel) {
+  const found = document.getElementById(`panel-${panel.id}`);
+  if (found) return found;
+  const section = el(
+    'section',
+    { id: `panel-${panel.id}`, class: panel.wide ? 'panel wide' : 'panel', 'aria-labelledby': `title-${panel.id}` },
+    el('h2', { id: `title-${panel.id}` }, panel.title),
+    el('div', { class: 'body' }),
+  );
+  document.getElementById('panels').append(section);
+  return section;
+}
+
+// Replaces what is in a panel, but keeps what the user has opened, and where the keyboard is.
+function replaceBody(body, nodes) {
+  const open = [...body.querySelectorAll('details[open]')].map((node) => node.dataset.key);
+  const inside = body.contains(document.activeElement) ? document.activeElement : null;
+  const place = inside ? [...body.querySelectorAll('summary, select, [tabindex]')].indexOf(inside) : -1;
+  body.replaceChildren(...nodes.filter(Boolean));
+  for (const node of body.querySelectorAll('details')) node.open = open.includes(node.dataset.key);
+  if (place >= 0) [...body.querySelectorAll('summary, select, [tabindex]')][place]?.focus({ preventScroll: true });
+}
+
+function drawPanel(panel, doc, anyway) {
+  const part = panel.of(doc);
+  const section = sectionOf(panel);
+  section.hidden = !part;
+  if (!part) return;
+  const words = JSON.stringify(part);
+  if (!anyway && shownParts.get(panel.id) === words) return;
+  shownParts.set(panel.id, words);
+  const body = section.querySelector('.body');
+  const redraw = () => drawPanel(panel, latest, true);
+  replaceBody(body, panel.draw(part, Math.max(240, body.clientWidth || 0), redraw));
+}
+
+function show(doc, anyway = false) {
+  latest = doc;
+  showHead(doc);
+  showControl(doc);
+  for (const panel of PANELS) drawPanel(panel, doc, anyway);
+}
+
+async function poll() {
+  try {
+    const answer = await fetch('status', { cache: 'no-store' });
+    if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+    show(await answer.json());
+  } catch (error) {
+    const over = latest && ['ended', 'failed'].includes(latest.state);
+    if (!over) setText('state', 'unreachable').setAttribute('data-state', 'unreachable');
+    if (!over) setText('message', `No answer from the run: ${error.message}`);
+  }
+  setTimeout(poll, POLL_MS);
+}
+
+function redrawWhenResized() {
+  let pending = 0;
+  let width = window.innerWidth;
+  window.addEventListener('resize', () => {
+    if (window.innerWidth === width) return;
+    width = window.innerWidth;
+    clearTimeout(pending);
+    pending = setTimeout(() => latest && show(latest, true), 150);
+  });
+}
+
+setUpControl();
+redrawWhenResized();
+const inside = JSON.parse(document.getElementById('document').textContent);
+if (inside) show(inside);
+else poll();

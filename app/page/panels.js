@@ -1,0 +1,78 @@
+// What is shown of a status document: each panel takes a part of it, and is left out where that part is not there.
+
+function some(list) {
+  return Array.isArray(list) && list.length > 0 ? list : null;
+}
+
+function histogramOf(name) {
+  return (doc) =>
+    doc.histograms && doc.histograms[name] && some(doc.histograms[name].counts) ? doc.histograms[name] : null;
+}
+
+// {id, title, wide, of: the part of the document or null, draw(part, width, redraw): nodes}
+const PANELS = [
+  { id: 'alarms', title: 'Alarms', wide: true, of: (doc) => some(doc.alarms), draw: alarmsPanel },
+  {
+    id: 'flow',
+    title: 'Data flow',
+    wide: true,
+    of: (doc) => some(doc.builders) && { sources: doc.sources, builders: doc.builders, filters: doc.filters },
+    draw: flowPanel,
+  },
+  {
+    id: 'series',
+    title: 'Rates over time',
+    wide: true,
+    of: (doc) => doc.series && (some(doc.series.hits_per_s) || some(doc.series.events_per_s)) && doc.series,
+    draw: seriesPanel,
+  },
+  { id: 'ledger', title: 'Ledger: what became of every hit', of: (doc) => doc.ledger, draw: ledgerPanel },
+  {
+    id: 'latency',
+    title: 'Latency over time',
+    of: (doc) => doc.series && some(doc.series.latency_p50_ns) && doc.series,
+    draw: latencyPanel,
+  },
+  { id: 'multiplicity', title: 'Multiplicity', of: histogramOf('multiplicity'), draw: histogramPanel },
+  { id: 'duration', title: 'Duration of events', of: histogramOf('duration'), draw: histogramPanel },
+  { id: 'interval', title: 'Time between events', of: histogramOf('interval'), draw: histogramPanel },
+  { id: 'latencies', title: 'Latency of events', of: histogramOf('latency'), draw: histogramPanel },
+  {
+    id: 'sources',
+    title: 'Hits by source',
+    of: (doc) => some(doc.sources) && { kind: doc.kind, sources: doc.sources },
+    draw: sourcesPanel,
+  },
+  {
+    id: 'channels',
+    title: 'Hits by channel',
+    of: (doc) =>
+      some((doc.channels || []).filter((c) => c.channel.length)) && { channels: doc.channels, sources: doc.sources },
+    draw: channelsPanel,
+  },
+  {
+    id: 'balance',
+    title: 'Balance between builders',
+    of: (doc) => doc.balance && some(doc.balance.hits_of_builder || doc.balance.slices_of_builder) && doc.balance,
+    draw: balancePanel,
+  },
+  {
+    id: 'links',
+    title: 'Links from sources to builders',
+    of: (doc) => doc.links && some(doc.links.rows) && some(doc.links.columns) && doc.links,
+    draw: linksPanel,
+  },
+  { id: 'ranks', title: 'Ranks', of: (doc) => some(doc.ranks), draw: ranksPanel },
+  { id: 'clocks', title: 'Clocks', of: (doc) => some(doc.clocks), draw: clocksPanel },
+  {
+    id: 'events',
+    title: 'Events',
+    wide: true,
+    of: (doc) => some(doc.events) && { events: doc.events, sources: doc.sources },
+    draw: eventsPanel,
+  },
+  { id: 'setup', title: 'Setup', of: (doc) => doc.setup, draw: setupPanel },
+  { id: 'log', title: 'Log', of: (doc) => some(doc.log), draw: logPanel },
+  { id: 'commands', title: 'Commands received', of: (doc) => some(doc.commands), draw: commandsPanel },
+  { id: 'counters', title: 'Counters', of: (doc) => some(doc.counters), draw: countersPanel },
+];

@@ -1,0 +1,135 @@
+// The flow of data, and the matrix of links.
+
+const FLOW_ROWS = 12;
+
+// At most FLOW_ROWS of a list; the others in one row.
+function gathered(list, kind, rate) {
+  if (list.length <= FLOW_ROWS) return list;
+  const rest = list.slice(FLOW_ROWS - 1);
+  const sum = rest.reduce((total, item) => total + (rate(item) || 0), 0);
+  return [...list.slice(0, FLOW_ROWS - 1), { name: `${rest.length} more ${kind}`, gathered: sum }];
+}
+
+function flowColumn(title, items, x, boxWidth, height, colour) {
+  const step = Math.min(46, (height - 30) / Math.max(items.length, 1));
+  const top = 26 + (height - 30 - step * items.length) / 2;
+  const boxes = items.map((item, i) => ({ ...item, x, y: top + i * step + step / 2, width: boxWidth }));
+  const parts = boxes.flatMap((box) => [
+    svg(
+      'rect',
+      {
+        x,
+        y: box.y - Math.min(17, step / 2 - 2),
+        width: boxWidth,
+        height: Math.min(34, step - 4),
+        rx: 5,
+        class: `box c${colour}`,
+      },
+      svg('title', {}, box.full || box.label),
+    ),
+    text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 14), { class: 'strong' }),
+    ...(box.rate && step > 34 ? [text(x + 8, box.y + 12, box.rate)] : []),
+  ]);
+  return { boxes, parts: [text(x, 14, title), ...parts] };
+}
+
+function clipped(words, pixels) {
+  return endOf(words, Math.max(4, Math.floor(pixels / 6.7)));
+}
+
+function flowLinks(from, to, colour) {
+  const parts = [];
+  for (const a of from) {
+    for (const b of to) {
+      const [x1, x2] = [a.x + a.width, b.x];
+      const middle = (x1 + x2) / 2;
+      const thick = Math.max(0.8, 7 * Math.min(a.share || 0.1, b.share || 0.1));
+      parts.push(
+        svg('path', {
+          d: `M${x1} ${a.y}C${middle} ${a.y} ${middle} ${b.y} ${x2} ${b.y}`,
+          class: `flow c${colour}`,
+          'stroke-width': thick.toFixed(2),
+        }),
+      );
+    }
+  }
+  return parts;
+}
+
+function flowItems(list, kind, rate, name, unit) {
+  const items = gathered(list, kind, rate);
+  const value = (item) => (item.gathered !== undefined ? item.gathered : rate(item));
+  const most = greatest([1e-9, ...items.map((item) => value(item) || 0)]);
+  return items.map((item) => ({
+    label: item.name && item.gathered !== undefined ? item.name : name(item),
+    full: item.name,
+    rate: value(item) === undefined ? '' : perSecond(value(item), unit),
+    share: (value(item) || 0) / most,
+  }));
+}
+
+// `columns`: {title, items, colour}, from left to right.
+function flowPicture(columns, width) {
+  const rows = greatest(columns.map((column) => column.items.length));
+  const height = Math.max(90, 34 + Math.min(rows, FLOW_ROWS) * 42);
+  const boxWidth = Math.min(190, (width - 30) / columns.length - 24);
+  const gap = (width - boxWidth * columns.length - 4) / Math.max(1, columns.length - 1);
+  const made = columns.map((column, i) =>
+    flowColumn(column.title, column.items, 2 + i * (boxWidth + gap), boxWidth, height, column.colour),
+  );
+  const links = made.slice(1).flatMap((column, i) => flowLinks(made[i].boxes, column.boxes, columns[i].colour));
+  const label = `Flow of data: ${columns.map((column) => column.title.toLowerCase()).join(' to ')}`;
+  return picture(width, height, label, ...links, ...made.flatMap((column) => column.parts));
+}
+
+// Rate as shade; the ring's fill as a bar below.
+function matrixPicture(links, width) {
+  const rates = links.rate_bytes_per_s || [];
+  const most = greatest([1, ...rates.flat().filter((rate) => typeof rate === 'number')]);
+  const left = Math.min(180, width / 3);
+  const cell = Math.min(90, (width - left) / Math.max(1, links.columns.length));
+  const parts = links.columns.map((name, i) =>
+    text(left + i * cell + cell / 2, 14, clipped(name, cell), { 'text-anchor': 'middle' }),
+  );
+  links.rows.forEach((name, r) => {
+    const y = 22 + r * 34;
+    parts.push(text(left - 8, y + 18, clipped(name, left - 10), { 'text-anchor': 'end' }));
+    links.columns.forEach((_, i) =>
+      parts.push(
+        ...matrixCell(left + i * cell, y, cell - 3, (rates[r] || [])[i], most, ((links.fill || [])[r] || [])[i]),
+      ),
+    );
+  });
+  return picture(width, 28 + links.rows.length * 34, 'Rate and ring fill from each sender to each builder', ...parts);
+}
+
+function matrixCell(x, y, width, rate, most, ring) {
+  const share = (rate || 0) / most;
+  const parts = [
+    svg('rect', { x, y, width, height: 30, rx: 3, class: 'cell', 'fill-opacity': (0.08 + 0.5 * share).toFixed(3) }),
+    text(x + width / 2, y + 17, width > 40 ? bytesPerSecond(rate) : '', { 'text-anchor': 'middle', class: 'strong' }),
+  ];
+  if (typeof ring === 'number')
+    parts.push(svg('rect', { x, y: y + 26, width: Math.max(0, Math.min(1, ring)) * width, height: 4, class: 'fill' }));
+  return parts;
+}
+
+// Shares of a whole, side by side. `items`: {name, value, colour}.
+function shareBar(items, label) {
+  const all = items.reduce((sum, item) => sum + item.value, 0) || 1;
+  let x = 0;
+  const parts = items.map((item) => {
+    const part = svg(
+      'rect',
+      { x, y: 0, width: (1000 * item.value) / all, height: 10, class: `segment c${item.colour}` },
+      svg('title', {}, `${item.name}: ${whole(item.value)}`),
+    );
+    x += (1000 * item.value) / all;
+    return part;
+  });
+  return el(
+    'div',
+    { class: 'bar' },
+    svg('svg', { viewBox: '0 0 1000 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, ...parts),
+  );
+}

@@ -1,0 +1,220 @@
+// Panels of the run: each function makes the contents of one.
+
+function setupPanel(setup) {
+  const ticks = (n) => (setup.numbered ? `${whole(n)} event numbers` : nanoseconds((n * setup.tick_ps) / 1000));
+  const versions = Object.entries(setup.versions || {}).map(([name, version]) => `${name} ${version}`);
+  const known = (value, show) => (value === undefined ? '' : show(value));
+  const list = facts([
+    ['events', setup.definition],
+    ['filters', (setup.filters || []).join(', ')],
+    ['schedule', setup.schedule],
+    ['tick', setup.numbered ? '' : `${setup.tick_ps} ps`],
+    ['epoch', ticks(setup.epoch_ticks)],
+    ['slice', ticks(setup.epoch_ticks * setup.epochs_per_slice)],
+    ['overlap', known(setup.overlap_ticks, ticks)],
+    ['ranks', known(setup.ranks, String)],
+    ['hosts', (setup.hosts || []).join(', ')],
+    ['versions', versions.join(', ')],
+  ]);
+  const all = details('Full configuration', () => el('pre', {}, setup.configuration));
+  return [list, setup.configuration ? all : null];
+}
+
+function flowPanel(doc, width) {
+  const sources = flowItems(
+    doc.sources || [],
+    'sources',
+    (s) => s.hits_per_s,
+    (s) => `${s.index} ${s.name}`,
+    'hits',
+  );
+  const builders = flowItems(
+    doc.builders,
+    'builders',
+    (b) => b.hits_per_s,
+    (b) => `builder ${b.index}`,
+    'hits',
+  );
+  const filters = flowItems(
+    doc.filters || [],
+    'filters',
+    (f) => f.accepted_per_s,
+    (f) => `filter ${f.index}`,
+    'events',
+  );
+  const columns = [
+    { title: 'Sources', colour: 0, items: sources },
+    { title: 'Builders', colour: 2, items: builders },
+    { title: 'Filters', colour: 1, items: filters },
+  ];
+  return [
+    flowPicture(
+      columns.filter((column) => column.items.length),
+      width,
+    ),
+  ];
+}
+
+function linksPanel(links, width) {
+  const at = (matrix, r, i) => ((matrix || [])[r] || [])[i];
+  const cells = links.columns.flatMap((name, i) => [
+    { title: `${name}, rate`, number: true, of: (r) => bytesPerSecond(at(links.rate_bytes_per_s, r, i)) },
+    { title: 'ring fill', number: true, of: (r) => percent(at(links.fill, r, i)) },
+  ]);
+  const rows = links.rows.map((_, r) => r);
+  const columns = [{ title: 'from', of: (r) => links.rows[r] }, ...cells];
+  return [
+    el('div', { class: 'scroll' }, matrixPicture(links, Math.max(width, 180 + 50 * links.columns.length))),
+    el('p', { class: 'note' }, 'Shade: bytes/s. Bar: fill of the ring.'),
+    details('Links as a table', () => table(columns, rows, 'Links')),
+  ];
+}
+
+function ledgerShares(ledger, lost) {
+  return [
+    { name: 'in events', value: ledger.hits_in_events || 0, colour: 0 },
+    { name: 'outside events', value: ledger.hits_outside || 0, colour: 6 },
+    { name: 'rejected by a filter', value: ledger.hits_rejected || 0, colour: 4 },
+    { name: 'dropped', value: lost, colour: 1 },
+  ];
+}
+
+function countTable(title, rows, caption, ...columns) {
+  const number = { title: caption, number: true, of: ([, n]) => whole(n) };
+  return table([{ title, of: ([name]) => name }, number, ...columns], rows, title);
+}
+
+function ledgerPanel(ledger) {
+  const causes = Object.entries(ledger.dropped || {}).filter(([, n]) => n);
+  const parts = ledgerShares(
+    ledger,
+    causes.reduce((sum, [, n]) => sum + n, 0),
+  );
+  const sums = parts.map((part, i) => [`${i ? '+' : '='} ${part.name}`, part.value]);
+  const rows = [['hits in', ledger.hits_in], ...sums, ...causes.map(([cause, n]) => [`\u2003${cause}`, n])];
+  const share = {
+    title: 'share',
+    number: true,
+    of: ([, n]) => percent(ledger.hits_in ? n / ledger.hits_in : undefined),
+  };
+  const more = [
+    ['slices', ledger.slices],
+    ['slices that lack a source', ledger.incomplete_slices],
+    ['events', ledger.events],
+    ['events truncated', ledger.events_truncated],
+    ['events incomplete', ledger.events_incomplete],
+  ];
+  const bad = ledger.balances === false;
+  return [
+    shareBar(parts, 'Shares of the hits'),
+    legend(parts),
+    countTable('account', rows, 'hits', share),
+    el('p', { class: bad ? 'bad' : 'good' }, bad ? 'The account does not balance.' : 'The account balances.'),
+    countTable(
+      'also counted',
+      more.filter(([, n]) => n !== undefined),
+      'number',
+    ),
+  ];
+}
+
+function balancePanel(balance, width) {
+  const any = balance.hits_of_builder || balance.slices_of_builder;
+  const numbers = balance.builders || any.map((_, i) => i);
+  const x = [...numbers.map((n) => n - 0.5), numbers[numbers.length - 1] + 0.5];
+  const bars = (key, name) => {
+    const chart = {
+      title: name,
+      x: 'builder',
+      y: name,
+      textX: wholeOnly,
+      series: [{ name, kind: 'bars', x, y: balance[key] || [] }],
+    };
+    return balance[key] ? chartOf(chart, width, 170) : null;
+  };
+  const share = percent(balance.efficiency);
+  const note = el('p', { class: 'note' }, `Balance ${share}: mean over greatest number of hits`);
+  return [
+    bars('hits_of_builder', 'hits of a builder'),
+    bars('slices_of_builder', 'slices of a builder'),
+    typeof balance.efficiency === 'number' ? note : null,
+  ];
+}
+
+function ranksPanel(ranks) {
+  const silent = ranks.filter((rank) => rank.silent_s >= 2);
+  return [
+    el(
+      'p',
+      { class: silent.length ? 'bad' : 'good' },
+      silent.length ? `silent: ${silent.map((rank) => `rank ${rank.rank}`).join(', ')}` : 'All ranks report.',
+    ),
+    table(
+      [
+        { title: 'rank', number: true, of: (r) => String(r.rank) },
+        { title: 'host', kind: 'plus', of: (r) => r.host || '' },
+        { title: 'roles', of: (r) => r.roles || '' },
+        { title: 'silent', number: true, of: (r) => seconds(r.silent_s) },
+        { title: 'memory', number: true, of: (r) => (r.rss_bytes ? `${short(r.rss_bytes)}B` : '\u2013') },
+      ],
+      ranks,
+      'Ranks',
+    ),
+  ];
+}
+
+function clocksPanel(clocks) {
+  const columns = [
+    { title: 'rank', number: true, of: (c) => String(c.rank) },
+    { title: 'offset', number: true, of: (c) => nanoseconds(c.offset_ns) },
+    { title: 'precision', number: true, of: (c) => nanoseconds(c.precision_ns) },
+    { title: 'rate', number: true, of: (c) => `${rounded(c.rate_ppm || 0, 3)} ppm` },
+  ];
+  return [table(columns, clocks, 'Clocks')];
+}
+
+function alarmState(alarm) {
+  return el('span', { class: alarm.active ? 'bad' : 'good' }, alarm.active ? 'active' : 'quiet');
+}
+
+function alarmsPanel(alarms) {
+  const columns = [
+    { title: 'rule', of: (a) => a.rule },
+    { title: 'state', of: alarmState },
+    { title: 'value', number: true, of: (a) => whole(a.value) },
+    { title: 'since', kind: 'plus', of: (a) => a.since || '' },
+  ];
+  return [table(columns, alarms, 'Alarms')];
+}
+
+function severity(entry) {
+  return el('span', { class: { error: 'bad', warning: 'warn' }[entry.severity] || '' }, entry.severity);
+}
+
+function logPanel(log) {
+  const columns = [
+    { title: 'time', of: (l) => l.time },
+    { title: 'severity', of: severity },
+    { title: 'message', of: (l) => l.text },
+  ];
+  return [table(columns, [...log].reverse(), 'Log, latest first')];
+}
+
+function commandsPanel(commands) {
+  const columns = ['time', 'from', 'command', 'result'].map((title) => ({ title, of: (c) => c[title] }));
+  return [table(columns, [...commands].reverse(), 'Commands, latest first')];
+}
+
+function countersPanel(counters) {
+  const columns = [
+    { title: 'counter', of: (c) => c.name },
+    {
+      title: 'value',
+      number: true,
+      of: (c) => el('span', { class: c.trouble && c.value ? 'bad' : '' }, whole(c.value)),
+    },
+    { title: 'unit', kind: 'plus', of: (c) => c.unit || '' },
+    { title: 'what it is', of: (c) => c.help || '' },
+  ];
+  return [table(columns, counters, 'Counters')];
+}

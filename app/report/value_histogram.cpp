@@ -1,0 +1,112 @@
+#include "app/report/value_histogram.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace eventloom {
+
+namespace {
+
+// Of a value with more bits than these, the lower ones do not count.
+constexpr unsigned kBits = 8;
+constexpr std::uint64_t kHalf = std::uint64_t{1} << (kBits - 1);
+constexpr std::size_t kFineBins = (64 - kBits + 2) * kHalf;
+
+constexpr std::uint64_t kWideSpan = 50;
+
+unsigned dropped_bits(std::uint64_t value, unsigned bits) {
+  const auto width = static_cast<unsigned>(std::bit_width(value));
+  return width > bits ? width - bits : 0;
+}
+
+std::size_t fine_bin(std::uint64_t value) {
+  const unsigned shift = dropped_bits(value, kBits);
+  return shift * kHalf + (value >> shift);
+}
+
+/// The least value in a bin.
+std::uint64_t fine_edge(std::size_t bin) {
+  if (bin < 2 * kHalf) return bin;
+  const auto shift = bin / kHalf - 1;
+  return (bin - shift * kHalf) << shift;
+}
+
+/// A power of two, so that its multiples are edges of fine bins, too.
+std::uint64_t even_width(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
+  std::uint64_t width = 1;
+  while (greatest / width - least / width >= most) width *= 2;
+  return std::max(width, std::uint64_t{1} << dropped_bits(greatest, kBits));
+}
+
+std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
+  const auto width = even_width(least, greatest, most);
+  std::vector<std::uint64_t> edges = {least / width * width};
+  while (edges.back() <= greatest) {
+    const auto next = edges.back() + width;
+    edges.push_back(next < edges.back() ? std::numeric_limits<std::uint64_t>::max() : next);
+    if (edges.back() == std::numeric_limits<std::uint64_t>::max()) break;
+  }
+  return edges;
+}
+
+/// Edges of fine bins next to the powers of the `per_octave`-th root of two; 0 and 1 begin bins, too.
+std::vector<std::uint64_t> wide_edges(std::uint64_t least, std::uint64_t greatest, unsigned per_octave) {
+  std::vector<std::uint64_t> edges = {0};
+  for (unsigned i = 0; i < 64 * per_octave && edges.back() <= greatest; ++i) {
+    const auto power = static_cast<std::uint64_t>(std::exp2(static_cast<double>(i) / per_octave) + 0.5);
+    const auto edge = fine_edge(fine_bin(power));
+    if (edge <= least) edges.pop_back();
+    if (edges.empty() || edge > edges.back()) edges.push_back(edge);
+  }
+  if (edges.back() <= greatest) edges.push_back(std::numeric_limits<std::uint64_t>::max());
+  return edges;
+}
+
+/// As many as there is room for in `most` bins.
+unsigned bins_per_octave(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
+  const auto octaves = std::bit_width(greatest) - std::bit_width(std::max<std::uint64_t>(least, 1)) + 1;
+  return static_cast<unsigned>(std::clamp<std::size_t>(most / static_cast<std::size_t>(octaves), 1, 8));
+}
+
+}  // namespace
+
+ValueHistogram::ValueHistogram() : counts_(kFineBins) {}
+
+void ValueHistogram::add(std::uint64_t value) {
+  ++counts_[fine_bin(value)];
+  ++count_;
+  sum_ += static_cast<double>(value);
+  least_ = std::min(least_, value);
+  greatest_ = std::max(greatest_, value);
+}
+
+double ValueHistogram::mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+
+Bins ValueHistogram::bins(std::size_t most) const {
+  Bins bins;
+  if (count_ == 0) return bins;
+  bins.log = greatest_ / kWideSpan >= std::max<std::uint64_t>(least_, 1);
+  bins.edges = bins.log ? wide_edges(least_, greatest_, bins_per_octave(least_, greatest_, most))
+                        : even_edges(least_, greatest_, most);
+  bins.counts.resize(bins.edges.size() - 1);
+  std::size_t at = 0;
+  for (std::size_t fine = fine_bin(least_); fine <= fine_bin(greatest_); ++fine) {
+    while (at + 1 < bins.counts.size() && fine_edge(fine) >= bins.edges[at + 1]) ++at;
+    bins.counts[at] += counts_[fine];
+  }
+  return bins;
+}
+
+ExponentialFit fit_exponential(std::uint64_t n, double mean, const Bins& bins) {
+  const auto entries = static_cast<double>(n);
+  ExponentialFit fit{1 / mean, 1 / mean / std::sqrt(entries), {}};
+  const auto beyond = [&](std::uint64_t t) { return std::exp(-fit.rate * static_cast<double>(t)); };
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    fit.curve.push_back(entries * (beyond(bins.edges[i]) - beyond(bins.edges[i + 1])));
+  }
+  return fit;
+}
+
+}  // namespace eventloom

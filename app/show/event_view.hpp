@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/duration_text.hpp"
+#include "io/hdf5/run_tables.hpp"
+
+namespace eventloom {
+
+/// What the rows of a picture of an event are.
+enum class ShowRows { sources, channels };
+
+/// An event with what one needs to know to show it.
+struct EventView {
+  const RunRecord* record = nullptr;
+  OutputEvent event;
+  std::uint64_t number = 0;  ///< in the order of time, from 0
+  std::uint64_t of = 0;      ///< events of the run
+  ShowRows rows = ShowRows::sources;
+
+  [[nodiscard]] std::string time_text(Tick ticks) const {
+    return record->numbered ? std::to_string(ticks) : duration_text(ticks, record->base.tick_ps);
+  }
+  /// Not made safe to show.
+  [[nodiscard]] std::string source_name(std::uint16_t source) const {
+    return source < record->sources.size() ? record->sources[source].name : std::string("unknown");
+  }
+};
+
+/// One row of the picture: a source (`channel` is 0), or a channel of a source.
+struct PictureRow {
+  std::uint16_t source = 0;
+  std::uint32_t channel = 0;
+  std::vector<const OutputHit*> hits;
+};
+
+/// The rows that have hits, by source and channel.
+inline std::vector<PictureRow> picture_rows(const EventView& view) {
+  std::map<std::pair<std::uint16_t, std::uint32_t>, PictureRow> rows;
+  for (const auto& hit : view.event.hits) {
+    const auto channel = view.rows == ShowRows::channels ? hit.channel : 0;
+    auto& row = rows[{hit.source, channel}];
+    row.source = hit.source;
+    row.channel = channel;
+    row.hits.push_back(&hit);
+  }
+  std::vector<PictureRow> list;
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
+/// 0 to 1 over the event's duration.
+inline double place_in_event(const OutputEvent& event, const OutputHit& hit) {
+  const auto since = hit.time < event.time ? 0 : hit.time - event.time;
+  return event.duration == 0 ? 0 : std::min(1.0, static_cast<double>(since) / static_cast<double>(event.duration));
+}
+
+}  // namespace eventloom

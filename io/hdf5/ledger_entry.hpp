@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// One row of /ledger.
+struct LedgerEntry {
+  LedgerRow row;
+  std::vector<std::uint32_t> sources_missing;
+  std::uint64_t missing_mask = 0;
+};
+
+}  // namespace eventloom

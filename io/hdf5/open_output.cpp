@@ -1,0 +1,21 @@
+#include "io/hdf5/open_output.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+
+namespace eventloom {
+
+std::string format_of(const OpenOutput& open) {
+  std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
+  if (format != kRunFormat && format != kPartFormat && format != kMergedFormat) {
+    throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
+  }
+  const auto version = read_number(open.file.get(), "format_version");
+  if (version == kOutputVersion) return format;
+  throw UserError(
+      fmt::format("'{}': format version {}, this program reads version {}", open.name, version, kOutputVersion));
+}
+
+}  // namespace eventloom

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+struct OutputHit {
+  Tick time = 0;
+  std::uint32_t channel = 0;
+  std::uint16_t source = 0;
+  std::vector<std::uint32_t> payload;
+};
+
+struct OutputEvent {
+  Tick time = 0;
+  Tick duration = 0;
+  std::uint64_t n_hits = 0;  ///< of the event; `hits` may be fewer
+  std::uint64_t slice = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t sources_missing = 0;
+  std::vector<OutputHit> hits;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,181 @@
+#include "io/hdf5/run_tables.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <memory>
+#include <system_error>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/chain_order.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/event_reader.hpp"
+#include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/run_folder.hpp"
+
+namespace eventloom {
+
+namespace {
+
+void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std::uint64_t rows, const char* table) {
+  if (column.rows() == rows) return;
+  throw UserError(
+      fmt::format("'{}' is damaged: a column of {} has {} rows, expected {}", open.name, table, column.rows(), rows));
+}
+
+/// The events of one part.
+class EventPart {
+ public:
+  EventPart(const std::filesystem::path& path, std::size_t number, std::uint64_t rows) : open_(path), number_(number) {
+    for (const auto& spec : event_columns()) columns_.push_back(open_.column(spec));
+    for (const auto& column : columns_) expect_same_length(open_, column, rows, "/events");
+  }
+
+  [[nodiscard]] bool done() const { return columns_[kEventTime].rows_left() == 0; }
+  Tick next_time() { return columns_[kEventTime].peek<Tick>().front(); }
+
+  /// The events before `limit` that are buffered, and at least one.
+  bool take_before(Tick limit, const std::function<bool(const EventRows&)>& take) {
+    EventRows rows{{number_, columns_[kEventTime].rows() - columns_[kEventTime].rows_left()},
+                   columns_[kEventTime].peek<Tick>(),
+                   columns_[kEventDuration].peek<Tick>(),
+                   columns_[kEventHits].peek<std::uint32_t>(),
+                   columns_[kEventMissing].peek<std::uint64_t>(),
+                   columns_[kEventFlags].peek<std::uint32_t>()};
+    const auto before = std::ranges::lower_bound(rows.time, limit) - rows.time.begin();
+    const auto n = std::min({std::max<std::size_t>(static_cast<std::size_t>(before), 1), rows.duration.size(),
+                             rows.n_hits.size(), rows.sources_missing.size(), rows.flags.size()});
+    rows.time = rows.time.first(n);
+    rows.duration = rows.duration.first(n);
+    rows.n_hits = rows.n_hits.first(n);
+    rows.sources_missing = rows.sources_missing.first(n);
+    rows.flags = rows.flags.first(n);
+    const bool more = take(rows);
+    for (auto& column : columns_) column.skip(n);
+    return more;
+  }
+
+ private:
+  OpenOutput open_;
+  std::size_t number_;
+  std::vector<ColumnCursor> columns_;
+};
+
+/// Parts whose slices follow each other; one is open at a time.
+class EventChain {
+ public:
+  EventChain(const RunTables& run, std::vector<PartInfo> parts) : run_(&run), parts_(std::move(parts)) {}
+
+  /// The part with the next event, or nothing.
+  EventPart* part() {
+    while (!open_ || open_->done()) {
+      open_.reset();
+      if (at_ == parts_.size()) return nullptr;
+      const auto& info = parts_[at_++];
+      const auto number = std::ranges::find(run_->parts, info.name, &PartInfo::name) - run_->parts.begin();
+      open_ = std::make_unique<EventPart>(run_->folder / info.name, static_cast<std::size_t>(number), info.events);
+    }
+    return open_.get();
+  }
+
+ private:
+  const RunTables* run_;
+  std::vector<PartInfo> parts_;
+  std::size_t at_ = 0;
+  std::unique_ptr<EventPart> open_;
+};
+
+void scan_hits_of(const OpenOutput& open, std::uint64_t rows, const std::function<void(const HitRows&)>& take) {
+  auto channels = open.column(hit_columns()[kHitChannel]);
+  auto sources = open.column(hit_columns()[kHitSource]);
+  expect_same_length(open, channels, rows, "/hits");
+  expect_same_length(open, sources, rows, "/hits");
+  while (channels.rows_left() > 0) {
+    HitRows hits{channels.peek<std::uint32_t>(), sources.peek<std::uint16_t>()};
+    const auto n = std::min(hits.channel.size(), hits.source.size());
+    take({hits.channel.first(n), hits.source.first(n)});
+    channels.skip(n);
+    sources.skip(n);
+  }
+}
+
+PartInfo merged_as_part(const OpenOutput& open, const std::filesystem::path& path) {
+  PartInfo info;
+  info.name = path.filename().string();
+  info.events = open.column(event_columns()[kEventTime]).rows();
+  info.hits = open.column(hit_columns()[kHitTime]).rows();
+  auto slices = open.column(ledger_columns()[kLedgerSlice]);
+  info.slices = slices.rows();
+  if (info.slices == 0) return info;
+  info.first_slice = slices.next<std::uint64_t>();
+  info.last_slice = info.first_slice;
+  slices.skip(info.slices - 2);
+  if (slices.rows_left() > 0) info.last_slice = slices.next<std::uint64_t>();
+  return info;
+}
+
+/// Those in the lists of the writers whose files have their final names: one that has not is not known to be on disk.
+std::vector<PartInfo> finished_parts(const std::filesystem::path& run_file, const std::filesystem::path& folder) {
+  std::vector<PartInfo> parts;
+  for (auto& part : read_finished_work(run_file).parts) {
+    std::error_code error;
+    if (std::filesystem::exists(folder / part.info.name, error)) parts.push_back(std::move(part.info));
+  }
+  return parts;
+}
+
+RunTables open_tables(const std::filesystem::path& path) {
+  const OpenOutput open(path);
+  const auto format = format_of(open);
+  if (format == kPartFormat) throw UserError("'" + open.name + "' is one part of a run; give the run.h5 beside it");
+  RunTables run{read_run_record(path), path.has_parent_path() ? path.parent_path() : std::filesystem::path("."), {}};
+  if (format == kMergedFormat) {
+    run.parts.push_back(merged_as_part(open, path));
+  } else {
+    run.parts = run.record.closed ? read_run_file(path).parts : finished_parts(path, run.folder);
+  }
+  return run;
+}
+
+}  // namespace
+
+std::uint64_t RunTables::events() const {
+  std::uint64_t sum = 0;
+  for (const auto& part : parts) sum += part.events;
+  return sum;
+}
+
+RunTables open_run_tables(const std::filesystem::path& path) {
+  return reading(path, [&] { return open_tables(path); });
+}
+
+void scan_events(const RunTables& run, const std::function<bool(const EventRows&)>& take) {
+  std::vector<EventChain> chains;
+  for (auto& parts : chains_of(run.parts)) chains.emplace_back(run, std::move(parts));
+  const auto next = [&](std::size_t chain) {
+    auto* part = chains[chain].part();
+    return part == nullptr ? std::nullopt : std::optional(part->next_time());
+  };
+  reading(run.folder, [&] {
+    take_in_order(chains.size(), next,
+                  [&](std::size_t chain, Tick limit) { return chains[chain].part()->take_before(limit, take); });
+  });
+}
+
+void scan_hits(const RunTables& run, const std::function<void(const HitRows&)>& take) {
+  for (const auto& part : run.parts) {
+    const auto path = run.folder / part.name;
+    reading(path, [&] { scan_hits_of(OpenOutput(path), part.hits, take); });
+  }
+}
+
+void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntry&)>& take) {
+  reading(run.folder, [&] { merge_ledgers(run.folder, run.parts, take); });
+}
+
+OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits) {
+  const auto path = run.folder / run.parts.at(place.part).name;
+  return reading(path, [&] { return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0); });
+}
+
+}  // namespace eventloom

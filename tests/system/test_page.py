@@ -1,0 +1,69 @@
+"""The page in a browser: its panels are there, what they say is true, no name in it acts, and it asks no server."""
+
+import re
+
+import pytest
+
+from page import browse, document_of, needs_browser
+from program import Run, eventloom, generate
+from truth import RECORDINGS
+
+pytestmark = needs_browser
+EVIL = "<img src=x onerror=\"document.title='acted'\">.epochs"
+PANELS = ("series", "ledger", "multiplicity", "duration", "interval", "sources", "channels", "balance", "events", "setup", "counters")
+
+
+def shown(path):
+    return browse("--dump-dom", f"file://{path}")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """The page of a real recording, and what the browser made of it."""
+    folder = tmp_path_factory.mktemp("real")
+    run = Run(folder, [RECORDINGS[1].uri()], "--define", "gap:25ns,4")
+    eventloom("report", run.output, "--output", folder / "report.html")
+    return folder / "report.html", shown(folder / "report.html")
+
+
+def test_every_panel_is_drawn(real):
+    for panel in PANELS:
+        section = re.search(f'<section id="panel-{panel}"(.*?)</section>', real[1], re.DOTALL)
+        assert section, panel
+        assert "<svg" in section.group(1) or "<table" in section.group(1) or "<dl" in section.group(1), panel
+        assert f'aria-labelledby="title-{panel}"' in section.group(1), panel
+    for panel in ("links", "ranks", "alarms", "log"):
+        assert re.search(f'<section id="panel-{panel}"[^>]* hidden=""', real[1]), f"{panel}, of which nothing is known"
+
+
+def test_pictures_say_what_they_are(real):
+    pictures = re.findall(r"<svg[^>]*>", real[1])
+    assert len(pictures) >= 9
+    assert all('role="img"' in picture and 'aria-label="' in picture for picture in pictures)
+    assert "NaN" not in real[1] and "undefined" not in real[1].split("<main")[1].split("</main>")[0]
+
+
+def test_numbers_are_those_of_the_document(real):
+    document = document_of(real[0])
+    body = real[1].replace("\u202f", "")
+    assert re.search(r'<p id="state"[^>]*>complete</p>', body)
+    assert str(document["ledger"]["hits_in"]) in body and str(document["ledger"]["hits_outside"]) in body
+    assert f">time {document['events'][0]['time']}: " in body
+
+
+def test_names_do_not_act(tmp_path):
+    generate(tmp_path / "in", sources=1, rate=100_000, hits=8, duration="1ms")
+    (tmp_path / "in" / "source_000.epochs").rename(tmp_path / "in" / EVIL)
+    run = Run(tmp_path / "run", [f"file:{tmp_path}/in/*.epochs"], "--define", "gap:25ns,4")
+    eventloom("report", run.output, "--output", tmp_path / "report.html")
+    body = shown(tmp_path / "report.html")
+    assert "<img" not in body and "<title>acted" not in body
+    assert "&lt;img src=x onerror=" in body.split("<main")[1]
+
+
+def test_scripts_of_others_are_forbidden(real, tmp_path):
+    """The page's policy, where something came to be in it all the same."""
+    page = real[0].read_text().replace("<footer>", "<script>document.title = 'acted'</script><img src=x onerror=\"document.title='acted'\"><footer>")
+    (tmp_path / "changed.html").write_text(page)
+    body = shown(tmp_path / "changed.html")
+    assert "<title>acted" not in body and 'id="panel-ledger"' in body
