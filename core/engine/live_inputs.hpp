@@ -11,6 +11,7 @@
 #include "core/engine/role.hpp"
 #include "formats/control_wire.hpp"
 #include "formats/ids.hpp"
+#include "formats/telemetry_wire.hpp"
 
 namespace eventloom {
 
@@ -97,6 +98,8 @@ class LiveInputs {
   void set_others(const Others& others);
   /// Whether what an input has of `epochs` may be collected: it has come, or has been given up just now.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
+  /// For people: whether the input is silent, given up or full.
+  [[nodiscard]] SourceState state(std::size_t input) const;
   /// An input went on when the end of the run took it to have no more to say.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
   /// The run was paused, and goes on: for epoch_timeout what sources hold does not count against those that lag.

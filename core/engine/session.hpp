@@ -14,6 +14,7 @@
 #include "core/engine/slice_output.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/engine/wiring.hpp"
+#include "core/monitor/telemetry.hpp"
 
 namespace eventloom {
 
@@ -28,6 +29,7 @@ struct SessionSettings {
   std::chrono::nanoseconds duration{};  ///< of the session; 0: until its sources end
   bool live = false;                    ///< a source of any rank is
   bool all_live = false;
+  TelemetrySettings telemetry = {};  ///< the number of writers is filled in
 };
 
 /// What a rank plays a session with. All of it must outlive the session.
@@ -50,6 +52,8 @@ struct SessionEnds {
   /// Is told of each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
 };
+
+class BuilderRole;
 
 /// All that one rank does between the first slice of a run and the last: its roles, connected by rings. Construction,
 /// begin(), run() and destruction are collective.
@@ -74,6 +78,8 @@ class Session {
   [[nodiscard]] RunControl& control() { return control_; }
   [[nodiscard]] const RunControl& control() const { return control_; }
   [[nodiscard]] Wiring& wiring() { return wiring_; }
+  /// On rank 0, where telemetry was asked for: what is known of the run, after run() all of it. Null elsewhere.
+  [[nodiscard]] const RunPicture* picture() const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
   [[nodiscard]] const SourceRole* sources() const { return sources_; }
@@ -83,6 +89,8 @@ class Session {
   void add_builder(BuilderId id);
   void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
+  [[nodiscard]] EventSink& sink_of(std::uint32_t writer);
+  void count(RankRecord& record) const;
 
   SessionSettings settings_;
   SessionEnds ends_;
@@ -91,6 +99,9 @@ class Session {
   Wiring wiring_;
   std::vector<std::unique_ptr<Role>> roles_;  ///< what drains comes before what pushes
   SourceRole* sources_ = nullptr;             ///< the one among roles_
+  std::vector<const BuilderRole*> builders_;  ///< those among roles_
+  std::unique_ptr<Telemetry> telemetry_;      ///< null where it was not asked for
+  SteadyClock clock_;
 };
 
 }  // namespace eventloom

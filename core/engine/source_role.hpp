@@ -13,6 +13,7 @@
 #include "core/engine/live_inputs.hpp"
 #include "core/engine/role.hpp"
 #include "core/exchange/outbox.hpp"
+#include "core/monitor/rank_record.hpp"
 #include "formats/geometry.hpp"
 #include "formats/slice_range.hpp"
 #include "schedulers/scheduler.hpp"
@@ -81,6 +82,8 @@ class SourceRole final : public Role {
   [[nodiscard]] Counters counters() const;
   /// Adds what each source here counts, by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
+  /// Adds all of the above as it is now, what each source has brought in, and the links to the builders.
+  void add_to(RankRecord& record) const;
   /// Slices that every builder has been sent by every source here, from the first on; and how many
   /// there will be, once known.
   [[nodiscard]] std::uint64_t slices_sent() const;
@@ -98,6 +101,7 @@ class SourceRole final : public Role {
     SliceId claims_end;               ///< what of the claims is known to `next`
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
+    std::uint64_t bytes = 0;          ///< of its messages
     bool behind_gap = false;          ///< slots: whether those of a gap are to be left out is not yet decided
     std::int64_t left_out_ns = 0;     ///< slots: of whole cycles that lie in gaps, less those that lay in pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
@@ -135,6 +139,7 @@ class SourceRole final : public Role {
   bool collect(const Stream& stream, UnderWay& under_way);
   [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
   void find_gap(Stream& stream, const UnderWay& under_way);
+  [[nodiscard]] SourceState state_of(const Stream& stream) const;
   void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;
@@ -157,7 +162,6 @@ class SourceRole final : public Role {
   std::optional<SteadyTime> start_;
   double recorded_ns_ = 0;        ///< replay: recorded time that may have passed by now
   std::int64_t since_start_ = 0;  ///< slots: time now
-  std::uint64_t bytes_begun_ = 0;
   std::uint64_t late_transfers_ = 0;
   Message message_;
 };
