@@ -53,6 +53,8 @@ int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);
+int control_command(int argc, const char* const* argv);
+int top_command(int argc, const char* const* argv);
 int serve_command(int argc, const char* const* argv);
 
 }  // namespace eventloom

@@ -31,6 +31,8 @@ constexpr std::array kCommands = {
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
+    Command{"control", "pause, resume or stop a run that is monitored", eventloom::control_command},
+    Command{"top", "what a run that is monitored does, once a second", eventloom::top_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
     Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command, true},
 };
