@@ -54,6 +54,8 @@ int merge_command(int argc, const char* const* argv);
 int plan_command(int argc, const char* const* argv);
 int report_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);
+int control_command(int argc, const char* const* argv);
+int top_command(int argc, const char* const* argv);
 int serve_command(int argc, const char* const* argv);
 int show_command(int argc, const char* const* argv);
 

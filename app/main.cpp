@@ -34,6 +34,8 @@ constexpr std::array kCommands = {
     Command{"show", "an event, or what a run holds, on the terminal or as SVG", eventloom::show_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
+    Command{"control", "pause, resume or stop a run that is monitored", eventloom::control_command},
+    Command{"top", "what a run that is monitored does, once a second", eventloom::top_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
     Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command, true},
 };

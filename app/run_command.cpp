@@ -13,6 +13,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
+#include "app/run/run_view.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/engine/run_control.hpp"
 #include "core/mpi/environment.hpp"
@@ -39,6 +40,12 @@ void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBa
   }
 }
 
+/// Messages of several ranks say which it is.
+void tell_place(const RunSetup& setup, const Collective& ranks) {
+  if (ranks.size() == 1) return;
+  set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
+}
+
 /// The record becomes that of all invocations that contribute to this run.
 void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
   if (setup.all_live) {
@@ -49,11 +56,12 @@ void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
     setup.finished = resumption.finished;
   }
   add_hosts(record, resumption.before.hosts);
+  record.commands = resumption.before.commands;
 }
 
 /// Rank 0 alone. Returns the exit code.
 int finish(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-           const ExchangeBackend& backend, const std::string& stopped_by) {
+           const ExchangeBackend& backend, const std::string& stopped_by, RunView& view) {
   const Activity activity("writing the run file");
   int code = exit_code_of(result);
   try {
@@ -66,6 +74,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   }
   print_summary(std::cout, config, setup, result, stopped_by);
   for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
+  view.conclude(result, code, stopped_by);
   return code;
 }
 
@@ -82,10 +91,10 @@ std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, c
 }
 
 /// Collective: everything between the first slice and the last.
-RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption,
+RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption, RunView& view,
                        const Collective& ranks) {
   const auto start = std::chrono::steady_clock::now();
-  rank_run.work();
+  rank_run.work([&](SteadyTime now) { view.turn(now); });
   RunResult mine = rank_run.close();
   mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   mine.totals[Metric::peak_rss_bytes] = peak_bytes();
@@ -98,6 +107,7 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   all.all_live = setup.all_live;
   all.slices_before = resumption.totals[Metric::slices];
   all.hits_before = resumption.totals[Metric::hits_in];
+  all.commands = view.commands();
   return all;
 }
 
@@ -153,6 +163,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   const bool first = communicator.rank() == 0;
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
   const auto lock = lock_output(config, communicator);
+  RunView view(config, communicator);
   if (config.resume && config.force) choose_by_what_is_there(config, communicator);
   if (config.resume && has_live_sources(config)) {
     const auto ended = find_complete_run(config, communicator);
@@ -165,6 +176,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     watch.turn();
   });
   watch.set_roles(setup.roles);
+  tell_place(setup, communicator);
   RunRecord record = describe(config, setup);
   const Resumption resumption = resume_run(config, setup, record, communicator);
   if (resumption.complete) {
@@ -181,12 +193,14 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   agree(communicator, [&] {
     if (first && !resumption.resumes) begin_output(config, record);
   });
+  view.begin(config, setup, record, resumption.totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumption, session);
   if (!rank_run) return kExitStopped;
   before.reset();
-  const RunResult result = build_events(*rank_run, setup, resumption, communicator);
-  return from_first_rank(
-      communicator, [&] { return finish(config, setup, result, record, backend, session.control().stopped_by()); });
+  const RunResult result = build_events(*rank_run, setup, resumption, view, communicator);
+  return from_first_rank(communicator, [&] {
+    return finish(config, setup, result, record, backend, session.control().stopped_by(), view);
+  });
 }
 
 }  // namespace
@@ -200,7 +214,10 @@ int run_command(int argc, const char* const* argv) {
         const auto text = [](bool on) { return on ? "true\n" : "false\n"; };
         return config.effective + "resume = " + text(config.resume) + "force = " + text(config.force);
       },
-      [&](const RunConfig& config, const Communicator& communicator) { return run(config, before, communicator); });
+      [&](const RunConfig& config, const Communicator& communicator) {
+        if (config.quiet) spdlog::set_level(spdlog::level::err);
+        return run(config, before, communicator);
+      });
 }
 
 }  // namespace eventloom

@@ -10,6 +10,7 @@
 ///
 ///   from                 to                          message                    by
 ///   every rank           rank 0                      RankStatus                 Heartbeat, two-sided
+///   every rank           rank 0                      telemetry_wire.hpp         Telemetry, two-sided, once a second
 ///   rank 0               every rank                  HeartbeatNote              Heartbeat
 ///   rank 0               every other rank            ClockMessage (not answer)  ClockSync, two-sided
 ///   every other rank     rank 0                      ClockMessage (answer)      ClockSync

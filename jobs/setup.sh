@@ -16,7 +16,7 @@ packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas
   iproute2 valgrind strace clang libclang-rt-14-dev slurmctld slurmd slurm-client munge
-  chromium fonts-dejavu-core
+  chromium fonts-dejavu-core prometheus
 )
 
 fail() {
@@ -54,7 +54,8 @@ install() {
   echo "setup: installing $*"
   {
     "${as_root[@]}" apt-get update
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+    # Services that come with the packages of tests are not to start.
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive SYSTEMD_OFFLINE=1 RUNLEVEL=1 apt-get install -y --no-install-recommends "$@"
   } >build/install.log 2>&1 || fail_with_log "apt-get could not install the packages" build/install.log
 }
 

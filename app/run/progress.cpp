@@ -1,58 +1,108 @@
 #include "app/run/progress.hpp"
 
+#include <spdlog/fmt/fmt.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
 
 namespace eventloom {
 
 namespace {
 
-using std::chrono::milliseconds;
+constexpr int kBarWidth = 24;
+constexpr double kFirstLine_s = 5;
+constexpr double kLongestInterval_s = 60;
 
-constexpr int kBarWidth = 40;
-constexpr std::chrono::minutes kLongestInterval{10};
+std::uint64_t hits_lost(const Counters& totals) {
+  std::uint64_t hits = 0;
+  for (const auto& cause : metrics_of(Account::dropped)) hits += totals[cause.metric];
+  return hits;
+}
 
-void draw_bar(double share, std::uint64_t slices, double elapsed) {
-  const int full = static_cast<int>(share * kBarWidth);
-  std::string bar(static_cast<std::size_t>(full), '#');
-  bar.resize(kBarWidth, '.');
-  std::fprintf(stderr, "\r[%s] %5.1f %%  %llu slices  %.0f s ", bar.c_str(), 100 * share,
-               static_cast<unsigned long long>(slices), elapsed);
+/// Of the terminal; the greatest where nobody says.
+std::size_t columns() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col - 1U : std::string::npos;
+}
+
+/// In one piece, past any buffer.
+void write_out(const std::string& text) {
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody reads it
+}
+
+std::string time_text(double seconds) {
+  const auto s = static_cast<std::uint64_t>(seconds + 0.5);
+  if (s < 120) return fmt::format("{} s", s);
+  return s < 7200 ? fmt::format("{} min", s / 60) : fmt::format("{} h {} min", s / 3600, s / 60 % 60);
 }
 
 }  // namespace
 
-Progress::Progress(bool active)
-    : active_(active),
-      terminal_(isatty(STDERR_FILENO) != 0),
-      start_(std::chrono::steady_clock::now()),
-      interval_(terminal_ ? SteadyTime::duration(milliseconds(200)) : SteadyTime::duration(std::chrono::seconds(10))) {
-  next_ = start_ + interval_;
+ProgressStyle parse_progress_style(const std::string& text) {
+  constexpr std::array kStyles = {"auto", "bar", "lines", "none"};
+  const auto found = std::ranges::find(kStyles, text);
+  if (found == kStyles.end()) throw UserError("--progress must be auto, bar, lines or none, not '" + text + "'");
+  return static_cast<ProgressStyle>(found - kStyles.begin());
 }
 
-void Progress::update(SteadyTime now, std::uint64_t slices, std::optional<std::uint64_t> slices_expected) {
-  if (!active_ || now < next_) return;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const bool known = slices_expected && *slices_expected > 0;
-  const double share = known ? std::min(1.0, static_cast<double>(slices) / static_cast<double>(*slices_expected)) : 0;
-  if (terminal_) {
-    draw_bar(share, slices, elapsed);
-    bar_shown_ = true;
-  } else if (known) {
-    std::fprintf(stderr, "eventloom: %.1f %% sent after %.0f s\n", 100 * share, elapsed);
-  } else {
-    std::fprintf(stderr, "eventloom: %llu slices sent after %.0f s\n", static_cast<unsigned long long>(slices),
-                 elapsed);
+std::string scaled(double value) {
+  constexpr std::array kPrefixes = {"", " k", " M", " G", " T"};
+  std::size_t prefix = 0;
+  while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
   }
-  // A batch log gets fewer lines as the run gets longer.
-  if (!terminal_) interval_ = std::min<SteadyTime::duration>(interval_ * 2, kLongestInterval);
-  next_ = now + interval_;
+  const int decimals = prefix == 0 || value >= 99.95 ? 0 : 1;
+  return fmt::format("{:.{}f}{}", value, decimals, kPrefixes[prefix]);
+}
+
+std::string text_of(const RunFigures& figures, const Counters& totals) {
+  const auto hits = scaled(figures.hits_per_s);
+  auto text = fmt::format("{}{}hits/s, {:.1f} MB/s, {} slices, {} events, {} hits lost, rings {:.0f} % full", hits,
+                          hits.find(' ') == std::string::npos ? " " : "", figures.bytes_per_s / 1e6,
+                          totals[Metric::slices], totals[Metric::events], hits_lost(totals), 100 * figures.ring_fill);
+  if (figures.remaining_s) text += fmt::format(", {} left", time_text(*figures.remaining_s));
+  return text;
+}
+
+Progress::Progress(ProgressStyle style) : style_(style), next_line_s_(kFirstLine_s), interval_s_(kFirstLine_s) {
+  if (style_ != ProgressStyle::automatic) return;
+  style_ = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+void Progress::show(const RunSnapshot& snapshot) {
+  if (style_ == ProgressStyle::bar) return draw_bar(snapshot);
+  if (style_ != ProgressStyle::lines || snapshot.elapsed_s < next_line_s_) return;
+  interval_s_ = std::min(2 * interval_s_, kLongestInterval_s);
+  next_line_s_ = snapshot.elapsed_s + interval_s_;
+  const auto share = snapshot.figures.share ? fmt::format("{:.1f} % ", 100 * *snapshot.figures.share) : "";
+  const auto paused = snapshot.state == "paused" ? ", paused" : "";
+  spdlog::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused,
+               text_of(snapshot.figures, snapshot.totals));
+}
+
+/// The cursor stays at the beginning of the line, so that a message replaces the bar.
+void Progress::draw_bar(const RunSnapshot& snapshot) {
+  std::string line;
+  if (snapshot.figures.share) {
+    std::string bar(static_cast<std::size_t>(*snapshot.figures.share * kBarWidth), '#');
+    bar.resize(kBarWidth, '.');
+    line = fmt::format("[{}] {:.1f} %  ", bar, 100 * *snapshot.figures.share);
+  }
+  line += time_text(snapshot.elapsed_s) + (snapshot.state == "running" ? "  " : "  " + snapshot.state + "  ");
+  line += text_of(snapshot.figures, snapshot.totals);
+  write_out("\r\033[K" + line.substr(0, columns()) + "\r");
+  bar_shown_ = true;
 }
 
 Progress::~Progress() {
-  if (bar_shown_) std::fprintf(stderr, "\r%*s\r", kBarWidth + 40, "");
+  if (bar_shown_) write_out("\r\033[K");
 }
 
 }  // namespace eventloom

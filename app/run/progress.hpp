@@ -1,33 +1,47 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "core/engine/role.hpp"
+#include "app/monitor/run_snapshot.hpp"
 
 namespace eventloom {
 
-/// Shows the progress of a run on standard error: a bar on a terminal, otherwise a line now and then.
+enum class ProgressStyle : std::uint8_t {
+  automatic,  ///< a bar where standard error is a terminal, else lines: a launcher does not say where it sends them
+  bar,
+  lines,
+  none,
+};
+
+/// "bar" and so on. Throws UserError.
+ProgressStyle parse_progress_style(const std::string& text);
+
+/// Shows the progress of a run on standard error: a bar, or a line now and then, fewer as the run gets longer. Each is
+/// one write. For one rank.
 class Progress {
  public:
-  /// `active`: false on all ranks but one.
-  explicit Progress(bool active);
+  explicit Progress(ProgressStyle style);
   /// Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Cheap unless an update is due. `slices_expected`: nothing while unknown.
-  void update(SteadyTime now, std::uint64_t slices, std::optional<std::uint64_t> slices_expected);
+  void show(const RunSnapshot& snapshot);
 
  private:
-  bool active_;
-  bool terminal_;
-  SteadyTime start_;
-  SteadyTime next_;
-  SteadyTime::duration interval_;
+  void draw_bar(const RunSnapshot& snapshot);
+
+  ProgressStyle style_;
+  double next_line_s_;
+  double interval_s_;
   bool bar_shown_ = false;
 };
+
+/// "1.2 M hits/s, 96 MB/s, 1200 slices, 400 events, 0 hits lost, rings 3 % full, 12 s left".
+std::string text_of(const RunFigures& figures, const Counters& totals);
+/// "950", "1.2 k", "3.4 M": three digits and a prefix.
+std::string scaled(double value);
 
 }  // namespace eventloom

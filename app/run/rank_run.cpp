@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "app/run/progress.hpp"
 #include "core/control/agreement.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/threads.hpp"
@@ -68,6 +67,10 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
   settings.duration = setup.time_over ? std::chrono::nanoseconds(1) : config.duration;
   settings.live = setup.live;
   settings.all_live = setup.all_live;
+  settings.telemetry.pictures = config.monitor.has_value();
+  settings.telemetry.counters = config.monitor || config.progress != ProgressStyle::none;
+  settings.telemetry.started_ns = setup.started_ns;
+  settings.telemetry.tick_ps = setup.run.geometry.base.tick_ps;
   return settings;
 }
 
@@ -82,13 +85,7 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
   session_.begin(std::move(ends), std::move(setup.local));
 }
 
-void RankRun::work() {
-  Progress progress(session_.ranks().rank() == 0);
-  session_.run([&](SteadyTime now) {
-    const auto* sources = session_.sources();
-    if (sources != nullptr) progress.update(now, sources->slices_sent(), sources->slices_expected());
-  });
-}
+void RankRun::work(const std::function<void(SteadyTime)>& each_turn) { session_.run(each_turn); }
 
 /// Work remains for a resumed run.
 bool RankRun::unfinished() const {

@@ -29,7 +29,8 @@ class RankRun {
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
   /// same on all ranks, when an input fails on any of them. Collective.
-  void work();
+  /// `each_turn`: called once a turn.
+  void work(const std::function<void(SteadyTime)>& each_turn);
 
   /// Ends the part files and reports on this rank. Collective; throws UserError like work().
   RunResult close();

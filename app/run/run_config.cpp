@@ -110,7 +110,14 @@ void add_watching_options(po::options_description& options) {
   options.add_options()("stall-warning", po::value<std::string>()->value_name("TIME")->default_value("10s"),
                         "report a rank that is silent or makes no progress for TIME")(
       "stall-timeout", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
-      "end the run, resumable, when a rank is silent or makes no progress for TIME");
+      "end the run, resumable, when a rank is silent or makes no progress for TIME")(
+      "progress", text_value("STYLE", "auto"),
+      "on standard error: bar; lines, now and then; none; auto: a bar on a terminal, else lines")(
+      "quiet", po::bool_switch(), "no progress and no messages but errors")(
+      "monitor", text_value("[ADDR:]PORT", "", "none"),
+      "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to 127.0.0.1, "
+      "PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the token")(
+      "monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run");
 }
 
 void take_live_options(const po::variables_map& values, RunConfig& config) {
@@ -127,11 +134,23 @@ void take_live_options(const po::variables_map& values, RunConfig& config) {
   config.live.record = values["record"].as<std::string>();
 }
 
+void take_monitor_options(const po::variables_map& values, RunConfig& config) {
+  const auto& place = values["monitor"].as<std::string>();
+  const auto& token_file = values["monitor-token-file"].as<std::string>();
+  if (place.empty() && !token_file.empty()) throw UserError("--monitor-token-file needs --monitor");
+  if (place.empty()) return;
+  config.monitor = parse_monitor_address(place);
+  config.monitor->token_file = token_file;
+}
+
 void take_watching_options(const po::variables_map& values, RunConfig& config) {
   config.segment_time = duration_option(values, "segment-time");
   config.stall_warning = duration_option(values, "stall-warning");
   config.stall_timeout = duration_option(values, "stall-timeout");
   config.scratch = values["scratch"].as<std::string>();
+  config.quiet = values["quiet"].as<bool>();
+  config.progress = config.quiet ? ProgressStyle::none : parse_progress_style(values["progress"].as<std::string>());
+  take_monitor_options(values, config);
   config.resume = values["resume"].as<bool>();
   config.force = values["force"].as<bool>();
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/monitor/monitor.hpp"
+#include "app/run/progress.hpp"
 #include "core/dataflow/event_filter.hpp"
 #include "core/definitions/event_definition.hpp"
 #include "formats/geometry.hpp"
@@ -45,8 +47,11 @@ struct RunConfig {
   LiveOptions live;
   std::chrono::nanoseconds stall_warning{};
   std::chrono::nanoseconds stall_timeout{};  ///< 0: never
-  std::string config_file;                   ///< of --config; empty: none
-  std::string effective;                     ///< the full setup as an INI file
+  ProgressStyle progress = ProgressStyle::automatic;
+  bool quiet = false;                      ///< only errors are told
+  std::optional<MonitorSettings> monitor;  ///< nothing: no port is opened
+  std::string config_file;                 ///< of --config; empty: none
+  std::string effective;                   ///< the full setup as an INI file
 };
 
 /// Nothing when --help or --print-config was asked for. Throws UserError.

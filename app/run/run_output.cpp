@@ -66,6 +66,12 @@ void add_hosts(RunRecord& record, const std::vector<std::string>& hosts) {
   record.hosts = distinct(std::move(record.hosts));
 }
 
+void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands) {
+  for (const auto& command : commands) {
+    record.commands.push_back(command.time + " " + command.command + " from " + command.from);
+  }
+}
+
 void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
   std::set<std::string> names;
   for (const auto& part : parts) names.insert(part.name);
@@ -87,6 +93,9 @@ void begin_output(const RunConfig& config, const RunRecord& record) {
 void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
                    const ExchangeBackend& backend) {
   if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
+  add_commands(record, result.commands);
+  // The one that resumes the run finds there who has steered it so far.
+  if (result.unfinished && !result.commands.empty()) write_run_file(config.output, record, {});
   if (result.unfinished) return;
   if (!config.save_sorted.empty()) write_manifest(config, setup, result);
   record.closed = true;

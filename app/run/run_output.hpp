@@ -20,6 +20,8 @@ void add_hosts(RunRecord& record, const std::vector<std::string>& hosts);
 
 /// Prepares the folder, so that an unwritable one shows before the work.
 void begin_output(const RunConfig& config, const RunRecord& record);
+/// Adds those who steered the run.
+void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands);
 /// The report, the manifest of sorted hits and, for a run that is finished, the run file. That comes last: it closes
 /// the run.
 void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,

@@ -261,6 +261,8 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["hosts"] = setup.hosts;
   json["exchange"] = {{"pml", backend.pml}, {"osc", backend.osc}, {"ucx_transports", backend.transports}};
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
+  json["commands"] = Json::array();
+  for (const auto& command : result.commands) json["commands"].push_back(to_json(command));
   json["setup"] = config.effective;
   json["in_force"] = in_force(config, setup.run.geometry, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/latency_histogram.hpp"
+#include "app/monitor/status_document.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/control/clock_fit.hpp"
@@ -30,12 +31,13 @@ struct RunResult {
   std::vector<PartInfo> parts;
   std::vector<SortedFile> sorted_files;  ///< of --save-sorted
   std::vector<Damage> sorted_damage;
-  std::uint64_t slices_before = 0;  ///< of a resumed run: finished before; in the totals, too
-  std::uint64_t hits_before = 0;    ///< those that came in with them
-  bool live = false;                ///< any source is
-  bool all_live = false;            ///< all sources are
-  bool unfinished = false;          ///< stopped in good order before everything was built
-  double seconds = 0;               ///< wall time of event building, output included
+  std::uint64_t slices_before = 0;      ///< of a resumed run: finished before; in the totals, too
+  std::uint64_t hits_before = 0;        ///< those that came in with them
+  bool live = false;                    ///< any source is
+  bool all_live = false;                ///< all sources are
+  bool unfinished = false;              ///< stopped in good order before everything was built
+  std::vector<CommandRecord> commands;  ///< of those who steered it; on rank 0
+  double seconds = 0;                   ///< wall time of event building, output included
 };
 
 /// Collective: the results of all ranks added up, on every rank.

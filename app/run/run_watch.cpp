@@ -38,6 +38,8 @@ void add_roles(std::string& text, const char* what, std::uint32_t n, int rank, c
                       found > kNumbersTold ? ",..." : "");
 }
 
+}  // namespace
+
 std::string plays(const Roles& roles, int rank) {
   std::string text;
   add_roles<SourceId>(text, "source", roles.sources, rank, roles);
@@ -45,8 +47,6 @@ std::string plays(const Roles& roles, int rank) {
   add_roles<FilterId>(text, "filter", roles.filters, rank, roles);
   return text.empty() ? "no role" : text;
 }
-
-}  // namespace
 
 RunWatch::RunWatch(StallSettings stalls, const Collective& ranks)
     : rank_(ranks.rank()),

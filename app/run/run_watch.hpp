@@ -17,6 +17,9 @@
 
 namespace eventloom {
 
+/// "source 2; builder 0", or "no role".
+std::string plays(const Roles& roles, int rank);
+
 /// Watches over the processes of a run, from its beginning to its end: names a rank of this host that is stopped or
 /// lost, and the activity in which this rank is stuck. No rank hangs silently, whatever its main thread is stuck in.
 class RunWatch final : public RankWatch {

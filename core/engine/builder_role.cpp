@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/runtime/activity.hpp"
+#include "core/runtime/clock.hpp"
 
 namespace eventloom {
 
@@ -28,6 +29,7 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
       report_(std::move(report)),
       from_(settings_.first_slice),
       next_(kNoSlice) {
+  built_.builder = settings_.id.value;
   for (std::size_t i = 0; i < settings_.threads; ++i) build_slots_.emplace_back(building);
   find_next();
   tell_claims();
@@ -117,6 +119,17 @@ void BuilderRole::tell_claims() {
 
 void BuilderRole::build(std::size_t n) {
   const Activity activity("building slices");
+  const auto begun = settings_.measures ? steady_ns() : 0;
+  build_all(n);
+  if (settings_.measures) built_.busy_ns += static_cast<std::uint64_t>(steady_ns() - begun);
+  n_built_ = n;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (const auto& problem : build_slots_[i].problems) report_(problem);
+    assembler_.recycle(std::move(build_slots_[i].input));
+  }
+}
+
+void BuilderRole::build_all(std::size_t n) {
   if (n == 1) {
     build_in(build_slots_.front());
   } else if (n > 1) {
@@ -126,11 +139,13 @@ void BuilderRole::build(std::size_t n) {
       if (build_slots_[i].error) std::rethrow_exception(std::exchange(build_slots_[i].error, nullptr));
     }
   }
-  n_built_ = n;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const auto& problem : build_slots_[i].problems) report_(problem);
-    assembler_.recycle(std::move(build_slots_[i].input));
-  }
+}
+
+/// An event belongs to one slice, though others may have it, too.
+void BuilderRole::count(const BuiltSlice& slice) {
+  ++built_.slices;
+  built_.hits += slice.ledger.hits_in;
+  for (const auto owned : slice.events.owned) built_.events += owned;
 }
 
 /// An exception must not leave a parallel region.
@@ -164,6 +179,7 @@ std::size_t BuilderRole::pass_on() {
     auto& slot = build_slots_[n_passed_];
     if (settings_.keep_sorted) settings_.keep_sorted(slot.sorted);
     if (settings_.watch_built) settings_.watch_built(slot.output);
+    count(slot.output);
     if (has_row(slot.output)) {
       output_->put(slot.output);
     } else {
@@ -171,7 +187,6 @@ std::size_t BuilderRole::pass_on() {
     }
     ++n_passed_;
     ++passed;
-    ++built_;
     ++done_;
   }
   if (n_passed_ == n_built_) n_passed_ = n_built_ = 0;

@@ -12,6 +12,7 @@
 #include "core/engine/slice_output.hpp"
 #include "core/exchange/inbox.hpp"
 #include "formats/slice_range.hpp"
+#include "formats/telemetry_wire.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
@@ -29,6 +30,7 @@ struct BuilderRoleSettings {
   std::function<void(const SortedSlice&)> keep_sorted = {};
   /// Called with each built slice, in rising order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
+  bool measures = false;  ///< how long it builds
 };
 
 /// Receives the epoch buffers of its slices, builds each slice once it is complete, and passes the slices on in rising
@@ -42,7 +44,9 @@ class BuilderRole final : public Role {
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
   void flush() override;
 
-  [[nodiscard]] std::uint64_t slices_built() const { return built_; }
+  [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
+  /// What it has built so far; the time only where it measures.
+  [[nodiscard]] const BuilderRow& built() const { return built_; }
 
  private:
   /// One slice being built, with the memory that building needs.
@@ -62,6 +66,8 @@ class BuilderRole final : public Role {
   void pass_over();
   void finish();
   void build(std::size_t n);
+  void build_all(std::size_t n);
+  void count(const BuiltSlice& slice);
   std::size_t pass_on();
   void try_to_build_in(BuildSlot& slot);
   void build_in(BuildSlot& slot);
@@ -84,7 +90,7 @@ class BuilderRole final : public Role {
   SliceRange gap_;            ///< the last gap found: no source has data in it
   std::uint64_t done_ = 0;    ///< slices taken and finished
   bool finished_ = false;
-  std::uint64_t built_ = 0;
+  BuilderRow built_;
 };
 
 }  // namespace eventloom

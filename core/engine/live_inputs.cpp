@@ -276,6 +276,14 @@ void LiveInputs::look_for_return(Input& input, Epoch peer_watermark) {
                input.stream->name(), peer_watermark, input.absent_from);
 }
 
+SourceState LiveInputs::state(std::size_t number) const {
+  const auto& input = inputs_[number];
+  if (input.absent || input.aside) return SourceState::given_up;
+  if (!input.stream->progress().listens) return SourceState::full;
+  const bool is_silent = patience_.stall_warning.count() > 0 && now_ - input.heard >= patience_.stall_warning;
+  return is_silent ? SourceState::silent : SourceState::live;
+}
+
 void LiveInputs::tell_silence(Input& input) {
   const nanoseconds silence = now_ - input.heard;
   const auto first = patience_.stall_warning;

@@ -11,6 +11,7 @@
 #include "core/engine/role.hpp"
 #include "formats/control_wire.hpp"
 #include "formats/ids.hpp"
+#include "formats/telemetry_wire.hpp"
 
 namespace eventloom {
 
@@ -97,6 +98,8 @@ class LiveInputs {
   /// Whether the data of an input for `epochs` may be collected. May give the source up first: then what has not
   /// arrived is missing.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
+  /// For people: whether the input is silent, given up or full.
+  [[nodiscard]] SourceState state(std::size_t input) const;
   /// Whether the end of the run finished an input that had not ended by itself.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
   /// The run resumes after a pause: for epoch_timeout, that some sources are full does not count against those behind.

@@ -52,6 +52,10 @@ class RunControl final : public Ending {
   [[nodiscard]] bool ended() const { return ends_; }
   /// As of the last round.
   [[nodiscard]] bool paused() const { return paused_; }
+  /// As far as this rank has heard: it is coming to its end, as asked.
+  [[nodiscard]] bool stopping() const { return stopping_; }
+  /// Rounds of the heartbeat that this rank has taken part in.
+  [[nodiscard]] std::uint64_t rounds() const { return heartbeat_.reports_made(); }
   /// After the loop: the error of a role of this rank; empty without one.
   [[nodiscard]] const std::string& error() const { return error_; }
 

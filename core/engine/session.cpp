@@ -12,7 +12,13 @@ Session::Session(SessionSettings settings, const SessionHost& host)
     : settings_(std::move(settings)),
       ranks_(host.network.ranks()),
       control_(host.watch, settings_.duration, host.network),
-      wiring_(settings_.wiring, host.network, host.idle, host.clock) {
+      wiring_(settings_.wiring, host.network, host.idle, host.clock),
+      clock_(host.clock) {
+  if (settings_.telemetry.counters) {
+    settings_.telemetry.writers = wiring_.roles().writers();
+    telemetry_ = std::make_unique<Telemetry>(host.network, settings_.telemetry);
+    telemetry_->set_counting([this](RankRecord& record) { count(record); });
+  }
   if (!settings_.live) return;
   control_.set_live(settings_.all_live, settings_.wiring.schedule.first_slice, settings_.building.geometry);
 }
@@ -30,7 +36,11 @@ void Session::begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sourc
 void Session::run(const std::function<void(SteadyTime)>& each_turn) {
   std::vector<Role*> roles;
   for (const auto& role : roles_) roles.push_back(role.get());
-  wiring_.run(roles, control_, each_turn);
+  wiring_.run(roles, control_, [&](SteadyTime now) {
+    if (telemetry_) telemetry_->do_work(now, control_.rounds());
+    each_turn(now);
+  });
+  if (telemetry_) telemetry_->finish(clock_());
   agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());
   });
@@ -46,7 +56,7 @@ void Session::add_filter(FilterId id) {
                             wired.roles.builders,
                             wired.slices_in_flight};
   roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id),
-                                                Selector(settings_.filter, ends_.sink_of(id.value))));
+                                                Selector(settings_.filter, sink_of(id.value))));
 }
 
 void Session::add_builder(BuilderId id) {
@@ -63,13 +73,31 @@ void Session::add_builder(BuilderId id) {
   builder.claims = wiring_.claims();
   if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
   builder.watch_built = ends_.watch_built;
-  roles_.push_back(std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
-                                                 Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report));
+  builder.measures = settings_.telemetry.counters;
+  auto role = std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
+                                            Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report);
+  builders_.push_back(role.get());
+  roles_.push_back(std::move(role));
 }
 
 std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
   if (wiring_.roles().filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
-  return std::make_unique<LocalOutput>(Selector(settings_.filter, ends_.sink_of(id.value)));
+  return std::make_unique<LocalOutput>(Selector(settings_.filter, sink_of(id.value)));
+}
+
+EventSink& Session::sink_of(std::uint32_t writer) {
+  auto& sink = ends_.sink_of(writer);
+  return telemetry_ ? telemetry_->watch(writer, sink) : sink;
+}
+
+/// What the sinks do not see.
+void Session::count(RankRecord& record) const {
+  if (sources_ != nullptr) sources_->add_to(record);
+  for (const auto* builder : builders_) record.builders[builder->built().builder] = builder->built();
+}
+
+const RunPicture* Session::picture() const {
+  return telemetry_ && ranks_.rank() == 0 ? &telemetry_->picture() : nullptr;
 }
 
 void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start) {

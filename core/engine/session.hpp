@@ -14,6 +14,7 @@
 #include "core/engine/slice_output.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/engine/wiring.hpp"
+#include "core/monitor/telemetry.hpp"
 
 namespace eventloom {
 
@@ -28,6 +29,7 @@ struct SessionSettings {
   std::chrono::nanoseconds duration{};  ///< of the session; 0: until its sources end
   bool live = false;                    ///< any source of any rank is live
   bool all_live = false;
+  TelemetrySettings telemetry = {};  ///< the number of writers is filled in
 };
 
 /// What a session needs on its rank. All of it must outlive the session.
@@ -52,6 +54,8 @@ struct SessionEnds {
   std::function<void(const BuildProblem&)> report;
 };
 
+class BuilderRole;
+
 /// The part of one rank in a run, from the first slice to the last: its roles, connected by rings. Construction,
 /// begin(), run() and destruction are collective.
 ///
@@ -75,6 +79,8 @@ class Session {
   [[nodiscard]] RunControl& control() { return control_; }
   [[nodiscard]] const RunControl& control() const { return control_; }
   [[nodiscard]] Wiring& wiring() { return wiring_; }
+  /// On rank 0, where telemetry was asked for: what is known of the run, after run() all of it. Null elsewhere.
+  [[nodiscard]] const RunPicture* picture() const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
   [[nodiscard]] const SourceRole* sources() const { return sources_; }
@@ -84,6 +90,8 @@ class Session {
   void add_builder(BuilderId id);
   void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
+  [[nodiscard]] EventSink& sink_of(std::uint32_t writer);
+  void count(RankRecord& record) const;
 
   SessionSettings settings_;
   SessionEnds ends_;
@@ -92,6 +100,9 @@ class Session {
   Wiring wiring_;
   std::vector<std::unique_ptr<Role>> roles_;  ///< receivers before senders
   SourceRole* sources_ = nullptr;             ///< the one among roles_
+  std::vector<const BuilderRole*> builders_;  ///< those among roles_
+  std::unique_ptr<Telemetry> telemetry_;      ///< null where it was not asked for
+  SteadyClock clock_;
 };
 
 }  // namespace eventloom

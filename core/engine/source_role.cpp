@@ -65,12 +65,12 @@ std::size_t SourceRole::serve(Stream& stream) {
   learn_claims(stream);
   SliceId low = lowest(stream);
   for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
-  const std::uint64_t bytes_before = bytes_begun_;
+  const std::uint64_t bytes_before = stream.bytes;
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
     const SourceView view{stream.source.id, stream.next, stream.ready, end_now(stream), stream.turn};
     const auto builder = scheduler_.choose(view);
     if (!builder || !send(stream, *builder)) return n + send_ends(stream);
-    if (bytes_begun_ - bytes_before > kBytesPerTurn) return n + 1;
+    if (stream.bytes - bytes_before > kBytesPerTurn) return n + 1;
     low = lowest(stream);
     stream.ready[builder->value] = may_go(stream, builder->value, low) ? 1 : 0;
   }
@@ -246,7 +246,7 @@ void SourceRole::start_message(Stream& stream, BuilderId builder) {
   message_.body.clear();
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
   message_.body.insert(message_.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
-  for (const auto piece : message_.body) bytes_begun_ += piece.size();
+  for (const auto piece : message_.body) stream.bytes += piece.size();
   outboxes_[builder.value].start(message_);
 }
 
@@ -366,6 +366,28 @@ Counters SourceRole::counters() const {
 
 void SourceRole::add_counts(std::map<std::uint32_t, SourceCounts>& counts) const {
   for (const auto& stream : streams_) counts[stream.source.id.value].add(stream.source.stream->counts());
+}
+
+SourceState SourceRole::state_of(const Stream& stream) const {
+  if (stream.ended) return SourceState::ended;
+  return stream.live ? live_.state(*stream.live) : SourceState::recorded;
+}
+
+void SourceRole::add_to(RankRecord& record) const {
+  record.counters.add(counters());
+  std::map<std::uint32_t, SourceCounts> counts;
+  add_counts(counts);
+  for (const auto& [source, of_source] : counts) record.of_sources[source].add(of_source.counters);
+  for (const auto& stream : streams_) {
+    const std::uint32_t id = stream.source.id.value;
+    record.sources[id] = {id, state_of(stream), stream.source.stream->hits_read(), stream.bytes};
+  }
+  for (std::uint32_t b = 0; b < outboxes_.size(); ++b) {
+    const auto& outbox = outboxes_[b];
+    record.links[b] = {b, outbox.cells_in_use(), outbox.ring_depth(), 0, outbox.counters()[Metric::message_bytes]};
+  }
+  record.head.slices_sent = slices_sent();
+  record.head.slices_expected = slices_expected().value_or(0);
 }
 
 std::uint64_t SourceRole::slices_sent() const {

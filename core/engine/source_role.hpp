@@ -13,6 +13,7 @@
 #include "core/engine/live_inputs.hpp"
 #include "core/engine/role.hpp"
 #include "core/exchange/outbox.hpp"
+#include "core/monitor/rank_record.hpp"
 #include "formats/geometry.hpp"
 #include "formats/slice_range.hpp"
 #include "schedulers/scheduler.hpp"
@@ -80,6 +81,8 @@ class SourceRole final : public Role {
   [[nodiscard]] Counters counters() const;
   /// Adds the counts of each source on this rank, by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
+  /// Adds all of the above as it is now, the bytes sent by each source, and the links to the builders.
+  void add_to(RankRecord& record) const;
   /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be, once
   /// known.
   [[nodiscard]] std::uint64_t slices_sent() const;
@@ -97,6 +100,7 @@ class SourceRole final : public Role {
     SliceId claims_end;               ///< claims before it are reflected in `next`
     std::vector<std::uint8_t> ready;  ///< by builder
     std::uint64_t turn = 0;
+    std::uint64_t bytes = 0;          ///< of its messages
     bool after_gap = false;           ///< slots: still to decide whether to leave out those of the gap
     std::int64_t left_out_ns = 0;     ///< slots: whole cycles left out in gaps, less those added by pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
@@ -134,6 +138,7 @@ class SourceRole final : public Role {
   bool collect(const Stream& stream, UnderWay& under_way);
   [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
   void find_gap(Stream& stream, const UnderWay& under_way);
+  [[nodiscard]] SourceState state_of(const Stream& stream) const;
   void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;
@@ -156,7 +161,6 @@ class SourceRole final : public Role {
   std::optional<SteadyTime> start_;
   double recorded_ns_ = 0;        ///< replay: recorded time due by now
   std::int64_t since_start_ = 0;  ///< slots: current time
-  std::uint64_t bytes_begun_ = 0;
   std::uint64_t late_transfers_ = 0;
   Message message_;
 };

@@ -60,6 +60,9 @@ class Outbox {
   void publish();
   void flush();
 
+  /// Cells of the ring that the receiver has not released, as far as known; and all of them.
+  [[nodiscard]] std::uint32_t cells_in_use() const { return ring_.cells_in_use(); }
+  [[nodiscard]] std::uint32_t ring_depth() const { return ring_.geometry().depth; }
   /// Those of Account::exchange: what has been moved so far.
   [[nodiscard]] const Counters& counters() const { return counters_; }
 

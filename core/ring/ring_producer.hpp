@@ -20,6 +20,10 @@ class RingProducer {
 
   /// Free cells that the receiver has granted, the open one not counted.
   [[nodiscard]] std::uint32_t credits();
+  /// The others, as far as this end has heard.
+  [[nodiscard]] std::uint32_t cells_in_use() const {
+    return static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
+  }
   /// The receiver accepts slices below this number. May fetch a new grant.
   [[nodiscard]] std::uint64_t slice_limit();
 

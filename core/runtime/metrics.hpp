@@ -109,7 +109,8 @@ class Counters {
 
   /// Adds to these. They are told even while they are 0, all others when they are not.
   void keep(std::initializer_list<Value> values);
-  [[nodiscard]] bool tells(Metric metric) const { return kept_[index_of(metric)] || (*this)[metric] != 0; }
+  [[nodiscard]] bool keeps(Metric metric) const { return kept_[index_of(metric)]; }
+  [[nodiscard]] bool tells(Metric metric) const { return keeps(metric) || (*this)[metric] != 0; }
 
   /// Each counter as its Adding says; what `other` keeps is kept.
   void add(const Counters& other);

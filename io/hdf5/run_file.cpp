@@ -62,6 +62,7 @@ void write_record(hid_t root, const RunRecord& record) {
   write_attribute(root, "ucx_version", record.ucx_version);
   write_attribute(root, "hdf5_version", hdf5_version());
   write_attribute(root, "hosts", record.hosts);
+  write_attribute(root, "commands", record.commands);
   write_attribute(root, "tick_ps", record.base.tick_ps);
   write_attribute(root, "epoch_ticks", std::uint64_t{record.base.epoch_ticks});
   write_attribute(root, "epochs_per_slice", record.epochs_per_slice);
@@ -126,6 +127,7 @@ RunRecord read_record(hid_t root) {
   record.ucx_version = read_text(root, "ucx_version");
   record.hdf5_version = read_text(root, "hdf5_version");
   record.hosts = read_texts(root, "hosts");
+  if (has_attribute(root, "commands")) record.commands = read_texts(root, "commands");
   record.base = {read_number(root, "tick_ps"), static_cast<std::uint32_t>(read_number(root, "epoch_ticks"))};
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
   record.overlap = read_number(root, "overlap_ticks");

@@ -37,7 +37,8 @@ struct RunRecord {
   std::uint64_t epochs_per_slice = 0;
   Tick overlap = 0;
   bool with_payload = false;
-  bool numbered = false;  ///< times are event numbers
+  bool numbered = false;              ///< times are event numbers
+  std::vector<std::string> commands;  ///< of those who steered the run: "TIME COMMAND from ADDRESS"
   std::vector<SourceRecord> sources;
   RunTotals totals;
 };

@@ -45,6 +45,7 @@ SessionSettings session_settings(const RunCase& of) {
   session.patience.epochs_per_second = epochs_per_second(of.base);
   session.patience.alone = of.live() && of.roles.sources == 1;
   session.duration = of.duration;
+  session.telemetry = of.telemetry;
   session.live = of.live();
   session.all_live = of.live() && std::ranges::none_of(of.arrivals, [](const auto& a) { return a.empty(); });
   return session;
@@ -75,6 +76,7 @@ class Player {
     session.run([this](SteadyTime) { steer(); });
     outcome_.took_ns = std::max(outcome_.took_ns, time());
     outcome_.stopped_by = session.control().stopped_by();
+    if (const auto* picture = session.picture()) outcome_.picture = *picture;
     if (auto* sources = session.sources()) {
       sources->live().close();
       outcome_.cut_off |= sources->cut_off();

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/engine/role_layout.hpp"
+#include "core/monitor/run_picture.hpp"
+#include "core/monitor/telemetry_settings.hpp"
 #include "event_reference.hpp"
 #include "formats/control_wire.hpp"
 #include "formats/event.hpp"
@@ -63,6 +65,7 @@ struct RunCase {
   bool breaks_off = false;                ///< the recording of source 0, after its last hit
   bool keep_sorted = false;
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
+  TelemetrySettings telemetry = {};
 
   [[nodiscard]] SliceGeometry geometry() const;
   [[nodiscard]] bool live() const { return !arrivals.empty(); }
@@ -105,6 +108,7 @@ struct Outcome {
   std::int64_t paused_ns = 0;       ///< how long all ranks were paused
   std::int64_t all_paused_since = 0;
   std::vector<std::int64_t> ended_at_ns;          ///< when ranks left because the run could not continue
+  RunPicture picture;                             ///< as rank 0 has it at the end, where telemetry was asked for
   std::map<std::uint64_t, std::int64_t> sent_at;  ///< ns after the begin, by slice: when any source first collected it
 };
 

@@ -11,8 +11,8 @@ from program import BINARY, ROOT, environment
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-# What needs a cluster, root's rights, a user at an editor or programs of others to be signalled.
-ELSEWHERE = ("main_job.sh", "run_tests.sh", "sbatch", "EDITOR", "pkill", "mpirun -np 3 eventloom run 'rec/")
+# What needs a cluster, root's rights, a user at an editor, a second terminal or programs of others to be signalled.
+ELSEWHERE = ("main_job.sh", "run_tests.sh", "sbatch", "EDITOR", "pkill", "--monitor 8080", "eventloom top", "eventloom control", "mpirun -np 3 eventloom run 'rec/")
 PATIENCE = 120  # s
 
 

@@ -1,0 +1,63 @@
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/command_line.hpp"
+#include "app/monitor/access.hpp"
+#include "app/monitor/http_client.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr unsigned kAccepted = 202;
+
+std::string token_of(const po::variables_map& values) {
+  const auto& file = values["token-file"].as<std::string>();
+  if (!file.empty()) return token_of_file(file);
+  const char* token = std::getenv("EVENTLOOM_TOKEN");
+  if (token != nullptr && *token != '\0') return token;
+  throw UserError("no token given; use --token-file FILE or the environment variable EVENTLOOM_TOKEN");
+}
+
+/// What the monitor says was wrong.
+std::string error_in(const HttpAnswer& answer) {
+  const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+  if (json.is_object() && json.contains("error") && json["error"].is_string()) return json["error"].get<std::string>();
+  return "no monitor of Eventloom answers there";
+}
+
+}  // namespace
+
+int control_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "control",
+      "control URL pause|resume|stop|end [--token-file FILE]\nSteers a run that was started with --monitor. "
+      "stop: in good order, so that --resume continues; end: likewise, but a live run is complete then.");
+  line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
+                               "of the monitor, as the run says it")(
+      "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, stop or end")(
+      "token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
+      "file with the token that the run was given or has printed");
+  line.positional("url", 1);
+  line.positional("command", 1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("url") == 0 || values->count("command") == 0) {
+    throw UserError("a URL and a command are needed; see 'eventloom control --help'");
+  }
+  const auto& command = (*values)["command"].as<std::string>();
+  const nlohmann::json body{{"command", command}};
+  const auto url = parse_monitor_url((*values)["url"].as<std::string>());
+  const auto answer =
+      ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));
+  if (answer.status != kAccepted) throw UserError(command + " was refused: " + error_in(answer));
+  std::cout << command << ": accepted\n";
+  return kExitOk;
+}
+
+}  // namespace eventloom

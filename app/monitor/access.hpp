@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/monitor/http_server.hpp"
+
+/// Who may read and steer a run over HTTP.
+namespace eventloom {
+
+/// A page of another site may make a browser ask here under a name of its own (DNS rebinding): only the address that
+/// the client has reached, localhost and the name of this host are answered. Nothing: it is well; else why not.
+std::optional<HttpReply> refuse_host(const HttpRequest& request);
+
+/// Of a request that changes something: from another site, or without the token ("Authorization: Bearer TOKEN").
+std::optional<HttpReply> refuse_change(const HttpRequest& request, const std::string& token);
+
+/// 128 random bits in hexadecimal.
+std::string new_token();
+/// The first line of a file, without blanks around it. Throws UserError when it is shorter than 16 characters.
+std::string token_of_file(const std::string& path);
+
+/// {"error": what}
+HttpReply refusal(unsigned status, const std::string& what);
+
+}  // namespace eventloom

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace eventloom {
+
+/// Of "http://HOST:PORT/", with or without the scheme and the slash. Throws UserError.
+struct MonitorUrl {
+  std::string host;
+  std::string port;
+};
+MonitorUrl parse_monitor_url(const std::string& text);
+
+struct HttpAnswer {
+  unsigned status = 0;
+  std::string body;
+};
+
+/// One request of a connection of its own, 10 s at most. `body` empty: GET, else POST of JSON. `token` may be empty.
+/// Throws UserError when nobody answers.
+HttpAnswer ask(const MonitorUrl& url, const std::string& path, const std::string& body = {},
+               const std::string& token = {});
+
+}  // namespace eventloom

@@ -1,0 +1,195 @@
+#include "app/monitor/monitor.hpp"
+
+#include <spdlog/sinks/ringbuffer_sink.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "app/monitor/access.hpp"
+#include "app/monitor/prometheus_text.hpp"
+#include "app/monitor/utc_text.hpp"
+#include "app/page/page.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using LogSink = spdlog::sinks::ringbuffer_sink_mt;
+
+constexpr std::size_t kLogLines = 50;
+constexpr std::size_t kMostCommandsWaiting = 16;
+constexpr std::size_t kMostCommandsKept = 1000;
+/// Who asks once a second is still there.
+constexpr auto kLooking = std::chrono::seconds(5);
+constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
+
+struct NamedCommand {
+  const char* name;
+  Command command;
+};
+constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCommand{"resume", Command::resume},
+                                  NamedCommand{"stop", Command::stop}, NamedCommand{"end", Command::end}};
+
+std::optional<NamedCommand> command_in(const std::string& body) {
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  if (!json.is_object() || !json.contains("command") || !json["command"].is_string()) return std::nullopt;
+  for (const auto& command : kCommands) {
+    if (json["command"] == command.name) return command;
+  }
+  return std::nullopt;
+}
+
+HttpReply json_reply(const std::string& body) { return {200, "application/json", body + "\n", "", ""}; }
+
+HttpReply wrong_method(const char* allowed) {
+  auto reply = refusal(405, "this method is not possible here");
+  reply.allow = allowed;
+  return reply;
+}
+
+std::vector<LogLine> lines_of(LogSink& sink) {
+  std::vector<LogLine> lines;
+  for (const auto& line : sink.last_raw()) {
+    const auto severity = spdlog::level::to_string_view(line.level);
+    lines.push_back(
+        {utc_text(line.time), {severity.data(), severity.size()}, {line.payload.data(), line.payload.size()}});
+  }
+  return lines;
+}
+
+}  // namespace
+
+MonitorSettings parse_monitor_address(const std::string& text) {
+  MonitorSettings settings;
+  const auto colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? text : text.substr(colon + 1);
+  if (colon != std::string::npos) settings.address = text.substr(0, colon);
+  if (settings.address.starts_with('[') && settings.address.ends_with(']')) {
+    settings.address = settings.address.substr(1, settings.address.size() - 2);
+  }
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), settings.port);
+  if (error != std::errc{} || end != port.data() + port.size() || port.empty() || settings.address.empty()) {
+    throw UserError("--monitor: '" + text + "' is not [ADDR:]PORT, such as 8080 or 0.0.0.0:8080");
+  }
+  return settings;
+}
+
+Monitor::Monitor(const MonitorSettings& settings)
+    : token_(settings.token_file.empty() ? new_token() : token_of_file(settings.token_file)),
+      log_(std::make_shared<LogSink>(kLogLines)),
+      run_(std::make_shared<RunDescription>()),
+      snapshot_(std::make_shared<RunSnapshot>()) {
+  server_ = std::make_unique<HttpServer>(settings.address, settings.port,
+                                         [this](const HttpRequest& request) { return answer(request); });
+  add_log_sink(log_);
+  // Past the log, which anyone may read who can reach the monitor.
+  const auto token = settings.token_file.empty() ? "; token to steer the run: " + token_ : std::string();
+  std::fputs(("eventloom: monitor: " + server_->url() + token + "\n").c_str(), stderr);
+}
+
+Monitor::~Monitor() {
+  server_.reset();
+  remove_log_sink(log_);
+}
+
+void Monitor::describe(RunDescription run) {
+  auto described = std::make_shared<const RunDescription>(std::move(run));
+  const std::lock_guard lock(mutex_);
+  run_ = std::move(described);
+}
+
+void Monitor::publish(std::shared_ptr<const RunSnapshot> snapshot) {
+  const std::lock_guard lock(mutex_);
+  snapshot_ = std::move(snapshot);
+}
+
+std::vector<Command> Monitor::take_commands() {
+  if (!asked_.exchange(false)) return {};
+  const std::lock_guard lock(mutex_);
+  std::vector<Command> commands(queue_.begin(), queue_.end());
+  queue_.clear();
+  return commands;
+}
+
+std::vector<CommandRecord> Monitor::commands() const {
+  const std::lock_guard lock(mutex_);
+  return commands_;
+}
+
+void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
+  std::unique_lock lock(mutex_);
+  snapshot_ = std::move(snapshot);
+  if (std::chrono::steady_clock::now() - looked_ > kLooking) return;
+  seen_.wait_for(lock, kToSeeTheEnd, [this] { return end_seen_; });
+}
+
+// From here on: called by the server's thread.
+
+HttpReply Monitor::answer(const HttpRequest& request) {
+  if (auto reply = refuse_host(request)) return *reply;
+  if (request.path == "/control") {
+    return request.method == "POST" ? answer_control(request) : wrong_method("POST");
+  }
+  const auto reply = answer_read(request.path);
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  return reply.status == 200 && !reads ? wrong_method("GET, HEAD") : reply;
+}
+
+HttpReply Monitor::answer_read(const std::string& path) {
+  if (path == "/") return {200, "text/html; charset=utf-8", page_for_monitor(), "", ""};
+  const auto [run, snapshot, commands] = look();
+  if (path == "/metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", prometheus_text(*run, *snapshot), "", ""};
+  }
+  if (path == "/events/latest") return json_reply(to_text(latest_events(*run, *snapshot)));
+  if (path != "/status") return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
+  note_looking(*snapshot);
+  return json_reply(to_text(status_document(*run, *snapshot, commands, lines_of(static_cast<LogSink&>(*log_)))));
+}
+
+Monitor::Seen Monitor::look() const {
+  const std::lock_guard lock(mutex_);
+  return {run_, snapshot_, commands_};
+}
+
+void Monitor::note_looking(const RunSnapshot& snapshot) {
+  const std::lock_guard lock(mutex_);
+  looked_ = std::chrono::steady_clock::now();
+  if (!snapshot.exit_code) return;
+  end_seen_ = true;
+  seen_.notify_all();
+}
+
+HttpReply Monitor::answer_control(const HttpRequest& request) {
+  if (auto reply = refuse_change(request, token_)) return *reply;
+  if (!request.content_type.starts_with("application/json")) {
+    return refusal(415, "the content type must be application/json");
+  }
+  const auto command = command_in(request.body);
+  if (!command) return refusal(400, "the body must be {\"command\": \"pause\"}, or resume, stop or end");
+  const CommandRecord record{utc_text(std::chrono::system_clock::now()), request.peer, command->name, "accepted"};
+  if (auto reply = accept(command->command, record)) return *reply;
+  spdlog::warn("command {} from {}", record.command, record.from);
+  auto reply = json_reply(to_text(to_json(record)));
+  reply.status = 202;
+  return reply;
+}
+
+/// Nothing: it is in the queue; else why not.
+std::optional<HttpReply> Monitor::accept(Command command, const CommandRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (snapshot_->exit_code) return refusal(409, "the run has ended");
+  if (queue_.size() >= kMostCommandsWaiting || commands_.size() >= kMostCommandsKept) {
+    return refusal(429, "too many commands");
+  }
+  queue_.push_back(command);
+  commands_.push_back(record);
+  asked_ = true;
+  return std::nullopt;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/monitor/http_server.hpp"
+#include "app/monitor/run_description.hpp"
+#include "app/monitor/run_snapshot.hpp"
+#include "app/monitor/status_document.hpp"
+#include "formats/control_wire.hpp"
+
+namespace spdlog::sinks {
+class sink;
+}
+
+namespace eventloom {
+
+struct MonitorSettings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  ///< 0: a free one
+  std::string token_file;  ///< empty: a new token is made and printed
+};
+
+/// "8080", "0.0.0.0:8080", "[::1]:8080". Throws UserError.
+MonitorSettings parse_monitor_address(const std::string& text);
+
+/// Serves what rank 0 knows of its run, and takes commands. The server's thread reads snapshots, which never change,
+/// and puts commands into a queue; it touches nothing else of the run. Members are for the main thread.
+class Monitor {
+ public:
+  /// Listens, and says where. Throws UserError.
+  explicit Monitor(const MonitorSettings& settings);
+  ~Monitor();
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  void describe(RunDescription run);
+  void publish(std::shared_ptr<const RunSnapshot> snapshot);
+  /// Those that came since the last call, oldest first.
+  std::vector<Command> take_commands();
+  /// All that were accepted.
+  [[nodiscard]] std::vector<CommandRecord> commands() const;
+  /// Publishes the end of the run. If somebody has just been looking, waits five seconds at most until he has seen it.
+  void conclude(std::shared_ptr<const RunSnapshot> snapshot);
+
+ private:
+  /// What the server's thread works on while the main thread goes on.
+  struct Seen {
+    std::shared_ptr<const RunDescription> run;
+    std::shared_ptr<const RunSnapshot> snapshot;
+    std::vector<CommandRecord> commands;
+  };
+
+  HttpReply answer(const HttpRequest& request);
+  HttpReply answer_read(const std::string& path);
+  [[nodiscard]] Seen look() const;
+  void note_looking(const RunSnapshot& snapshot);
+  HttpReply answer_control(const HttpRequest& request);
+  std::optional<HttpReply> accept(Command command, const CommandRecord& record);
+
+  std::string token_;
+  std::shared_ptr<spdlog::sinks::sink> log_;
+  std::atomic<bool> asked_{false};  ///< the queue is not empty
+  mutable std::mutex mutex_;        ///< of all that follows; held for moments only
+  std::condition_variable seen_;
+  std::shared_ptr<const RunDescription> run_;
+  std::shared_ptr<const RunSnapshot> snapshot_;
+  std::deque<Command> queue_;
+  std::vector<CommandRecord> commands_;
+  std::chrono::steady_clock::time_point looked_{};
+  bool end_seen_ = false;
+  std::unique_ptr<HttpServer> server_;  ///< last: its thread uses the rest
+};
+
+}  // namespace eventloom

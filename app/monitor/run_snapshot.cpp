@@ -1,0 +1,125 @@
+#include "app/monitor/run_snapshot.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+constexpr auto kBetweenSnapshots = std::chrono::seconds(1);
+
+double seconds_between(RunTracker::Time from, RunTracker::Time to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+double rate(const Counters& now, const Counters& before, Metric metric, double seconds) {
+  const auto grown = now[metric] - std::min(now[metric], before[metric]);
+  return seconds > 0 ? static_cast<double>(grown) / seconds : 0;
+}
+
+LogHistogram difference(LogHistogram now, const LogHistogram& before) {
+  for (std::size_t i = 0; i < LogHistogram::kBins; ++i) now[i] -= std::min(now[i], before[i]);
+  return now;
+}
+
+std::vector<double> silences(const RunPicture& picture, RunTracker::Time now) {
+  std::vector<double> silent;
+  for (std::size_t r = 0; r < picture.ranks().size(); ++r) {
+    const auto heard = picture.heard(static_cast<int>(r));
+    silent.push_back(heard == RunTracker::Time{} ? 0 : std::max(0.0, seconds_between(heard, now)));
+  }
+  return silent;
+}
+
+}  // namespace
+
+std::optional<double> percentile(const LogHistogram& histogram, double p) {
+  const auto count = histogram.count();
+  if (count == 0) return std::nullopt;
+  std::uint64_t seen = 0;
+  std::size_t bin = 0;
+  while (bin + 1 < LogHistogram::kBins &&
+         static_cast<double>(seen += histogram[bin]) < p * static_cast<double>(count)) {
+    ++bin;
+  }
+  return static_cast<double>(LogHistogram::begin_of(bin + 1));
+}
+
+void RunSeries::add(const Moment& moment) {
+  if (seen++ % stride != 0) return;
+  moments.push_back(moment);
+  if (moments.size() <= kMost) return;
+  for (std::size_t i = 0; 2 * i < moments.size(); ++i) moments[i] = moments[2 * i];
+  moments.resize((moments.size() + 1) / 2);
+  stride *= 2;
+}
+
+std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state) {
+  next_ = now + kBetweenSnapshots;
+  if (!begun_) begun_ = now;
+  auto snapshot = std::make_shared<RunSnapshot>();
+  snapshot->state = std::move(state);
+  snapshot->elapsed_s = seconds_between(*begun_, now);
+  snapshot->now = picture;
+  snapshot->totals = picture.totals();
+  snapshot->silent_s = silences(picture, now);
+  if (last_) {
+    snapshot->before = last_->now;
+    snapshot->since_before_s = seconds_between(taken_, now);
+    snapshot->series = last_->series;
+  }
+  add_figures(*snapshot);
+  add_remaining(*snapshot);
+  if (last_) snapshot->series.add({snapshot->elapsed_s, snapshot->figures});
+  snapshot->totals.add(resumed_);
+  taken_ = now;
+  last_ = snapshot;
+  return snapshot;
+}
+
+std::shared_ptr<const RunSnapshot> RunTracker::conclude(const RunPicture& picture, const Counters& totals,
+                                                        int exit_code, std::string message) {
+  auto snapshot = std::make_shared<RunSnapshot>();
+  if (last_) *snapshot = *last_;
+  snapshot->state = "ended";
+  snapshot->message = std::move(message);
+  snapshot->now = picture;
+  snapshot->before = picture;
+  snapshot->silent_s.assign(picture.ranks().size(), 0);
+  snapshot->totals = totals;
+  snapshot->figures = {};
+  snapshot->figures.share = picture.share_sent();
+  snapshot->exit_code = exit_code;
+  return snapshot;
+}
+
+void RunTracker::add_figures(RunSnapshot& snapshot) const {
+  auto& figures = snapshot.figures;
+  const auto& now = snapshot.totals;
+  const auto before = snapshot.before.totals();
+  const double seconds = snapshot.since_before_s;
+  figures.hits_per_s = rate(now, before, Metric::hits_in, seconds);
+  figures.bytes_per_s = rate(now, before, Metric::message_bytes, seconds);
+  figures.events_per_s = rate(now, before, Metric::events, seconds);
+  figures.slices_per_s = rate(now, before, Metric::slices, seconds);
+  figures.ring_fill = snapshot.now.ring_fill();
+  const auto latest =
+      difference(snapshot.now.histogram(HistogramKind::latency), snapshot.before.histogram(HistogramKind::latency));
+  figures.latency_p50_ns = percentile(latest, 0.5);
+  figures.latency_p99_ns = percentile(latest, 0.99);
+}
+
+/// By the data, or by the time where the run ends sooner by that.
+void RunTracker::add_remaining(RunSnapshot& snapshot) const {
+  auto& figures = snapshot.figures;
+  figures.share = snapshot.now.share_sent();
+  if (duration_.count() > 0) {
+    const double by_time = std::min(1.0, snapshot.elapsed_s / std::chrono::duration<double>(duration_).count());
+    figures.share = std::max(figures.share.value_or(0), by_time);
+  }
+  if (!figures.share || *figures.share <= 0) return;
+  figures.remaining_s = snapshot.elapsed_s * (1 - *figures.share) / *figures.share;
+}
+
+}  // namespace eventloom

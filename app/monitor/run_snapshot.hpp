@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/monitor/run_picture.hpp"
+
+namespace eventloom {
+
+/// What a run does at one moment.
+struct RunFigures {
+  double hits_per_s = 0;  ///< built
+  double bytes_per_s = 0;
+  double events_per_s = 0;
+  double slices_per_s = 0;
+  std::optional<double> latency_p50_ns;  ///< of the events since the moment before
+  std::optional<double> latency_p99_ns;
+  double ring_fill = 0;               ///< 0 to 1
+  std::optional<double> share;        ///< of the run that is done, 0 to 1; nothing while unknown
+  std::optional<double> remaining_s;  ///< likewise
+};
+
+/// Figures over time: at most kMost moments, of a long run every second one, every fourth, ...
+struct RunSeries {
+  static constexpr std::size_t kMost = 600;
+  struct Moment {
+    double elapsed_s = 0;
+    RunFigures figures;
+  };
+  std::vector<Moment> moments;
+  std::size_t stride = 1;
+  std::size_t seen = 0;
+
+  void add(const Moment& moment);
+};
+
+/// A run at one moment. Never changes: any thread may read it.
+struct RunSnapshot {
+  std::string state = "starting";  ///< starting, running, paused, stopping, ended
+  std::string message;             ///< one line; may be empty
+  double elapsed_s = 0;
+  double since_before_s = 0;  ///< from `before` to `now`; 0: there is no moment before
+  RunPicture now;
+  RunPicture before;
+  std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
+  Counters totals;               ///< of the whole run, those of an earlier invocation included
+  RunFigures figures;
+  RunSeries series;
+  std::optional<int> exit_code;  ///< of a run that has ended
+};
+
+/// Rank 0 alone: takes a snapshot once a second.
+class RunTracker {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `duration`: of the run; 0: until its sources end. `before`: what an earlier invocation has finished.
+  RunTracker(std::chrono::nanoseconds duration, const Counters& before) : duration_(duration), resumed_(before) {}
+
+  [[nodiscard]] bool due(Time now) const { return now >= next_; }
+  [[nodiscard]] std::shared_ptr<const RunSnapshot> take(Time now, const RunPicture& picture, std::string state);
+  /// The last one, of a run that has ended: `totals` as its summary has them.
+  [[nodiscard]] std::shared_ptr<const RunSnapshot> conclude(const RunPicture& picture, const Counters& totals,
+                                                            int exit_code, std::string message);
+
+ private:
+  void add_figures(RunSnapshot& snapshot) const;
+  void add_remaining(RunSnapshot& snapshot) const;
+
+  std::chrono::nanoseconds duration_;
+  Counters resumed_;
+  std::optional<Time> begun_;
+  Time taken_{};
+  Time next_{};
+  std::shared_ptr<const RunSnapshot> last_;
+};
+
+/// The time that a share `p` of the entries of a histogram of times does not exceed, at most a quarter above it;
+/// nothing without entries.
+std::optional<double> percentile(const LogHistogram& histogram, double p);
+
+}  // namespace eventloom

@@ -1,0 +1,332 @@
+#include "app/monitor/status_document.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "app/monitor/utc_text.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Json = StatusJson;
+
+template <class T>
+Json number_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// How fast a sum has grown since the moment before.
+double rate(const RunSnapshot& snapshot, std::uint64_t now, std::uint64_t before) {
+  if (snapshot.since_before_s <= 0 || now < before) return 0;
+  return static_cast<double>(now - before) / snapshot.since_before_s;
+}
+
+/// The row of this number as it was the moment before; an empty one if there was none.
+template <class Row>
+Row row_before(const RunSnapshot& snapshot, std::map<std::uint32_t, Row> RankRecord::*rows, std::size_t rank,
+               std::uint32_t number) {
+  if (rank >= snapshot.before.ranks().size()) return {};
+  const auto& all = snapshot.before.ranks()[rank].*rows;
+  const auto found = all.find(number);
+  return found == all.end() ? Row{} : found->second;
+}
+
+Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
+  Json json{{"name", run.name}, {"command_line", run.command_line}, {"began", run.began}};
+  json["now"] = utc_text(std::chrono::system_clock::now());
+  json["elapsed_s"] = snapshot.elapsed_s;
+  json["share_done"] = number_or_null(snapshot.figures.share);
+  json["remaining_s"] = number_or_null(snapshot.figures.remaining_s);
+  if (snapshot.exit_code) json["exit_code"] = *snapshot.exit_code;
+  return json;
+}
+
+Json setup_json(const RunDescription& run) {
+  std::vector<std::string> hosts;
+  for (const auto& rank : run.ranks) {
+    if (std::ranges::find(hosts, rank.host) == hosts.end()) hosts.push_back(rank.host);
+  }
+  return {{"definition", run.definition},
+          {"filters", run.filters},
+          {"schedule", run.schedule},
+          {"tick_ps", run.tick_ps},
+          {"epoch_ticks", run.epoch_ticks},
+          {"epochs_per_slice", run.epochs_per_slice},
+          {"ranks", run.ranks.size()},
+          {"hosts", hosts},
+          {"versions", {{"eventloom", run.eventloom_version}, {"mpi", run.mpi_version}, {"ucx", run.ucx_version}}},
+          {"configuration", run.configuration}};
+}
+
+Json counters_json(const Counters& totals) {
+  Json list = Json::array();
+  for (const auto& metric : all_metrics()) {
+    if (account_of(metric.metric) == Account::source) continue;
+    list.push_back({{"name", metric.name},
+                    {"unit", metric.unit},
+                    {"help", metric.help},
+                    {"value", totals[metric.metric]},
+                    {"trouble", metric.trouble}});
+  }
+  return list;
+}
+
+Json rates_json(const RunFigures& figures) {
+  return {{"hits_per_s", figures.hits_per_s},
+          {"bytes_per_s", figures.bytes_per_s},
+          {"events_per_s", figures.events_per_s},
+          {"slices_per_s", figures.slices_per_s}};
+}
+
+Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::size_t rank, const SourceRow& row,
+                 const Counters& counters) {
+  constexpr std::array<const char*, kSourceStates> kNames = {"recorded", "live", "silent", "given up", "full", "ended"};
+  const auto before = row_before(snapshot, &RankRecord::sources, rank, row.source);
+  const auto name = row.source < run.sources.size() ? run.sources[row.source] : std::string();
+  std::uint64_t lost = 0;
+  for (std::size_t i = 0; i < kDropCauses; ++i) lost += counters[source_dropped_hits(static_cast<DropCause>(i))];
+  return {{"index", row.source},
+          {"name", name},
+          {"rank", rank},
+          {"state", kNames[static_cast<std::size_t>(row.state)]},
+          {"hits", row.hits},
+          {"hits_per_s", rate(snapshot, row.hits, before.hits)},
+          {"bytes", row.bytes},
+          {"bytes_per_s", rate(snapshot, row.bytes, before.bytes)},
+          {"lost", lost},
+          {"dead_time_s", static_cast<double>(counters[Metric::dead_time_ns]) / 1e9},
+          {"counters", counters.by_name()}};
+}
+
+Json builder_json(const RunSnapshot& snapshot, std::size_t rank, const BuilderRow& row) {
+  const auto before = row_before(snapshot, &RankRecord::builders, rank, row.builder);
+  return {{"index", row.builder},
+          {"rank", rank},
+          {"slices", row.slices},
+          {"slices_per_s", rate(snapshot, row.slices, before.slices)},
+          {"events", row.events},
+          {"hits", row.hits},
+          {"hits_per_s", rate(snapshot, row.hits, before.hits)},
+          {"busy", std::min(1.0, rate(snapshot, row.busy_ns, before.busy_ns) / 1e9)}};
+}
+
+Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow& row) {
+  const auto before = row_before(snapshot, &RankRecord::writers, rank, row.writer);
+  return {{"index", row.writer},
+          {"rank", rank},
+          {"accepted", row.events},
+          {"hits_rejected", row.hits_rejected},
+          {"accepted_per_s", rate(snapshot, row.events, before.events)}};
+}
+
+void sort_by_index(Json& list) {
+  const auto index = [](const Json& row) { return row["index"].get<std::uint32_t>(); };
+  std::sort(list.begin(), list.end(), [&](const Json& a, const Json& b) { return index(a) < index(b); });
+}
+
+void add_roles(Json& json, const RunDescription& run, const RunSnapshot& snapshot) {
+  Json sources = Json::array();
+  Json builders = Json::array();
+  Json filters = Json::array();
+  const auto counters = snapshot.now.of_sources();
+  const auto& ranks = snapshot.now.ranks();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (const auto& [number, row] : ranks[r].sources) {
+      const auto counted = counters.find(number);
+      sources.push_back(source_json(run, snapshot, r, row, counted == counters.end() ? Counters{} : counted->second));
+    }
+    for (const auto& [number, row] : ranks[r].builders) builders.push_back(builder_json(snapshot, r, row));
+    if (run.n_filters == 0) continue;
+    for (const auto& [number, row] : ranks[r].writers) filters.push_back(filter_json(snapshot, r, row));
+  }
+  for (auto* list : {&sources, &builders, &filters}) sort_by_index(*list);
+  json["sources"] = sources;
+  json["builders"] = builders;
+  json["filters"] = filters;
+}
+
+/// A row for each rank with sources.
+Json links_json(const RunDescription& run, const RunSnapshot& snapshot) {
+  Json rates = Json::array();
+  Json fill = Json::array();
+  Json names = Json::array();
+  Json columns = Json::array();
+  for (std::uint32_t b = 0; b < run.n_builders; ++b) columns.push_back("builder " + std::to_string(b));
+  const auto& ranks = snapshot.now.ranks();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].links.empty()) continue;
+    std::vector<double> row_rates(run.n_builders);
+    std::vector<double> row_fill(run.n_builders);
+    for (const auto& [b, link] : ranks[r].links) {
+      if (b >= run.n_builders) continue;
+      row_rates[b] = rate(snapshot, link.bytes, row_before(snapshot, &RankRecord::links, r, b).bytes);
+      row_fill[b] = link.depth == 0 ? 0 : static_cast<double>(link.cells) / link.depth;
+    }
+    rates.push_back(row_rates);
+    fill.push_back(row_fill);
+    names.push_back("rank " + std::to_string(r) + (r < run.ranks.size() ? " (" + run.ranks[r].roles + ")" : ""));
+  }
+  return {{"rate_bytes_per_s", rates}, {"fill", fill}, {"rows", names}, {"columns", columns}};
+}
+
+Json ranks_json(const RunDescription& run, const RunSnapshot& snapshot) {
+  Json list = Json::array();
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    Json rank{{"rank", r}, {"host", run.ranks[r].host}, {"roles", run.ranks[r].roles}};
+    if (r < snapshot.silent_s.size()) {
+      rank["silent_s"] = snapshot.silent_s[r];
+      rank["rss_bytes"] = snapshot.now.ranks()[r].head.resident_bytes;
+    }
+    list.push_back(std::move(rank));
+  }
+  return list;
+}
+
+Json series_json(const RunSeries& series) {
+  Json json{{"axis", "time since start [s]"}};
+  for (const char* name : {"t_s", "hits_per_s", "bytes_per_s", "events_per_s", "latency_p50_ns", "latency_p99_ns"}) {
+    json[name] = Json::array();
+  }
+  for (const auto& [elapsed_s, figures] : series.moments) {
+    json["t_s"].push_back(elapsed_s);
+    json["hits_per_s"].push_back(figures.hits_per_s);
+    json["bytes_per_s"].push_back(figures.bytes_per_s);
+    json["events_per_s"].push_back(figures.events_per_s);
+    json["latency_p50_ns"].push_back(number_or_null(figures.latency_p50_ns));
+    json["latency_p99_ns"].push_back(number_or_null(figures.latency_p99_ns));
+  }
+  return json;
+}
+
+/// On a logarithmic axis 0 lies below 1, and each whole number in the middle of its bin.
+double edge(std::size_t bin, double unit) {
+  return unit * (bin == 0 ? 0.25 : static_cast<double>(LogHistogram::begin_of(bin)) - 0.5);
+}
+
+struct HistogramText {
+  HistogramKind kind;
+  const char* name;
+  const char* title;
+  const char* x;
+  const char* unit;
+};
+constexpr std::array kHistogramTexts = {
+    HistogramText{HistogramKind::multiplicity, "multiplicity", "Multiplicity", "hits of an event", "hits"},
+    HistogramText{HistogramKind::duration, "duration", "Duration", "from the first hit to the last", "ns"},
+    HistogramText{HistogramKind::interval, "interval", "Time between events", "from first hit to first hit", "ns"},
+    HistogramText{HistogramKind::latency, "latency", "Latency", "from the first hit until the event is written", "ns"},
+};
+
+Json histogram_json(const HistogramText& text, const LogHistogram& counts, double unit) {
+  std::size_t begin = 0;
+  std::size_t end = LogHistogram::kBins;
+  while (counts[begin] == 0) ++begin;
+  while (counts[end - 1] == 0) --end;
+  Json edges = Json::array();
+  Json values = Json::array();
+  for (auto bin = begin; bin < end; ++bin) {
+    edges.push_back(edge(bin, unit));
+    values.push_back(counts[bin]);
+  }
+  edges.push_back(edge(end, unit));
+  return {{"title", text.title}, {"x", text.x},   {"unit", text.unit}, {"edges", edges},
+          {"counts", values},    {"log_x", true}, {"log_y", true}};
+}
+
+Json histograms_json(const RunDescription& run, const RunSnapshot& snapshot) {
+  Json json = Json::object();
+  const double tick_ns = static_cast<double>(run.tick_ps) / 1000;
+  for (const auto& text : kHistogramTexts) {
+    const auto counts = snapshot.now.histogram(text.kind);
+    const bool in_ticks = text.kind == HistogramKind::duration || text.kind == HistogramKind::interval;
+    if (counts.count() != 0) json[text.name] = histogram_json(text, counts, in_ticks ? tick_ns : 1);
+  }
+  return json;
+}
+
+Json ledger_json(const Counters& totals) {
+  Json json;
+  totals.put_into(json, {Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected});
+  Json dropped = Json::object();
+  std::uint64_t accounted =
+      totals[Metric::hits_in_events] + totals[Metric::hits_outside] + totals[Metric::hits_rejected];
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
+    dropped[std::string(kDropCauseNames[i])] = hits;
+    accounted += hits;
+  }
+  json["dropped"] = dropped;
+  json["balances"] = totals[Metric::hits_in] == accounted && totals[Metric::unbalanced_slices] == 0;
+  totals.put_into(json,
+                  {Metric::slices, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});
+  return json;
+}
+
+Json event_json(const LatestEvent& latest, double tick_ns) {
+  const auto& event = latest.event;
+  Json flags = Json::array();
+  if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
+  if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
+  Json hits{{"dt_ns", Json::array()}, {"source", Json::array()}, {"channel", Json::array()}};
+  for (const auto& hit : latest.hits) {
+    hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
+    hits["source"].push_back(hit.source);
+    hits["channel"].push_back(hit.channel);
+  }
+  return {{"time", std::to_string(event.time)},
+          {"duration_ns", static_cast<double>(event.duration) * tick_ns},
+          {"n_hits", event.n_hits},
+          {"slice", event.slice},
+          {"flags", flags},
+          {"truncated", latest.hits.size() < event.n_hits},
+          {"hits", hits}};
+}
+
+Json log_json(const std::vector<LogLine>& log) {
+  Json list = Json::array();
+  for (const auto& line : log) list.push_back({{"time", line.time}, {"severity", line.severity}, {"text", line.text}});
+  return list;
+}
+
+}  // namespace
+
+StatusJson to_json(const CommandRecord& command) {
+  return {{"time", command.time}, {"from", command.from}, {"command", command.command}, {"result", command.result}};
+}
+
+StatusJson status_document(const RunDescription& run, const RunSnapshot& snapshot,
+                           const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log) {
+  Json json{{"schema", 1}, {"kind", "monitor"}, {"state", snapshot.state}, {"message", snapshot.message}};
+  json["run"] = run_json(run, snapshot);
+  json["setup"] = setup_json(run);
+  json["counters"] = counters_json(snapshot.totals);
+  json["rates"] = rates_json(snapshot.figures);
+  json["ring_fill"] = snapshot.figures.ring_fill;
+  add_roles(json, run, snapshot);
+  json["links"] = links_json(run, snapshot);
+  json["ranks"] = ranks_json(run, snapshot);
+  json["series"] = series_json(snapshot.series);
+  json["histograms"] = histograms_json(run, snapshot);
+  json["ledger"] = ledger_json(snapshot.totals);
+  json["log"] = log_json(log);
+  json["commands"] = Json::array();
+  for (const auto& command : commands) json["commands"].push_back(to_json(command));
+  json["control"] = {{"enabled", true}};
+  json["events"] = latest_events(run, snapshot);
+  return json;
+}
+
+StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot) {
+  Json list = Json::array();
+  for (const auto& event : snapshot.now.events()) {
+    list.push_back(event_json(event, static_cast<double>(run.tick_ps) / 1000));
+  }
+  return list;
+}
+
+std::string to_text(const StatusJson& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace eventloom

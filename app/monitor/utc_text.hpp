@@ -1,0 +1,16 @@
+#pragma once
+
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <string>
+
+namespace eventloom {
+
+/// "2026-11-22T18:31:48Z".
+inline std::string utc_text(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+}  // namespace eventloom

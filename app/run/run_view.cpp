@@ -1,0 +1,97 @@
+#include "app/run/run_view.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "app/monitor/utc_text.hpp"
+#include "app/run/run_output.hpp"
+#include "app/run/run_watch.hpp"
+#include "core/control/agreement.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// As the system knows it, words separated by blanks.
+std::string command_line_of_process() {
+  std::ifstream in("/proc/self/cmdline");
+  std::string line{std::istreambuf_iterator<char>(in), {}};
+  while (line.ends_with('\0')) line.pop_back();
+  std::ranges::replace(line, '\0', ' ');
+  return line;
+}
+
+RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
+  RunDescription run;
+  run.name = config.output;
+  run.command_line = command_line_of_process();
+  run.began = utc_text(std::chrono::system_clock::now());
+  run.definition = record.definition;
+  run.filters = record.filters;
+  run.schedule = config.schedule;
+  run.tick_ps = record.base.tick_ps;
+  run.epoch_ticks = record.base.epoch_ticks;
+  run.epochs_per_slice = record.epochs_per_slice;
+  run.eventloom_version = record.eventloom_version;
+  run.mpi_version = record.mpi_version;
+  run.ucx_version = record.ucx_version;
+  run.configuration = record.setup;
+  for (const auto& source : setup.sources) run.sources.push_back(source.name);
+  run.n_builders = setup.roles.builders;
+  run.n_filters = setup.roles.filters;
+  for (int r = 0; r < setup.roles.ranks; ++r) {
+    run.ranks.push_back({setup.hosts[static_cast<std::size_t>(r)], plays(setup.roles, r)});
+  }
+  return run;
+}
+
+}  // namespace
+
+RunView::RunView(const RunConfig& config, const Collective& ranks) {
+  const bool first = ranks.rank() == 0;
+  if (config.monitor) {
+    agree(ranks, [&] {
+      if (first) monitor_ = std::make_unique<Monitor>(*config.monitor);
+    });
+  }
+  if (first && config.progress != ProgressStyle::none) progress_.emplace(config.progress);
+}
+
+void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
+                    Session& session) {
+  if (!progress_ && !monitor_) return;
+  session_ = &session;
+  tracker_.emplace(config.duration, before);
+  if (monitor_) monitor_->describe(description(config, setup, record));
+}
+
+void RunView::turn(SteadyTime now) {
+  if (!tracker_) return;
+  if (monitor_) {
+    for (const auto command : monitor_->take_commands()) session_->control().ask(command);
+  }
+  if (!tracker_->due(now)) return;
+  const auto snapshot = tracker_->take(now, *session_->picture(), state());
+  if (progress_) progress_->show(*snapshot);
+  if (monitor_) monitor_->publish(snapshot);
+}
+
+std::string RunView::state() const {
+  const auto& control = session_->control();
+  if (control.stopping()) return "stopping";
+  return control.paused() ? "paused" : "running";
+}
+
+std::vector<CommandRecord> RunView::commands() const {
+  return monitor_ ? monitor_->commands() : std::vector<CommandRecord>();
+}
+
+void RunView::conclude(const RunResult& result, int exit_code, const std::string& stopped_by) {
+  progress_.reset();
+  if (!monitor_) return;
+  const auto message = stopped_by.empty() ? "" : "stopped by " + stopped_by;
+  monitor_->conclude(tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message));
+}
+
+}  // namespace eventloom

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/monitor/monitor.hpp"
+#include "app/monitor/run_snapshot.hpp"
+#include "app/run/progress.hpp"
+#include "app/run/run_config.hpp"
+#include "app/run/run_report.hpp"
+#include "app/run/run_setup.hpp"
+#include "core/engine/session.hpp"
+#include "io/hdf5/run_file.hpp"
+
+namespace eventloom {
+
+/// What people see of a run while it goes on, and the commands they give: progress and monitor. Does nothing on other
+/// ranks than the first.
+class RunView {
+ public:
+  /// Collective. Opens the port of the monitor; throws UserError, the same on all ranks, when it cannot.
+  RunView(const RunConfig& config, const Collective& ranks);
+
+  /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
+  void begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
+             Session& session);
+  /// Once a turn.
+  void turn(SteadyTime now);
+  /// After the last: those that were accepted.
+  [[nodiscard]] std::vector<CommandRecord> commands() const;
+  /// The end of the run.
+  void conclude(const RunResult& result, int exit_code, const std::string& stopped_by);
+
+ private:
+  [[nodiscard]] std::string state() const;
+
+  std::optional<Progress> progress_;
+  std::unique_ptr<Monitor> monitor_;
+  std::optional<RunTracker> tracker_;
+  Session* session_ = nullptr;
+};
+
+}  // namespace eventloom

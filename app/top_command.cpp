@@ -1,0 +1,116 @@
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/command_line.hpp"
+#include "app/monitor/http_client.hpp"
+#include "app/run/progress.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/stop_signal.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr unsigned kFound = 200;
+
+double number(const nlohmann::json& json, const char* name) {
+  return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
+}
+
+/// Names come from the data's files: nothing in them may steer the terminal.
+std::string printable(const std::string& text) {
+  std::string safe;
+  for (const char c : text) safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return safe;
+}
+
+std::string text(const nlohmann::json& json, const char* name) {
+  return json.contains(name) && json[name].is_string() ? printable(json[name].get<std::string>()) : "";
+}
+
+std::uint64_t lost_hits(const nlohmann::json& status) {
+  std::uint64_t hits = 0;
+  for (const auto& [cause, n] : status["ledger"]["dropped"].items()) hits += n.get<std::uint64_t>();
+  return hits;
+}
+
+std::string head(const nlohmann::json& status) {
+  const auto& run = status["run"];
+  const auto& rates = status["rates"];
+  auto line = fmt::format("{}: {}, {:.0f} s", text(run, "name"), text(status, "state"), number(run, "elapsed_s"));
+  if (run["share_done"].is_number()) line += fmt::format(", {:.1f} % done", 100 * number(run, "share_done"));
+  if (run["remaining_s"].is_number()) line += fmt::format(", {:.0f} s left", number(run, "remaining_s"));
+  line += fmt::format(
+      "\n{} hits/s, {:.1f} MB/s, {} events/s, {} slices, {} hits in events, {} hits lost, rings {:.0f} % full\n",
+      scaled(number(rates, "hits_per_s")), number(rates, "bytes_per_s") / 1e6, scaled(number(rates, "events_per_s")),
+      status["ledger"]["slices"].get<std::uint64_t>(), status["ledger"]["hits_in_events"].get<std::uint64_t>(),
+      lost_hits(status), 100 * number(status, "ring_fill"));
+  return line;
+}
+
+std::string rows(const nlohmann::json& status) {
+  auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "hits/s", "lost",
+                           "state", "name");
+  for (const auto& row : status["sources"]) {
+    lines += fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", number(row, "index"), number(row, "rank"),
+                         number(row, "hits"), scaled(number(row, "hits_per_s")), number(row, "lost"),
+                         text(row, "state"), text(row, "name"));
+  }
+  lines +=
+      fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10}\n", "builder", "rank", "hits", "hits/s", "slices", "busy");
+  for (const auto& row : status["builders"]) {
+    lines += fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:.0f} %\n", number(row, "index"), number(row, "rank"),
+                         number(row, "hits"), scaled(number(row, "hits_per_s")), number(row, "slices"),
+                         100 * number(row, "busy"));
+  }
+  return lines;
+}
+
+nlohmann::json status_at(const MonitorUrl& url) {
+  const auto answer = ask(url, "/status");
+  auto json = nlohmann::json::parse(answer.body, nullptr, false);
+  if (answer.status != kFound || !json.is_object() || !json.contains("ledger")) {
+    throw UserError("no monitor of Eventloom answers there");
+  }
+  return json;
+}
+
+/// False when the run has ended. Whoever has seen it once knows that it has, too, when nobody answers any more.
+bool show(const MonitorUrl& url, bool seen) {
+  try {
+    const auto status = status_at(url);
+    const bool terminal = isatty(STDOUT_FILENO) != 0;
+    std::cout << (terminal ? "\033[H\033[J" : seen ? "\n" : "") << head(status) << rows(status) << std::flush;
+    return text(status, "state") != "ended";
+  } catch (const UserError&) {
+    if (!seen) throw;
+    std::cout << "the run has ended\n";
+    return false;
+  } catch (const nlohmann::json::exception&) {
+    throw UserError("the monitor's answer cannot be understood: it is of another version");
+  }
+}
+
+}  // namespace
+
+int top_command(int argc, const char* const* argv) {
+  CommandLine line("top", "top URL\nShows once a second what a run started with --monitor does, until it ends.");
+  line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
+                               "of the monitor, as the run says it");
+  line.positional("url", 1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("url") == 0) throw UserError("a URL is needed; see 'eventloom top --help'");
+  const auto url = parse_monitor_url((*values)["url"].as<std::string>());
+  for (bool seen = false; show(url, seen); seen = true) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return kExitOk;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace eventloom {
+
+/// Counts of numbers from 0 on, in bins whose width grows with the number: one each up to 7, then four for each power
+/// of two, so that a bin is at most a quarter wide. Cheap enough for every event. One thread at a time.
+class LogHistogram {
+ public:
+  static constexpr std::size_t kBins = 252;
+
+  static constexpr std::size_t bin_of(std::uint64_t value) {
+    if (value < 8) return value;
+    const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;
+    return 8 + (power - 3) * 4 + (value >> (power - 2) & 3);
+  }
+  /// The lowest number in a bin.
+  static constexpr std::uint64_t begin_of(std::size_t bin) {
+    if (bin < 8) return bin;
+    const auto power = (bin - 8) / 4 + 3;
+    return (4 + (bin - 8) % 4) << (power - 2);
+  }
+
+  void add(std::uint64_t value) { ++counts_[bin_of(value)]; }
+  void add(const LogHistogram& other) {
+    for (std::size_t i = 0; i < kBins; ++i) counts_[i] += other.counts_[i];
+  }
+  [[nodiscard]] std::uint64_t& operator[](std::size_t bin) { return counts_[bin]; }
+  [[nodiscard]] std::uint64_t operator[](std::size_t bin) const { return counts_[bin]; }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t sum = 0;
+    for (const auto n : counts_) sum += n;
+    return sum;
+  }
+
+ private:
+  std::array<std::uint64_t, kBins> counts_{};
+};
+
+}  // namespace eventloom

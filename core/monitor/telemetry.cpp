@@ -1,0 +1,65 @@
+#include "core/monitor/telemetry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/memory.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr int kRanksPerInterval = 64;
+/// Of the events that all ranks tell in an interval.
+constexpr std::size_t kMostHits = 16384;
+constexpr std::size_t kMostHitsOfRank = 2000;
+constexpr auto kReceiveEvery = std::chrono::milliseconds(20);
+
+}  // namespace
+
+Telemetry::Telemetry(Network& network, const TelemetrySettings& settings)
+    : settings_(settings),
+      rank_(network.ranks().rank()),
+      most_hits_(std::min(kMostHitsOfRank, kMostHits / static_cast<std::size_t>(network.ranks().size()))),
+      channel_(network.open_channel()),
+      picture_(rank_ == 0 ? network.ranks().size() : 0) {
+  settings_.interval *= std::max(1, network.ranks().size() / kRanksPerInterval);
+}
+
+EventSink& Telemetry::watch(std::uint32_t writer, EventSink& sink) {
+  sinks_.push_back(std::make_unique<WatchedSink>(writer, sink, settings_, most_hits_));
+  return *sinks_.back();
+}
+
+void Telemetry::do_work(Time now, std::uint64_t rounds) {
+  if (now >= next_ && rounds != rounds_) {
+    rounds_ = rounds;
+    next_ = now + settings_.interval;
+    send(false);
+  }
+  if (rank_ != 0 || now < next_look_) return;
+  next_look_ = now + kReceiveEvery;
+  receive(now);
+}
+
+void Telemetry::finish(Time now) {
+  send(true);
+  while (rank_ == 0 && !picture_.complete()) receive(now);
+}
+
+void Telemetry::send(bool last) {
+  RankRecord record;
+  for (auto& sink : sinks_) sink->add_to(record);
+  if (add_) add_(record);
+  record.head.resident_bytes = resident_bytes();
+  record.head.last = last ? 1 : 0;
+  channel_->send(0, encode_telemetry(record, told_));
+  record.events.clear();
+  told_ = std::move(record);
+}
+
+void Telemetry::receive(Time now) {
+  while (const auto rank = channel_->receive(buffer_)) picture_.take(*rank, buffer_, now);
+}
+
+}  // namespace eventloom

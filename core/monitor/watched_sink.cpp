@@ -1,0 +1,109 @@
+#include "core/monitor/watched_sink.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+/// Of one slice.
+constexpr std::size_t kEventsKept = 4;
+
+}  // namespace
+
+WatchedSink::WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings,
+                         std::size_t most_hits)
+    : writer_(writer), sink_(sink), settings_(settings), most_hits_(most_hits) {}
+
+void WatchedSink::write(const BuiltSlice& slice) {
+  sink_.write(slice);
+  totals_.add(slice);
+  if (!settings_.pictures) return;
+  fill(slice);
+  if (events_.empty()) keep_events(slice);
+}
+
+void WatchedSink::fill(const BuiltSlice& slice) {
+  auto& multiplicity = (*this)[HistogramKind::multiplicity];
+  auto& duration = (*this)[HistogramKind::duration];
+  for (const auto n : slice.events.n_hits) multiplicity.add(n);
+  for (const auto ticks : slice.events.duration) duration.add(ticks);
+  add_intervals(slice);
+  if (settings_.started_ns != 0) add_latencies(slice);
+}
+
+/// Between slices only where no other writer may have events in between.
+void WatchedSink::add_intervals(const BuiltSlice& slice) {
+  const bool follows = settings_.writers == 1 || (last_slice_ && last_slice_->value + 1 == slice.slice().value);
+  if (!follows) last_time_.reset();
+  last_slice_ = slice.slice();
+  const auto& times = slice.events.time;
+  if (times.empty()) return;
+  auto& interval = (*this)[HistogramKind::interval];
+  if (last_time_) interval.add(times.front() - *last_time_);
+  for (std::size_t i = 1; i < times.size(); ++i) interval.add(times[i] - times[i - 1]);
+  last_time_ = times.back();
+}
+
+void WatchedSink::add_latencies(const BuiltSlice& slice) {
+  using std::chrono::nanoseconds;
+  const auto unix_time = std::chrono::system_clock::now().time_since_epoch();
+  const auto now_ns = std::chrono::duration_cast<nanoseconds>(unix_time).count() - settings_.started_ns;
+  const double tick_ns = static_cast<double>(settings_.tick_ps) / 1000;
+  for (const auto time : slice.events.time) {
+    const double ns = static_cast<double>(now_ns) - static_cast<double>(time) * tick_ns;
+    (*this)[HistogramKind::latency].add(ns > 0 ? static_cast<std::uint64_t>(ns) : 0);
+  }
+}
+
+/// The last of the slice.
+void WatchedSink::keep_events(const BuiltSlice& slice) {
+  std::size_t room = most_hits_;
+  std::size_t end = slice.hits.size();
+  for (std::size_t i = slice.events.size(); i > 0 && events_.size() < kEventsKept && room > 0; --i) {
+    const std::size_t n_hits = slice.events.n_hits[i - 1];
+    const auto told = std::min(n_hits, room);
+    room -= told;
+    end -= n_hits;
+    events_.push_back(event_at(slice, i - 1, end, told));
+  }
+}
+
+LatestEvent WatchedSink::event_at(const BuiltSlice& slice, std::size_t event, std::size_t first_hit,
+                                  std::size_t hits_told) const {
+  const auto& events = slice.events;
+  const auto time = events.time[event];
+  LatestEvent latest;
+  latest.event = {time,
+                  events.duration[event],
+                  slice.slice().value,
+                  events.flags[event],
+                  events.n_hits[event],
+                  static_cast<std::uint32_t>(hits_told),
+                  0};
+  for (auto h = first_hit; h < first_hit + hits_told; ++h) {
+    latest.hits.push_back({slice.hits.time[h] - time, slice.hits.channel[h], slice.hits.source[h]});
+  }
+  return latest;
+}
+
+void WatchedSink::add_to(RankRecord& record) {
+  record.counters.add(totals_.counters);
+  for (const auto& [source, hits] : totals_.source_losses) {
+    for (std::size_t i = 0; i < kDropCauses; ++i) {
+      record.of_sources[source][source_dropped_hits(static_cast<DropCause>(i))] += hits[i];
+    }
+  }
+  // The last bit of the masks is for many.
+  for (std::uint32_t s = 0; s + 1 < totals_.events_lacking.size(); ++s) {
+    if (totals_.events_lacking[s] != 0) record.of_sources[s][Metric::events_lacking] += totals_.events_lacking[s];
+  }
+  for (std::size_t h = 0; h < kHistograms; ++h) record.histograms[h].add(histograms_[h]);
+  record.writers[writer_] = {writer_, 0, totals_[Metric::slices], totals_[Metric::events],
+                             totals_[Metric::hits_rejected]};
+  for (auto& event : std::exchange(events_, {})) record.events.push_back(std::move(event));
+}
+
+}  // namespace eventloom

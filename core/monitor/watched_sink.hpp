@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/dataflow/event_sink.hpp"
+#include "core/dataflow/run_totals.hpp"
+#include "core/monitor/rank_record.hpp"
+#include "core/monitor/telemetry_settings.hpp"
+
+namespace eventloom {
+
+/// Counts what goes to a sink, fills histograms of the events, and keeps some of them when asked to.
+class WatchedSink final : public EventSink {
+ public:
+  /// `sink` must outlive it. `most_hits`: of the events that are kept at a time.
+  WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings, std::size_t most_hits);
+
+  void write(const BuiltSlice& slice) override;
+  /// Adds what was counted, and moves the events that were kept there; others are kept from here on.
+  void add_to(RankRecord& record);
+
+ private:
+  void fill(const BuiltSlice& slice);
+  void add_intervals(const BuiltSlice& slice);
+  void add_latencies(const BuiltSlice& slice);
+  void keep_events(const BuiltSlice& slice);
+  [[nodiscard]] LatestEvent event_at(const BuiltSlice& slice, std::size_t event, std::size_t first_hit,
+                                     std::size_t hits_told) const;
+  LogHistogram& operator[](HistogramKind kind) { return histograms_[static_cast<std::size_t>(kind)]; }
+
+  std::uint32_t writer_;
+  EventSink& sink_;
+  TelemetrySettings settings_;
+  std::size_t most_hits_;
+  RunTotals totals_;
+  Histograms histograms_;
+  std::vector<LatestEvent> events_;
+  std::optional<SliceId> last_slice_;
+  std::optional<Tick> last_time_;  ///< of the event written last, if the next is known to follow it
+};
+
+}  // namespace eventloom

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+/// What a rank tells rank 0 of itself while a run goes on; little-endian, as drawn, unused fields zero. Values are sums
+/// since the start of the run. A message holds what has changed since the rank's last one:
+///
+///   TelemetryHead
+///   for each of its sections: TelemetrySection, then so many rows of the kind that it names
+///
+/// Sections come in rising kinds, each at most once; hits belong to the events before them, in their order.
+namespace eventloom {
+
+inline constexpr std::uint32_t kTelemetryMagic = 0x314d4c45;  // "ELM1"
+
+struct TelemetryHead {
+  std::uint32_t magic = kTelemetryMagic;
+  std::uint32_t sections = 0;
+  std::uint64_t slices_sent = 0;      ///< that every builder has been sent by every source of the rank
+  std::uint64_t slices_expected = 0;  ///< how many there will be; 0: unknown, or no source
+  std::uint64_t resident_bytes = 0;   ///< memory of the process
+  std::uint8_t last = 0;              ///< the rank has left its event loop
+  std::array<std::uint8_t, 7> reserved{};
+};
+static_assert(sizeof(TelemetryHead) == 40 && std::has_unique_object_representations_v<TelemetryHead>);
+
+struct TelemetrySection {
+  enum Kind : std::uint32_t { kCounters, kSources, kBuilders, kWriters, kLinks, kBins, kEvents, kHits, kKinds };
+  std::uint32_t kind = kCounters;
+  std::uint32_t rows = 0;
+};
+static_assert(sizeof(TelemetrySection) == 8 && std::has_unique_object_representations_v<TelemetrySection>);
+
+/// A counter of the run, or of one of its sources.
+struct CounterRow {
+  static constexpr std::uint32_t kOfRun = 0xffffffff;
+  std::uint32_t source = kOfRun;
+  std::uint16_t metric = 0;  ///< Metric
+  std::uint16_t kept = 0;    ///< told even while it is 0
+  std::uint64_t value = 0;
+};
+static_assert(sizeof(CounterRow) == 16 && std::has_unique_object_representations_v<CounterRow>);
+
+enum class SourceState : std::uint32_t {
+  recorded,
+  live,
+  silent,    ///< live, and nothing has come for a while
+  given_up,  ///< live, and slices are built without it
+  full,      ///< live, and the run cannot take what it has
+  ended,
+};
+inline constexpr std::uint32_t kSourceStates = 6;
+
+struct SourceRow {
+  std::uint32_t source = 0;
+  SourceState state = SourceState::recorded;
+  std::uint64_t hits = 0;   ///< read, or lost in damage
+  std::uint64_t bytes = 0;  ///< of the messages to builders
+  friend bool operator==(const SourceRow&, const SourceRow&) = default;
+};
+static_assert(sizeof(SourceRow) == 24 && std::has_unique_object_representations_v<SourceRow>);
+
+struct BuilderRow {
+  std::uint32_t builder = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t slices = 0;
+  std::uint64_t events = 0;  ///< found, before any filter
+  std::uint64_t hits = 0;
+  std::uint64_t busy_ns = 0;  ///< spent on building
+  friend bool operator==(const BuilderRow&, const BuilderRow&) = default;
+};
+static_assert(sizeof(BuilderRow) == 40 && std::has_unique_object_representations_v<BuilderRow>);
+
+/// A filter; a builder where there are none.
+struct WriterRow {
+  std::uint32_t writer = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t slices = 0;
+  std::uint64_t events = 0;  ///< written
+  std::uint64_t hits_rejected = 0;
+  friend bool operator==(const WriterRow&, const WriterRow&) = default;
+};
+static_assert(sizeof(WriterRow) == 32 && std::has_unique_object_representations_v<WriterRow>);
+
+/// From the sources of the rank to a builder.
+struct LinkRow {
+  std::uint32_t builder = 0;
+  std::uint32_t cells = 0;  ///< of the ring that are in use
+  std::uint32_t depth = 0;  ///< cells of the ring
+  std::uint32_t reserved = 0;
+  std::uint64_t bytes = 0;  ///< of the messages
+  friend bool operator==(const LinkRow&, const LinkRow&) = default;
+};
+static_assert(sizeof(LinkRow) == 24 && std::has_unique_object_representations_v<LinkRow>);
+
+enum class HistogramKind : std::uint16_t {
+  multiplicity,  ///< hits of an event
+  duration,      ///< ticks from its first hit to its last
+  interval,      ///< ticks from the first hit of an event to that of the next
+  latency,       ///< ns from its first hit until it is written
+};
+inline constexpr std::uint16_t kHistograms = 4;
+
+struct BinRow {
+  HistogramKind histogram = HistogramKind::multiplicity;
+  std::uint16_t bin = 0;  ///< see core/monitor/log_histogram.hpp
+  std::uint32_t reserved = 0;
+  std::uint64_t count = 0;
+};
+static_assert(sizeof(BinRow) == 16 && std::has_unique_object_representations_v<BinRow>);
+
+/// One of the latest events.
+struct EventRow {
+  std::uint64_t time = 0;      ///< ticks
+  std::uint64_t duration = 0;  ///< ticks
+  std::uint64_t slice = 0;
+  std::uint32_t flags = 0;  ///< EventFlag
+  std::uint32_t n_hits = 0;
+  std::uint32_t hits_told = 0;  ///< the first so many follow
+  std::uint32_t reserved = 0;
+  friend bool operator==(const EventRow&, const EventRow&) = default;
+};
+static_assert(sizeof(EventRow) == 40 && std::has_unique_object_representations_v<EventRow>);
+
+struct EventHitRow {
+  std::uint64_t since_first = 0;  ///< ticks
+  std::uint32_t channel = 0;
+  std::uint32_t source = 0;
+  friend bool operator==(const EventHitRow&, const EventHitRow&) = default;
+};
+static_assert(sizeof(EventHitRow) == 16 && std::has_unique_object_representations_v<EventHitRow>);
+
+}  // namespace eventloom

@@ -1,0 +1,90 @@
+"""Runs with --monitor, and those who look at them."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+from pathlib import Path
+
+from interrupted import Started, until
+
+HOST = "127.0.0.1"
+
+
+class PlainRun(Started):
+    """`eventloom run` in a folder of its own."""
+
+    def __init__(self, folder, uris, *options, np=None):
+        words = [word for uri in uris for word in ("--source", uri)]
+        super().__init__(folder, "run", *words, *options, "--output", "run.h5", "--report-json", "report.json", np=np)
+
+    def threads(self):
+        """Of rank 0."""
+        return len(list(Path(f"/proc/{self.ranks()[0]}/task").iterdir()))
+
+    def listeners(self):
+        """Ports on which rank 0 listens at 127.0.0.1."""
+        folder = Path(f"/proc/{self.ranks()[0]}")
+        mine = {os.readlink(fd) for fd in (folder / "fd").iterdir() if fd.is_symlink()}
+        rows = [line.split() for line in (folder / "net" / "tcp").read_text().splitlines()[1:]]
+        return [row[1] for row in rows if row[3] == "0A" and row[1].startswith("0100007F") and f"socket:[{row[9]}]" in mine]
+
+
+class Monitored(PlainRun):
+    """With --monitor 0."""
+
+    def __init__(self, folder, uris, *options, np=None):
+        super().__init__(folder, uris, *options, "--monitor", "0", np=np)
+        self.url, self.port, self.token = None, None, None
+
+    def listening(self):
+        """Returns itself, once it has said where it listens."""
+        line = self.until_told("monitor: http://")
+        found = re.search(r"(http://127\.0\.0\.1:(\d+)/)(?:; token to steer the run: ([0-9a-f]{32}))?$", line.strip())
+        assert found, line
+        self.url, self.port, self.token = found[1], int(found[2]), found[3]
+        return self
+
+    def held(self):
+        """Returns itself, listening and asked to pause before its first slice: it ends when nobody is in a hurry."""
+        assert self.listening().control("pause")[0] == 202
+        self.until_status(lambda s: s["state"] == "paused", "a pause")
+        return self
+
+    def ask(self, path, method="GET", body=None, headers=()):
+        """(status, headers, body)"""
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=20)
+        with contextlib.closing(connection):
+            connection.request(method, path, body=body, headers=dict(headers))
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+
+    def status(self):
+        code, headers, body = self.ask("/status")
+        assert code == 200 and headers["Content-Type"] == "application/json"
+        return json.loads(body)
+
+    def until_status(self, condition, what, timeout=60):
+        """The first status of which the condition holds."""
+        last = {}
+
+        def holds():
+            last.update(self.status())
+            return condition(last)
+        until(holds, what, timeout, so_far=lambda: f"{json.dumps(last)[:2000]}\n{self.text()}")
+        return last
+
+    def control(self, command, **changes):
+        """Status and answer to a command with the right token, but for what `changes` says of the headers."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"} | changes
+        code, _, body = self.ask("/control", "POST", json.dumps({"command": command}),
+                                 {name.replace("_", "-"): value for name, value in headers.items() if value is not None})
+        return code, json.loads(body)
+
+    def report(self):
+        return json.loads((self.folder / "report.json").read_text())
+
+    def last_status(self, timeout=60):
+        """Looks until the run has ended: what it said then."""
+        return self.until_status(lambda s: s["state"] == "ended", "the end of the run", timeout)

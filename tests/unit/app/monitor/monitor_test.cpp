@@ -1,0 +1,160 @@
+#include "app/monitor/monitor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "app/monitor/access.hpp"
+#include "app/monitor/http_client.hpp"
+#include "app/monitor/prometheus_text.hpp"
+#include "app/monitor/status_document.hpp"
+#include "app/run/progress.hpp"
+#include "core/monitor/telemetry_message.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+namespace {
+
+using std::chrono::seconds;
+
+RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes) {
+  RankRecord record;
+  record.head.slices_sent = hits;
+  record.head.slices_expected = 100;
+  record.counters[Metric::hits_in] = hits;
+  record.of_sources[0][Metric::dead_time_ns] = 1'500'000'000;
+  record.sources[0] = {0, SourceState::live, hits, bytes};
+  record.builders[0] = {0, 0, 1, 2, hits, 500'000'000};
+  record.links[0] = {0, 2, 8, 0, bytes};
+  record[HistogramKind::multiplicity].add(4);
+  RunPicture picture(1);
+  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  return picture;
+}
+
+RunDescription description() {
+  RunDescription run;
+  run.sources = {"a\"b\\c\nd\xff"};
+  run.n_builders = 1;
+  run.ranks = {{"n1", "source 0; builder 0"}};
+  return run;
+}
+
+TEST(PrometheusText, EscapesLabels) {
+  EXPECT_EQ(escaped_label("plain {}=,"), "plain {}=,");
+  EXPECT_EQ(escaped_label("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
+  EXPECT_EQ(escaped_label("\xff"), "\xef\xbf\xbd");
+}
+
+TEST(PrometheusText, NamesEachMetricOnce) {
+  RunTracker tracker({}, {});
+  const auto text =
+      prometheus_text(description(), *tracker.take(RunTracker::Time(seconds(1)), picture_of(50, 4096), "running"));
+  EXPECT_NE(text.find("# TYPE eventloom_hits_in_total counter\neventloom_hits_in_total 50\n"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("eventloom_source_dead_time_seconds_total{source=\"0\",name=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\"} 1.5\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("eventloom_ring_fill_ratio{from_rank=\"0\",builder=\"0\"} 0.25\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("# TYPE eventloom_hits_in_total"), text.rfind("# TYPE eventloom_hits_in_total"));
+}
+
+TEST(RunTracker, RatesAreOfTheLastSecond) {
+  RunTracker tracker(seconds(100), {{Metric::hits_in, 1000}});
+  const RunTracker::Time begin(seconds(1000));
+  const auto first = tracker.take(begin, picture_of(10, 0), "running");
+  EXPECT_EQ(first->figures.hits_per_s, 0);
+  EXPECT_FALSE(tracker.due(begin + std::chrono::milliseconds(900)));
+  const auto second = tracker.take(begin + seconds(2), picture_of(50, 4096), "running");
+  EXPECT_EQ(second->figures.hits_per_s, 20);
+  EXPECT_EQ(second->totals[Metric::hits_in], 1050U);
+  EXPECT_EQ(second->figures.share, 0.5);
+  EXPECT_EQ(second->figures.remaining_s, 2);
+  const auto json = status_document(description(), *second, {}, {});
+  EXPECT_EQ(json["sources"][0]["bytes_per_s"], 2048);
+  EXPECT_EQ(json["links"]["fill"][0][0], 0.25);
+  EXPECT_EQ(json["histograms"]["multiplicity"]["counts"], StatusJson::parse("[1]"));
+  EXPECT_NO_THROW(StatusJson::parse(to_text(json)));
+}
+
+TEST(RunSeries, StaysBounded) {
+  RunSeries series;
+  for (int i = 0; i < 10'000; ++i) series.add({static_cast<double>(i), {}});
+  EXPECT_LE(series.moments.size(), RunSeries::kMost);
+  EXPECT_GT(series.moments.size(), RunSeries::kMost / 3);
+  for (std::size_t i = 0; i < series.moments.size(); ++i) {
+    EXPECT_EQ(series.moments[i].elapsed_s, static_cast<double>(i * series.stride));
+  }
+}
+
+TEST(Percentile, IsAtMostAQuarterAbove) {
+  LogHistogram histogram;
+  EXPECT_FALSE(percentile(histogram, 0.5));
+  for (std::uint64_t i = 1; i <= 1000; ++i) histogram.add(i);
+  EXPECT_GE(*percentile(histogram, 0.5), 500);
+  EXPECT_LE(*percentile(histogram, 0.5), 640);
+  EXPECT_GE(*percentile(histogram, 0.99), 990);
+}
+
+HttpRequest request() {
+  HttpRequest request;
+  request.host = "127.0.0.1:8080";
+  request.local = "127.0.0.1";
+  return request;
+}
+
+TEST(Access, HostMustBeKnown) {
+  auto asked = request();
+  EXPECT_FALSE(refuse_host(asked));
+  asked.host = "LOCALHOST:1";
+  EXPECT_FALSE(refuse_host(asked));
+  asked.host = "[::1]:8080";
+  EXPECT_TRUE(refuse_host(asked));
+  asked.local = "::1";
+  EXPECT_FALSE(refuse_host(asked));
+  for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil:1", ":", "["}) {
+    asked.host = host;
+    EXPECT_TRUE(refuse_host(asked)) << host;
+  }
+}
+
+TEST(Access, ChangesNeedTheToken) {
+  auto asked = request();
+  EXPECT_EQ(refuse_change(asked, "secret")->status, 401U);
+  for (const char* wrong : {"Bearer ", "Bearer secre", "Bearer secrets", "secret", "Basic secret"}) {
+    asked.authorization = wrong;
+    EXPECT_EQ(refuse_change(asked, "secret")->status, 403U) << wrong;
+  }
+  asked.authorization = "Bearer secret";
+  EXPECT_FALSE(refuse_change(asked, "secret"));
+  asked.origin = "http://127.0.0.1:8080";
+  EXPECT_FALSE(refuse_change(asked, "secret"));
+  asked.origin = "null";
+  EXPECT_EQ(refuse_change(asked, "secret")->status, 403U);
+}
+
+TEST(Addresses, AreParsed) {
+  EXPECT_EQ(parse_monitor_address("8080").address, "127.0.0.1");
+  EXPECT_EQ(parse_monitor_address("[::]:0").address, "::");
+  EXPECT_EQ(parse_monitor_address("0.0.0.0:65535").port, 65535);
+  for (const char* wrong : {"", ":", "x", "65536", "1.2.3.4:", "-1", ":80", "80x"}) {
+    EXPECT_THROW(parse_monitor_address(wrong), UserError) << wrong;
+  }
+  EXPECT_EQ(parse_monitor_url("http://[::1]:80/").host, "::1");
+  EXPECT_EQ(parse_monitor_url("n1:80").port, "80");
+  for (const char* wrong : {"", "http://", "n1", "n1:http", "https://n1:1x"}) {
+    EXPECT_THROW(parse_monitor_url(wrong), UserError) << wrong;
+  }
+}
+
+TEST(Progress, NumbersHavePrefixes) {
+  EXPECT_EQ(scaled(0), "0");
+  EXPECT_EQ(scaled(999), "999");
+  EXPECT_EQ(scaled(1234), "1.2 k");
+  EXPECT_EQ(scaled(82'100'000), "82.1 M");
+  EXPECT_EQ(scaled(999'999), "1.0 M");
+}
+
+}  // namespace
+}  // namespace eventloom
