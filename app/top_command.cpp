@@ -56,12 +56,12 @@ std::string head(const nlohmann::json& status) {
 }
 
 std::string rows(const nlohmann::json& status) {
-  auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "hits/s", "lost",
+  auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "MB/s", "lost",
                            "state", "name");
   for (const auto& row : status["sources"]) {
-    lines += fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", number(row, "index"), number(row, "rank"),
-                         number(row, "hits"), scaled(number(row, "hits_per_s")), number(row, "lost"),
-                         text(row, "state"), text(row, "name"));
+    lines += fmt::format("{:<8} {:>5} {:>12} {:>12.2f} {:>10} {:<10} {}\n", number(row, "index"), number(row, "rank"),
+                         number(row, "hits"), number(row, "bytes_per_s") / 1e6, number(row, "lost"), text(row, "state"),
+                         text(row, "name"));
   }
   lines +=
       fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10}\n", "builder", "rank", "hits", "hits/s", "slices", "busy");

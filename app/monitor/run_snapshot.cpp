@@ -8,6 +8,8 @@ namespace eventloom {
 namespace {
 
 constexpr auto kBetweenSnapshots = std::chrono::seconds(1);
+/// Rates are means over so many intervals.
+constexpr std::size_t kPast = 3;
 
 double seconds_between(RunTracker::Time from, RunTracker::Time to) {
   return std::chrono::duration<double>(to - from).count();
@@ -65,15 +67,16 @@ std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& 
   snapshot->totals = picture.totals();
   snapshot->silent_s = silences(picture, now);
   if (last_) {
-    snapshot->before = last_->now;
-    snapshot->since_before_s = seconds_between(taken_, now);
+    snapshot->before = past_.front().second;
+    snapshot->since_before_s = seconds_between(past_.front().first, now);
     snapshot->series = last_->series;
   }
   add_figures(*snapshot);
   add_remaining(*snapshot);
   if (last_) snapshot->series.add({snapshot->elapsed_s, snapshot->figures});
   snapshot->totals.add(resumed_);
-  taken_ = now;
+  past_.emplace_back(now, picture);
+  if (past_.size() > kPast) past_.pop_front();
   last_ = snapshot;
   return snapshot;
 }

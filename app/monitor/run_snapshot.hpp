@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/monitor/run_picture.hpp"
@@ -17,7 +19,7 @@ struct RunFigures {
   double bytes_per_s = 0;
   double events_per_s = 0;
   double slices_per_s = 0;
-  std::optional<double> latency_p50_ns;  ///< of the events since the moment before
+  std::optional<double> latency_p50_ns;  ///< of the events since RunSnapshot::before
   std::optional<double> latency_p99_ns;
   double ring_fill = 0;               ///< 0 to 1
   std::optional<double> share;        ///< of the run that is done, 0 to 1; nothing while unknown
@@ -45,7 +47,7 @@ struct RunSnapshot {
   double elapsed_s = 0;
   double since_before_s = 0;  ///< from `before` to `now`; 0: there is no moment before
   RunPicture now;
-  RunPicture before;
+  RunPicture before;             ///< some seconds ago: ranks report once a second, but not all at the same time
   std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
   Counters totals;               ///< of the whole run, those of an earlier invocation included
   RunFigures figures;
@@ -74,8 +76,8 @@ class RunTracker {
   std::chrono::nanoseconds duration_;
   Counters resumed_;
   std::optional<Time> begun_;
-  Time taken_{};
   Time next_{};
+  std::deque<std::pair<Time, RunPicture>> past_;  ///< of the last snapshots, the oldest first
   std::shared_ptr<const RunSnapshot> last_;
 };
 

@@ -93,7 +93,6 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
           {"rank", rank},
           {"state", kNames[static_cast<std::size_t>(row.state)]},
           {"hits", row.hits},
-          {"hits_per_s", rate(snapshot, row.hits, before.hits)},
           {"bytes", row.bytes},
           {"bytes_per_s", rate(snapshot, row.bytes, before.bytes)},
           {"lost", lost},

@@ -36,7 +36,8 @@ function eventMarks(event, rows, x, y) {
 
 function eventPicture(event, width) {
   const rows = eventRows(event.hits);
-  const left = width > 500 ? 150 : 96;
+  const name = (key) => (width > 500 ? rowName(key) : `${Math.floor(key / 2 ** 32)}: ${key % 2 ** 32}`);
+  const left = Math.max(96, 8 + 6.8 * greatest(rows.keys.map((key) => name(key).length)));
   const bottom = EVENT_HEIGHT - 40;
   const x = axisOf({
     low: 0,
@@ -51,9 +52,7 @@ function eventPicture(event, width) {
   const names = rows.keys.map((key, row) =>
     row % every
       ? null
-      : text(left, y(row) + 4, width > 500 ? rowName(key) : `${Math.floor(key / 2 ** 32)}: ${key % 2 ** 32}`, {
-          'text-anchor': 'end',
-        }),
+      : text(left, y(row) + 4, name(key), { 'text-anchor': 'end' }),
   );
   const ticks = x.ticks.flatMap((tick) => [
     line(x.at(tick), 10, x.at(tick), bottom, 'grid'),

@@ -30,7 +30,7 @@ const PANELS = [
   {
     id: 'latency',
     title: 'Latency over time',
-    of: (doc) => doc.series && some(doc.series.latency_p50_ns) && doc.series,
+    of: (doc) => doc.series && some(finite(doc.series.latency_p50_ns || [])) && doc.series,
     draw: latencyPanel,
   },
   { id: 'multiplicity', title: 'Multiplicity', of: histogramOf('multiplicity'), draw: histogramPanel },

@@ -24,9 +24,9 @@ function flowPanel(doc, width) {
   const sources = flowItems(
     doc.sources || [],
     'sources',
-    (s) => s.hits_per_s,
+    (s) => s.bytes_per_s,
     (s) => `${s.index} ${s.name}`,
-    'hits',
+    'B',
   );
   const builders = flowItems(
     doc.builders,

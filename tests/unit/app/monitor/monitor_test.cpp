@@ -60,7 +60,19 @@ TEST(PrometheusText, NamesEachMetricOnce) {
   EXPECT_EQ(text.find("# TYPE eventloom_hits_in_total"), text.rfind("# TYPE eventloom_hits_in_total"));
 }
 
-TEST(RunTracker, RatesAreOfTheLastSecond) {
+/// Ranks report once a second, not all at the same time.
+TEST(RunTracker, RatesAreMeansOverThreeIntervals) {
+  RunTracker tracker({}, {});
+  std::vector<double> rates;
+  int second = 1000;
+  for (const std::uint64_t hits : {10, 10, 70, 70, 100, 130}) {
+    rates.push_back(
+        tracker.take(RunTracker::Time(seconds(second++)), picture_of(hits, 0), "running")->figures.hits_per_s);
+  }
+  EXPECT_EQ(rates, (std::vector<double>{0, 0, 30, 20, 30, 20}));
+}
+
+TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   RunTracker tracker(seconds(100), {{Metric::hits_in, 1000}});
   const RunTracker::Time begin(seconds(1000));
   const auto first = tracker.take(begin, picture_of(10, 0), "running");
