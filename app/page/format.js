@@ -38,12 +38,13 @@ function nanoseconds(ns, digits = 3) {
   return `${rounded(ns / unit, digits)}\u202f${name}`;
 }
 
-function perSecond(value, unit) {
-  return value === undefined || value === null ? '\u2013' : `${short(value)} ${unit}/s`.replace('\u202fk B', ' kB');
-}
-
 function bytesPerSecond(value) {
   return value === undefined || value === null ? '\u2013' : `${short(value)}${value >= 1000 ? '' : ' '}B/s`;
+}
+
+function perSecond(value, unit) {
+  if (value === undefined || value === null) return '\u2013';
+  return unit === 'B' ? bytesPerSecond(value) : `${short(value)} ${unit}/s`;
 }
 
 function percent(share) {
