@@ -15,9 +15,17 @@ double seconds_between(RunTracker::Time from, RunTracker::Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-double rate(const Counters& now, const Counters& before, Metric metric, double seconds) {
-  const auto grown = now[metric] - std::min(now[metric], before[metric]);
-  return seconds > 0 ? static_cast<double>(grown) / seconds : 0;
+/// Sum of the rates of all ranks.
+double rate(const RunSnapshot& snapshot, Metric metric) {
+  double sum = 0;
+  for (std::size_t r = 0; r < snapshot.now.ranks().size(); ++r) {
+    const double seconds = snapshot.seconds_reported(r);
+    if (seconds <= 0) continue;
+    const auto now = snapshot.now.ranks()[r].counters[metric];
+    const auto before = snapshot.before.ranks()[r].counters[metric];
+    sum += static_cast<double>(now - std::min(now, before)) / seconds;
+  }
+  return sum;
 }
 
 LogHistogram difference(LogHistogram now, const LogHistogram& before) {
@@ -48,6 +56,12 @@ std::optional<double> percentile(const LogHistogram& histogram, double p) {
   return static_cast<double>(LogHistogram::begin_of(bin + 1));
 }
 
+double RunSnapshot::seconds_reported(std::size_t rank) const {
+  if (rank >= before.ranks().size()) return 0;
+  const auto from = before.heard(static_cast<int>(rank));
+  return from == RunPicture::Time{} ? 0 : seconds_between(from, now.heard(static_cast<int>(rank)));
+}
+
 void RunSeries::add(const Moment& moment) {
   if (seen++ % stride != 0) return;
   moments.push_back(moment);
@@ -67,15 +81,14 @@ std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& 
   snapshot->totals = picture.totals();
   snapshot->silent_s = silences(picture, now);
   if (last_) {
-    snapshot->before = past_.front().second;
-    snapshot->since_before_s = seconds_between(past_.front().first, now);
+    snapshot->before = past_.front();
     snapshot->series = last_->series;
   }
   add_figures(*snapshot);
   add_remaining(*snapshot);
   if (last_) snapshot->series.add({snapshot->elapsed_s, snapshot->figures});
   snapshot->totals.add(resumed_);
-  past_.emplace_back(now, picture);
+  past_.push_back(picture);
   if (past_.size() > kPast) past_.pop_front();
   last_ = snapshot;
   return snapshot;
@@ -99,13 +112,10 @@ std::shared_ptr<const RunSnapshot> RunTracker::conclude(const RunPicture& pictur
 
 void RunTracker::add_figures(RunSnapshot& snapshot) const {
   auto& figures = snapshot.figures;
-  const auto& now = snapshot.totals;
-  const auto before = snapshot.before.totals();
-  const double seconds = snapshot.since_before_s;
-  figures.hits_per_s = rate(now, before, Metric::hits_in, seconds);
-  figures.bytes_per_s = rate(now, before, Metric::message_bytes, seconds);
-  figures.events_per_s = rate(now, before, Metric::events, seconds);
-  figures.slices_per_s = rate(now, before, Metric::slices, seconds);
+  figures.hits_per_s = rate(snapshot, Metric::hits_in);
+  figures.bytes_per_s = rate(snapshot, Metric::message_bytes);
+  figures.events_per_s = rate(snapshot, Metric::events);
+  figures.slices_per_s = rate(snapshot, Metric::slices);
   figures.ring_fill = snapshot.now.ring_fill();
   const auto latest =
       difference(snapshot.now.histogram(HistogramKind::latency), snapshot.before.histogram(HistogramKind::latency));

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/monitor/run_picture.hpp"
@@ -45,14 +44,17 @@ struct RunSnapshot {
   std::string state = "starting";  ///< starting, running, paused, stopping, ended
   std::string message;             ///< one line; may be empty
   double elapsed_s = 0;
-  double since_before_s = 0;  ///< from `before` to `now`; 0: there is no moment before
   RunPicture now;
-  RunPicture before;             ///< some seconds ago: ranks report once a second, but not all at the same time
+  RunPicture before;             ///< some seconds ago, for rates
   std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
   Counters totals;               ///< of the whole run, those of an earlier invocation included
   RunFigures figures;
   RunSeries series;
   std::optional<int> exit_code;  ///< of a run that has ended
+
+  /// Between what the rank had reported in `before` and in `now`: ranks do so once a second, not all at the same time.
+  /// 0 if it has not reported anew.
+  [[nodiscard]] double seconds_reported(std::size_t rank) const;
 };
 
 /// Rank 0 alone: takes a snapshot once a second.
@@ -77,7 +79,7 @@ class RunTracker {
   Counters resumed_;
   std::optional<Time> begun_;
   Time next_{};
-  std::deque<std::pair<Time, RunPicture>> past_;  ///< of the last snapshots, the oldest first
+  std::deque<RunPicture> past_;  ///< of the last snapshots, the oldest first
   std::shared_ptr<const RunSnapshot> last_;
 };
 

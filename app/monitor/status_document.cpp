@@ -18,10 +18,10 @@ Json number_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// How fast a sum has grown since the moment before.
-double rate(const RunSnapshot& snapshot, std::uint64_t now, std::uint64_t before) {
-  if (snapshot.since_before_s <= 0 || now < before) return 0;
-  return static_cast<double>(now - before) / snapshot.since_before_s;
+/// How fast a sum of the rank grows.
+double rate(const RunSnapshot& snapshot, std::size_t rank, std::uint64_t now, std::uint64_t before) {
+  const double seconds = snapshot.seconds_reported(rank);
+  return seconds <= 0 || now < before ? 0 : static_cast<double>(now - before) / seconds;
 }
 
 /// The row of this number as it was the moment before; an empty one if there was none.
@@ -94,7 +94,7 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
           {"state", kNames[static_cast<std::size_t>(row.state)]},
           {"hits", row.hits},
           {"bytes", row.bytes},
-          {"bytes_per_s", rate(snapshot, row.bytes, before.bytes)},
+          {"bytes_per_s", rate(snapshot, rank, row.bytes, before.bytes)},
           {"lost", lost},
           {"dead_time_s", static_cast<double>(counters[Metric::dead_time_ns]) / 1e9},
           {"counters", counters.by_name()}};
@@ -105,11 +105,11 @@ Json builder_json(const RunSnapshot& snapshot, std::size_t rank, const BuilderRo
   return {{"index", row.builder},
           {"rank", rank},
           {"slices", row.slices},
-          {"slices_per_s", rate(snapshot, row.slices, before.slices)},
+          {"slices_per_s", rate(snapshot, rank, row.slices, before.slices)},
           {"events", row.events},
           {"hits", row.hits},
-          {"hits_per_s", rate(snapshot, row.hits, before.hits)},
-          {"busy", std::min(1.0, rate(snapshot, row.busy_ns, before.busy_ns) / 1e9)}};
+          {"hits_per_s", rate(snapshot, rank, row.hits, before.hits)},
+          {"busy", std::min(1.0, rate(snapshot, rank, row.busy_ns, before.busy_ns) / 1e9)}};
 }
 
 Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow& row) {
@@ -118,7 +118,7 @@ Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow&
           {"rank", rank},
           {"accepted", row.events},
           {"hits_rejected", row.hits_rejected},
-          {"accepted_per_s", rate(snapshot, row.events, before.events)}};
+          {"accepted_per_s", rate(snapshot, rank, row.events, before.events)}};
 }
 
 void sort_by_index(Json& list) {
@@ -161,7 +161,7 @@ Json links_json(const RunDescription& run, const RunSnapshot& snapshot) {
     std::vector<double> row_fill(run.n_builders);
     for (const auto& [b, link] : ranks[r].links) {
       if (b >= run.n_builders) continue;
-      row_rates[b] = rate(snapshot, link.bytes, row_before(snapshot, &RankRecord::links, r, b).bytes);
+      row_rates[b] = rate(snapshot, r, link.bytes, row_before(snapshot, &RankRecord::links, r, b).bytes);
       row_fill[b] = link.depth == 0 ? 0 : static_cast<double>(link.cells) / link.depth;
     }
     rates.push_back(row_rates);

@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::seconds;
 
-RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes) {
+/// Of a rank that has reported at this time.
+RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes, int second = 1) {
   RankRecord record;
   record.head.slices_sent = hits;
   record.head.slices_expected = 100;
@@ -28,7 +29,7 @@ RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes) {
   record.links[0] = {0, 2, 8, 0, bytes};
   record[HistogramKind::multiplicity].add(4);
   RunPicture picture(1);
-  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(second)));
   return picture;
 }
 
@@ -60,25 +61,30 @@ TEST(PrometheusText, NamesEachMetricOnce) {
   EXPECT_EQ(text.find("# TYPE eventloom_hits_in_total"), text.rfind("# TYPE eventloom_hits_in_total"));
 }
 
-/// Ranks report once a second, not all at the same time.
-TEST(RunTracker, RatesAreMeansOverThreeIntervals) {
+/// Ranks report once a second, snapshots are taken at other times.
+TEST(RunTracker, RatesGoByTheTimesOfTheReports) {
   RunTracker tracker({}, {});
   std::vector<double> rates;
-  int second = 1000;
-  for (const std::uint64_t hits : {10, 10, 70, 70, 100, 130}) {
-    rates.push_back(
-        tracker.take(RunTracker::Time(seconds(second++)), picture_of(hits, 0), "running")->figures.hits_per_s);
-  }
-  EXPECT_EQ(rates, (std::vector<double>{0, 0, 30, 20, 30, 20}));
+  const auto at = [&](double second, std::uint64_t hits, int reported) {
+    const auto now = RunTracker::Time(std::chrono::milliseconds(static_cast<int>(1000 * second)));
+    rates.push_back(tracker.take(now, picture_of(hits, 0, reported), "running")->figures.hits_per_s);
+  };
+  at(10.1, 100, 10);
+  at(11.9, 200, 11);
+  at(12.0, 300, 12);
+  at(13.0, 400, 13);
+  at(14.5, 700, 14);
+  at(15.0, 700, 14);
+  EXPECT_EQ(rates, (std::vector<double>{0, 100, 100, 100, 500.0 / 3, 200}));
 }
 
 TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   RunTracker tracker(seconds(100), {{Metric::hits_in, 1000}});
   const RunTracker::Time begin(seconds(1000));
-  const auto first = tracker.take(begin, picture_of(10, 0), "running");
+  const auto first = tracker.take(begin, picture_of(10, 0, 1000), "running");
   EXPECT_EQ(first->figures.hits_per_s, 0);
   EXPECT_FALSE(tracker.due(begin + std::chrono::milliseconds(900)));
-  const auto second = tracker.take(begin + seconds(2), picture_of(50, 4096), "running");
+  const auto second = tracker.take(begin + seconds(2), picture_of(50, 4096, 1002), "running");
   EXPECT_EQ(second->figures.hits_per_s, 20);
   EXPECT_EQ(second->totals[Metric::hits_in], 1050U);
   EXPECT_EQ(second->figures.share, 0.5);
