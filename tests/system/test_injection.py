@@ -54,6 +54,10 @@ class Failure:
         return order if self.site == "" else order | {"site": self.site}
 
 
+#: Lines that are neither information nor warnings.
+ERROR = r"eventloom( run|, rank \d+ \(.*?\))?: (?!info|warning)"
+
+
 class Campaign:
     """A small run, its undisturbed result, and the places where it can fail."""
 
@@ -126,7 +130,7 @@ class Campaign:
         if (of_libraries or before_main) and re.search(by_others, run.done.stderr):
             return
         assert run.code in (1, 2, STOPPED), f"exit code {run.code}\n{run.done.stderr}"
-        told = [line for line in run.done.stderr.splitlines() if re.match(r"eventloom( run)?: (?!info|warning)", line)]
+        told = [line for line in run.done.stderr.splitlines() if re.match(ERROR, line)]
         assert told, f"no cause is told\n{run.done.stderr}"
         if run.code == 1 and "info: exchange" in run.done.stderr:  # before that the program may not know its rank
             assert any(re.search(rf"\brank {rank}\b", line) for line in told), f"rank {rank} is not named\n{run.done.stderr}"
