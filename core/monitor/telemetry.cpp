@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/monitor/telemetry_message.hpp"
 #include "core/runtime/memory.hpp"
 
 namespace eventloom {
