@@ -93,7 +93,7 @@ TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   EXPECT_EQ(json["sources"][0]["bytes_per_s"], 2048);
   EXPECT_EQ(json["links"]["fill"][0][0], 0.25);
   EXPECT_EQ(json["histograms"]["multiplicity"]["counts"], StatusJson::parse("[1]"));
-  EXPECT_NO_THROW(StatusJson::parse(to_text(json)));
+  EXPECT_TRUE(StatusJson::accept(to_text(json)));
 }
 
 TEST(RunSeries, StaysBounded) {
