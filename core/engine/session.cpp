@@ -13,7 +13,8 @@ Session::Session(SessionSettings settings, const SessionHost& host)
       ranks_(host.network.ranks()),
       control_(host.watch, settings_.duration, host.network),
       wiring_(settings_.wiring, host.network, host.idle, host.clock),
-      clock_(host.clock) {
+      clock_(host.clock),
+      idle_(host.idle) {
   if (settings_.telemetry.counters) {
     settings_.telemetry.writers = wiring_.roles().writers();
     telemetry_ = std::make_unique<Telemetry>(host.network, settings_.telemetry);
@@ -40,7 +41,7 @@ void Session::run(const std::function<void(SteadyTime)>& each_turn) {
     if (telemetry_) telemetry_->do_work(now, control_.rounds());
     each_turn(now);
   });
-  if (telemetry_) telemetry_->finish(clock_());
+  if (telemetry_) telemetry_->finish(clock_(), idle_);
   agree(ranks_, [&] {
     if (!control_.error().empty()) throw UserError(control_.error());
   });

@@ -103,6 +103,7 @@ class Session {
   std::vector<const BuilderRole*> builders_;  ///< those among roles_
   std::unique_ptr<Telemetry> telemetry_;      ///< null where it was not asked for
   SteadyClock clock_;
+  IdlePolicy& idle_;
 };
 
 }  // namespace eventloom

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/control/agreement.hpp"
 #include "core/monitor/telemetry_message.hpp"
+#include "core/runtime/activity.hpp"
 #include "core/runtime/memory.hpp"
 
 namespace eventloom {
@@ -43,9 +45,12 @@ void Telemetry::do_work(Time now, std::uint64_t rounds) {
   receive(now);
 }
 
-void Telemetry::finish(Time now) {
+void Telemetry::finish(Time now, IdlePolicy& idle) {
+  const Activity activity(kWaitingForRanks);
   send(true);
-  while (rank_ == 0 && !picture_.complete()) receive(now);
+  idle.reset();
+  if (rank_ != 0) return;
+  for (receive(now); !picture_.complete(); receive(now)) idle.wait();
 }
 
 void Telemetry::send(bool last) {

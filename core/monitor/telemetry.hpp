@@ -9,6 +9,7 @@
 #include "core/monitor/run_picture.hpp"
 #include "core/monitor/telemetry_settings.hpp"
 #include "core/monitor/watched_sink.hpp"
+#include "core/runtime/idle.hpp"
 #include "core/transport/network.hpp"
 
 namespace eventloom {
@@ -31,7 +32,7 @@ class Telemetry {
   /// is sent, so that they do not pile up where rank 0 is stuck.
   void do_work(Time now, std::uint64_t rounds);
   /// Collective: after the event loop, rank 0 gets the final record of each rank.
-  void finish(Time now);
+  void finish(Time now, IdlePolicy& idle);
 
   /// On rank 0.
   [[nodiscard]] const RunPicture& picture() const { return picture_; }
