@@ -31,27 +31,40 @@ std::string error_in(const HttpAnswer& answer) {
   return "no monitor of Eventloom answers there";
 }
 
+nlohmann::json body_of(const std::string& command, const po::variable_value& value) {
+  if ((command == "speed") == value.empty()) {
+    throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'" : command + " takes no number");
+  }
+  nlohmann::json body{{"command", command}};
+  if (!value.empty()) body["speed"] = value.as<double>();
+  return body;
+}
+
 }  // namespace
 
 int control_command(int argc, const char* const* argv) {
   CommandLine line(
       "control",
-      "control URL pause|resume|stop|end [--token-file FILE]\nSteers a run that was started with --monitor. "
-      "stop: in good order, so that --resume continues; end: likewise, but a live run is complete then.");
+      "control URL pause|resume|speed X|new-file|stop|end [--token-file FILE]\nSteers a run that was started with "
+      "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
+      "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
+      "likewise, but a live run is complete then.");
   line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
                                "of the monitor, as the run says it")(
-      "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, stop or end")(
+      "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, speed, new-file, stop or end")(
+      "value", po::value<double>()->value_name("X"), "with speed: how fast")(
       "token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
       "file with the token that the run was given or has printed");
   line.positional("url", 1);
   line.positional("command", 1);
+  line.positional("value", 1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   if (values->count("url") == 0 || values->count("command") == 0) {
     throw UserError("a URL and a command are needed; see 'eventloom control --help'");
   }
   const auto& command = (*values)["command"].as<std::string>();
-  const nlohmann::json body{{"command", command}};
+  const auto body = body_of(command, (*values)["value"]);
   const auto url = parse_monitor_url((*values)["url"].as<std::string>());
   const auto answer =
       ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));

@@ -45,13 +45,15 @@ static_assert(sizeof(LiveVotes) == 280 && std::has_unique_object_representations
 ///   is paused      | nothing           | goes on     | likewise, without going on
 ///   ends           | nothing           | nothing     | nothing: the first counts
 ///
-/// One resume undoes any number of pauses, whoever asked for them.
+/// One resume undoes any number of pauses, whoever asked for them. Speed and new file are obeyed in a pause as well.
 enum class Command : std::uint8_t {
   none,
-  pause,   ///< no source begins a slice beyond the highest that any has begun; up to there all is built
-  resume,  ///< as before
-  stop,    ///< the run can be resumed by another
-  end,     ///< likewise, but where sources are live: their data end here, and the run is whole
+  pause,     ///< no source begins a slice beyond the highest that any has begun; up to there all is built
+  resume,    ///< as before
+  speed,     ///< recordings are sent at another speed
+  new_file,  ///< each writer finishes the part file that it is writing, and begins another with its next slice
+  stop,      ///< the run can be resumed by another
+  end,       ///< likewise, but where sources are live: their data end here, and the run is whole
 };
 
 /// What has made a rank ask.
@@ -66,9 +68,10 @@ struct Request {
   Command command = Command::none;
   Cause cause = Cause::command;
   std::uint8_t signal = 0;  ///< its number, where it is the cause
-  std::uint8_t reserved = 0;
+  std::array<std::uint8_t, 5> reserved{};
+  std::uint64_t speed_millionths = 0;  ///< of the recorded speed; 0: as fast as possible
 };
-static_assert(sizeof(Request) == 4 && std::has_unique_object_representations_v<Request>);
+static_assert(sizeof(Request) == 16 && std::has_unique_object_representations_v<Request>);
 
 /// To rank 0, once a round: what a rank says of itself.
 struct RankStatus {
@@ -83,9 +86,9 @@ struct RankStatus {
   std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told how far to go, or to go on
   std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
   std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
-  std::array<std::uint8_t, 7> reserved{};
+  std::array<std::uint8_t, 3> reserved{};
 };
-static_assert(sizeof(RankStatus) == 328 && std::has_unique_object_representations_v<RankStatus>);
+static_assert(sizeof(RankStatus) == 336 && std::has_unique_object_representations_v<RankStatus>);
 
 /// What a round found: the same on every rank, and what they go by.
 struct Verdict {
@@ -101,9 +104,9 @@ struct Verdict {
   std::uint8_t all_frozen = 0;
   std::uint8_t keeps_a_pace = 0;  ///< any
   std::uint8_t live_full = 0;     ///< any
-  std::array<std::uint8_t, 3> reserved{};
+  std::array<std::uint8_t, 7> reserved{};
 };
-static_assert(sizeof(Verdict) == 56 && std::has_unique_object_representations_v<Verdict>);
+static_assert(sizeof(Verdict) == 72 && std::has_unique_object_representations_v<Verdict>);
 
 /// From rank 0: how a round ended, or why it has not.
 struct HeartbeatNote {
@@ -116,7 +119,7 @@ struct HeartbeatNote {
   std::int32_t waited_for = -1;
   Verdict verdict{};
 };
-static_assert(sizeof(HeartbeatNote) == 64 && std::has_unique_object_representations_v<HeartbeatNote>);
+static_assert(sizeof(HeartbeatNote) == 80 && std::has_unique_object_representations_v<HeartbeatNote>);
 
 /// T = (t - t0) * coef + shift (DABC report, 9.3.6): t on the local clock, T on the master's, ns.
 struct ClockModel {

@@ -28,5 +28,5 @@ cases=${EVENTLOOM_CASES:-$cases}
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# Most tests wait for processes and disks now and then.
-exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((2 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null
+# Most tests wait for processes and disks much of the time.
+exec ctest --test-dir build --output-on-failure --no-tests=error --parallel "$((3 * $(nproc)))" "${tier[@]}" "${words[@]}" </dev/null

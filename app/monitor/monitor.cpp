@@ -1,9 +1,12 @@
 #include "app/monitor/monitor.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -32,15 +35,34 @@ struct NamedCommand {
   Command command;
 };
 constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCommand{"resume", Command::resume},
-                                  NamedCommand{"stop", Command::stop}, NamedCommand{"end", Command::end}};
+                                  NamedCommand{"speed", Command::speed}, NamedCommand{"new-file", Command::new_file},
+                                  NamedCommand{"stop", Command::stop},   NamedCommand{"end", Command::end}};
+constexpr double kFastest = 1e9;
 
-std::optional<NamedCommand> command_in(const std::string& body) {
+struct Asked {
+  Request request;
+  std::string text;
+};
+
+/// Throws UserError when it is none.
+Asked command_in(const std::string& body) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
-  if (!json.is_object() || !json.contains("command") || !json["command"].is_string()) return std::nullopt;
-  for (const auto& command : kCommands) {
-    if (json["command"] == command.name) return command;
+  const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
+  const auto* known = std::ranges::find_if(kCommands, [&](const NamedCommand& one) { return name == one.name; });
+  if (known == kCommands.end()) {
+    throw UserError("the body must be {\"command\": \"pause\"}, or resume, speed, new-file, stop or end");
   }
-  return std::nullopt;
+  Asked asked{{.command = known->command}, known->name};
+  if (known->command != Command::speed) return asked;
+  const auto number = json.value("speed", nlohmann::json());
+  const double speed = number.is_number() ? number.get<double>() : -1;
+  const double millionths = std::round(speed * 1e6);
+  if (!(speed >= 0) || speed > kFastest || (speed > 0 && millionths == 0)) {
+    throw UserError("speed must be a number: 0 (as fast as possible), or from 1e-6 to 1e9 times as recorded");
+  }
+  asked.request.speed_millionths = static_cast<std::uint64_t>(millionths);
+  asked.text += fmt::format(" {:g}", speed);
+  return asked;
 }
 
 HttpReply json_reply(const std::string& body) { return {200, "application/json", body + "\n", "", ""}; }
@@ -107,10 +129,10 @@ void Monitor::publish(std::shared_ptr<const RunSnapshot> snapshot) {
   snapshot_ = std::move(snapshot);
 }
 
-std::vector<Command> Monitor::take_commands() {
+std::vector<Request> Monitor::take_commands() {
   if (!asked_.exchange(false)) return {};
   const std::lock_guard lock(mutex_);
-  std::vector<Command> commands(queue_.begin(), queue_.end());
+  std::vector<Request> commands(queue_.begin(), queue_.end());
   queue_.clear();
   return commands;
 }
@@ -169,10 +191,14 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   if (!request.content_type.starts_with("application/json")) {
     return refusal(415, "the content type must be application/json");
   }
-  const auto command = command_in(request.body);
-  if (!command) return refusal(400, "the body must be {\"command\": \"pause\"}, or resume, stop or end");
-  const CommandRecord record{utc_text(std::chrono::system_clock::now()), request.peer, command->name, "accepted"};
-  if (auto reply = accept(command->command, record)) return *reply;
+  Asked asked;
+  try {
+    asked = command_in(request.body);
+  } catch (const UserError& error) {
+    return refusal(400, error.what());
+  }
+  const CommandRecord record{utc_text(std::chrono::system_clock::now()), request.peer, asked.text, "accepted"};
+  if (auto reply = accept(asked.request, record)) return *reply;
   spdlog::warn("command {} from {}", record.command, record.from);
   auto reply = json_reply(to_text(to_json(record)));
   reply.status = 202;
@@ -180,13 +206,16 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
 }
 
 /// Nothing: it is in the queue; else why not.
-std::optional<HttpReply> Monitor::accept(Command command, const CommandRecord& record) {
+std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRecord& record) {
   const std::lock_guard lock(mutex_);
   if (snapshot_->exit_code) return refusal(409, "the run has ended");
+  if (request.command == Command::speed && run_->all_live) {
+    return refusal(409, "all sources are live: they come at the speed of the experiment");
+  }
   if (queue_.size() >= kMostCommandsWaiting || commands_.size() >= kMostCommandsKept) {
     return refusal(429, "too many commands");
   }
-  queue_.push_back(command);
+  queue_.push_back(request);
   commands_.push_back(record);
   asked_ = true;
   return std::nullopt;

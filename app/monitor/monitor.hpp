@@ -44,7 +44,7 @@ class Monitor {
   void describe(RunDescription run);
   void publish(std::shared_ptr<const RunSnapshot> snapshot);
   /// Those that came since the last call, oldest first.
-  std::vector<Command> take_commands();
+  std::vector<Request> take_commands();
   /// All that were accepted.
   [[nodiscard]] std::vector<CommandRecord> commands() const;
   /// Publishes the end of the run. If somebody has just been looking, waits five seconds at most until he has seen it.
@@ -63,7 +63,7 @@ class Monitor {
   [[nodiscard]] Seen look() const;
   void note_looking(const RunSnapshot& snapshot);
   HttpReply answer_control(const HttpRequest& request);
-  std::optional<HttpReply> accept(Command command, const CommandRecord& record);
+  std::optional<HttpReply> accept(const Request& request, const CommandRecord& record);
 
   std::string token_;
   std::shared_ptr<spdlog::sinks::sink> log_;
@@ -72,7 +72,7 @@ class Monitor {
   std::condition_variable seen_;
   std::shared_ptr<const RunDescription> run_;
   std::shared_ptr<const RunSnapshot> snapshot_;
-  std::deque<Command> queue_;
+  std::deque<Request> queue_;
   std::vector<CommandRecord> commands_;
   std::chrono::steady_clock::time_point looked_{};
   bool end_seen_ = false;

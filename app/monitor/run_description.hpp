@@ -18,6 +18,7 @@ struct RunDescription {
   std::string definition;
   std::vector<std::string> filters;
   std::string schedule;
+  bool all_live = false;  ///< no source is recorded
   std::uint64_t tick_ps = 1000;
   std::uint64_t epoch_ticks = 0;
   std::uint64_t epochs_per_slice = 0;

@@ -71,11 +71,13 @@ void RunSeries::add(const Moment& moment) {
   stride *= 2;
 }
 
-std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state) {
+std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state,
+                                                    double speed) {
   next_ = now + kBetweenSnapshots;
   if (!begun_) begun_ = now;
   auto snapshot = std::make_shared<RunSnapshot>();
   snapshot->state = std::move(state);
+  snapshot->speed = speed;
   snapshot->elapsed_s = seconds_between(*begun_, now);
   snapshot->now = picture;
   snapshot->totals = picture.totals();
@@ -124,15 +126,22 @@ void RunTracker::add_figures(RunSnapshot& snapshot) const {
 }
 
 /// By the data, or by the time where the run ends sooner by that.
-void RunTracker::add_remaining(RunSnapshot& snapshot) const {
+void RunTracker::add_remaining(RunSnapshot& snapshot) {
   auto& figures = snapshot.figures;
   figures.share = snapshot.now.share_sent();
-  if (duration_.count() > 0) {
-    const double by_time = std::min(1.0, snapshot.elapsed_s / std::chrono::duration<double>(duration_).count());
-    figures.share = std::max(figures.share.value_or(0), by_time);
+  const double share = figures.share.value_or(0);
+  if (last_ && last_->speed != snapshot.speed) {
+    paced_since_s_ = snapshot.elapsed_s;
+    paced_from_ = share;
   }
-  if (!figures.share || *figures.share <= 0) return;
-  figures.remaining_s = snapshot.elapsed_s * (1 - *figures.share) / *figures.share;
+  if (share > paced_from_) {
+    figures.remaining_s = (snapshot.elapsed_s - paced_since_s_) * (1 - share) / (share - paced_from_);
+  }
+  if (duration_.count() <= 0) return;
+  const double duration_s = std::chrono::duration<double>(duration_).count();
+  const double left_s = std::max(0.0, duration_s - snapshot.elapsed_s);
+  figures.remaining_s = std::min(figures.remaining_s.value_or(left_s), left_s);
+  figures.share = std::max(share, 1 - left_s / duration_s);
 }
 
 }  // namespace eventloom

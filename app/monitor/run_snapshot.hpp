@@ -44,6 +44,7 @@ struct RunSnapshot {
   std::string state = "starting";  ///< starting, running, paused, stopping, ended
   std::string message;             ///< one line; may be empty
   double elapsed_s = 0;
+  double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
   RunPicture now;
   RunPicture before;             ///< some seconds ago, for rates
   std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
@@ -66,18 +67,22 @@ class RunTracker {
   RunTracker(std::chrono::nanoseconds duration, const Counters& before) : duration_(duration), resumed_(before) {}
 
   [[nodiscard]] bool due(Time now) const { return now >= next_; }
-  [[nodiscard]] std::shared_ptr<const RunSnapshot> take(Time now, const RunPicture& picture, std::string state);
+  [[nodiscard]] std::shared_ptr<const RunSnapshot> take(Time now, const RunPicture& picture, std::string state,
+                                                        double speed = 0);
   /// The last one, of a run that has ended: `totals` as its summary has them.
   [[nodiscard]] std::shared_ptr<const RunSnapshot> conclude(const RunPicture& picture, const Counters& totals,
                                                             int exit_code, std::string message);
 
  private:
   void add_figures(RunSnapshot& snapshot) const;
-  void add_remaining(RunSnapshot& snapshot) const;
+  void add_remaining(RunSnapshot& snapshot);
 
   std::chrono::nanoseconds duration_;
   Counters resumed_;
   std::optional<Time> begun_;
+  /// Where the present speed began, as the time that is left goes by it.
+  double paced_since_s_ = 0;
+  double paced_from_ = 0;  ///< share of the data
   Time next_{};
   std::deque<RunPicture> past_;  ///< of the last snapshots, the oldest first
   std::shared_ptr<const RunSnapshot> last_;

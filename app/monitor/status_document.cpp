@@ -44,7 +44,7 @@ Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
   return json;
 }
 
-Json setup_json(const RunDescription& run) {
+Json setup_json(const RunDescription& run, const RunSnapshot& snapshot) {
   std::vector<std::string> hosts;
   for (const auto& rank : run.ranks) {
     if (std::ranges::find(hosts, rank.host) == hosts.end()) hosts.push_back(rank.host);
@@ -52,6 +52,8 @@ Json setup_json(const RunDescription& run) {
   return {{"definition", run.definition},
           {"filters", run.filters},
           {"schedule", run.schedule},
+          {"speed", snapshot.speed},
+          {"all_live", run.all_live},
           {"tick_ps", run.tick_ps},
           {"epoch_ticks", run.epoch_ticks},
           {"epochs_per_slice", run.epochs_per_slice},
@@ -300,7 +302,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
                            const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log) {
   Json json{{"schema", 1}, {"kind", "monitor"}, {"state", snapshot.state}, {"message", snapshot.message}};
   json["run"] = run_json(run, snapshot);
-  json["setup"] = setup_json(run);
+  json["setup"] = setup_json(run, snapshot);
   json["counters"] = counters_json(snapshot.totals);
   json["rates"] = rates_json(snapshot.figures);
   json["ring_fill"] = snapshot.figures.ring_fill;

@@ -81,6 +81,9 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
   ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
   if (!config_.save_sorted.empty()) ends.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
   if (latency_) ends.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
+  ends.new_file = [this] {
+    for (auto& writer : writers_) writer->begin_part();
+  };
   ends.report = [this](const BuildProblem& p) { report(p); };
   session_.begin(std::move(ends), std::move(setup.local));
 }

@@ -29,6 +29,10 @@ void ResumableWriter::write(const BuiltSlice& slice) {
   attempt([&] { parts_.write(slice); });
 }
 
+void ResumableWriter::begin_part() {
+  attempt([&] { parts_.end_part(); });
+}
+
 const std::vector<FinishedPart>& ResumableWriter::close() {
   attempt([&] { parts_.close(); });
   return parts_.finished();

@@ -17,6 +17,8 @@ class ResumableWriter final : public EventSink {
   ResumableWriter(PartWriterSettings settings, std::function<void(const std::string& why)> on_failure);
 
   void write(const BuiltSlice& slice) override;
+  /// The next slice begins another part.
+  void begin_part();
   /// Ends the last part, if possible; returns the parts finished by this invocation.
   const std::vector<FinishedPart>& close();
   [[nodiscard]] bool failed() const { return failed_; }

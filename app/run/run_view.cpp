@@ -30,6 +30,7 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
   run.definition = record.definition;
   run.filters = record.filters;
   run.schedule = config.schedule;
+  run.all_live = setup.all_live;
   run.tick_ps = record.base.tick_ps;
   run.epoch_ticks = record.base.epoch_ticks;
   run.epochs_per_slice = record.epochs_per_slice;
@@ -69,10 +70,10 @@ void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRec
 void RunView::turn(SteadyTime now) {
   if (!tracker_) return;
   if (monitor_) {
-    for (const auto command : monitor_->take_commands()) session_->control().ask(command);
+    for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
   if (!tracker_->due(now)) return;
-  const auto snapshot = tracker_->take(now, *session_->picture(), state());
+  const auto snapshot = tracker_->take(now, *session_->picture(), state(), session_->control().speed());
   if (progress_) progress_->show(*snapshot);
   if (monitor_) monitor_->publish(snapshot);
 }

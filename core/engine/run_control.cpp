@@ -1,5 +1,7 @@
 #include "core/engine/run_control.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <csignal>
 #include <utility>
@@ -54,16 +56,20 @@ void RunControl::stop_writing(const std::string& why) {
   ask(Command::stop, Cause::writer);
 }
 
-void RunControl::ask(Request request) {
-  const bool steers = request.command < Command::stop;
-  if (steers ? asked_.command < Command::stop : asked_.command < request.command) asked_ = request;
+void RunControl::ask(const Request& request) {
+  const bool ends = !asked_.empty() && asked_.front().command >= Command::stop;
+  if (ends && request.command <= asked_.front().command) return;
+  if (request.command >= Command::stop) asked_.clear();
+  asked_.push_back(request);
 }
 
 void RunControl::ask_for_signal() {
   const int signal = watch_.asked_to_stop();
   if (signal == 0 || std::exchange(signalled_, true)) return;
   const bool asks_for_end = signal == SIGINT || signal == SIGTERM;
-  ask({asks_for_end ? Command::end : Command::stop, Cause::signal, static_cast<std::uint8_t>(signal)});
+  ask(Request{.command = asks_for_end ? Command::end : Command::stop,
+              .cause = Cause::signal,
+              .signal = static_cast<std::uint8_t>(signal)});
 }
 
 RankStatus RunControl::status(bool done) const {
@@ -74,7 +80,7 @@ RankStatus RunControl::status(bool done) const {
   status.live_end = sources_ == nullptr ? 0 : sources_->live().seen_end();
   if (sources_ != nullptr) status.live_votes = sources_->live().votes();
   status.live_full = sources_ != nullptr && sources_->live().any_full() ? 1 : 0;
-  status.request = asked_;
+  if (!asked_.empty()) status.request = asked_.front();
   status.done = done ? 1 : 0;
   status.failed = error_.empty() ? 0 : 1;
   status.frozen = frozen_ ? 1 : 0;
@@ -97,7 +103,7 @@ bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
   if (watch_.peer_lost()) end_after_loss(now);
   const auto reports = heartbeat_.reports_made();
   const auto verdict = heartbeat_.do_work(now, status(done));
-  if (heartbeat_.reports_made() != reports) asked_ = {};
+  if (heartbeat_.reports_made() != reports && !asked_.empty()) asked_.pop_front();
   if (verdict) {
     follow(*verdict);
     look_for_progress(now, *verdict);
@@ -138,6 +144,8 @@ void RunControl::obey(const Verdict& verdict) {
     case Command::none: break;
     case Command::pause: return pause(verdict);
     case Command::resume: return resume(verdict);
+    case Command::speed: return change_speed(verdict);
+    case Command::new_file: return begin_files(verdict);
     case Command::stop:
     case Command::end: return begin_stop(verdict);
   }
@@ -155,6 +163,19 @@ void RunControl::resume(const Verdict& verdict) {
   frozen_ = false;
   if (sources_ != nullptr) sources_->resume();
   if (rank_ == 0) spdlog::warn("resumed, as requested at {}", watch_.name(verdict.asked_by));
+}
+
+void RunControl::change_speed(const Verdict& verdict) {
+  speed_ = static_cast<double>(verdict.request.speed_millionths) / 1e6;
+  if (sources_ != nullptr) sources_->set_speed(speed_);
+  if (rank_ != 0) return;
+  const auto words = speed_ == 0 ? "as fast as possible" : fmt::format("{:g} times as fast as recorded", speed_);
+  spdlog::warn("recordings are now sent {}, as requested at {}", words, watch_.name(verdict.asked_by));
+}
+
+void RunControl::begin_files(const Verdict& verdict) {
+  if (rank_ == 0) spdlog::warn("new part files, as requested at {}", watch_.name(verdict.asked_by));
+  if (new_file_) new_file_();
 }
 
 void RunControl::begin_stop(const Verdict& verdict) {

@@ -2,8 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/control/heartbeat.hpp"
 #include "core/engine/event_loop.hpp"
@@ -34,12 +37,17 @@ class RunControl final : public Ending {
     first_slice_ = first_slice;
     live_geometry_ = geometry;
   }
-  /// The sources of this rank, if any. They must outlive the loop.
-  void set_sources(SourceRole* sources) { sources_ = sources; }
-  /// Requests `command` of all ranks, in the next round. Only the rank's own thread may call it, at any time. Requests
-  /// made before that round are merged into one: of pause and resume the later, of stop and end the greater; stop and
-  /// end take precedence.
-  void ask(Command command, Cause cause = Cause::command) { ask({command, cause}); }
+  /// The sources of this rank, if any; they must outlive the loop. `speed`: of the run, see SourceRoleSettings.
+  void set_sources(SourceRole* sources, double speed) {
+    sources_ = sources;
+    speed_ = speed;
+  }
+  /// Called on every rank when a new file is asked for.
+  void set_new_file(std::function<void()> begin) { new_file_ = std::move(begin); }
+  /// Asks all ranks for it: one request a round, in the order in which they were made. Stop and end take precedence,
+  /// and make void what still waits; of them the greater. Only the rank's own thread may call it, at any time.
+  void ask(const Request& request);
+  void ask(Command command, Cause cause = Cause::command) { ask(Request{.command = command, .cause = cause}); }
   /// This rank cannot write its output, for the reason `why`: stop in good order.
   void stop_writing(const std::string& why);
 
@@ -52,6 +60,8 @@ class RunControl final : public Ending {
   [[nodiscard]] bool ended() const { return ends_; }
   /// As of the last round.
   [[nodiscard]] bool paused() const { return paused_; }
+  /// At which recordings are sent, as of the last round.
+  [[nodiscard]] double speed() const { return speed_; }
   /// As far as this rank has heard: it is coming to its end, as asked.
   [[nodiscard]] bool stopping() const { return stopping_; }
   /// Rounds of the heartbeat that this rank has taken part in.
@@ -64,13 +74,14 @@ class RunControl final : public Ending {
   void leave_out_absence(SteadyTime now);
   void end_after_loss(SteadyTime now);
   void end_as_told(SteadyTime now);
-  void ask(Request request);
   void ask_for_signal();
   void follow(const Verdict& verdict);
   void obey(const Verdict& verdict);
   void go_up_to(const Verdict& verdict);
   void pause(const Verdict& verdict);
   void resume(const Verdict& verdict);
+  void change_speed(const Verdict& verdict);
+  void begin_files(const Verdict& verdict);
   void begin_stop(const Verdict& verdict);
   void stop_sources(const Verdict& verdict);
   [[nodiscard]] SliceId live_end(const Verdict& verdict) const;
@@ -86,6 +97,7 @@ class RunControl final : public Ending {
   int rank_;
   Heartbeat heartbeat_;
   SourceRole* sources_ = nullptr;
+  double speed_ = 0;
   std::chrono::nanoseconds duration_;
   SteadyTime begun_{};
   bool all_live_ = false;
@@ -93,7 +105,8 @@ class RunControl final : public Ending {
   std::optional<SliceGeometry> live_geometry_;
   bool ends_ = false;  ///< stopping, and the data end here
   std::uint64_t progress_ = 0;
-  Request asked_;  ///< by this rank, and not yet reported
+  std::deque<Request> asked_;  ///< by this rank, and not yet reported
+  std::function<void()> new_file_;
   bool signalled_ = false;
   bool time_over_ = false;
   bool frozen_ = false;    ///< for a pause or a stop; the next round tells how far the sources go

@@ -31,7 +31,8 @@ void Session::begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sourc
     for (std::uint32_t b = 0; b < wiring_.roles().builders; ++b) add_builder({b});
   });
   add_sources(std::move(sources), wiring_.start_clock());
-  control_.set_sources(sources_);
+  control_.set_sources(sources_, settings_.speed);
+  control_.set_new_file(ends_.new_file);
 }
 
 void Session::run(const std::function<void(SteadyTime)>& each_turn) {

@@ -50,6 +50,8 @@ struct SessionEnds {
   std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
   /// Called with each built slice; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
+  /// Called on each rank when new files are asked for, see Command; may be empty.
+  std::function<void()> new_file = {};
   /// Called for each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
 };

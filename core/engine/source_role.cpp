@@ -21,6 +21,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
                        std::vector<Outbox> outboxes)
     : settings_(std::move(settings)),
       scheduler_(scheduler),
+      pace_(settings_.speed),
       live_(settings_.patience),
       outboxes_(std::move(outboxes)),
       under_way_(outboxes_.size()) {
@@ -47,8 +48,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
 
 std::size_t SourceRole::do_work(SteadyTime now) {
   now_ = now;
-  if (!start_) start_ = now;
-  recorded_ns_ = std::chrono::duration<double, std::nano>(now - *start_).count() * settings_.speed;
+  pace_.turn(now);
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
   std::size_t work = live_.receive(now);
   for (auto& outbox : outboxes_) work += outbox.pump() ? 1 : 0;
@@ -109,13 +109,23 @@ bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
 
 /// With --speed, a slice may go once as much time has passed as it took to record; with slots, once its slot has begun.
 bool SourceRole::due(const Stream& stream, SliceId slice) const {
-  if (settings_.speed > 0 && !stream.live) {
-    const double slices = static_cast<double>(slice.value + 1 - settings_.first_slice.value);
-    const double slice_ps =
-        static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
-    if (recorded_ns_ * 1000 < slices * slice_ps) return false;
-  }
+  if (!stream.live && !pace_.due(recorded_ns({slice.value + 1}))) return false;
   return scheduler_.slot_ns() == 0 || since_start_ >= slot_begin(stream, slice);
+}
+
+/// Time that it took to record the slices before this one.
+double SourceRole::recorded_ns(SliceId end) const {
+  const double slice_ps =
+      static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);
+  return static_cast<double>(end.value - settings_.first_slice.value) * slice_ps / 1000;
+}
+
+void SourceRole::set_speed(double speed) {
+  SliceId next = settings_.first_slice;
+  for (const auto& stream : streams_) {
+    if (!stream.live && lowest(stream) < stream.send_end) next = std::max(next, lowest(stream));
+  }
+  pace_.change(speed, recorded_ns({next.value + 1}));
 }
 
 std::int64_t SourceRole::slot_begin(const Stream& stream, SliceId slice) const {
@@ -278,14 +288,14 @@ SliceId SourceRole::begun_end() const {
 void SourceRole::pause_at(SliceId slice) {
   frozen_ = false;
   pause_ = slice;
-  paused_since_ = now_;
+  pace_.pause();
 }
 
 void SourceRole::resume() {
   frozen_ = false;
   if (pause_ == kNoSlice) return;
   pause_ = kNoSlice;
-  if (start_) *start_ += now_ - paused_since_;
+  pace_.resume();
   for (auto& stream : streams_) move_slots(stream);
   live_.resume();
 }

@@ -11,6 +11,7 @@
 
 #include "core/dataflow/source.hpp"
 #include "core/engine/live_inputs.hpp"
+#include "core/engine/replay_pace.hpp"
 #include "core/engine/role.hpp"
 #include "core/exchange/outbox.hpp"
 #include "core/monitor/rank_record.hpp"
@@ -63,6 +64,8 @@ class SourceRole final : public Role {
   /// Continues as if no time had passed since pause_at(): replays keep their pace, slots move by whole cycles. That
   /// other live sources filled up during the pause is no reason to give one up, see LiveInputs::resume().
   void resume();
+  /// From now on recordings are sent at this speed, see SourceRoleSettings; what is behind is not caught up.
+  void set_speed(double speed);
   /// The sources end before slice `stop`, which is begun_end() or above.
   void stop_at(SliceId stop);
   /// As stop_at(), and the data end there: no source sends data of slice `end` or later as the margin of earlier
@@ -72,7 +75,7 @@ class SourceRole final : public Role {
   [[nodiscard]] bool cut_off() const;
   [[nodiscard]] bool cut_off_recorded() const;
   /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.
-  [[nodiscard]] bool keeps_a_pace() const { return settings_.speed > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
+  [[nodiscard]] bool keeps_a_pace() const { return pace_.speed() > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
 
   [[nodiscard]] const LiveInputs& live() const { return live_; }
   [[nodiscard]] LiveInputs& live() { return live_; }
@@ -123,6 +126,7 @@ class SourceRole final : public Role {
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
   [[nodiscard]] bool may_go(Stream& stream, std::size_t builder, SliceId lowest);
   [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] double recorded_ns(SliceId end) const;
   [[nodiscard]] std::int64_t slot_begin(const Stream& stream, SliceId slice) const;
   void leave_out_slots(Stream& stream, SliceId slice);
   void move_slots(Stream& stream) const;
@@ -147,6 +151,7 @@ class SourceRole final : public Role {
 
   SourceRoleSettings settings_;
   Scheduler& scheduler_;
+  ReplayPace pace_;
   LiveInputs live_;
   std::vector<Stream> streams_;
   std::vector<Outbox> outboxes_;
@@ -154,13 +159,10 @@ class SourceRole final : public Role {
   std::size_t ended_ = 0;
   bool frozen_ = false;
   SteadyTime now_{};
-  SteadyTime paused_since_{};
   SliceId pause_ = kNoSlice;                       ///< one past the last slice to send while paused
   SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, once told to stop
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
-  std::optional<SteadyTime> start_;
-  double recorded_ns_ = 0;        ///< replay: recorded time due by now
-  std::int64_t since_start_ = 0;  ///< slots: current time
+  std::int64_t since_start_ = 0;                   ///< slots: current time
   std::uint64_t late_transfers_ = 0;
   Message message_;
 };

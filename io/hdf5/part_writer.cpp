@@ -136,6 +136,14 @@ void PartWriter::append(const BuiltSlice& slice) {
   segment_->data_bytes += bytes_of(slice);
 }
 
+void PartWriter::end_part() {
+  if (failed_) throw std::logic_error("a part writer used after it failed");
+  if (!segment_ || segment_->info.slices == 0) return;
+  failed_ = true;
+  end_segment();
+  failed_ = false;
+}
+
 void PartWriter::end_segment() {
   segment_->file->fill([&] {
     segment_->events->finish();

@@ -48,6 +48,8 @@ class PartWriter final : public EventSink {
 
   void write(const BuiltSlice& slice) override;
 
+  /// Ends the part that is being written, if it has any slice; the next slice begins another.
+  void end_part();
   /// Ends the last part and waits for the disk. A writer without slices leaves one part without rows. Returns all parts
   /// of this writer. Call once; throws UserError when the disk fails.
   std::vector<PartInfo> close();

@@ -1,6 +1,7 @@
 #include "run_case.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -114,7 +115,9 @@ class Player {
   void steer() {
     for (; asked_ < of_.commands.size() && of_.commands[asked_].at_ns <= time(); ++asked_) {
       const auto& command = of_.commands[asked_];
-      if (command.rank == rank_.number()) session_->control().ask(command.command);
+      if (command.rank != rank_.number()) continue;
+      session_->control().ask(Request{.command = command.command,
+                                      .speed_millionths = static_cast<std::uint64_t>(std::round(command.speed * 1e6))});
     }
     const bool all_before = all_paused();
     outcome_.paused[static_cast<std::size_t>(rank_.number())] = session_->control().paused();
@@ -126,6 +129,7 @@ class Player {
   SessionEnds ends() {
     SessionEnds ends;
     ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return sink_of(writer); };
+    ends.new_file = [this] { ++outcome_.new_files[static_cast<std::size_t>(rank_.number())]; };
     ends.watch_built = [this](const BuiltSlice& slice) {
       const auto number = slice.slice().value;
       outcome_.built_on[number] = rank_.number();
@@ -326,6 +330,7 @@ Outcome play(const RunCase& of) {
   Outcome outcome;
   outcome.errors.resize(static_cast<std::size_t>(of.roles.ranks));
   outcome.paused.resize(outcome.errors.size());
+  outcome.new_files.resize(outcome.errors.size());
   for (const auto& arrivals : of.arrivals) {
     for (const auto& arrival : arrivals) simulation.expect(simulation.now_ns() + arrival.time_ns);
   }

@@ -26,6 +26,7 @@ struct TimedCommand {
   int rank = 0;
   std::int64_t at_ns = 0;
   Command command = Command::none;
+  double speed = 0;  ///< that is asked for
 };
 
 /// A whole run: everything that it depends on.
@@ -104,6 +105,7 @@ struct Outcome {
   std::map<std::uint64_t, std::uint32_t> sorted_by;  ///< builder by slice, where sorted hits are kept
   std::vector<Transfer> transfers;
   std::int64_t slots_begin_ns = 0;  ///< after the begin, exact
+  std::vector<int> new_files;       ///< by rank: how often they were asked for
   std::vector<bool> paused;         ///< by rank, as far as it knows
   std::int64_t paused_ns = 0;       ///< how long all ranks were paused
   std::int64_t all_paused_since = 0;

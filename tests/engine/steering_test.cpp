@@ -104,6 +104,75 @@ TEST_F(Steering, PausedReplayDoesNotCatchUp) {
   }
 }
 
+/// A recording is sent on at the new pace from where it is, also when that is asked for in a pause. Ranks hear of it at
+/// times that differ by up to a millisecond, and are apart by what they send in it.
+TEST_F(Steering, ReplayContinuesAtAnotherSpeed) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(100);
+    keep_pace(of);
+    of.simulation.longest_step_ns = 10'000;
+    const double factor = seed % 2 == 0 ? 0.25 : 2;
+    const auto at = static_cast<std::int64_t>(maker.draw(1'000'000, 3'000'000));
+    const int rank = any_rank(maker, of);
+    of.commands = {{rank, at, Command::speed, factor * of.speed}};
+    const bool in_a_pause = seed % 3 == 0;
+    if (in_a_pause) {
+      of.commands.insert(of.commands.begin(), {rank, at - 1'000'000, Command::pause});
+      of.commands.push_back({rank, at + 8'000'000, Command::resume});
+    }
+    const auto outcome = expect_whole(of);
+    const auto settled = at + (in_a_pause ? 13'000'000 : 5'000'000);
+    const auto first = std::ranges::find_if(outcome.sent_at, [&](const auto& sent) { return sent.second > settled; });
+    ASSERT_NE(first, outcome.sent_at.end()) << text_of(of);
+    for (auto sent = first; sent != outcome.sent_at.end(); ++sent) {
+      const auto due = static_cast<double>(sent->first - first->first) * 200'000 / factor;
+      EXPECT_NEAR(static_cast<double>(sent->second - first->second), due, 1'500'000) << sent->first << text_of(of);
+    }
+    const auto late = in_a_pause ? outcome.paused_ns : 0;
+    const auto by_then = 200'000 * static_cast<std::int64_t>(first->first);
+    if (factor > 1) {
+      EXPECT_LT(first->second - late, by_then + 200'000) << "fell behind; " << text_of(of);
+    } else {
+      EXPECT_GT(first->second - late, by_then + 1'000'000) << "went on as before; " << text_of(of);
+    }
+  }
+}
+
+/// What is asked for at the same time is done in its order; on one rank at once, so that little is sent at full speed.
+TEST_F(Steering, FullSpeedEndsAndBeginsByCommand) {
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    keep_pace(of);
+    const double paced = of.speed;
+    of.commands = {{any_rank(maker, of), 2'000'000, Command::speed, 0}};
+    EXPECT_LT(expect_whole(of).took_ns, 9'000'000) << text_of(of);
+    of.speed = 0;
+    of.roles.ranks = of.simulation.ranks = 1;
+    of.commands = {{0, 0, Command::pause}, {0, 0, Command::speed, paced}, {0, 0, Command::resume}};
+    const auto outcome = expect_whole(of);
+    const auto begun = [&](const auto& sent) { return sent.second < 10'000'000; };
+    const auto later = 60 - std::ranges::count_if(outcome.sent_at, begun);
+    EXPECT_GT(outcome.took_ns, 10'000'000 + (later - 2) * 200'000) << text_of(of);
+  }
+}
+
+TEST_F(Steering, EveryRankHearsOfEachNewFile) {
+  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    keep_pace(of);
+    const int rank = any_rank(maker, of);
+    const auto n = static_cast<int>(maker.draw(1, 5));
+    for (int i = 0; i < n; ++i) of.commands.push_back({rank, 1'000'000 * (i / 2), Command::new_file});
+    if (seed % 4 == 0) of.commands.insert(of.commands.begin(), {rank, 0, Command::pause});
+    if (seed % 4 == 0) of.commands.push_back({rank, 30'000'000, Command::resume});
+    const auto outcome = expect_whole(of);
+    EXPECT_EQ(outcome.new_files, std::vector(outcome.new_files.size(), n)) << text_of(of);
+  }
+}
+
 TEST_F(Steering, StopsAndEndsWhilePaused) {
   for (std::uint64_t seed = 1; seed <= 120 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);

@@ -2,19 +2,24 @@
 """clang-tidy of every source that is not known to be clean: tidied.txt holds what has been looked at.
 
 A source is the same as long as it, the headers of this project that it includes, directly or through others, the settings
-and the version of clang-tidy are. Others are looked at, as many at a time as there are cores.
+and the version of clang-tidy are. The others are looked at together, those of a unity build's batch as one text: most time
+goes into the headers that they share. (As includes they would escape the analyzer, which follows only the main file.)
 
 usage: tests/style/tidy.py BUILD_FOLDER [--keep]
-BUILD_FOLDER has a compile_commands.json in which each source stands for itself. --keep adds the clean ones to tidied.txt.
+BUILD_FOLDER has the compile_commands.json of a unity build. --keep adds the clean ones to tidied.txt.
 """
 
+import bisect
 import concurrent.futures
 import functools
 import hashlib
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,10 +54,54 @@ def digest(path, tool):
     return sum_of_all.hexdigest()[:32]
 
 
-def tidy(build, path):
-    """The findings in a source; empty when there are none."""
-    done = subprocess.run(["clang-tidy", "-quiet", "-p", build, path], cwd=ROOT, text=True, capture_output=True)
-    return done.stdout if done.returncode == 0 else done.stdout or done.stderr
+class Batch:
+    """Sources that are compiled together, with the same options."""
+
+    def __init__(self, entry):
+        file = Path(entry["file"])
+        self.sources = [file]
+        if file.parent.name == "Unity":
+            self.sources = [Path(name) for name in INCLUDE.findall(file.read_text())]
+        words = shlex.split(entry["command"])
+        begin = next(i for i, word in enumerate(words) if word.startswith("-"))
+        self.options = words[begin:words.index("-o")]
+
+    def limit_to(self, sources):
+        self.sources = [source for source in self.sources if source in sources]
+        return self
+
+    def text(self):
+        """All sources, and the line before the first of each."""
+        lines, begins = [], []
+        for source in self.sources:
+            begins.append(len(lines))
+            lines += source.read_text().splitlines()
+        return "\n".join(lines) + "\n", begins
+
+
+def tidy(batch):
+    """{source: findings}, those that name none of them with the first."""
+    text, begins = batch.text()
+    with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
+        file.write(text)
+        file.flush()
+        folders = {f"-I{source.parent}" for source in batch.sources}
+        done = subprocess.run(["clang-tidy", "-quiet", f"--config-file={ROOT}/.clang-tidy", file.name, "--",
+                               *batch.options, *sorted(folders)], text=True, capture_output=True)
+        if done.returncode == 0:
+            return {}
+        found, at = {}, batch.sources[0]
+
+        def name_source(match):
+            nonlocal at
+            line = int(match[1])
+            n = bisect.bisect_left(begins, line) - 1
+            at = batch.sources[n]
+            return f"{at.relative_to(ROOT)}:{line - begins[n]}:"
+        for line in (done.stdout or done.stderr).splitlines():
+            told = re.sub(re.escape(file.name) + r":(\d+):", name_source, line)
+            found.setdefault(at, []).append(told)
+        return found
 
 
 def main(build, keep):
@@ -61,17 +110,21 @@ def main(build, keep):
     sources = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.cpp"))
     digests = {path: digest(path, tool) for path in sources}
     known = set(LIST.read_text().split()) if LIST.exists() else set()
-    ahead = [path for path in sources if digests[path] not in known]
+    clean = {path for path in sources if digests[path] in known}
+    ahead = set(sources) - clean
     print(f"{len(sources)} sources, {len(ahead)} of them to be looked at", flush=True)
-    clean = [path for path in sources if digests[path] in known]
+    entries = json.loads((Path(build) / "compile_commands.json").read_text())
+    batches = [batch for batch in (Batch(entry).limit_to(ahead) for entry in entries) if batch.sources]
+    batches.sort(key=lambda batch: len(batch.sources), reverse=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as cores:
-        for path, findings in zip(ahead, cores.map(functools.partial(tidy, build), ahead)):
-            if findings:
-                print(f"{path.relative_to(ROOT)}:\n{findings}", flush=True)
-            else:
-                clean.append(path)
-                if keep:
-                    LIST.write_text("".join(f"{digests[each]}  {each.relative_to(ROOT)}\n" for each in sorted(clean)))
+        for batch, found in zip(batches, cores.map(tidy, batches)):
+            for source, findings in found.items():
+                print(f"{source.relative_to(ROOT)}:", *findings, sep="\n", flush=True)
+            clean.update(set(batch.sources) - set(found))
+            if keep:
+                LIST.write_text("".join(f"{digests[each]}  {each.relative_to(ROOT)}\n" for each in sorted(clean)))
+    for source in sorted(set(sources) - clean):
+        print(f"{source.relative_to(ROOT)}: has findings, or is in no target")
     return 0 if len(clean) == len(sources) else 1
 
 

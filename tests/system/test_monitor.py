@@ -103,17 +103,24 @@ def test_steered_by_the_command(recording, tmp_path):
     uris, reference = recording
     token = tmp_path / "token"
     token.write_text("a secret of the shift crew\n")
+    given = ("pause", "resume", "speed 0.03", "new-file", "stop")
     with slowly(uris, tmp_path / "run", "--monitor-token-file", token, speed=0.02, np=2) as run:
         run.listening()
         assert run.token is None and "secret" not in run.text()
         run.until_status(lambda s: s["rates"]["hits_per_s"] > 0, "hits")
 
-        def control(command):
-            return eventloom("control", run.url, command, "--token-file", token)
+        def control(*command):
+            return eventloom("control", run.url, *command, "--token-file", token)
         control("pause")
         paused = run.until_status(lambda s: s["state"] == "paused" and s["rates"]["hits_per_s"] == 0, "a pause")
         control("resume")
         run.until_status(lambda s: s["ledger"]["hits_in"] > paused["ledger"]["hits_in"], "more hits")
+        only_line(eventloom("control", run.url, "speed", "--token-file", token, code=2), "speed needs a number")
+        only_line(eventloom("control", run.url, "speed", "1e10", "--token-file", token, code=2), "from 1e-6 to 1e9")
+        assert control("speed", "0.03").stdout == "speed: accepted\n"
+        run.until_status(lambda s: s["setup"]["speed"] == 0.03, "another speed")
+        control("new-file")
+        until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that goes on")
         with subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, text=True, env=environment()) as top:
             until(lambda: "source" in top.stdout.readline(), "what top says")
             assert control("stop").stdout == "stop: accepted\n"
@@ -121,13 +128,13 @@ def test_steered_by_the_command(recording, tmp_path):
             top.stdout.read()
             assert top.wait(20) == 0
         told = run.wait(STOPPED)
-        assert all(f"command {command} from 127.0.0.1" in told for command in ("pause", "resume", "stop")), told
+        assert all(f"command {command} from 127.0.0.1" in told for command in given), told
         listed = [(command["command"], command["from"]) for command in run.report()["commands"]]
-    assert listed == [("pause", HOST), ("resume", HOST), ("stop", HOST)]
+    assert listed == [(command, HOST) for command in given]
     eventloom("run", *uris, *DEFINE, "--output", "run.h5", "--resume", cwd=run.folder)
     with h5py.File(run.folder / "run.h5") as file:
         kept = [text if isinstance(text, str) else text.decode() for text in file.attrs["commands"]]
-    assert [line.partition(" ")[2] for line in kept] == [f"{name} from {HOST}" for name in ("pause", "resume", "stop")]
+    assert [line.partition(" ")[2] for line in kept] == [f"{name} from {HOST}" for name in given]
     eventloom("merge", "run.h5", "--output", "merged.h5", cwd=run.folder)
     found = read_merged(run.folder / "merged.h5")
     assert all((found[name] == reference[name]).all() for name in reference)
@@ -147,7 +154,8 @@ def test_who_may_not(recording, tmp_path):
         assert run.control("pause", Content_Type="text/plain")[0] == 415
         assert run.control("format the disk")[0] == 400
         bearer = {"Authorization": f"Bearer {run.token}", "Content-Type": "application/json"}
-        for body in ("", "{", "[]", "{}", '{"command": 1}', "\0"):
+        for body in ("", "{", "[]", "{}", '{"command": 1}', "\0", '{"command": "speed"}', '{"command": "speed", "speed": -1}',
+                     '{"command": "speed", "speed": "2"}', '{"command": "speed", "speed": 1e-9}'):
             assert run.ask("/control", "POST", body, bearer)[0] == 400
         for host in ("evil.example", f"evil.example:{run.port}", "127.0.0.1.evil.example"):
             assert run.ask("/status", headers={"Host": host})[0] == 403

@@ -170,6 +170,23 @@ TEST_F(PartWriterTest, StartsANewPartWhenOneIsFull) {
   EXPECT_EQ(parts.back().last_slice, 29U);
 }
 
+TEST_F(PartWriterTest, EndsAPartWhenAsked) {
+  PartWriter writer(settings(true));
+  writer.end_part();
+  EXPECT_EQ(writer.finished().size(), 0U) << "it has no slice";
+  writer.write(make_slice(1, 5, true));
+  writer.write(make_slice(2, 5, true));
+  writer.end_part();
+  writer.end_part();
+  EXPECT_EQ(writer.finished().size(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(folder / "run.part-0000-0000.h5")) << "before the run has ended";
+  writer.write(make_slice(5, 5, true));
+  const auto parts = writer.close();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].last_slice, 2U);
+  EXPECT_EQ(parts[1].first_slice, 5U);
+}
+
 TEST_F(PartWriterTest, CompressedColumnsHoldTheSame) {
   for (const unsigned level : {0U, 1U, 6U}) {
     auto about = settings(true);

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "core/engine/role.hpp"
+
+namespace eventloom {
+
+/// How far a replay may have come: recorded time passes `speed` times as fast as real time, from the first turn on. At
+/// speed 0 all of it is due.
+class ReplayPace {
+ public:
+  explicit ReplayPace(double speed) : speed_(speed) {}
+
+  [[nodiscard]] double speed() const { return speed_; }
+  void turn(SteadyTime now) {
+    now_ = now;
+    if (!since_) since_ = now;
+  }
+  /// Whether this much recorded time has passed.
+  [[nodiscard]] bool due(double recorded_ns) const { return speed_ == 0 || recorded_ns <= passed_ns(); }
+  /// No time passes from here on, until resume().
+  void pause() { paused_ = now_; }
+  void resume() {
+    if (paused_ && since_) *since_ += now_ - *paused_;
+    paused_.reset();
+  }
+  /// Continues at another speed. What has not been sent in time is not caught up: `next_ns`, when the next slice is
+  /// due, is reached now at the latest.
+  void change(double speed, double next_ns) {
+    from_ns_ = speed_ == 0 ? next_ns : std::min(passed_ns(), next_ns);
+    if (since_) since_ = until();
+    speed_ = speed;
+  }
+
+ private:
+  [[nodiscard]] SteadyTime until() const { return paused_.value_or(now_); }
+  [[nodiscard]] double passed_ns() const {
+    if (!since_) return from_ns_;
+    return from_ns_ + std::chrono::duration<double, std::nano>(until() - *since_).count() * speed_;
+  }
+
+  double speed_;
+  double from_ns_ = 0;
+  std::optional<SteadyTime> since_;
+  std::optional<SteadyTime> paused_;
+  SteadyTime now_{};
+};
+
+}  // namespace eventloom
