@@ -89,7 +89,7 @@ std::string token_of_file(const std::string& path) {
   if (!std::getline(in, line)) throw UserError("cannot read a token from '" + path + "'");
   constexpr const char* kBlanks = " \t\r";
   const auto begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  const auto token = line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
+  auto token = line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
   if (token.size() < kShortestToken) {
     throw UserError("the token in '" + path + "' is shorter than " + std::to_string(kShortestToken) + " characters");
   }

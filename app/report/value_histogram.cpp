@@ -55,7 +55,7 @@ std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greates
 std::vector<std::uint64_t> wide_edges(std::uint64_t least, std::uint64_t greatest, unsigned per_octave) {
   std::vector<std::uint64_t> edges = {0};
   for (unsigned i = 0; i < 64 * per_octave && edges.back() <= greatest; ++i) {
-    const auto power = static_cast<std::uint64_t>(std::exp2(static_cast<double>(i) / per_octave) + 0.5);
+    const auto power = static_cast<std::uint64_t>(std::round(std::exp2(static_cast<double>(i) / per_octave)));
     const auto edge = fine_edge(fine_bin(power));
     if (edge <= least) edges.pop_back();
     if (edges.empty() || edge > edges.back()) edges.push_back(edge);

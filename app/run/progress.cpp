@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -37,7 +38,7 @@ void write_out(const std::string& text) {
 }
 
 std::string time_text(double seconds) {
-  const auto s = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto s = static_cast<std::uint64_t>(std::round(seconds));
   if (s < 120) return fmt::format("{} s", s);
   return s < 7200 ? fmt::format("{} min", s / 60) : fmt::format("{} h {} min", s / 3600, s / 60 % 60);
 }

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "app/show/safe_text.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t kMostChannelRows = 20;
 std::string bar(std::uint64_t n, std::uint64_t greatest) {
   if (n == 0) return {};
   const auto share = static_cast<double>(n) / static_cast<double>(greatest);
-  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(share * kBarColumns + 0.5)), '#');
+  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(std::round(share * kBarColumns))), '#');
 }
 
 using ValueText = std::function<std::string(std::uint64_t)>;

@@ -98,8 +98,9 @@ std::uint64_t external_bytes(hid_t creation, const fs::path& file) {
     hsize_t size = 0;
     check(H5Pget_external(creation, static_cast<unsigned>(i), name.size() - 1, name.data(), &offset, &size),
           "an external file");
+    name.resize(name.find('\0'));
     std::error_code error;
-    const auto place = external_place(name.c_str(), file);
+    const auto place = external_place(name, file);
     const std::uint64_t there = fs::is_regular_file(place, error) ? fs::file_size(place, error) : 0;
     const auto begin = static_cast<std::uint64_t>(offset);
     if (!error && there > begin) bytes += std::min<std::uint64_t>(there - begin, size);
