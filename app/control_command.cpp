@@ -3,9 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command_line.hpp"
-#include "app/monitor/access.hpp"
 #include "app/monitor/http_client.hpp"
+#include "app/monitor/token.hpp"
 #include "app/options.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -15,19 +16,22 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr unsigned kAccepted = 202;
+constexpr std::size_t kMostError = 200;
 
 std::string token_of(const po::variables_map& values) {
   const auto& file = values["token-file"].as<std::string>();
   if (!file.empty()) return token_of_file(file);
   const char* token = std::getenv("EVENTLOOM_TOKEN");
-  if (token != nullptr && *token != '\0') return token;
+  if (token != nullptr && *token != '\0') return checked_token(token, "the token in EVENTLOOM_TOKEN");
   throw UserError("no token given; use --token-file FILE or the environment variable EVENTLOOM_TOKEN");
 }
 
-/// What the monitor says was wrong.
+/// What the monitor says was wrong; it may be anybody.
 std::string error_in(const HttpAnswer& answer) {
   const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-  if (json.is_object() && json.contains("error") && json["error"].is_string()) return json["error"].get<std::string>();
+  if (json.is_object() && json.contains("error") && json["error"].is_string()) {
+    return for_terminal(json["error"].get<std::string>().substr(0, kMostError));
+  }
   return "no monitor of Eventloom answers there";
 }
 

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/command_line.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_reader.hpp"
 #include "io/registry/registry.hpp"
@@ -216,7 +218,9 @@ int inspect_command(int argc, const char* const* argv) {
     const Json json = files.size() == 1 ? files[0] : Json{{"files", files}};
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
-    for (const auto& file : files) print(std::cout, file);
+    std::ostringstream text;
+    for (const auto& file : files) print(text, file);
+    std::cout << lines_for_terminal(text.str());
   }
   const bool damaged = std::ranges::any_of(files, [](const Json& file) { return file["damaged"].get<bool>(); });
   return damaged ? kExitLosses : kExitOk;

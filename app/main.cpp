@@ -9,6 +9,7 @@
 #include "app/bench/bench_command.hpp"
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
@@ -67,7 +68,7 @@ int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismat
 int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::keep_memory_reserve();
-  eventloom::set_up_log("eventloom");
+  eventloom::set_up_log("eventloom", eventloom::for_terminal);
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(std::cout);
     return eventloom::kExitOk;
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
     return do_command(name, argc, argv);
   } catch (...) {
     const auto failure = eventloom::Failure::of(std::current_exception());
-    std::cerr << "eventloom " << name << ": " << failure.text << '\n';
+    std::cerr << "eventloom " << name << ": " << eventloom::for_terminal(failure.text) << '\n';
     return failure.code;
   }
 }

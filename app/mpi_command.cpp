@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/launcher.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/mpi/departure.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/host_name.hpp"
@@ -25,7 +26,7 @@ std::string this_rank;
 
 /// In one piece, so that lines of several ranks do not mix.
 void say(const std::string& command, const std::string& text) {
-  std::cerr << "eventloom " + command + ": " + text + "\n" << std::flush;
+  std::cerr << "eventloom " + command + ": " + for_terminal(text) + "\n" << std::flush;
 }
 
 std::string advice(const Failure& failure, const std::string& command) {

@@ -9,6 +9,7 @@
 #include "app/command_line.hpp"
 #include "app/monitor/http_client.hpp"
 #include "app/run/progress.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
 
@@ -19,53 +20,53 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr unsigned kFound = 200;
+constexpr std::size_t kMostColumns = 200;  // of a text
+constexpr int kMostDepth = 16;
 
 double number(const nlohmann::json& json, const char* name) {
   return json.contains(name) && json[name].is_number() ? json[name].get<double>() : 0;
 }
 
-/// Names come from the data's files: nothing in them may steer the terminal.
-std::string printable(const std::string& text) {
-  std::string safe;
-  for (const char c : text) safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return safe;
-}
-
+/// Names come from the data's files, and the answer may come from anybody: nothing in it may steer the terminal.
 std::string text(const nlohmann::json& json, const char* name) {
-  return json.contains(name) && json[name].is_string() ? printable(json[name].get<std::string>()) : "";
+  if (!json.contains(name) || !json[name].is_string()) return "";
+  return end_of(for_terminal(json[name].get<std::string>()), kMostColumns);
 }
 
-std::uint64_t lost_hits(const nlohmann::json& status) {
+std::uint64_t count(const nlohmann::json& json) { return json.get_ref<const nlohmann::json::number_unsigned_t&>(); }
+
+std::uint64_t lost_hits(const nlohmann::json& ledger) {
   std::uint64_t hits = 0;
-  for (const auto& [cause, n] : status["ledger"]["dropped"].items()) hits += n.get<std::uint64_t>();
+  for (const auto& n : ledger.at("dropped")) hits += count(n);
   return hits;
 }
 
 std::string head(const nlohmann::json& status) {
-  const auto& run = status["run"];
-  const auto& rates = status["rates"];
+  const auto& run = status.at("run");
+  const auto& rates = status.at("rates");
+  const auto& ledger = status.at("ledger");
   auto line = fmt::format("{}: {}, {:.0f} s", text(run, "name"), text(status, "state"), number(run, "elapsed_s"));
-  if (run["share_done"].is_number()) line += fmt::format(", {:.1f} % done", 100 * number(run, "share_done"));
-  if (run["remaining_s"].is_number()) line += fmt::format(", {:.0f} s left", number(run, "remaining_s"));
+  if (run.at("share_done").is_number()) line += fmt::format(", {:.1f} % done", 100 * number(run, "share_done"));
+  if (run.at("remaining_s").is_number()) line += fmt::format(", {:.0f} s left", number(run, "remaining_s"));
   line += fmt::format(
       "\n{} hits/s, {:.1f} MB/s, {} events/s, {} slices, {} hits in events, {} hits lost, rings {:.0f} % full\n",
       scaled(number(rates, "hits_per_s")), number(rates, "bytes_per_s") / 1e6, scaled(number(rates, "events_per_s")),
-      status["ledger"]["slices"].get<std::uint64_t>(), status["ledger"]["hits_in_events"].get<std::uint64_t>(),
-      lost_hits(status), 100 * number(status, "ring_fill"));
+      count(ledger.at("slices")), count(ledger.at("hits_in_events")), lost_hits(ledger),
+      100 * number(status, "ring_fill"));
   return line;
 }
 
 std::string rows(const nlohmann::json& status) {
   auto lines = fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10} {}\n", "source", "rank", "hits", "MB/s", "lost",
                            "state", "name");
-  for (const auto& row : status["sources"]) {
+  for (const auto& row : status.at("sources")) {
     lines += fmt::format("{:<8} {:>5} {:>12} {:>12.2f} {:>10} {:<10} {}\n", number(row, "index"), number(row, "rank"),
                          number(row, "hits"), number(row, "bytes_per_s") / 1e6, number(row, "lost"), text(row, "state"),
                          text(row, "name"));
   }
   lines +=
       fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:<10}\n", "builder", "rank", "hits", "hits/s", "slices", "busy");
-  for (const auto& row : status["builders"]) {
+  for (const auto& row : status.at("builders")) {
     lines += fmt::format("{:<8} {:>5} {:>12} {:>12} {:>10} {:.0f} %\n", number(row, "index"), number(row, "rank"),
                          number(row, "hits"), scaled(number(row, "hits_per_s")), number(row, "slices"),
                          100 * number(row, "busy"));
@@ -73,12 +74,13 @@ std::string rows(const nlohmann::json& status) {
   return lines;
 }
 
+/// Deeper than any of ours: memory for it could be had with few bytes.
+bool is_shallow(int depth, nlohmann::json::parse_event_t, const nlohmann::json&) { return depth <= kMostDepth; }
+
 nlohmann::json status_at(const MonitorUrl& url) {
   const auto answer = ask(url, "/status");
-  auto json = nlohmann::json::parse(answer.body, nullptr, false);
-  if (answer.status != kFound || !json.is_object() || !json.contains("ledger")) {
-    throw UserError("no monitor of Eventloom answers there");
-  }
+  auto json = nlohmann::json::parse(answer.body, is_shallow, false);
+  if (answer.status != kFound || !json.is_object()) throw UserError("no monitor of Eventloom answers there");
   return json;
 }
 

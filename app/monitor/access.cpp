@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string_view>
 
-#include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
 namespace {
-
-constexpr std::size_t kShortestToken = 16;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -45,12 +40,12 @@ bool is_from_another_site(const HttpRequest& request) {
 
 HttpReply refusal(unsigned status, const std::string& what) {
   const nlohmann::json body{{"error", what}};
-  return {status, "application/json", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", "",
-          ""};
+  const auto text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return {status, "application/json", shared_text(text), "", ""};
 }
 
 std::optional<HttpReply> refuse_host(const HttpRequest& request) {
-  if (request.host.empty()) return refusal(400, "a Host header is needed");
+  if (request.host.empty()) return refusal(400, "one Host header is needed");
   const auto name = name_in(request.host);
   const bool known = name == request.local || name == "localhost" || name == lower(host_name());
   if (known) return std::nullopt;
@@ -58,7 +53,7 @@ std::optional<HttpReply> refuse_host(const HttpRequest& request) {
 }
 
 std::optional<HttpReply> refuse_change(const HttpRequest& request, const std::string& token) {
-  constexpr std::string_view kScheme = "Bearer ";
+  constexpr std::string_view kScheme = "bearer ";
   if (is_from_another_site(request)) return refusal(403, "requests of other sites are refused");
   if (request.authorization.empty()) {
     auto reply = refusal(401, "a token is needed: Authorization: Bearer TOKEN");
@@ -66,34 +61,9 @@ std::optional<HttpReply> refuse_change(const HttpRequest& request, const std::st
     return reply;
   }
   const std::string_view given = request.authorization;
-  if (!given.starts_with(kScheme) || !same_secret(given.substr(kScheme.size()), token)) {
-    return refusal(403, "wrong token");
-  }
-  return std::nullopt;
-}
-
-std::string new_token() {
-  std::random_device random;
-  std::string token;
-  for (int i = 0; i < 4; ++i) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    const auto word = random();
-    for (int shift = 28; shift >= 0; shift -= 4) token += kDigits[word >> shift & 15U];
-  }
-  return token;
-}
-
-std::string token_of_file(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  if (!std::getline(in, line)) throw UserError("cannot read a token from '" + path + "'");
-  constexpr const char* kBlanks = " \t\r";
-  const auto begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  auto token = line.substr(begin, line.find_last_not_of(kBlanks) + 1 - begin);
-  if (token.size() < kShortestToken) {
-    throw UserError("the token in '" + path + "' is shorter than " + std::to_string(kShortestToken) + " characters");
-  }
-  return token;
+  const bool bearer = lower(request.authorization.substr(0, kScheme.size())) == kScheme;
+  if (bearer && same_secret(given.substr(kScheme.size()), token)) return std::nullopt;
+  return refusal(403, "wrong token");
 }
 
 }  // namespace eventloom

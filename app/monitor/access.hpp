@@ -15,11 +15,6 @@ std::optional<HttpReply> refuse_host(const HttpRequest& request);
 /// Of a request that changes something: from another site, or without the token ("Authorization: Bearer TOKEN").
 std::optional<HttpReply> refuse_change(const HttpRequest& request, const std::string& token);
 
-/// 128 random bits in hexadecimal.
-std::string new_token();
-/// The first line of a file, without blanks around it. Throws UserError when it is shorter than 16 characters.
-std::string token_of_file(const std::string& path);
-
 /// {"error": what}
 HttpReply refusal(unsigned status, const std::string& what);
 

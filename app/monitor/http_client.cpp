@@ -17,7 +17,7 @@ namespace beast_http = boost::beast::http;
 
 constexpr auto kAnswerWithin = std::chrono::seconds(10);
 /// A status with 20 events of 2000 hits has 2 MB.
-constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{16} << 20;
 
 using ClientRequest = beast_http::request<beast_http::string_body>;
 

@@ -12,6 +12,7 @@
 
 #include "app/monitor/access.hpp"
 #include "app/monitor/prometheus_text.hpp"
+#include "app/monitor/token.hpp"
 #include "app/monitor/utc_text.hpp"
 #include "app/page/page.hpp"
 #include "core/runtime/error.hpp"
@@ -29,6 +30,8 @@ constexpr std::size_t kMostCommandsKept = 1000;
 /// Who asks once a second is still there.
 constexpr auto kLooking = std::chrono::seconds(5);
 constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
+/// Of the log and the time of day; all else of a text holds until there is another snapshot or command.
+constexpr auto kTextHolds = std::chrono::seconds(1);
 
 struct NamedCommand {
   const char* name;
@@ -65,7 +68,9 @@ Asked command_in(const std::string& body) {
   return asked;
 }
 
-HttpReply json_reply(const std::string& body) { return {200, "application/json", body + "\n", "", ""}; }
+HttpReply json_reply(unsigned status, const StatusJson& body) {
+  return {status, "application/json", shared_text(to_text(body) + "\n"), "", ""};
+}
 
 HttpReply wrong_method(const char* allowed) {
   auto reply = refusal(405, "this method is not possible here");
@@ -84,6 +89,11 @@ std::vector<LogLine> lines_of(LogSink& sink) {
 }
 
 }  // namespace
+
+const std::array<Monitor::Route, Monitor::kTexts> Monitor::kRoutes = {
+    Route{"/status", "application/json", &Monitor::status_text},
+    Route{"/metrics", "text/plain; version=0.0.4; charset=utf-8", &Monitor::metrics_text},
+    Route{"/events/latest", "application/json", &Monitor::events_text}};
 
 MonitorSettings parse_monitor_address(const std::string& text) {
   MonitorSettings settings;
@@ -104,7 +114,8 @@ Monitor::Monitor(const MonitorSettings& settings)
     : token_(settings.token_file.empty() ? new_token() : token_of_file(settings.token_file)),
       log_(std::make_shared<LogSink>(kLogLines)),
       run_(std::make_shared<RunDescription>()),
-      snapshot_(std::make_shared<RunSnapshot>()) {
+      snapshot_(std::make_shared<RunSnapshot>()),
+      commands_(std::make_shared<Commands>()) {
   server_ = std::make_unique<HttpServer>(settings.address, settings.port,
                                          [this](const HttpRequest& request) { return answer(request); });
   add_log_sink(log_);
@@ -139,7 +150,7 @@ std::vector<Request> Monitor::take_commands() {
 
 std::vector<CommandRecord> Monitor::commands() const {
   const std::lock_guard lock(mutex_);
-  return commands_;
+  return *commands_;
 }
 
 void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
@@ -162,15 +173,29 @@ HttpReply Monitor::answer(const HttpRequest& request) {
 }
 
 HttpReply Monitor::answer_read(const std::string& path) {
-  if (path == "/") return {200, "text/html; charset=utf-8", page_for_monitor(), "", ""};
-  const auto [run, snapshot, commands] = look();
-  if (path == "/metrics") {
-    return {200, "text/plain; version=0.0.4; charset=utf-8", prometheus_text(*run, *snapshot), "", ""};
+  static const auto page = shared_text(page_for_monitor());
+  if (path == "/") return {200, "text/html; charset=utf-8", page, "", ""};
+  const auto route = std::ranges::find(kRoutes, path, &Route::path);
+  if (route == kRoutes.end()) return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
+  const auto seen = look();
+  if (path == "/status") note_looking(*seen.snapshot);
+  auto& text = texts_[static_cast<std::size_t>(route - kRoutes.begin())];
+  const auto now = std::chrono::steady_clock::now();
+  if (!text.text || text.seen != seen || now - text.made > kTextHolds) {
+    text = {seen, now, shared_text((this->*route->make)(seen))};
   }
-  if (path == "/events/latest") return json_reply(to_text(latest_events(*run, *snapshot)));
-  if (path != "/status") return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
-  note_looking(*snapshot);
-  return json_reply(to_text(status_document(*run, *snapshot, commands, lines_of(static_cast<LogSink&>(*log_)))));
+  return {200, route->content_type, text.text, "", ""};
+}
+
+std::string Monitor::status_text(const Seen& seen) const {
+  const auto lines = lines_of(static_cast<LogSink&>(*log_));
+  return to_text(status_document(*seen.run, *seen.snapshot, *seen.commands, lines)) + "\n";
+}
+
+std::string Monitor::metrics_text(const Seen& seen) const { return prometheus_text(*seen.run, *seen.snapshot); }
+
+std::string Monitor::events_text(const Seen& seen) const {
+  return to_text(latest_events(*seen.run, *seen.snapshot)) + "\n";
 }
 
 Monitor::Seen Monitor::look() const {
@@ -200,9 +225,7 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   const CommandRecord record{utc_text(std::chrono::system_clock::now()), request.peer, asked.text, "accepted"};
   if (auto reply = accept(asked.request, record)) return *reply;
   spdlog::warn("command {} from {}", record.command, record.from);
-  auto reply = json_reply(to_text(to_json(record)));
-  reply.status = 202;
-  return reply;
+  return json_reply(202, to_json(record));
 }
 
 /// Nothing: it is in the queue; else why not.
@@ -212,11 +235,13 @@ std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRe
   if (request.command == Command::speed && run_->all_live) {
     return refusal(409, "all sources are live: they come at the speed of the experiment");
   }
-  if (queue_.size() >= kMostCommandsWaiting || commands_.size() >= kMostCommandsKept) {
+  if (queue_.size() >= kMostCommandsWaiting || commands_->size() >= kMostCommandsKept) {
     return refusal(429, "too many commands");
   }
   queue_.push_back(request);
-  commands_.push_back(record);
+  auto commands = *commands_;
+  commands.push_back(record);
+  commands_ = std::make_shared<const Commands>(std::move(commands));
   asked_ = true;
   return std::nullopt;
 }

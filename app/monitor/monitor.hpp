@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/monitor/http_server.hpp"
@@ -50,16 +52,36 @@ class Monitor {
   /// Publishes the end of the run. If somebody has just been looking, waits five seconds at most until he has seen it.
   void conclude(std::shared_ptr<const RunSnapshot> snapshot);
 
+  /// On the server's thread.
+  HttpReply answer(const HttpRequest& request);
+
  private:
+  using Commands = std::vector<CommandRecord>;
   /// What the server's thread works on while the main thread goes on.
   struct Seen {
     std::shared_ptr<const RunDescription> run;
     std::shared_ptr<const RunSnapshot> snapshot;
-    std::vector<CommandRecord> commands;
+    std::shared_ptr<const Commands> commands;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  struct Route {
+    std::string_view path;
+    const char* content_type;
+    std::string (Monitor::*make)(const Seen&) const;
+  };
+  static constexpr std::size_t kTexts = 3;
+  static const std::array<Route, kTexts> kRoutes;
+  /// Made once for all who ask: what they cost must not grow with them.
+  struct Text {
+    Seen seen;
+    std::chrono::steady_clock::time_point made;
+    std::shared_ptr<const std::string> text;
   };
 
-  HttpReply answer(const HttpRequest& request);
   HttpReply answer_read(const std::string& path);
+  [[nodiscard]] std::string status_text(const Seen& seen) const;
+  [[nodiscard]] std::string metrics_text(const Seen& seen) const;
+  [[nodiscard]] std::string events_text(const Seen& seen) const;
   [[nodiscard]] Seen look() const;
   void note_looking(const RunSnapshot& snapshot);
   HttpReply answer_control(const HttpRequest& request);
@@ -67,13 +89,14 @@ class Monitor {
 
   std::string token_;
   std::shared_ptr<spdlog::sinks::sink> log_;
+  std::array<Text, kTexts> texts_;  ///< of kRoutes; the server's thread alone
   std::atomic<bool> asked_{false};  ///< the queue is not empty
   mutable std::mutex mutex_;        ///< of all that follows; held for moments only
   std::condition_variable seen_;
   std::shared_ptr<const RunDescription> run_;
   std::shared_ptr<const RunSnapshot> snapshot_;
   std::deque<Request> queue_;
-  std::vector<CommandRecord> commands_;
+  std::shared_ptr<const Commands> commands_;
   std::chrono::steady_clock::time_point looked_{};
   bool end_seen_ = false;
   std::unique_ptr<HttpServer> server_;  ///< last: its thread uses the rest

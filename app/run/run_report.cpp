@@ -13,6 +13,7 @@
 #include "app/clock_json.hpp"
 #include "app/report_file.hpp"
 #include "app/run/json_message.hpp"
+#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"
@@ -61,7 +62,7 @@ void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& r
     }
     std::string text;
     for (const auto& [name, n] : troubles) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n);
-    if (!text.empty()) out << "source " << s << " (" << setup.sources[s].name << "): " << text << '\n';
+    if (!text.empty()) out << "source " << s << " (" << for_terminal(setup.sources[s].name) << "): " << text << '\n';
   }
 }
 

@@ -60,6 +60,15 @@ std::string for_terminal(std::string_view text) {
   return out;
 }
 
+std::string lines_for_terminal(std::string_view text) {
+  std::string out;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out += for_terminal(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
+  }
+  return out + for_terminal(text);
+}
+
 std::string for_xml(std::string_view text) {
   std::string out;
   for (const char c : for_terminal(text)) {

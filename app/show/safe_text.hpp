@@ -10,6 +10,9 @@ namespace eventloom {
 /// "\x1b" and the like.
 std::string for_terminal(std::string_view text);
 
+/// The same of each line of a text.
+std::string lines_for_terminal(std::string_view text);
+
 /// For the contents or an attribute of an XML element.
 std::string for_xml(std::string_view text);
 

@@ -21,7 +21,7 @@ void append(std::vector<std::byte>& out, std::span<const Row> rows) {
 
 class Writer {
  public:
-  explicit Writer(const TelemetryHead& head) : head_(head) { out_.resize(sizeof head); }
+  explicit Writer(const TelemetryHead& head) : head_(head), out_(sizeof head) { head_.sections = 0; }
 
   template <class Row>
   void put(Kind kind, const std::vector<Row>& rows) {

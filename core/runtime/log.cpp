@@ -1,16 +1,33 @@
 #include "core/runtime/log.hpp"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
+#include <utility>
 
 namespace eventloom {
 
 namespace {
 
 std::shared_ptr<spdlog::sinks::dist_sink_mt> log_sinks;
+TextCleaner clean_text = nullptr;
+
+/// The text of a message, in patterns.
+class CleanText : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    const auto text = clean_text({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<CleanText>();
+  }
+};
+constexpr char kCleanText = '*';
 
 /// See no-color.org.
 spdlog::color_mode colours() {
@@ -19,21 +36,24 @@ spdlog::color_mode colours() {
 }
 
 /// On a terminal a message may replace a bar that is longer.
-std::string pattern(const std::string& place) {
-  return "%^%n" + place + ": %l:%$ %v" + (isatty(STDERR_FILENO) != 0 ? "\033[K" : "");
+void set_pattern(const std::string& place) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<CleanText>(kCleanText);
+  formatter->set_pattern("%^%n" + place + ": %l:%$ %*" + (isatty(STDERR_FILENO) != 0 ? "\033[K" : ""));
+  spdlog::default_logger()->set_formatter(std::move(formatter));
 }
 
 }  // namespace
 
-void set_up_log(const std::string& name) {
+void set_up_log(const std::string& name, TextCleaner clean) {
+  clean_text = clean;
   log_sinks = std::make_shared<spdlog::sinks::dist_sink_mt>();
   log_sinks->add_sink(std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colours()));
-  auto logger = std::make_shared<spdlog::logger>(name, log_sinks);
-  logger->set_pattern(pattern(""));
-  spdlog::set_default_logger(std::move(logger));
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, log_sinks));
+  set_pattern("");
 }
 
-void set_log_place(const std::string& place) { spdlog::default_logger()->set_pattern(pattern(", " + place)); }
+void set_log_place(const std::string& place) { set_pattern(", " + place); }
 
 void add_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink) { log_sinks->add_sink(sink); }
 

@@ -1,11 +1,15 @@
 """`run --monitor`: what it serves is true, who may steer, and that nobody who asks disturbs the run."""
 
 import contextlib
+import http.client
 import json
+import os
 import re
 import shutil
 import socket
+import socketserver
 import subprocess
+import threading
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -13,6 +17,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from http_load import load
 from interrupted import STOPPED, until
 from live import free_port
 from monitored import HOST, Monitored, PlainRun
@@ -35,8 +40,13 @@ def slowly(uris, folder, *options, speed=0.2, **how):
     return Monitored(folder, uris, *DEFINE, "--speed", speed, *options, **how)
 
 
-def assert_untouched(run, reference, code=0):
-    run.wait(code)
+def assert_untouched(run, reference):
+    run.last_status()
+    assert_same_events(run, reference)
+
+
+def assert_same_events(run, reference):
+    run.wait(0)
     eventloom("merge", "run.h5", "--output", "merged.h5", cwd=run.folder)
     found = read_merged(run.folder / "merged.h5")
     assert found.keys() == reference.keys() and all((found[name] == reference[name]).all() for name in found)
@@ -103,6 +113,7 @@ def test_steered_by_the_command(recording, tmp_path):
     uris, reference = recording
     token = tmp_path / "token"
     token.write_text("a secret of the shift crew\n")
+    token.chmod(0o600)
     given = ("pause", "resume", "speed 0.03", "new-file", "stop")
     with slowly(uris, tmp_path / "run", "--monitor-token-file", token, speed=0.02, np=2) as run:
         run.listening()
@@ -140,69 +151,117 @@ def test_steered_by_the_command(recording, tmp_path):
     assert all((found[name] == reference[name]).all() for name in reference)
 
 
-def test_who_may_not(recording, tmp_path):
+@pytest.fixture(scope="module")
+def attacked(recording, tmp_path_factory):
+    """A run that waits while it is asked for this and that, and then has to be what it would have been without."""
     uris, reference = recording
-    with slowly(uris, tmp_path / "run") as run:
-        run.held()
-        assert run.control("pause", Authorization=None)[0] == 401
-        for wrong in ("Bearer ", "Bearer x", f"Bearer {run.token}0", f"Bearer {run.token[:-1]}", f"Basic {run.token}"):
-            assert run.control("pause", Authorization=wrong)[0] == 403
-        assert run.control("pause", Origin="http://evil.example")[0] == 403
-        assert run.control("pause", Origin=f"http://{HOST}:1")[0] == 403
-        assert run.control("pause", Sec_Fetch_Site="cross-site")[0] == 403
-        assert run.control("pause", Host="evil.example")[0] == 403
-        assert run.control("pause", Content_Type="text/plain")[0] == 415
-        assert run.control("format the disk")[0] == 400
-        bearer = {"Authorization": f"Bearer {run.token}", "Content-Type": "application/json"}
-        for body in ("", "{", "[]", "{}", '{"command": 1}', "\0", '{"command": "speed"}', '{"command": "speed", "speed": -1}',
-                     '{"command": "speed", "speed": "2"}', '{"command": "speed", "speed": 1e-9}'):
-            assert run.ask("/control", "POST", body, bearer)[0] == 400
-        for host in ("evil.example", f"evil.example:{run.port}", "127.0.0.1.evil.example"):
-            assert run.ask("/status", headers={"Host": host})[0] == 403
-        for host in (f"localhost:{run.port}", HOST, socket.gethostname()):
-            assert run.ask("/status", headers={"Host": host})[0] == 200
-        assert run.ask("/etc/passwd")[0] == run.ask("/../status")[0] == 404
-        code, headers, _ = run.ask("/status", "POST", "x")
-        assert code == 405 and headers["Allow"] == "GET, HEAD"
-        assert run.ask("/control")[0] == 405
-        code, headers, body = run.ask("/status", "HEAD")
-        assert code == 200 and int(headers["Content-Length"]) > 0 and body == b""
+    with slowly(uris, tmp_path_factory.mktemp("attacked") / "run", speed=0.5, np=2) as run:
+        yield run.held()
         assert [command["command"] for command in run.status()["commands"]] == ["pause"]
-        assert run.control("pause", Origin=f"http://{HOST}:{run.port}")[0] == 202
-        assert run.control("resume")[0] == 202
+        assert run.control("resume", Origin=f"http://{HOST}:{run.port}")[0] == 202
         assert_untouched(run, reference)
 
 
-def raw(port, data):
-    """What is answered to these bytes."""
-    with socket.create_connection((HOST, port), 20) as client:
-        with contextlib.suppress(ConnectionError):
-            client.sendall(data)
-        with contextlib.suppress(ConnectionError):
-            return client.recv(4096).decode(errors="replace")
-    return ""
+def test_who_may_not(attacked):
+    run = attacked
+    assert run.control("pause", Authorization=None)[0] == 401
+    for wrong in ("Bearer ", "Bearer x", f"Bearer {run.token}0", f"Bearer {run.token[:-1]}", f"Basic {run.token}"):
+        assert run.control("pause", Authorization=wrong)[0] == 403
+    assert run.control("pause", Origin="http://evil.example")[0] == 403
+    assert run.control("pause", Origin=f"http://{HOST}:1")[0] == 403
+    assert run.control("pause", Sec_Fetch_Site="cross-site")[0] == 403
+    assert run.control("pause", Host="evil.example")[0] == 403
+    assert run.control("pause", Content_Type="text/plain")[0] == 415
+    assert run.control("format the disk", Authorization=f"bearer {run.token}")[0] == 400
+    bearer = {"Authorization": f"Bearer {run.token}", "Content-Type": "application/json"}
+    for body in ("", "{", "[]", "{}", '{"command": 1}', "\0", "[" * 4000, '{"command": "speed"}',
+                 '{"command": "speed", "speed": -1}', '{"command": "speed", "speed": "2"}', '{"command": "speed", "speed": 1e-9}'):
+        assert run.ask("/control", "POST", body, bearer)[0] == 400
+    for host in ("evil.example", f"evil.example:{run.port}", "127.0.0.1.evil.example"):
+        assert run.ask("/status", headers={"Host": host})[0] == 403
+    for host in (f"localhost:{run.port}", HOST, socket.gethostname()):
+        assert run.ask("/status", headers={"Host": host})[0] == 200
+    assert run.ask("/etc/passwd")[0] == run.ask("/../status")[0] == run.ask("/%73tatus")[0] == 404
+    code, headers, _ = run.ask("/status", "POST", "x")
+    assert code == 405 and headers["Allow"] == "GET, HEAD"
+    assert run.ask("/control")[0] == run.ask("/status", "OPTIONS")[0] == run.ask("/status", "TRACE")[0] == 405
+    code, headers, body = run.ask("/status", "HEAD")
+    assert code == 200 and int(headers["Content-Length"]) > 0 and body == b""
 
 
-def test_hostile_clients_leave_the_run_alone(recording, tmp_path):
+def raw(port, data, then=b""):
+    """What is answered to these bytes until the server closes; `then` follows its first words."""
+    answer = b""
+    with socket.create_connection((HOST, port), 20) as client, contextlib.suppress(ConnectionError):
+        client.sendall(data)
+        while more := client.recv(1 << 16):
+            answer += more
+            if then:
+                client.sendall(then)
+                then = b""
+    return answer.decode(errors="replace")
+
+
+def codes(answer):
+    return [int(code) for code in re.findall(r"HTTP/1\.1 (\d+) ", answer)]
+
+
+def test_what_is_not_quite_http(attacked):
+    port = attacked.port
+    close, body = "Connection: close\r\n", '{"command": "stop"}'
+    get = f"GET /status HTTP/1.1\r\nHost: {HOST}\r\n"
+    post = (f"POST /control HTTP/1.1\r\nHost: {HOST}\r\nAuthorization: Bearer {attacked.token}\r\n{close}"
+            "Content-Type: application/json\r\n")
+    chunked = "Transfer-Encoding: chunked\r\n"
+    for request, code in ((f"{get}X: {'a' * 9000}\r\n\r\n", 431),
+                          (get + "".join(f"X{n}: a\r\n" for n in range(2000)) + "\r\n", 431),
+                          (f"{post}Content-Length: 100000\r\n\r\n" + "x" * 5000, 413),
+                          ("\x16\x03\x01 not HTTP at all\r\n\r\n", 400),
+                          ("GET /status\r\n\r\n", 400),
+                          ("GET /status HTTP/9.9\r\n\r\n", 400),
+                          ("GET  /status HTTP/1.1\r\n\r\n", 400),
+                          (f"GET /status HTTP/1.1\r\n{close}\r\n", 400),
+                          (f"{get}Host: evil.example\r\n{close}\r\n", 400),
+                          (f"GET /status HTTP/1.1\r\nHost: {HOST}\r\n .evil.example\r\n{close}\r\n", 403),
+                          (f"GET http://localhost:1/status?x HTTP/1.1\r\nHost: evil.example\r\n{close}\r\n", 200),
+                          (f"GET http://evil.example/status HTTP/1.1\r\nHost: {HOST}\r\n{close}\r\n", 403),
+                          (f"{post}Content-Length: 4\r\nContent-Length: {len(body)}\r\n\r\n{body}", 400),
+                          (f"{post}Content-Length: {len(body)}\r\n{chunked}\r\n{body}", 400),
+                          (f"{post}{chunked}Content-Length: {len(body)}\r\n\r\n{body}", 400),
+                          (f"{post}Content-Length: -1\r\n\r\n{body}", 400),
+                          (f"{post}Content-Length: 1e1\r\n\r\n{body}", 400),
+                          (f"{post}{chunked}\r\nx\r\n{body}\r\n0\r\n\r\n", 400),
+                          (f"{post}{chunked}\r\n2\r\n{{}}\r\n0\r\n\r\n", 400)):
+        assert codes(raw(port, request.encode("latin-1"))) == [code], request[:200]
+    assert codes(raw(port, f"{post}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n".encode(), b"{}")) == [100, 400]
+    assert codes(raw(port, (f"{get}\r\n" * 20 + f"{get}{close}\r\n").encode())) == [200] * 21
+    lines = raw(port, f"{get}{close}\r\n".encode()).split("\r\n\r\n")[0].split("\r\n")
+    assert not any(line.startswith(("Server", "Access-Control")) for line in lines)
+
+
+def patiently(ask, what):
+    """The answer, though the connections of others take the place of ours."""
+    def attempt():
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return ask()
+        return None
+    return until(attempt, what)
+
+
+def test_500_hostile_clients_leave_the_run_alone(recording, tmp_path):
     uris, reference = recording
-    with slowly(uris, tmp_path / "run", np=2) as run, contextlib.ExitStack() as open_ones:
+    with slowly(uris, tmp_path / "run", speed=0.3, np=2) as run:
         run.held()
-        head = f"GET /status HTTP/1.1\r\nHost: {HOST}\r\n".encode()
-        assert " 431 " in raw(run.port, head + b"X: " + b"a" * 9000 + b"\r\n\r\n")
-        assert " 431 " in raw(run.port, head + b"".join(b"X%d: a\r\n" % n for n in range(2000)) + b"\r\n")
-        post = f"POST /control HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 100000\r\n\r\n".encode()
-        assert " 413 " in raw(run.port, post + b"x" * 5000)
-        assert " 400 " in raw(run.port, b"\x16\x03\x01 not HTTP at all\r\n\r\n")
-        assert " 400 " in raw(run.port, b"GET /status HTTP/1.1\r\n\r\n")
-        for number in range(500):  # more than it takes, each in the middle of its request
-            client = open_ones.enter_context(socket.socket())
-            client.connect((HOST, run.port))
-            with contextlib.suppress(ConnectionError):
-                client.sendall(head if number % 2 else b"")
-            if number % 100 == 99:
-                assert run.status()["schema"] == 1
-        assert run.control("resume")[0] == 202
-        assert_untouched(run, reference)
+        done = {}
+        loading = threading.Thread(target=lambda: done.update(load(run.port, 500, until=lambda: run.process.poll() is not None)))
+        loading.start()
+        patiently(lambda: run.status()["state"] == "paused", "an answer beside the load")
+        patiently(lambda: run.control("resume")[0] == 202, "a command beside the load")
+        patiently(lambda: run.process.poll() is not None or run.status()["state"] == "ended", "the end of the run")
+        assert_same_events(run, reference)
+        loading.join(30)
+        assert {command["command"] for command in run.report()["commands"]} == {"pause", "resume"}
+        assert done["connections"] > 500 and all(done[f"{kind}: replies"] for kind in ("pipelined", "garbage", "huge", "wrong token")), done
 
 
 def test_names_cannot_break_out(recording, tmp_path):
@@ -217,39 +276,62 @@ def test_names_cannot_break_out(recording, tmp_path):
         assert 'a\\"b\\n<script>' in metrics
         assert run.control("resume")[0] == 202
         top = subprocess.run([BINARY, "top", run.url], capture_output=True, env=environment(), timeout=60)
-        assert top.returncode == 0 and b"\x1b" not in top.stdout and b'a"b?<script>alert(1)?]0;title?.epochs' in top.stdout
-        run.wait(0)
+        assert top.returncode == 0 and b"\x1b" not in top.stdout and b'a"b\\x0a<script>alert(1)\\x1b]0;title\\x07.epochs' in top.stdout
+        assert "\x1b" not in run.wait(0)
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0, checked.stderr
+    damaged = tmp_path / f"damaged {name}"
+    damaged.write_bytes(Path(uris[0].removeprefix("file:")).read_bytes()[:-1000])
+    lines = [eventloom("inspect", damaged, code=3).stdout, eventloom("inspect", tmp_path / f"no {name}", code=2).stderr,
+             eventloom("run", "--source", damaged, *DEFINE, "--output", "damaged.h5", cwd=tmp_path, code=3).stderr]
+    assert all("\\x1b]0;title\\x07.epochs" in text and "\x1b" not in text for text in lines), lines
+
+
+@contextlib.contextmanager
+def prometheus(folder, target):
+    """A server that scrapes `target`; gives the function that asks it. Without Debian's one, nothing."""
+    if shutil.which("prometheus") is None:
+        yield None
+        return
+    port = free_port(socket.SOCK_STREAM)
+    config = folder / "prometheus.yml"
+    config.write_text(f"scrape_configs:\n- job_name: eventloom\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n"
+                      f"  static_configs:\n  - targets: ['{target}']\n")
+    server = subprocess.Popen(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'tsdb'}",
+                               f"--web.listen-address={HOST}:{port}"], stderr=subprocess.DEVNULL)
+
+    def ask(query):
+        with contextlib.suppress(OSError):
+            text = urllib.parse.urlencode({"query": query})
+            with urllib.request.urlopen(f"http://{HOST}:{port}/api/v1/query?{text}", timeout=5) as answer:
+                return json.load(answer)["data"]["result"]
+    try:
+        yield ask
+    finally:
+        server.kill()
+        server.wait()
 
 
 def test_a_prometheus_server_scrapes_a_run(recording, tmp_path):
-    if shutil.which("prometheus") is None:
-        pytest.skip("no prometheus")
+    """And what it says in a batch log meanwhile."""
     uris, _ = recording
-    port = free_port(socket.SOCK_STREAM)
     with slowly(uris, tmp_path / "run", "--loop", 100, speed=1, np=2) as run:
         run.listening()
-        config = tmp_path / "prometheus.yml"
-        config.write_text(f"scrape_configs:\n- job_name: eventloom\n  scrape_interval: 500ms\n  scrape_timeout: 500ms\n"
-                          f"  static_configs:\n  - targets: ['{HOST}:{run.port}']\n")
-        server = subprocess.Popen(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'tsdb'}",
-                                   f"--web.listen-address={HOST}:{port}"], stderr=subprocess.DEVNULL)
-        try:
+        with prometheus(tmp_path, f"{HOST}:{run.port}") as ask:
             def rate_is_right():
                 latest = run.status()["series"]["events_per_s"][-6:]
                 expected = sum(latest) / max(len(latest), 1)
-                with contextlib.suppress(OSError):
-                    query = urllib.parse.urlencode({"query": "rate(eventloom_events_total[6s])"})
-                    with urllib.request.urlopen(f"http://{HOST}:{port}/api/v1/query?{query}", timeout=5) as answer:
-                        found = json.load(answer)["data"]["result"]
-                    return found and expected and abs(float(found[0]["value"][1]) / expected - 1) < 0.15
-            until(rate_is_right, "the rate that the run tells", 40, run.text)
-        finally:
-            server.kill()
-            server.wait()
+                found = ask("rate(eventloom_events_total[6s])")
+                return found and expected and abs(float(found[0]["value"][1]) / expected - 1) < 0.15
+            if ask:
+                until(rate_is_right, "the rate that the run tells", 40, run.text)
+        line = run.until_told("hits/s", timeout=30)
+        assert re.match(r"eventloom, rank 0 \(.*\): info: [\d.]+ % after \d+ s: .* left$", line), line
         assert run.control("stop")[0] == 202
+        run.last_status()
         run.wait(STOPPED)
+    if ask is None:
+        pytest.skip("no prometheus")
 
 
 def test_without_it_nothing_listens(recording, tmp_path):
@@ -282,26 +364,92 @@ def test_bad_usage_is_one_line(recording, tmp_path):
     only_line(eventloom("control", "ftp", "pause", code=2), "not the URL")
 
 
+ESCAPE = "\x1b]0;title\x07\x9b31m"
+RUNNING = {"run": {"name": ESCAPE, "share_done": None, "remaining_s": None}, "rates": {}, "state": "ended",
+           "ledger": {"slices": 1, "hits_in_events": 2, "dropped": {}}, "sources": [{"name": ESCAPE}], "builders": []}
+
+
+def changed(**changes):
+    return json.dumps(RUNNING | changes).encode()
+
+
+def http_reply(body, code="200 OK"):
+    return f"HTTP/1.1 {code}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@contextlib.contextmanager
+def answering():
+    """A server that answers each request with the bytes in `answer`, over and over while `endless`; gives its URL."""
+    class Hostile(socketserver.BaseRequestHandler):
+        answer, endless = b"", False
+
+        def handle(self):
+            with contextlib.suppress(OSError):
+                self.request.recv(1 << 16)
+                self.request.sendall(Hostile.answer)
+                while Hostile.endless:
+                    self.request.sendall(Hostile.endless * 1024)
+    with socketserver.ThreadingTCPServer((HOST, 0), Hostile) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield Hostile, f"http://{HOST}:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def test_hostile_servers_get_one_line(tmp_path):
+    with answering() as (server, url):
+        server.answer = http_reply(changed())
+        shown = eventloom("top", url).stdout
+        assert "\x1b" not in shown and "\x9b" not in shown and shown.count("\\x1b]0;title\\x07\\xc2\\x9b31m") == 2, shown
+        for body in (b"", b"[" * 1_000_000, b"{}", b"[1]", b"1e999", b"\xff", changed(ledger=[]), changed(run=None),
+                     changed(ledger={"slices": 1e300, "hits_in_events": 2, "dropped": {}}),
+                     changed(ledger={"slices": -1, "hits_in_events": 2, "dropped": {"late": "x"}}),
+                     changed(sources=3, builders=None, rates="x", ledger={}), b'{"a":' * 100_000):
+            server.answer = http_reply(body)
+            assert "\x1b" not in only_line(eventloom("top", url, code=2), "monitor"), body[:100]
+        for head, more in ((b"", b""), (b"garbage\r\n\r\n", b""), (b"HTTP/1.1 100 Continue\r\n\r\n", b""),
+                           (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+                           (b"HTTP/1.1 200 OK\r\n\r\n", b" "),
+                           (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"400\r\n" + b" " * 1024 + b"\r\n")):
+            server.answer, server.endless = head, more
+            only_line(eventloom("top", url, code=2, timeout=30), "answer")
+        server.endless = False
+        token = tmp_path / "token"
+        token.write_text("0123456789abcdef")
+        token.chmod(0o600)
+        for code, body in (("403 Forbidden", json.dumps({"error": ESCAPE + "x" * 100_000}).encode()), ("500 x", b"{"),
+                           ("204 x", b"")):
+            server.answer = http_reply(body, code)
+            line = only_line(eventloom("control", url, "pause", "--token-file", token, code=2), "refused")
+            assert "\x1b" not in line and len(line) < 500
+
+
+def test_tokens_that_are_none(tmp_path):
+    def refused(path, *words):
+        only_line(eventloom("control", "127.0.0.1:1", "pause", "--token-file", path, code=2, timeout=20), "token", *words)
+    (tmp_path / "short").write_text("0123456789")
+    (tmp_path / "bytes").write_bytes(b"0123456789abcdef\xff\x1b[31m")
+    (tmp_path / "long").write_text("x" * 2000)
+    os.mkfifo(tmp_path / "fifo")
+    for name, word in (("short", "shorter"), ("bytes", "ASCII"), ("long", "longer"), ("fifo", "cannot read"),
+                       ("missing", "cannot read"), ("", "cannot read")):
+        refused(tmp_path / name, word)
+    refused("/dev/zero", "longer")
+    given = "control 127.0.0.1:1 pause --token-file <(echo 0123456789abcdef)"
+    done = subprocess.run(["bash", "-c", f"{BINARY} {given}"], capture_output=True, text=True, env=environment(), timeout=30)
+    only_line(done, "does not answer")
+
+
 @pytest.mark.parametrize("np", [None, 2])
 def test_progress(recording, tmp_path, np):
     uris, _ = recording
-    options = [*DEFINE, "--speed", 0.2, "--output", "run.h5", "--force"]
-    bar = eventloom("run", *uris, *options, "--progress", "bar", np=np, cwd=tmp_path).stderr
+    options = [*DEFINE, "--output", "run.h5", "--force"]
+    bar = eventloom("run", *uris, *options, "--speed", 0.2, "--progress", "bar", np=np, cwd=tmp_path).stderr
     assert re.search(r"\[#+\.+\] [\d.]+ %  \d+ s  .*hits/s, .* MB/s, \d+ slices, \d+ events, 0 hits lost, rings", bar), bar
     quiet = eventloom("run", *uris, *options, "--quiet", np=np, cwd=tmp_path)
     assert quiet.stderr == "" and "events with" in quiet.stdout
     none = eventloom("run", *uris, *options, "--progress", "none", np=np, cwd=tmp_path).stderr
     assert "hits/s" not in none and "\r" not in none
     assert all(re.match(r"eventloom(, rank \d \(.*?\))?: (info|warning): ", line) for line in none.splitlines()), none
-
-
-def test_lines_of_a_batch_log(recording, tmp_path):
-    uris, _ = recording
-    with PlainRun(tmp_path / "run", uris, *DEFINE, "--speed", 0.05, np=2) as run:
-        line = run.until_told("hits/s", timeout=30)
-        assert re.match(r"eventloom, rank 0 \(.*\): info: [\d.]+ % after \d+ s: .* left$", line), line
-        run.send(15, 0)
-        run.wait(STOPPED)
 
 
 def test_alert_rules_are_valid():

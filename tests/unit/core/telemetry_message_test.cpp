@@ -45,6 +45,14 @@ TEST(TelemetryMessage, TellsAllThatIsNew) {
   expect_same(heard, full_record());
 }
 
+TEST(TelemetryMessage, WhatWasHeardCanBeTold) {
+  RankRecord heard;
+  apply_telemetry(encode_telemetry(full_record(), {}), heard);
+  RankRecord again;
+  apply_telemetry(encode_telemetry(heard, {}), again);
+  expect_same(again, full_record());
+}
+
 TEST(TelemetryMessage, TellsChangesOnly) {
   const auto before = full_record();
   auto now = before;

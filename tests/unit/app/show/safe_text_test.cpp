@@ -28,6 +28,11 @@ TEST(SafeText, ShowsBytesThatAreNotUtf8AsNumbers) {
   EXPECT_EQ(for_terminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
 }
 
+TEST(SafeText, KeepsLines) {
+  EXPECT_EQ(lines_for_terminal("a\x1b\n\nb"), "a\\x1b\n\nb");
+  EXPECT_EQ(lines_for_terminal("a\n"), "a\n");
+}
+
 TEST(SafeText, EscapesMarkup) {
   EXPECT_EQ(for_xml("<a href='x'>\"&\x01"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\\x01");
 }
