@@ -255,9 +255,7 @@ def test_500_hostile_clients_leave_the_run_alone(recording, tmp_path):
         done = {}
         loading = threading.Thread(target=lambda: done.update(load(run.port, 500, until=lambda: run.process.poll() is not None)))
         loading.start()
-        patiently(lambda: run.status()["state"] == "paused", "an answer beside the load")
         patiently(lambda: run.control("resume")[0] == 202, "a command beside the load")
-        patiently(lambda: run.process.poll() is not None or run.status()["state"] == "ended", "the end of the run")
         assert_same_events(run, reference)
         loading.join(30)
         assert {command["command"] for command in run.report()["commands"]} == {"pause", "resume"}
