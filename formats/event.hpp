@@ -127,6 +127,7 @@ struct BuiltSlice {
   HitColumns hits;
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
   std::vector<SourceLoss> losses;              ///< those found by the builder itself
+  std::uint64_t events_rejected = 0;           ///< of its own events; known from the filter on
 
   [[nodiscard]] SliceId slice() const { return {ledger.slice}; }
 };

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 /// What a rank tells rank 0 of itself while a run goes on; little-endian, as drawn, unused fields zero. Values are sums
-/// since the start of the run. A message holds what has changed since the rank's last one:
+/// since the start of the run, but for those of channels. A message holds what has changed since the rank's last one:
 ///
 ///   TelemetryHead
 ///   for each of its sections: TelemetrySection, then so many rows of the kind that it names
@@ -27,7 +27,18 @@ struct TelemetryHead {
 static_assert(sizeof(TelemetryHead) == 40 && std::has_unique_object_representations_v<TelemetryHead>);
 
 struct TelemetrySection {
-  enum Kind : std::uint32_t { kCounters, kSources, kBuilders, kWriters, kLinks, kBins, kEvents, kHits, kKinds };
+  enum Kind : std::uint32_t {
+    kCounters,
+    kSources,
+    kBuilders,
+    kWriters,
+    kLinks,
+    kBins,
+    kEvents,
+    kHits,
+    kChannels,
+    kKinds
+  };
   std::uint32_t kind = kCounters;
   std::uint32_t rows = 0;
 };
@@ -80,9 +91,10 @@ struct WriterRow {
   std::uint64_t slices = 0;
   std::uint64_t events = 0;  ///< written
   std::uint64_t hits_rejected = 0;
+  std::uint64_t events_rejected = 0;
   friend bool operator==(const WriterRow&, const WriterRow&) = default;
 };
-static_assert(sizeof(WriterRow) == 32 && std::has_unique_object_representations_v<WriterRow>);
+static_assert(sizeof(WriterRow) == 40 && std::has_unique_object_representations_v<WriterRow>);
 
 /// From the sources of the rank to a builder.
 struct LinkRow {
@@ -119,7 +131,7 @@ struct EventRow {
   std::uint32_t flags = 0;  ///< EventFlag
   std::uint32_t n_hits = 0;
   std::uint32_t hits_told = 0;  ///< the first so many follow
-  std::uint32_t reserved = 0;
+  std::uint32_t payload = 0;    ///< 1: the run has payload
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };
 static_assert(sizeof(EventRow) == 40 && std::has_unique_object_representations_v<EventRow>);
@@ -128,8 +140,21 @@ struct EventHitRow {
   std::uint64_t since_first = 0;  ///< ticks
   std::uint32_t channel = 0;
   std::uint32_t source = 0;
+  std::uint32_t payload_words = 0;
+  std::uint32_t payload = 0;  ///< the first of them
   friend bool operator==(const EventHitRow&, const EventHitRow&) = default;
 };
-static_assert(sizeof(EventHitRow) == 16 && std::has_unique_object_representations_v<EventHitRow>);
+static_assert(sizeof(EventHitRow) == 24 && std::has_unique_object_representations_v<EventHitRow>);
+
+/// What the rank has written since its last message: hits of a channel, or of all channels of a source that the rank
+/// does not count one by one. Where there are many rows, they take turns; the last message has all.
+struct ChannelRow {
+  static constexpr std::uint32_t kOthers = 0xffffffff;
+  std::uint32_t source = 0;  ///< below 65536
+  std::uint32_t channel = 0;
+  std::uint64_t hits = 0;
+  friend bool operator==(const ChannelRow&, const ChannelRow&) = default;
+};
+static_assert(sizeof(ChannelRow) == 16 && std::has_unique_object_representations_v<ChannelRow>);
 
 }  // namespace eventloom

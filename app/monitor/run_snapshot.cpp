@@ -71,8 +71,7 @@ void RunSeries::add(const Moment& moment) {
   stride *= 2;
 }
 
-std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state,
-                                                    double speed) {
+std::shared_ptr<RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state, double speed) {
   next_ = now + kBetweenSnapshots;
   if (!begun_) begun_ = now;
   auto snapshot = std::make_shared<RunSnapshot>();
@@ -96,8 +95,8 @@ std::shared_ptr<const RunSnapshot> RunTracker::take(Time now, const RunPicture& 
   return snapshot;
 }
 
-std::shared_ptr<const RunSnapshot> RunTracker::conclude(const RunPicture& picture, const Counters& totals,
-                                                        int exit_code, std::string message) {
+std::shared_ptr<RunSnapshot> RunTracker::conclude(const RunPicture& picture, const Counters& totals, int exit_code,
+                                                  std::string message) {
   auto snapshot = std::make_shared<RunSnapshot>();
   if (last_) *snapshot = *last_;
   snapshot->state = "ended";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/monitor/run_picture.hpp"
+#include "formats/control_wire.hpp"
 
 namespace eventloom {
 
@@ -46,9 +47,10 @@ struct RunSnapshot {
   double elapsed_s = 0;
   double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
   RunPicture now;
-  RunPicture before;             ///< some seconds ago, for rates
-  std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
-  Counters totals;               ///< of the whole run, those of an earlier invocation included
+  RunPicture before;                 ///< some seconds ago, for rates
+  std::vector<double> silent_s;      ///< by rank: how long rank 0 has not heard it
+  std::vector<ClockQuality> clocks;  ///< by rank; empty where they are not compared
+  Counters totals;                   ///< of the whole run, those of an earlier invocation included
   RunFigures figures;
   RunSeries series;
   std::optional<int> exit_code;  ///< of a run that has ended
@@ -67,11 +69,12 @@ class RunTracker {
   RunTracker(std::chrono::nanoseconds duration, const Counters& before) : duration_(duration), resumed_(before) {}
 
   [[nodiscard]] bool due(Time now) const { return now >= next_; }
-  [[nodiscard]] std::shared_ptr<const RunSnapshot> take(Time now, const RunPicture& picture, std::string state,
-                                                        double speed = 0);
+  /// What the caller knows besides it may add before anybody else reads the snapshot.
+  [[nodiscard]] std::shared_ptr<RunSnapshot> take(Time now, const RunPicture& picture, std::string state,
+                                                  double speed = 0);
   /// The last one, of a run that has ended: `totals` as its summary has them.
-  [[nodiscard]] std::shared_ptr<const RunSnapshot> conclude(const RunPicture& picture, const Counters& totals,
-                                                            int exit_code, std::string message);
+  [[nodiscard]] std::shared_ptr<RunSnapshot> conclude(const RunPicture& picture, const Counters& totals, int exit_code,
+                                                      std::string message);
 
  private:
   void add_figures(RunSnapshot& snapshot) const;

@@ -4,6 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "app/clock_json.hpp"
+#include "app/monitor/rank_remarks.hpp"
+#include "app/monitor/snapshot_rates.hpp"
 #include "app/monitor/utc_text.hpp"
 #include "formats/event.hpp"
 
@@ -16,22 +19,6 @@ using Json = StatusJson;
 template <class T>
 Json number_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-/// How fast a sum of the rank grows.
-double rate(const RunSnapshot& snapshot, std::size_t rank, std::uint64_t now, std::uint64_t before) {
-  const double seconds = snapshot.seconds_reported(rank);
-  return seconds <= 0 || now < before ? 0 : static_cast<double>(now - before) / seconds;
-}
-
-/// The row of this number as it was the moment before; an empty one if there was none.
-template <class Row>
-Row row_before(const RunSnapshot& snapshot, std::map<std::uint32_t, Row> RankRecord::*rows, std::size_t rank,
-               std::uint32_t number) {
-  if (rank >= snapshot.before.ranks().size()) return {};
-  const auto& all = snapshot.before.ranks()[rank].*rows;
-  const auto found = all.find(number);
-  return found == all.end() ? Row{} : found->second;
 }
 
 Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
@@ -111,7 +98,7 @@ Json builder_json(const RunSnapshot& snapshot, std::size_t rank, const BuilderRo
           {"events", row.events},
           {"hits", row.hits},
           {"hits_per_s", rate(snapshot, rank, row.hits, before.hits)},
-          {"busy", std::min(1.0, rate(snapshot, rank, row.busy_ns, before.busy_ns) / 1e9)}};
+          {"busy", busy_share(snapshot, rank, row)}};
 }
 
 Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow& row) {
@@ -119,8 +106,10 @@ Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow&
   return {{"index", row.writer},
           {"rank", rank},
           {"accepted", row.events},
-          {"hits_rejected", row.hits_rejected},
-          {"accepted_per_s", rate(snapshot, rank, row.events, before.events)}};
+          {"accepted_per_s", rate(snapshot, rank, row.events, before.events)},
+          {"rejected", row.events_rejected},
+          {"rejected_per_s", rate(snapshot, rank, row.events_rejected, before.events_rejected)},
+          {"hits_rejected", row.hits_rejected}};
 }
 
 void sort_by_index(Json& list) {
@@ -175,13 +164,39 @@ Json links_json(const RunDescription& run, const RunSnapshot& snapshot) {
 
 Json ranks_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json list = Json::array();
+  const auto remarks = rank_remarks(run, snapshot);
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
-    Json rank{{"rank", r}, {"host", run.ranks[r].host}, {"roles", run.ranks[r].roles}};
+    Json rank{{"rank", r}, {"host", run.ranks[r].host}, {"roles", run.ranks[r].roles}, {"remark", remarks[r]}};
     if (r < snapshot.silent_s.size()) {
       rank["silent_s"] = snapshot.silent_s[r];
       rank["rss_bytes"] = snapshot.now.ranks()[r].head.resident_bytes;
     }
     list.push_back(std::move(rank));
+  }
+  return list;
+}
+
+Json clocks_json(const RunSnapshot& snapshot) {
+  Json list = Json::array();
+  const auto clocks = to_json(snapshot.clocks);
+  for (std::size_t r = 0; r < clocks.size(); ++r) {
+    Json clock{{"rank", r}};
+    for (const auto& [name, value] : clocks[r].items()) clock[name] = Json(value);
+    list.push_back(std::move(clock));
+  }
+  return list;
+}
+
+/// Of events written by this invocation.
+Json channels_json(const RunSnapshot& snapshot) {
+  Json list = Json::array();
+  for (const auto& of : snapshot.now.channels().busiest(ChannelCounts::Limits{}.of_source)) {
+    Json item{{"source", of.source}, {"channel", Json::array()}, {"hits", Json::array()}, {"others", of.others}};
+    for (const auto& [channel, hits] : of.channels) {
+      item["channel"].push_back(channel);
+      item["hits"].push_back(hits);
+    }
+    list.push_back(std::move(item));
   }
   return list;
 }
@@ -202,9 +217,9 @@ Json series_json(const RunSeries& series) {
   return json;
 }
 
-/// On a logarithmic axis 0 lies below 1, and each whole number in the middle of its bin.
-double edge(std::size_t bin, double unit) {
-  return unit * (bin == 0 ? 0.25 : static_cast<double>(LogHistogram::begin_of(bin)) - 0.5);
+/// Each whole number lies in the middle of its bin; on a logarithmic axis 0 lies below 1.
+double edge(std::size_t bin, double unit, bool log) {
+  return unit * (log && bin == 0 ? 0.25 : static_cast<double>(LogHistogram::begin_of(bin)) - 0.5);
 }
 
 struct HistogramText {
@@ -226,15 +241,16 @@ Json histogram_json(const HistogramText& text, const LogHistogram& counts, doubl
   std::size_t end = LogHistogram::kBins;
   while (counts[begin] == 0) ++begin;
   while (counts[end - 1] == 0) --end;
+  const bool log = end > LogHistogram::kWhole;
   Json edges = Json::array();
   Json values = Json::array();
   for (auto bin = begin; bin < end; ++bin) {
-    edges.push_back(edge(bin, unit));
+    edges.push_back(edge(bin, unit, log));
     values.push_back(counts[bin]);
   }
-  edges.push_back(edge(end, unit));
-  return {{"title", text.title}, {"x", text.x},   {"unit", text.unit}, {"edges", edges},
-          {"counts", values},    {"log_x", true}, {"log_y", true}};
+  edges.push_back(edge(end, unit, log));
+  return {{"title", text.title}, {"x", text.x},  {"unit", text.unit}, {"edges", edges},
+          {"counts", values},    {"log_x", log}, {"log_y", true}};
 }
 
 Json histograms_json(const RunDescription& run, const RunSnapshot& snapshot) {
@@ -276,6 +292,7 @@ Json event_json(const LatestEvent& latest, double tick_ns) {
     hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);
     hits["source"].push_back(hit.source);
     hits["channel"].push_back(hit.channel);
+    if (event.payload != 0) hits["payload"].push_back(hit.payload_words == 0 ? Json() : Json(hit.payload));
   }
   return {{"time", std::to_string(event.time)},
           {"duration_ns", static_cast<double>(event.duration) * tick_ns},
@@ -309,8 +326,10 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   add_roles(json, run, snapshot);
   json["links"] = links_json(run, snapshot);
   json["ranks"] = ranks_json(run, snapshot);
+  json["clocks"] = clocks_json(snapshot);
   json["series"] = series_json(snapshot.series);
   json["histograms"] = histograms_json(run, snapshot);
+  json["channels"] = channels_json(snapshot);
   json["ledger"] = ledger_json(snapshot.totals);
   json["log"] = log_json(log);
   json["commands"] = Json::array();

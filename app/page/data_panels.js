@@ -122,6 +122,13 @@ function sourceTable(sources) {
   return table([number, { title: 'name', kind: 'plus', of: (s) => s.name }, ...columns], sources, 'Sources');
 }
 
+function deadTimes(sources) {
+  const dead = sources.filter((s) => s.dead_time_s > 0).sort((a, b) => b.dead_time_s - a.dead_time_s);
+  if (!dead.length) return null;
+  const words = dead.slice(0, 8).map((s) => `source ${s.index} ${seconds(s.dead_time_s)}`);
+  return el('p', { class: 'warn' }, `dead time: ${words.join(', ')}${dead.length > 8 ? ', \u2026' : ''}`);
+}
+
 function sourcesPanel(doc, width) {
   const { sources } = doc;
   const name = doc.kind === 'report' ? 'hits in events' : 'hits';
@@ -132,7 +139,7 @@ function sourcesPanel(doc, width) {
   const warning = el('p', { class: 'warn' }, `${odd.length} of ${sources.length} sources: ${states}`);
   const series = [{ name, kind: 'bars', x, y }];
   const chart = { title: 'Hits by source', x: 'number of the source', y: name, textX: wholeOnly, series };
-  return [odd.length ? warning : null, chartOf(chart, width), details('All sources', () => sourceTable(sources))];
+  return [odd.length ? warning : null, deadTimes(sources), chartOf(chart, width), details('All sources', () => sourceTable(sources))];
 }
 
 function sourceName(doc, source, most) {

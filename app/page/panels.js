@@ -62,6 +62,7 @@ const PANELS = [
     of: (doc) => doc.links && some(doc.links.rows) && some(doc.links.columns) && doc.links,
     draw: linksPanel,
   },
+  { id: 'filters', title: 'Filters', of: (doc) => some(doc.filters), draw: filtersPanel },
   { id: 'ranks', title: 'Ranks', of: (doc) => some(doc.ranks), draw: ranksPanel },
   { id: 'clocks', title: 'Clocks', of: (doc) => some(doc.clocks), draw: clocksPanel },
   {

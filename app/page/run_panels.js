@@ -141,14 +141,25 @@ function balancePanel(balance, width) {
   ];
 }
 
+function filtersPanel(filters) {
+  const known = (filter) => filter.accepted + filter.rejected;
+  const columns = [
+    { title: 'filter', number: true, of: (f) => String(f.index) },
+    { title: 'rank', number: true, of: (f) => String(f.rank) },
+    { title: 'accepted', number: true, of: (f) => whole(f.accepted) },
+    { title: 'per s', number: true, of: (f) => short(f.accepted_per_s) },
+    { title: 'rejected', number: true, of: (f) => whole(f.rejected) },
+    { title: 'per s', number: true, of: (f) => short(f.rejected_per_s) },
+    { title: 'accepted', number: true, of: (f) => percent(known(f) ? f.accepted / known(f) : undefined) },
+  ];
+  return [table(columns, filters, 'Events that filters accepted and rejected')];
+}
+
 function ranksPanel(ranks) {
-  const silent = ranks.filter((rank) => rank.silent_s >= 2);
+  const odd = ranks.filter((rank) => rank.remark);
   return [
-    el(
-      'p',
-      { class: silent.length ? 'bad' : 'good' },
-      silent.length ? `silent: ${silent.map((rank) => `rank ${rank.rank}`).join(', ')}` : 'All ranks report.',
-    ),
+    ...odd.map((rank) => el('p', { class: 'bad' }, `rank ${rank.rank}: ${rank.remark}`)),
+    odd.length ? null : el('p', { class: 'good' }, 'No rank is silent or known to be slow.'),
     table(
       [
         { title: 'rank', number: true, of: (r) => String(r.rank) },
@@ -169,6 +180,7 @@ function clocksPanel(clocks) {
     { title: 'offset', number: true, of: (c) => nanoseconds(c.offset_ns) },
     { title: 'precision', number: true, of: (c) => nanoseconds(c.precision_ns) },
     { title: 'rate', number: true, of: (c) => `${rounded(c.rate_ppm || 0, 3)} ppm` },
+    { title: 'residual', number: true, of: (c) => nanoseconds(c.residual_ns) },
   ];
   return [table(columns, clocks, 'Clocks')];
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/report/channel_counts.hpp"
 #include "app/report/value_histogram.hpp"
+#include "core/monitor/channel_counts.hpp"
 #include "io/hdf5/run_tables.hpp"
 
 namespace eventloom {
@@ -41,9 +41,9 @@ struct RunSummary {
   RunTotals totals;  ///< sums over ledger and events
   ValueHistogram multiplicity;
   ValueHistogram duration;
-  ValueHistogram interval;  ///< from the first hit of an event to that of the next
-  Unbroken unbroken;        ///< those of `interval` that span no slice without hits
-  ChannelCounts hits;       ///< those in events
+  ValueHistogram interval;                            ///< from the first hit of an event to that of the next
+  Unbroken unbroken;                                  ///< those of `interval` that span no slice without hits
+  ChannelCounts hits{{65536, std::size_t{1} << 20}};  ///< those in events
   DataSeries series;
   std::vector<std::uint64_t> after_gaps;  ///< slices whose predecessor has no hits, rising
   std::map<std::uint32_t, BuilderShare> builders;

@@ -77,7 +77,7 @@ double per(std::uint64_t n, double seconds) { return seconds > 0 ? static_cast<d
 
 Document sources_of(const RunTables& run, const RunSummary& summary, double seconds) {
   Document list = Document::array();
-  const auto& hits = summary.hits.of_sources();
+  const auto hits = summary.hits.of_sources();
   for (std::size_t s = 0; s < run.record.sources.size(); ++s) {
     const auto n = s < hits.size() ? hits[s] : 0;
     Document source = {{"index", s},
@@ -93,19 +93,14 @@ Document sources_of(const RunTables& run, const RunSummary& summary, double seco
 
 Document channels_of(const RunSummary& summary) {
   Document list = Document::array();
-  const auto& hits = summary.hits.of_sources();
-  const auto share = kMostChannelsOfAll / std::max<std::size_t>(hits.size(), 1);
-  const auto most = std::clamp<std::size_t>(share, 16, kMostChannels);
-  for (std::size_t s = 0; s < hits.size(); ++s) {
-    if (hits[s] == 0) continue;
-    Document item = {{"source", s}, {"channel", Document::array()}, {"hits", Document::array()}};
-    std::uint64_t rest = hits[s];
-    for (const auto& [channel, n] : summary.hits.busiest(static_cast<std::uint16_t>(s), most)) {
+  const auto share = kMostChannelsOfAll / std::max<std::size_t>(summary.hits.of_sources().size(), 1);
+  for (const auto& of : summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))) {
+    Document item = {
+        {"source", of.source}, {"channel", Document::array()}, {"hits", Document::array()}, {"others", of.others}};
+    for (const auto& [channel, hits] : of.channels) {
       item["channel"].push_back(channel);
-      item["hits"].push_back(n);
-      rest -= n;
+      item["hits"].push_back(hits);
     }
-    item["others"] = rest;
     list.push_back(std::move(item));
   }
   return list;

@@ -74,6 +74,7 @@ void RunView::turn(SteadyTime now) {
   }
   if (!tracker_->due(now)) return;
   const auto snapshot = tracker_->take(now, *session_->picture(), state(), session_->control().speed());
+  if (const auto* clock = session_->wiring().clock()) snapshot->clocks = clock->qualities();
   if (progress_) progress_->show(*snapshot);
   if (monitor_) monitor_->publish(snapshot);
 }
@@ -92,7 +93,9 @@ void RunView::conclude(const RunResult& result, int exit_code, const std::string
   progress_.reset();
   if (!monitor_) return;
   const auto message = stopped_by.empty() ? "" : "stopped by " + stopped_by;
-  monitor_->conclude(tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message));
+  auto snapshot = tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message);
+  snapshot->clocks = result.clocks;
+  monitor_->conclude(std::move(snapshot));
 }
 
 }  // namespace eventloom

@@ -48,7 +48,7 @@ std::string rate_text(std::uint64_t n, double seconds) {
 }
 
 void print_sources(std::ostream& out, const RunTables& run, const RunSummary& summary, double seconds) {
-  const auto& hits = summary.hits.of_sources();
+  const auto hits = summary.hits.of_sources();
   const auto greatest = hits.empty() ? 1 : std::max<std::uint64_t>(*std::ranges::max_element(hits), 1);
   const auto& sources = run.record.sources;
   out << "\nhits in events, by source\n";
@@ -60,18 +60,10 @@ void print_sources(std::ostream& out, const RunTables& run, const RunSummary& su
   if (sources.size() > kMostSources) out << "  and " << sources.size() - kMostSources << " more sources\n";
 }
 
-struct ChannelRow {
-  std::uint64_t hits;
-  std::uint16_t source;
-  std::uint32_t channel;
-};
-
 void print_channels(std::ostream& out, const RunSummary& summary, double seconds) {
   std::vector<ChannelRow> rows;
-  for (std::size_t s = 0; s < summary.hits.of_sources().size(); ++s) {
-    const auto source = static_cast<std::uint16_t>(s);
-    for (const auto& [channel, n] : summary.hits.busiest(source, kMostChannelRows))
-      rows.push_back({n, source, channel});
+  for (const auto& of : summary.hits.busiest(kMostChannelRows)) {
+    for (const auto& [channel, hits] : of.channels) rows.push_back({of.source, channel, hits});
   }
   std::ranges::stable_sort(rows, std::greater<>(), &ChannelRow::hits);
   rows.resize(std::min(rows.size(), kMostChannelRows));

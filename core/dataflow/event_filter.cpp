@@ -215,6 +215,7 @@ void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
 void EventFilter::select(BuiltSlice& slice) const {
   Compactor compactor(slice);
   const std::size_t n = slice.events.size();
+  slice.events_rejected = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const EventView event{slice.events.time[i], slice.events.duration[i],
                           std::span(slice.hits.channel).subspan(compactor.next_hit(), slice.events.n_hits[i])};
@@ -222,6 +223,7 @@ void EventFilter::select(BuiltSlice& slice) const {
     if (!accepted) {
       slice.ledger.hits_in_events -= slice.events.hits_in_slice[i];
       slice.ledger.hits_rejected += slice.events.hits_in_slice[i];
+      slice.events_rejected += slice.events.owned[i];
     }
     compactor.pass(i, accepted && slice.events.owned[i] != 0);
   }

@@ -29,7 +29,7 @@ class EventFilter {
   [[nodiscard]] bool empty() const { return conditions_.empty(); }
 
   /// Removes foreign and rejected events from `slice`, with their hits, and moves the slice's hits in rejected events
-  /// from `hits_in_events` to `hits_rejected` in its ledger row.
+  /// from `hits_in_events` to `hits_rejected` in its ledger row. Counts the rejected events that are its own.
   void select(BuiltSlice& slice) const;
 
  private:

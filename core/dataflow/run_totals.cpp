@@ -7,6 +7,7 @@ namespace eventloom {
 void RunTotals::add(const BuiltSlice& slice) {
   add(slice.ledger, !slice.sources_missing.empty());
   counters[Metric::events] += slice.events.size();
+  counters[Metric::events_rejected] += slice.events_rejected;
   counters[Metric::hits_written] += slice.hits.size();
   const auto& flags = slice.events.flags;
   const auto& missing = slice.events.sources_missing;

@@ -7,22 +7,23 @@
 
 namespace eventloom {
 
-/// Counts of numbers from 0 on, in bins whose width grows with the number: one each up to 7, then four for each power
+/// Counts of numbers from 0 on, in bins whose width grows with the number: one each up to 127, then four for each power
 /// of two, so that a bin is at most a quarter wide. Cheap enough for every event. One thread at a time.
 class LogHistogram {
  public:
-  static constexpr std::size_t kBins = 252;
+  static constexpr std::size_t kWhole = 128;  ///< numbers below have bins of their own
+  static constexpr std::size_t kBins = kWhole + (65 - std::bit_width(kWhole)) * 4;
 
   static constexpr std::size_t bin_of(std::uint64_t value) {
-    if (value < 8) return value;
+    if (value < kWhole) return value;
     const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;
-    return 8 + (power - 3) * 4 + (value >> (power - 2) & 3);
+    return kWhole + (power - kFirstPower) * 4 + (value >> (power - 2) & 3);
   }
   /// The lowest number in a bin.
   static constexpr std::uint64_t begin_of(std::size_t bin) {
-    if (bin < 8) return bin;
-    const auto power = (bin - 8) / 4 + 3;
-    return (4 + (bin - 8) % 4) << (power - 2);
+    if (bin < kWhole) return bin;
+    const auto power = (bin - kWhole) / 4 + kFirstPower;
+    return (4 + (bin - kWhole) % 4) << (power - 2);
   }
 
   void add(std::uint64_t value) { ++counts_[bin_of(value)]; }
@@ -38,6 +39,8 @@ class LogHistogram {
   }
 
  private:
+  static constexpr std::size_t kFirstPower = std::bit_width(kWhole) - 1;  ///< of two: that with the first wide bins
+
   std::array<std::uint64_t, kBins> counts_{};
 };
 

@@ -30,7 +30,8 @@ struct RankRecord {
   std::map<std::uint32_t, WriterRow> writers;
   std::map<std::uint32_t, LinkRow> links;  ///< by builder
   Histograms histograms;
-  std::vector<LatestEvent> events;  ///< those that are new
+  std::vector<LatestEvent> events;   ///< those that are new
+  std::vector<ChannelRow> channels;  ///< likewise the hits
 
   [[nodiscard]] LogHistogram& operator[](HistogramKind kind) { return histograms[static_cast<std::size_t>(kind)]; }
 };

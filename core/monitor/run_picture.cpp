@@ -13,6 +13,8 @@ void RunPicture::take(int rank, std::span<const std::byte> message, Time now) {
   bytes_received_ += message.size();
   for (auto& event : records_[at].events) events_.push_back(std::move(event));
   records_[at].events.clear();
+  for (const auto& row : records_[at].channels) channels_.add(row);
+  records_[at].channels.clear();
   while (events_.size() > kMostEvents) events_.pop_front();
 }
 

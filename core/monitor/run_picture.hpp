@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/monitor/channel_counts.hpp"
 #include "core/monitor/rank_record.hpp"
 
 namespace eventloom {
@@ -37,6 +38,8 @@ class RunPicture {
   [[nodiscard]] double ring_fill() const;
   /// The latest, in the order in which they came.
   [[nodiscard]] const std::deque<LatestEvent>& events() const { return events_; }
+  /// Hits of the events written.
+  [[nodiscard]] const ChannelCounts& channels() const { return channels_; }
   /// Of all messages.
   [[nodiscard]] std::uint64_t bytes_received() const { return bytes_received_; }
 
@@ -44,6 +47,7 @@ class RunPicture {
   std::vector<RankRecord> records_;
   std::vector<Time> heard_;
   std::deque<LatestEvent> events_;
+  ChannelCounts channels_;
   std::uint64_t bytes_received_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "core/monitor/telemetry.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/control/agreement.hpp"
@@ -14,8 +15,10 @@ namespace {
 
 constexpr int kRanksPerInterval = 64;
 /// Of the events that all ranks tell in an interval.
-constexpr std::size_t kMostHits = 16384;
+constexpr std::size_t kMostHits = 8192;
 constexpr std::size_t kMostHitsOfRank = 2000;
+/// Whose hits all ranks tell in an interval.
+constexpr std::size_t kMostChannels = 16384;
 constexpr auto kReceiveEvery = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -24,13 +27,14 @@ Telemetry::Telemetry(Network& network, const TelemetrySettings& settings)
     : settings_(settings),
       rank_(network.ranks().rank()),
       most_hits_(std::min(kMostHitsOfRank, kMostHits / static_cast<std::size_t>(network.ranks().size()))),
+      most_channels_(kMostChannels / static_cast<std::size_t>(std::min(network.ranks().size(), kRanksPerInterval))),
       channel_(network.open_channel()),
       picture_(rank_ == 0 ? network.ranks().size() : 0) {
   settings_.interval *= std::max(1, network.ranks().size() / kRanksPerInterval);
 }
 
 EventSink& Telemetry::watch(std::uint32_t writer, EventSink& sink) {
-  sinks_.push_back(std::make_unique<WatchedSink>(writer, sink, settings_, most_hits_));
+  sinks_.push_back(std::make_unique<WatchedSink>(writer, sink, settings_, most_hits_, hits_));
   return *sinks_.back();
 }
 
@@ -56,11 +60,13 @@ void Telemetry::finish(Time now, IdlePolicy& idle) {
 void Telemetry::send(bool last) {
   RankRecord record;
   for (auto& sink : sinks_) sink->add_to(record);
+  record.channels = hits_.take(last ? std::numeric_limits<std::size_t>::max() : most_channels_);
   if (add_) add_(record);
   record.head.resident_bytes = resident_bytes();
   record.head.last = last ? 1 : 0;
   channel_->send(0, encode_telemetry(record, told_));
   record.events.clear();
+  record.channels.clear();
   told_ = std::move(record);
 }
 

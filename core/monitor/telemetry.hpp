@@ -44,6 +44,8 @@ class Telemetry {
   TelemetrySettings settings_;
   int rank_;
   std::size_t most_hits_;
+  std::size_t most_channels_;  ///< of a message
+  ChannelCounts hits_;         ///< written since they were last told
   std::unique_ptr<MessageChannel> channel_;
   std::function<void(RankRecord&)> add_;
   std::vector<std::unique_ptr<WatchedSink>> sinks_;

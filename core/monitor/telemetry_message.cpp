@@ -1,6 +1,7 @@
 #include "core/monitor/telemetry_message.hpp"
 
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -123,6 +124,11 @@ void apply(const SourceRow& row, RankRecord& record) {
   record.sources[row.source] = row;
 }
 
+void apply(const ChannelRow& row, RankRecord& record) {
+  if (row.source > std::numeric_limits<std::uint16_t>::max()) refuse("has hits of an impossible source");
+  record.channels.push_back(row);
+}
+
 void apply(const BuilderRow& row, RankRecord& record) { record.builders[row.builder] = row; }
 void apply(const WriterRow& row, RankRecord& record) { record.writers[row.writer] = row; }
 void apply(const LinkRow& row, RankRecord& record) { record.links[row.builder] = row; }
@@ -163,6 +169,7 @@ void apply_section(Reader& reader, const TelemetrySection& section, RankRecord& 
       for (const auto& row : reader.rows<EventRow>(n)) record.events.push_back({row, {}});
       return;
     case Kind::kHits: return take_hits(reader.rows<EventHitRow>(n), record.events);
+    case Kind::kChannels: return apply_rows<ChannelRow>(reader, n, record);
     default: refuse("has a section of unknown kind");
   }
 }
@@ -192,6 +199,7 @@ std::vector<std::byte> encode_telemetry(const RankRecord& now, const RankRecord&
   writer.put(Kind::kBins, changed_bins(now.histograms, told.histograms));
   writer.put(Kind::kEvents, events);
   writer.put(Kind::kHits, hits);
+  writer.put(Kind::kChannels, now.channels);
   return writer.message();
 }
 
@@ -199,6 +207,7 @@ void apply_telemetry(std::span<const std::byte> message, RankRecord& record) {
   Reader reader(message);
   auto changed = record;
   changed.events.clear();
+  changed.channels.clear();
   changed.head = reader.one<TelemetryHead>();
   if (changed.head.magic != kTelemetryMagic) refuse("does not begin as one");
   if (changed.head.sections > TelemetrySection::kKinds) refuse("has too many sections");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <utility>
 
 namespace eventloom {
@@ -14,8 +15,8 @@ constexpr std::size_t kEventsKept = 4;
 }  // namespace
 
 WatchedSink::WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings,
-                         std::size_t most_hits)
-    : writer_(writer), sink_(sink), settings_(settings), most_hits_(most_hits) {}
+                         std::size_t most_hits, ChannelCounts& hits)
+    : writer_(writer), sink_(sink), settings_(settings), most_hits_(most_hits), hits_(hits) {}
 
 void WatchedSink::write(const BuiltSlice& slice) {
   sink_.write(slice);
@@ -30,6 +31,7 @@ void WatchedSink::fill(const BuiltSlice& slice) {
   auto& duration = (*this)[HistogramKind::duration];
   for (const auto n : slice.events.n_hits) multiplicity.add(n);
   for (const auto ticks : slice.events.duration) duration.add(ticks);
+  hits_.add(slice.hits.source, slice.hits.channel);
   add_intervals(slice);
   if (settings_.started_ns != 0) add_latencies(slice);
 }
@@ -84,9 +86,23 @@ LatestEvent WatchedSink::event_at(const BuiltSlice& slice, std::size_t event, st
                   static_cast<std::uint32_t>(hits_told),
                   0};
   for (auto h = first_hit; h < first_hit + hits_told; ++h) {
-    latest.hits.push_back({slice.hits.time[h] - time, slice.hits.channel[h], slice.hits.source[h]});
+    latest.hits.push_back({slice.hits.time[h] - time, slice.hits.channel[h], slice.hits.source[h], 0, 0});
   }
+  if (!slice.hits.payload_words.empty()) add_payload(slice, first_hit, latest);
   return latest;
+}
+
+/// To the hits that are told, the first of which has this number in the slice.
+void WatchedSink::add_payload(const BuiltSlice& slice, std::size_t first_hit, LatestEvent& latest) {
+  const auto& words = slice.hits.payload_words;
+  auto at = std::accumulate(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(first_hit), std::size_t{0});
+  latest.event.payload = 1;
+  for (std::size_t i = 0; i < latest.hits.size(); ++i) {
+    auto& hit = latest.hits[i];
+    hit.payload_words = words[first_hit + i];
+    if (hit.payload_words != 0) hit.payload = slice.hits.payload[at];
+    at += hit.payload_words;
+  }
 }
 
 void WatchedSink::add_to(RankRecord& record) {
@@ -101,8 +117,12 @@ void WatchedSink::add_to(RankRecord& record) {
     if (totals_.events_lacking[s] != 0) record.of_sources[s][Metric::events_lacking] += totals_.events_lacking[s];
   }
   for (std::size_t h = 0; h < kHistograms; ++h) record.histograms[h].add(histograms_[h]);
-  record.writers[writer_] = {writer_, 0, totals_[Metric::slices], totals_[Metric::events],
-                             totals_[Metric::hits_rejected]};
+  record.writers[writer_] = {writer_,
+                             0,
+                             totals_[Metric::slices],
+                             totals_[Metric::events],
+                             totals_[Metric::hits_rejected],
+                             totals_[Metric::events_rejected]};
   for (auto& event : std::exchange(events_, {})) record.events.push_back(std::move(event));
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/dataflow/event_sink.hpp"
 #include "core/dataflow/run_totals.hpp"
+#include "core/monitor/channel_counts.hpp"
 #include "core/monitor/rank_record.hpp"
 #include "core/monitor/telemetry_settings.hpp"
 
@@ -13,8 +14,10 @@ namespace eventloom {
 /// Counts what goes to a sink, fills histograms of the events, and keeps some of them when asked to.
 class WatchedSink final : public EventSink {
  public:
-  /// `sink` must outlive it. `most_hits`: of the events that are kept at a time.
-  WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings, std::size_t most_hits);
+  /// `sink` and `hits`, where it counts hits by channel, must outlive it. `most_hits`: of the events that are kept at a
+  /// time.
+  WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings, std::size_t most_hits,
+              ChannelCounts& hits);
 
   void write(const BuiltSlice& slice) override;
   /// Adds what was counted, and moves the events that were kept there; others are kept from here on.
@@ -27,12 +30,14 @@ class WatchedSink final : public EventSink {
   void keep_events(const BuiltSlice& slice);
   [[nodiscard]] LatestEvent event_at(const BuiltSlice& slice, std::size_t event, std::size_t first_hit,
                                      std::size_t hits_told) const;
+  static void add_payload(const BuiltSlice& slice, std::size_t first_hit, LatestEvent& latest);
   LogHistogram& operator[](HistogramKind kind) { return histograms_[static_cast<std::size_t>(kind)]; }
 
   std::uint32_t writer_;
   EventSink& sink_;
   TelemetrySettings settings_;
   std::size_t most_hits_;
+  ChannelCounts& hits_;
   RunTotals totals_;
   Histograms histograms_;
   std::vector<LatestEvent> events_;

@@ -73,6 +73,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {late_transfers, "late_transfers", "transfers", "transfers begun more than a slot after their start"},
     {hits_read, "hits_read", "hits", "hits that the sources have read or reported as lost"},
     {peak_rss_bytes, "peak_rss_bytes", "bytes", "peak resident memory of a rank, the largest", kQuiet, max},
+    {events_rejected, "events_rejected", "events", "events that a filter rejected"},
 
     {first_number, "first_number", "", "first event number", kQuiet, min},
     {last_number, "last_number", "", "last event number, unwrapped", kQuiet, max},

@@ -24,7 +24,7 @@ enum class Metric : std::uint8_t {
   // what the rings carried,
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
-  late_transfers, hits_read, peak_rss_bytes,
+  late_transfers, hits_read, peak_rss_bytes, events_rejected,
   // Of a source: what its stream held,
   first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,

@@ -286,6 +286,7 @@ std::string difference(const BuiltSlice& found, const BuiltSlice& wanted) {
   if (a.hits_in_events != b.hits_in_events) return "hits_in_events";
   if (a.hits_outside != b.hits_outside) return "hits_outside";
   if (a.hits_rejected != b.hits_rejected) return "hits_rejected";
+  if (found.events_rejected != wanted.events_rejected) return "events_rejected";
   if (a.dropped() != 0) return "hits_dropped";
   if (found.events.time != wanted.events.time) return "the times of events";
   if (found.events.duration != wanted.events.duration) return "durations";
@@ -355,7 +356,9 @@ std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of) {
       --row.hits_outside;
       ++(rejected ? row.hits_rejected : row.hits_in_events);
     }
-    if (!rejected) add_event(slice_at(event.first()), event);
+    auto& slice = slice_at(event.first());
+    if (rejected) ++slice.events_rejected;
+    if (!rejected) add_event(slice, event);
   }
   return slices;
 }

@@ -3,6 +3,8 @@
 
 #include "core/dataflow/run_totals.hpp"
 #include "engine_fixture.hpp"
+#include "formats/hash.hpp"
+#include "formats/markers.hpp"
 
 namespace eventloom::test {
 namespace {
@@ -29,19 +31,32 @@ class Telemetry : public Engine {
     EXPECT_EQ(totals[Metric::hits_read], outcome.hits_read) << text_of(of);
     expect_rows(of, outcome, ledger);
     expect_histograms(of, outcome);
+    expect_channels(of, outcome);
+  }
+  static void expect_channels(const RunCase& of, const Outcome& outcome) {
+    ChannelCounts written;
+    for (const auto& [number, slice] : outcome.slices) {
+      if (of.telemetry.pictures) written.add(slice.slice.hits.source, slice.slice.hits.channel);
+    }
+    EXPECT_EQ(outcome.picture.channels().busiest(1024), written.busiest(1024)) << text_of(of);
   }
   static void expect_rows(const RunCase& of, const Outcome& outcome, const RunTotals& ledger) {
     std::uint64_t built = 0;
     std::uint64_t read = 0;
     std::uint64_t events = 0;
+    std::uint64_t rejected = 0;
     for (const auto& rank : outcome.picture.ranks()) {
       for (const auto& [number, row] : rank.builders) built += row.hits;
       for (const auto& [number, row] : rank.sources) read += row.hits;
-      for (const auto& [number, row] : rank.writers) events += row.events;
+      for (const auto& [number, row] : rank.writers) {
+        events += row.events;
+        rejected += row.events_rejected;
+      }
     }
     EXPECT_EQ(built, ledger[Metric::hits_in]) << text_of(of);
     EXPECT_EQ(read, outcome.hits_read) << text_of(of);
     EXPECT_EQ(events, ledger[Metric::events]) << text_of(of);
+    EXPECT_EQ(rejected, ledger[Metric::events_rejected]) << text_of(of);
   }
   static void expect_histograms(const RunCase& of, const Outcome& outcome) {
     LogHistogram multiplicity;
@@ -87,7 +102,8 @@ TEST_F(Telemetry, IsSilentWhereNobodyAsks) {
   EXPECT_EQ(outcome.picture.bytes_received(), 0U);
 }
 
-/// 64 ranks. To have a run of few turns, an interval of 10 ms stands for that of a second.
+/// 64 ranks, and hits on any of 2^28 channels. To have a run of few turns, an interval of 10 ms stands for that of a
+/// second.
 TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
   auto of = CaseMaker(5).steady(60);
   of.roles = {.sources = 32, .builders = 24, .filters = 8, .ranks = 64};
@@ -96,7 +112,10 @@ TEST_F(Telemetry, TrafficOfManyRanksIsSmall) {
   of.hits.clear();
   for (std::uint16_t s = 0; s < of.roles.sources; ++s) {
     of.hits.push_back(few[s % few.size()]);
-    for (auto& hit : of.hits.back()) hit.source = s;
+    for (auto& hit : of.hits.back()) {
+      hit.source = s;
+      hit.channel = static_cast<std::uint32_t>(splitmix64(hit.time ^ s) & kValueMask);
+    }
   }
   of.telemetry = {.counters = true, .pictures = true, .interval = std::chrono::milliseconds(10)};
   of.speed = static_cast<double>(of.geometry().slice_ticks()) / 2'000'000;

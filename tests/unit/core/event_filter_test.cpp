@@ -128,6 +128,18 @@ TEST(EventFilter, AllExpressionsMustPass) {
   EXPECT_EQ(slice.events.duration, (std::vector<Tick>{10, 20}));
 }
 
+TEST(EventFilter, CountsItsOwnEventsThatItRejects) {
+  EventFilter filter;
+  filter.add("n_hits>=2", 1000);
+  auto slice = example();
+  const auto own = static_cast<std::uint64_t>(std::ranges::count(slice.events.owned, 1));
+  filter.select(slice);
+  EXPECT_GT(slice.events_rejected, 0U);
+  EXPECT_EQ(slice.events_rejected, own - slice.events.size());
+  filter.select(slice);
+  EXPECT_EQ(slice.events_rejected, 0U) << "all that are left pass";
+}
+
 TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {
   EventFilter filter;
   filter.add("n_hits<5", 1000);
@@ -135,6 +147,7 @@ TEST(EventFilter, LedgerCountsTheHitsThatTheSliceHolds) {
   filter.select(slice);
   EXPECT_EQ(slice.events.size(), 4U);
   EXPECT_EQ(slice.ledger.hits_rejected, 1U);  // of the foreign event, one hit lies here
+  EXPECT_EQ(slice.events_rejected, 0U) << "the foreign event is counted where it belongs";
   EXPECT_EQ(slice.ledger.hits_in_events, 10U);
   EXPECT_TRUE(slice.ledger.balances());
 }

@@ -6,6 +6,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "core/monitor/run_picture.hpp"
+
 namespace eventloom {
 namespace {
 
@@ -17,11 +19,12 @@ RankRecord full_record() {
   record.of_sources[3] = Counters{{Metric::missing_numbers, 5}, {Metric::first_number, 0}};
   record.sources[3] = {3, SourceState::full, 100, 4096};
   record.builders[0] = {0, 0, 4, 12, 90, 1000};
-  record.writers[1] = {1, 0, 4, 11, 3};
+  record.writers[1] = {1, 0, 4, 11, 3, 1};
   record.links[0] = {0, 2, 8, 0, 4096};
   record[HistogramKind::duration].add(17);
-  record.events.push_back({{1000, 20, 1, 2, 3, 2, 0}, {{0, 5, 3}, {20, 6, 3}}});
+  record.events.push_back({{1000, 20, 1, 2, 3, 2, 1}, {{0, 5, 3, 2, 77}, {20, 6, 3, 0, 0}}});
   record.events.push_back({{2000, 0, 1, 0, 9, 0, 0}, {}});
+  record.channels = {{3, 0xfffffff, 40}, {65535, ChannelRow::kOthers, 2}};
   return record;
 }
 
@@ -34,6 +37,7 @@ void expect_same(const RankRecord& a, const RankRecord& b) {
   EXPECT_EQ(a.writers, b.writers);
   EXPECT_EQ(a.links, b.links);
   EXPECT_EQ(a.events, b.events);
+  EXPECT_EQ(a.channels, b.channels);
   for (std::size_t h = 0; h < kHistograms; ++h) {
     for (std::size_t bin = 0; bin < LogHistogram::kBins; ++bin) EXPECT_EQ(a.histograms[h][bin], b.histograms[h][bin]);
   }
@@ -57,6 +61,7 @@ TEST(TelemetryMessage, TellsChangesOnly) {
   const auto before = full_record();
   auto now = before;
   now.events.clear();
+  now.channels.clear();
   EXPECT_EQ(encode_telemetry(now, before).size(), sizeof(TelemetryHead));
   ++now.counters[Metric::events];
   now[HistogramKind::duration].add(17);
@@ -67,6 +72,24 @@ TEST(TelemetryMessage, TellsChangesOnly) {
   RankRecord heard = before;
   apply_telemetry(message, heard);
   expect_same(heard, now);
+}
+
+TEST(TelemetryMessage, RefusesHitsOfAnImpossibleSource) {
+  RankRecord record;
+  record.channels = {{65536, 1, 1}};
+  RankRecord heard;
+  EXPECT_THROW(apply_telemetry(encode_telemetry(record, {}), heard), std::runtime_error);
+}
+
+/// Those of channels are what is new, all else is sums.
+TEST(TelemetryMessage, HitsOfChannelsAddUp) {
+  RunPicture picture(2);
+  const RunPicture::Time now{};
+  picture.take(0, encode_telemetry(full_record(), {}), now);
+  picture.take(0, encode_telemetry(full_record(), full_record()), now);
+  picture.take(1, encode_telemetry(full_record(), {}), now);
+  EXPECT_EQ(picture.channels().busiest(10),
+            (std::vector<ChannelCounts::OfSource>{{3, {{0xfffffff, 120}}, 0}, {65535, {}, 6}}));
 }
 
 TEST(TelemetryMessage, RefusesTruncatedOnes) {
@@ -102,6 +125,7 @@ TEST(LogHistogram, BinsFollowEachOther) {
     EXPECT_EQ(LogHistogram::bin_of(begin - 1), bin - 1);
   }
   EXPECT_EQ(LogHistogram::bin_of(~std::uint64_t{0}), LogHistogram::kBins - 1);
+  for (std::size_t value = 0; value < 128; ++value) EXPECT_EQ(LogHistogram::bin_of(value), value);
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "app/monitor/status_document.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include "app/monitor/rank_remarks.hpp"
+#include "core/monitor/telemetry_message.hpp"
+
+namespace eventloom {
+namespace {
+
+using std::chrono::seconds;
+
+StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {}) {
+  RunTracker tracker({}, {});
+  const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, "running");
+  snapshot->clocks = clocks;
+  RunDescription run;
+  run.n_filters = 1;
+  const auto text = to_text(status_document(run, *snapshot, {}, {}));
+  return StatusJson::parse(text);
+}
+
+TEST(StatusDocument, HasChannelsFiltersAndClocks) {
+  RankRecord record;
+  record.writers[0] = {0, 0, 4, 11, 30, 2};
+  record.channels = {{1, 0xfffffff, 4}, {0, 7, 2}, {0, ChannelRow::kOthers, 9}, {0, 3, 1}};
+  RunPicture picture(1);
+  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  const auto json = document_of(picture, {{}, {-5, 1.5, 2, std::numeric_limits<double>::infinity(), 0, 100}});
+  EXPECT_EQ(json["channels"], StatusJson::parse(R"([{"source":0,"channel":[3,7],"hits":[1,2],"others":9},
+                                                    {"source":1,"channel":[268435455],"hits":[4],"others":0}])"));
+  EXPECT_EQ(json["clocks"][1], StatusJson::parse(R"({"rank":1,"offset_ns":-5.0,"precision_ns":null,"rate_ppm":1.5,
+                                                     "residual_ns":2.0,"round_trips":100})"));
+  EXPECT_EQ(json["filters"][0]["accepted"], 11);
+  EXPECT_EQ(json["filters"][0]["rejected"], 2);
+}
+
+TEST(StatusDocument, EventsHavePayloadWhereTheRunHas) {
+  RankRecord record;
+  record.events.push_back({{1000, 20, 1, 0, 2, 2, 1}, {{0, 5, 3, 2, 77}, {20, 6, 3, 0, 0}}});
+  record.events.push_back({{2000, 0, 1, 0, 1, 1, 0}, {{0, 5, 3, 0, 0}}});
+  RunPicture picture(1);
+  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  const auto json = document_of(picture);
+  EXPECT_EQ(json["events"][0]["hits"]["payload"], StatusJson::parse("[77, null]"));
+  EXPECT_FALSE(json["events"][1]["hits"].contains("payload"));
+}
+
+/// Bins one wide have a linear axis.
+TEST(StatusDocument, HistogramsOfSmallNumbersAreLinear) {
+  for (const std::uint64_t greatest : {127, 128}) {
+    RankRecord record;
+    record[HistogramKind::multiplicity].add(1);
+    record[HistogramKind::multiplicity].add(greatest);
+    RunPicture picture(1);
+    picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+    const auto histogram = document_of(picture)["histograms"]["multiplicity"];
+    EXPECT_EQ(histogram["log_x"], greatest == 128);
+    EXPECT_EQ(histogram["counts"].size(), greatest == 128 ? 128 : 127);
+    EXPECT_EQ(histogram["edges"][0], 0.5);
+    EXPECT_EQ(histogram["edges"][126], 126.5);
+    EXPECT_EQ(histogram["edges"].back(), greatest == 128 ? 159.5 : 127.5);
+  }
+}
+
+/// Two ranks with sources, whose rings to two builders on ranks 2 and 3 are so full in percent, as long as is looked
+/// at.
+std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2>, 2>& fill,
+                                    const std::array<double, 2>& busy, const std::string& state = "running") {
+  RunDescription run;
+  run.ranks.resize(4);
+  RunTracker tracker({}, {});
+  RunPicture picture(4);
+  std::vector<RankRecord> told(4);
+  std::vector<std::string> remarks;
+  for (int second = 1; second <= 3; ++second) {
+    const RunTracker::Time now{seconds(second)};
+    for (std::uint32_t r = 0; r < 4; ++r) {
+      RankRecord record;
+      const auto busy_ns = static_cast<std::uint64_t>(1e9 * busy[r % 2] * second);
+      if (r >= 2) record.builders[r - 2] = {r - 2, 0, 0, 0, 0, busy_ns};
+      for (std::uint32_t b = 0; r < 2 && b < 2; ++b) record.links[b] = {b, fill[r][b], 100, 0, 0};
+      picture.take(static_cast<int>(r), encode_telemetry(record, told[r]), now);
+      told[r] = record;
+    }
+    remarks = rank_remarks(run, *tracker.take(now, picture, state));
+  }
+  return remarks;
+}
+
+TEST(RankRemarks, NameWhatIsSlow) {
+  using Remarks = std::vector<std::string>;
+  const Remarks none(4);
+  EXPECT_EQ(remarks_of({{{50, 50}, {50, 50}}}, {0.4, 0.4}), none);
+  EXPECT_EQ(remarks_of({{{100, 100}, {100, 100}}}, {0.9, 0.9}), none) << "none is slower than the other";
+  EXPECT_EQ(remarks_of({{{0, 0}, {0, 0}}}, {0, 0}), none);
+  EXPECT_EQ(remarks_of({{{0, 95}, {10, 95}}}, {0.4, 0.4}, "paused"), none);
+  const Remarks slow_rings{"", "", "", "builder 1 is slow: its rings are full, those of others are not"};
+  EXPECT_EQ(remarks_of({{{0, 95}, {10, 95}}}, {0.4, 0.4}), slow_rings);
+  EXPECT_EQ(remarks_of({{{0, 95}, {10, 80}}}, {0.4, 0.4}), none);
+  const Remarks busy{"", "", "builder 0 is slow: it is busy, the others wait", ""};
+  EXPECT_EQ(remarks_of({{{50, 50}, {50, 50}}}, {0.95, 0.1}), busy);
+  EXPECT_EQ(remarks_of({{{50, 50}, {50, 50}}}, {0.95, 0.6}), none);
+  const Remarks source{"", "its sources are slow: the builders wait for them, and have data of all others", "", ""};
+  EXPECT_EQ(remarks_of({{{60, 70}, {0, 10}}}, {0.1, 0.1}), source);
+  EXPECT_EQ(remarks_of({{{60, 70}, {0, 10}}}, {0.1, 0.6}), none) << "a builder has work to do";
+  EXPECT_EQ(remarks_of({{{60, 40}, {0, 10}}}, {0.1, 0.1}), none);
+}
+
+TEST(RankRemarks, NameWhoIsSilent) {
+  RunTracker tracker({}, {});
+  RunDescription run;
+  run.ranks.resize(1);
+  RunPicture picture(1);
+  picture.take(0, encode_telemetry({}, {}), RunPicture::Time(seconds(10)));
+  const auto at = [&](int second) {
+    return rank_remarks(run, *tracker.take(RunTracker::Time(seconds(second)), picture, "paused"));
+  };
+  EXPECT_EQ(at(12), std::vector<std::string>{""});
+  EXPECT_EQ(at(14), std::vector<std::string>{"silent for 4 s"});
+}
+
+}  // namespace
+}  // namespace eventloom
