@@ -67,7 +67,7 @@ inline constexpr std::uint32_t kSourceStates = 6;
 struct SourceRow {
   std::uint32_t source = 0;
   SourceState state = SourceState::recorded;
-  std::uint64_t hits = 0;   ///< read, or lost in damage
+  std::uint64_t hits = 0;   ///< read so far, or lost in damage
   std::uint64_t bytes = 0;  ///< of the messages to builders
   friend bool operator==(const SourceRow&, const SourceRow&) = default;
 };
@@ -117,7 +117,7 @@ inline constexpr std::uint16_t kHistograms = 4;
 
 struct BinRow {
   HistogramKind histogram = HistogramKind::multiplicity;
-  std::uint16_t bin = 0;  ///< see core/monitor/log_histogram.hpp
+  std::uint16_t bin = 0;  ///< see core/monitor/log_histogram.hpp; the one after the last: the sum of what was counted
   std::uint32_t reserved = 0;
   std::uint64_t count = 0;
 };

@@ -1,6 +1,5 @@
 #include "app/monitor/http_server.hpp"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <csignal>
 #include <ctime>
 #include <future>
 #include <thread>
@@ -18,6 +16,7 @@
 #include "app/monitor/http_connection.hpp"
 #include "app/monitor/pace.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/signals_blocked.hpp"
 
 namespace eventloom {
 
@@ -54,22 +53,6 @@ Pace::Duration seconds_of(clockid_t clock) {
   clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
-
-/// Signals are for the main thread.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

@@ -74,6 +74,9 @@ class Source {
   /// Hits read so far, in whole buffers or lost in damaged ones; complete at the end of the stream.
   [[nodiscard]] virtual std::uint64_t hits_read() const = 0;
 
+  /// About how many of them have been collected, for those who watch.
+  [[nodiscard]] virtual std::uint64_t hits_given() const { return hits_read(); }
+
   /// Violations of the input's format, a damaged index included, that cost no hits or an unknown number of them: they
   /// make a run end with kExitLosses though the ledger shows no loss.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;

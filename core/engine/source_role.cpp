@@ -390,7 +390,9 @@ void SourceRole::add_to(RankRecord& record) const {
   for (const auto& [source, of_source] : counts) record.of_sources[source].add(of_source.counters);
   for (const auto& stream : streams_) {
     const std::uint32_t id = stream.source.id.value;
-    record.sources[id] = {id, state_of(stream), stream.source.stream->hits_read(), stream.bytes};
+    const auto& source = *stream.source.stream;
+    const bool whole = stream.ended && told_end(stream) == stream.data_end;
+    record.sources[id] = {id, state_of(stream), whole ? source.hits_read() : source.hits_given(), stream.bytes};
   }
   for (std::uint32_t b = 0; b < outboxes_.size(); ++b) {
     const auto& outbox = outboxes_[b];

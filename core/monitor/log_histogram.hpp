@@ -8,7 +8,7 @@
 namespace eventloom {
 
 /// Counts of numbers from 0 on, in bins whose width grows with the number: one each up to 127, then four for each power
-/// of two, so that a bin is at most a quarter wide. Cheap enough for every event. One thread at a time.
+/// of two, so that a bin is at most a quarter wide; and their sum. Cheap enough for every event. One thread at a time.
 class LogHistogram {
  public:
   static constexpr std::size_t kWhole = 128;  ///< numbers below have bins of their own
@@ -26,9 +26,13 @@ class LogHistogram {
     return (4 + (bin - kWhole) % 4) << (power - 2);
   }
 
-  void add(std::uint64_t value) { ++counts_[bin_of(value)]; }
+  void add(std::uint64_t value) {
+    ++counts_[bin_of(value)];
+    sum_ += value;
+  }
   void add(const LogHistogram& other) {
     for (std::size_t i = 0; i < kBins; ++i) counts_[i] += other.counts_[i];
+    sum_ += other.sum_;
   }
   [[nodiscard]] std::uint64_t& operator[](std::size_t bin) { return counts_[bin]; }
   [[nodiscard]] std::uint64_t operator[](std::size_t bin) const { return counts_[bin]; }
@@ -37,11 +41,15 @@ class LogHistogram {
     for (const auto n : counts_) sum += n;
     return sum;
   }
+  /// Of the numbers.
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+  void set_sum(std::uint64_t sum) { sum_ = sum; }
 
  private:
   static constexpr std::size_t kFirstPower = std::bit_width(kWhole) - 1;  ///< of two: that with the first wide bins
 
   std::array<std::uint64_t, kBins> counts_{};
+  std::uint64_t sum_ = 0;
 };
 
 }  // namespace eventloom

@@ -13,7 +13,6 @@ namespace eventloom {
 
 namespace {
 
-constexpr int kRanksPerInterval = 64;
 /// Of the events that all ranks tell in an interval.
 constexpr std::size_t kMostHits = 8192;
 constexpr std::size_t kMostHitsOfRank = 2000;
@@ -30,7 +29,7 @@ Telemetry::Telemetry(Network& network, const TelemetrySettings& settings)
       most_channels_(kMostChannels / static_cast<std::size_t>(std::min(network.ranks().size(), kRanksPerInterval))),
       channel_(network.open_channel()),
       picture_(rank_ == 0 ? network.ranks().size() : 0) {
-  settings_.interval *= std::max(1, network.ranks().size() / kRanksPerInterval);
+  settings_.interval = telemetry_interval(settings_.interval, static_cast<std::size_t>(network.ranks().size()));
 }
 
 EventSink& Telemetry::watch(std::uint32_t writer, EventSink& sink) {

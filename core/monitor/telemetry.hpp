@@ -20,7 +20,7 @@ class Telemetry {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Collective, as is destruction. The interval grows with the ranks beyond 64, so that rank 0 hears no more.
+  /// Collective, as is destruction. Messages come every telemetry_interval().
   Telemetry(Network& network, const TelemetrySettings& settings);
 
   /// What is written to `sink`, which must outlive this, is counted on its way. The returned sink is this object's.

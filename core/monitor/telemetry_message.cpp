@@ -11,6 +11,7 @@ namespace eventloom {
 namespace {
 
 using Kind = TelemetrySection::Kind;
+constexpr std::uint16_t kBinOfSum = LogHistogram::kBins;
 
 [[noreturn]] void refuse(const std::string& why) { throw std::runtime_error("telemetry: a message " + why); }
 
@@ -78,6 +79,7 @@ std::vector<BinRow> changed_bins(const Histograms& now, const Histograms& told) 
     for (std::uint16_t bin = 0; bin < LogHistogram::kBins; ++bin) {
       if (now[h][bin] != told[h][bin]) rows.push_back({static_cast<HistogramKind>(h), bin, 0, now[h][bin]});
     }
+    if (now[h].sum() != told[h].sum()) rows.push_back({static_cast<HistogramKind>(h), kBinOfSum, 0, now[h].sum()});
   }
   return rows;
 }
@@ -135,8 +137,10 @@ void apply(const LinkRow& row, RankRecord& record) { record.links[row.builder] =
 
 void apply(const BinRow& row, RankRecord& record) {
   const auto kind = static_cast<std::size_t>(row.histogram);
-  if (kind >= kHistograms || row.bin >= LogHistogram::kBins) refuse("has an unknown bin of a histogram");
-  record.histograms[kind][row.bin] = row.count;
+  if (kind >= kHistograms || row.bin > kBinOfSum) refuse("has an unknown bin of a histogram");
+  auto& histogram = record.histograms[kind];
+  if (row.bin == kBinOfSum) return histogram.set_sum(row.count);
+  histogram[row.bin] = row.count;
 }
 
 template <class Row>

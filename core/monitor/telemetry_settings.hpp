@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace eventloom {
@@ -14,5 +16,11 @@ struct TelemetrySettings {
   std::uint64_t tick_ps = 1000;
   std::uint32_t writers = 1;  ///< of all ranks
 };
+
+/// Between two messages of a rank: grows with the ranks beyond 64, so that rank 0 hears no more.
+constexpr std::chrono::nanoseconds telemetry_interval(std::chrono::nanoseconds least, std::size_t ranks) {
+  constexpr std::size_t kRanksPerInterval = 64;
+  return least * std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks / kRanksPerInterval));
+}
 
 }  // namespace eventloom

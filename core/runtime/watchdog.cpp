@@ -1,12 +1,12 @@
 #include "core/runtime/watchdog.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "core/runtime/clock.hpp"
+#include "core/runtime/signals_blocked.hpp"
 
 namespace eventloom {
 
@@ -17,22 +17,6 @@ constexpr std::size_t kPeersPerLook = 16;
 // A check that comes this many intervals after the last one shows that this whole process did not run.
 constexpr int kLateLook = 10;
 
-/// A thread inherits the signal mask of its creator.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 Watchdog::Settings checked(Watchdog::Settings settings) {
   settings.interval = std::max(settings.interval, std::chrono::milliseconds(1));
   return settings;
@@ -42,7 +26,7 @@ Watchdog::Settings checked(Watchdog::Settings settings) {
 
 Watchdog::Watchdog(Settings settings) : settings_(checked(std::move(settings))) {
   for (const Peer& peer : settings_.peers) peers_.push_back({peer, ProcessState::running, {}});
-  const AllSignalsBlocked blocked;
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { watch(); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,7 @@ class EpochsSource final : public Source {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return hits_; }
+  [[nodiscard]] std::uint64_t hits_given() const override { return std::min(given_hits_, hits_); }
   [[nodiscard]] std::uint64_t anomalies() const override { return anomalies_; }
   [[nodiscard]] SourceCounts counts() const override { return counts_; }
 

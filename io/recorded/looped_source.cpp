@@ -210,6 +210,8 @@ std::uint64_t LoopedSource::hits_read() const {
   return hits_behind_ + front_->hits_read() + (passes_ - front_pass_ - 1) * behind_front().hits_read();
 }
 
+std::uint64_t LoopedSource::hits_given() const { return hits_behind_ + front_->hits_given(); }
+
 std::uint64_t LoopedSource::anomalies() const {
   return anomalies_behind_ + front_->anomalies() + (passes_ - front_pass_ - 1) * behind_front().anomalies();
 }

@@ -46,6 +46,7 @@ class LoopedSource final : public Source {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t hits_given() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;
 
  private:

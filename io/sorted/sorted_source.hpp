@@ -28,6 +28,7 @@ class SortedSource final : public Source {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void release_before(Epoch epoch) override { stream_->release_before(epoch); }
   [[nodiscard]] std::uint64_t hits_read() const override;
+  [[nodiscard]] std::uint64_t hits_given() const override { return stream_->hits_given(); }
   [[nodiscard]] std::uint64_t anomalies() const override;
 
  private:

@@ -40,6 +40,7 @@ void expect_same(const RankRecord& a, const RankRecord& b) {
   EXPECT_EQ(a.channels, b.channels);
   for (std::size_t h = 0; h < kHistograms; ++h) {
     for (std::size_t bin = 0; bin < LogHistogram::kBins; ++bin) EXPECT_EQ(a.histograms[h][bin], b.histograms[h][bin]);
+    EXPECT_EQ(a.histograms[h].sum(), b.histograms[h].sum());
   }
 }
 
@@ -67,8 +68,8 @@ TEST(TelemetryMessage, TellsChangesOnly) {
   now[HistogramKind::duration].add(17);
   now.links[1] = {1, 0, 8, 0, 0};
   const auto message = encode_telemetry(now, before);
-  EXPECT_EQ(message.size(), sizeof(TelemetryHead) + 3 * sizeof(TelemetrySection) + sizeof(CounterRow) + sizeof(BinRow) +
-                                sizeof(LinkRow));
+  EXPECT_EQ(message.size(), sizeof(TelemetryHead) + 3 * sizeof(TelemetrySection) + sizeof(CounterRow) +
+                                2 * sizeof(BinRow) + sizeof(LinkRow));
   RankRecord heard = before;
   apply_telemetry(message, heard);
   expect_same(heard, now);
