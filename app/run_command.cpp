@@ -175,6 +175,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     before.reset();  // live sources are being received
     watch.turn();
   });
+  require_alarm_sources(config.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);
   RunRecord record = describe(config, setup);

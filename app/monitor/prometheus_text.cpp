@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "app/monitor/prometheus_histogram.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -19,7 +21,7 @@ std::string label(const char* name, const std::string& value) {
   return fmt::format("{}=\"{}\"", name, escaped_label(value));
 }
 
-/// One metric of the page, with its samples.
+/// One metric, with its samples.
 class Family {
  public:
   Family(std::string& out, std::string_view name, std::string_view type, std::string_view help)
@@ -141,6 +143,12 @@ void add_ranks(std::string& out, const RunDescription& run, const RunSnapshot& s
   for (std::size_t r = 0; r < ranks.size(); ++r) memory.add(ranks[r].head.resident_bytes, labels(r));
 }
 
+void add_alarms(std::string& out, const RunSnapshot& snapshot) {
+  if (snapshot.alarms.empty()) return;
+  Family active(out, "eventloom_alarm_active", "gauge", "1 while the condition of an alarm holds");
+  for (const auto& alarm : snapshot.alarms) active.add(alarm.active ? 1 : 0, label("condition", alarm.condition));
+}
+
 void add_run(std::string& out, const RunDescription& run, const RunSnapshot& snapshot) {
   Family build(out, "eventloom_build_info", "gauge", "the program, always 1");
   build.add(1, label("version", run.eventloom_version) + "," + label("mpi", run.mpi_version));
@@ -177,6 +185,8 @@ std::string prometheus_text(const RunDescription& run, const RunSnapshot& snapsh
   add_builders(out, snapshot);
   add_links(out, snapshot);
   add_ranks(out, run, snapshot);
+  add_event_histograms(out, run, snapshot);
+  add_alarms(out, snapshot);
   return out;
 }
 

@@ -3,13 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/monitor/telemetry_settings.hpp"
+
 namespace eventloom {
 
 namespace {
 
 constexpr auto kBetweenSnapshots = std::chrono::seconds(1);
-/// Rates are means over so many intervals.
+/// Rates are means over so many reports of a rank.
 constexpr std::size_t kPast = 3;
+
+/// So many snapshots.
+std::size_t past_of(const RunPicture& picture) {
+  return kPast *
+         static_cast<std::size_t>(telemetry_interval(kBetweenSnapshots, picture.ranks().size()) / kBetweenSnapshots);
+}
 
 double seconds_between(RunTracker::Time from, RunTracker::Time to) {
   return std::chrono::duration<double>(to - from).count();
@@ -33,13 +41,18 @@ LogHistogram difference(LogHistogram now, const LogHistogram& before) {
   return now;
 }
 
-std::vector<double> silences(const RunPicture& picture, RunTracker::Time now) {
+std::vector<double> silences(const RunPicture& picture, RunTracker::Time begun, RunTracker::Time now) {
   std::vector<double> silent;
   for (std::size_t r = 0; r < picture.ranks().size(); ++r) {
     const auto heard = picture.heard(static_cast<int>(r));
-    silent.push_back(heard == RunTracker::Time{} ? 0 : std::max(0.0, seconds_between(heard, now)));
+    silent.push_back(std::max(0.0, seconds_between(heard == RunTracker::Time{} ? begun : heard, now)));
   }
   return silent;
+}
+
+/// Grows while anything is read, sent or built.
+std::uint64_t work_done(const Counters& totals) {
+  return totals[Metric::hits_read] + totals[Metric::message_bytes] + totals[Metric::slices];
 }
 
 }  // namespace
@@ -80,17 +93,18 @@ std::shared_ptr<RunSnapshot> RunTracker::take(Time now, const RunPicture& pictur
   snapshot->elapsed_s = seconds_between(*begun_, now);
   snapshot->now = picture;
   snapshot->totals = picture.totals();
-  snapshot->silent_s = silences(picture, now);
+  snapshot->silent_s = silences(picture, *begun_, now);
   if (last_) {
     snapshot->before = past_.front();
     snapshot->series = last_->series;
   }
+  add_stall(now, *snapshot);
   add_figures(*snapshot);
   add_remaining(*snapshot);
   if (last_) snapshot->series.add({snapshot->elapsed_s, snapshot->figures});
   snapshot->totals.add(resumed_);
   past_.push_back(picture);
-  if (past_.size() > kPast) past_.pop_front();
+  if (past_.size() > past_of(picture)) past_.pop_front();
   last_ = snapshot;
   return snapshot;
 }
@@ -109,6 +123,15 @@ std::shared_ptr<RunSnapshot> RunTracker::conclude(const RunPicture& picture, con
   snapshot->figures.share = picture.share_sent();
   snapshot->exit_code = exit_code;
   return snapshot;
+}
+
+void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
+  if (snapshot.state != "running") paused_ = now;
+  snapshot.paused = paused_;
+  const bool progress = !last_ || work_done(snapshot.now.totals()) != work_done(last_->now.totals());
+  if (progress || snapshot.state == "paused") progress_ = now;
+  snapshot.stalled_s = seconds_between(progress_, now);
+  for (const double seconds : snapshot.silent_s) snapshot.stalled_s = std::max(snapshot.stalled_s, seconds);
 }
 
 void RunTracker::add_figures(RunSnapshot& snapshot) const {

@@ -40,6 +40,14 @@ struct RunSeries {
   void add(const Moment& moment);
 };
 
+/// What a condition of --alarm says of a run.
+struct AlarmState {
+  std::string condition;
+  bool active = false;
+  std::string raised;           ///< UTC, the last time; empty: never
+  std::optional<double> value;  ///< the last that was known
+};
+
 /// A run at one moment. Never changes: any thread may read it.
 struct RunSnapshot {
   std::string state = "starting";  ///< starting, running, paused, stopping, ended
@@ -47,12 +55,15 @@ struct RunSnapshot {
   double elapsed_s = 0;
   double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
   RunPicture now;
-  RunPicture before;                 ///< some seconds ago, for rates
-  std::vector<double> silent_s;      ///< by rank: how long rank 0 has not heard it
+  RunPicture before;             ///< some seconds ago, for rates
+  std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
+  double stalled_s = 0;          ///< the longest of these, or the time without progress in any rank; not while paused
+  RunPicture::Time paused{};     ///< when the run was last seen in another state than running
   std::vector<ClockQuality> clocks;  ///< by rank; empty where they are not compared
   Counters totals;                   ///< of the whole run, those of an earlier invocation included
   RunFigures figures;
   RunSeries series;
+  std::vector<AlarmState> alarms;
   std::optional<int> exit_code;  ///< of a run that has ended
 
   /// Between what the rank had reported in `before` and in `now`: ranks do so once a second, not all at the same time.
@@ -77,6 +88,7 @@ class RunTracker {
                                                       std::string message);
 
  private:
+  void add_stall(Time now, RunSnapshot& snapshot);
   void add_figures(RunSnapshot& snapshot) const;
   void add_remaining(RunSnapshot& snapshot);
 
@@ -87,6 +99,8 @@ class RunTracker {
   double paced_since_s_ = 0;
   double paced_from_ = 0;  ///< share of the data
   Time next_{};
+  Time progress_{};              ///< when it was last seen
+  Time paused_{};                ///< see RunSnapshot
   std::deque<RunPicture> past_;  ///< of the last snapshots, the oldest first
   std::shared_ptr<const RunSnapshot> last_;
 };

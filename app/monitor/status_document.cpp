@@ -282,6 +282,17 @@ Json ledger_json(const Counters& totals) {
   return json;
 }
 
+Json alarms_json(const std::vector<AlarmState>& alarms) {
+  Json list = Json::array();
+  for (const auto& alarm : alarms) {
+    list.push_back({{"condition", alarm.condition},
+                    {"active", alarm.active},
+                    {"raised", alarm.raised.empty() ? Json(nullptr) : Json(alarm.raised)},
+                    {"value", number_or_null(alarm.value)}});
+  }
+  return list;
+}
+
 Json event_json(const LatestEvent& latest, double tick_ns) {
   const auto& event = latest.event;
   Json flags = Json::array();
@@ -331,6 +342,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   json["histograms"] = histograms_json(run, snapshot);
   json["channels"] = channels_json(snapshot);
   json["ledger"] = ledger_json(snapshot.totals);
+  json["alarms"] = alarms_json(snapshot.alarms);
   json["log"] = log_json(log);
   json["commands"] = Json::array();
   for (const auto& command : commands) json["commands"].push_back(to_json(command));

@@ -89,6 +89,7 @@ function drawPanel(panel, doc, anyway) {
 function show(doc, anyway = false) {
   latest = doc;
   showHead(doc);
+  showAlarms(doc.alarms);
   showControl(doc);
   for (const panel of PANELS) drawPanel(panel, doc, anyway);
 }

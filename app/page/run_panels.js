@@ -185,20 +185,6 @@ function clocksPanel(clocks) {
   return [table(columns, clocks, 'Clocks')];
 }
 
-function alarmState(alarm) {
-  return el('span', { class: alarm.active ? 'bad' : 'good' }, alarm.active ? 'active' : 'quiet');
-}
-
-function alarmsPanel(alarms) {
-  const columns = [
-    { title: 'rule', of: (a) => a.rule },
-    { title: 'state', of: alarmState },
-    { title: 'value', number: true, of: (a) => whole(a.value) },
-    { title: 'since', kind: 'plus', of: (a) => a.since || '' },
-  ];
-  return [table(columns, alarms, 'Alarms')];
-}
-
 function severity(entry) {
   return el('span', { class: { error: 'bad', warning: 'warn' }[entry.severity] || '' }, entry.severity);
 }

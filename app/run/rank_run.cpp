@@ -68,7 +68,7 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
   settings.live = setup.live;
   settings.all_live = setup.all_live;
   settings.telemetry.pictures = config.monitor.has_value();
-  settings.telemetry.counters = config.monitor || config.progress != ProgressStyle::none;
+  settings.telemetry.counters = config.monitor || config.progress != ProgressStyle::none || !config.alarms.empty();
   settings.telemetry.started_ns = setup.started_ns;
   settings.telemetry.tick_ps = setup.run.geometry.base.tick_ps;
   return settings;

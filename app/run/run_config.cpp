@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/alarm/alarm_command.hpp"
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "core/definitions/definitions.hpp"
@@ -117,7 +118,15 @@ void add_watching_options(po::options_description& options) {
       "monitor", text_value("[ADDR:]PORT", "", "none"),
       "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to 127.0.0.1, "
       "PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the token")(
-      "monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run");
+      "monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run")(
+      "alarm", po::value<std::vector<std::string>>()->value_name("COND")->composing(),
+      "raise an alarm while COND holds, NAME[:SOURCE] OP NUMBER[UNIT], repeatable: 'lost>0' (hits), 'stalled>5s', "
+      "'rate:3<100' (hits/s of source 3), 'rate<1e6', 'ring_fill>90%', 'memory>4GiB', 'incomplete_slices>=1' or any "
+      "other counter")(
+      "alarm-command", text_value("COMMAND", "", "none"),
+      "program with its arguments, run without a shell when an alarm is raised or over; it finds EVENTLOOM_ALARM, "
+      "EVENTLOOM_STATE (raised or cleared), EVENTLOOM_VALUE, EVENTLOOM_SOURCE, EVENTLOOM_TIME and "
+      "EVENTLOOM_RUN in its environment");
 }
 
 void take_live_options(const po::variables_map& values, RunConfig& config) {
@@ -143,6 +152,15 @@ void take_monitor_options(const po::variables_map& values, RunConfig& config) {
   config.monitor->token_file = token_file;
 }
 
+void take_alarm_options(const po::variables_map& values, RunConfig& config) {
+  if (values.count("alarm") != 0)
+    config.alarms = parse_alarm_conditions(values["alarm"].as<std::vector<std::string>>());
+  const auto& command = values["alarm-command"].as<std::string>();
+  if (command.empty()) return;
+  if (config.alarms.empty()) throw UserError("--alarm-command needs --alarm, such as --alarm 'lost>0'");
+  config.alarm_command = split_alarm_command(command);
+}
+
 void take_watching_options(const po::variables_map& values, RunConfig& config) {
   config.segment_time = duration_option(values, "segment-time");
   config.stall_warning = duration_option(values, "stall-warning");
@@ -151,6 +169,7 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
   config.quiet = values["quiet"].as<bool>();
   config.progress = config.quiet ? ProgressStyle::none : parse_progress_style(values["progress"].as<std::string>());
   take_monitor_options(values, config);
+  take_alarm_options(values, config);
   config.resume = values["resume"].as<bool>();
   config.force = values["force"].as<bool>();
   if (values.count("config") != 0) config.config_file = values["config"].as<std::string>();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/alarm/alarm_condition.hpp"
 #include "app/monitor/monitor.hpp"
 #include "app/run/progress.hpp"
 #include "core/dataflow/event_filter.hpp"
@@ -50,6 +51,8 @@ struct RunConfig {
   ProgressStyle progress = ProgressStyle::automatic;
   bool quiet = false;                      ///< only errors are told
   std::optional<MonitorSettings> monitor;  ///< nothing: no port is opened
+  std::vector<AlarmCondition> alarms;
+  std::vector<std::string> alarm_command;  ///< words; empty: none
   std::string config_file;                 ///< of --config; empty: none
   std::string effective;                   ///< the full setup as an INI file
 };

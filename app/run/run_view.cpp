@@ -51,20 +51,23 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
 
 RunView::RunView(const RunConfig& config, const Collective& ranks) {
   const bool first = ranks.rank() == 0;
-  if (config.monitor) {
-    agree(ranks, [&] {
-      if (first) monitor_ = std::make_unique<Monitor>(*config.monitor);
-    });
-  }
+  agree(ranks, [&] {
+    if (first && config.monitor) monitor_ = std::make_unique<Monitor>(*config.monitor);
+    if (first && !config.alarms.empty()) {
+      alarms_ = std::make_unique<Alarms>(config.alarms, config.alarm_command, config.output);
+    }
+  });
   if (first && config.progress != ProgressStyle::none) progress_.emplace(config.progress);
 }
 
 void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
                     Session& session) {
-  if (!progress_ && !monitor_) return;
+  if (!progress_ && !monitor_ && !alarms_) return;
   session_ = &session;
   tracker_.emplace(config.duration, before);
-  if (monitor_) monitor_->describe(description(config, setup, record));
+  const auto run = description(config, setup, record);
+  if (alarms_) alarms_->set_sources(run.sources);
+  if (monitor_) monitor_->describe(run);
 }
 
 void RunView::turn(SteadyTime now) {
@@ -75,6 +78,7 @@ void RunView::turn(SteadyTime now) {
   if (!tracker_->due(now)) return;
   const auto snapshot = tracker_->take(now, *session_->picture(), state(), session_->control().speed());
   if (const auto* clock = session_->wiring().clock()) snapshot->clocks = clock->qualities();
+  if (alarms_) alarms_->look(*snapshot);
   if (progress_) progress_->show(*snapshot);
   if (monitor_) monitor_->publish(snapshot);
 }
@@ -91,11 +95,13 @@ std::vector<CommandRecord> RunView::commands() const {
 
 void RunView::conclude(const RunResult& result, int exit_code, const std::string& stopped_by) {
   progress_.reset();
-  if (!monitor_) return;
+  if (!monitor_ && !alarms_) return;
   const auto message = stopped_by.empty() ? "" : "stopped by " + stopped_by;
-  auto snapshot = tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message);
+  const auto snapshot = tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message);
   snapshot->clocks = result.clocks;
-  monitor_->conclude(std::move(snapshot));
+  if (alarms_) alarms_->look(*snapshot);
+  if (monitor_) monitor_->conclude(snapshot);
+  if (alarms_) alarms_->finish();
 }
 
 }  // namespace eventloom

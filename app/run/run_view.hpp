@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/alarm/alarms.hpp"
 #include "app/monitor/monitor.hpp"
 #include "app/monitor/run_snapshot.hpp"
 #include "app/run/progress.hpp"
@@ -16,11 +17,12 @@
 
 namespace eventloom {
 
-/// What people see of a run while it goes on, and the commands they give: progress and monitor. Does nothing on other
-/// ranks than the first.
+/// What people see of a run while it goes on, and the commands they give: progress, monitor and alarms. Does nothing on
+/// other ranks than the first.
 class RunView {
  public:
-  /// Collective. Opens the port of the monitor; throws UserError, the same on all ranks, when it cannot.
+  /// Collective. Opens the port of the monitor and finds the program of alarms; throws UserError, the same on all
+  /// ranks, when it cannot.
   RunView(const RunConfig& config, const Collective& ranks);
 
   /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
@@ -38,6 +40,7 @@ class RunView {
 
   std::optional<Progress> progress_;
   std::unique_ptr<Monitor> monitor_;
+  std::unique_ptr<Alarms> alarms_;
   std::optional<RunTracker> tracker_;
   Session* session_ = nullptr;
 };

@@ -21,10 +21,11 @@ from http_load import load
 from interrupted import STOPPED, until
 from live import free_port
 from monitored import HOST, Monitored, PlainRun
-from program import BINARY, Run, environment, eventloom, generate, only_line
+from program import BINARY, ROOT, Run, environment, eventloom, generate, only_line
 from results import read_merged
 
 DEFINE = ("--define", "gap:25ns,4")
+MONITORING = ROOT / "jobs" / "monitoring"
 LEDGER = ("hits_in", "hits_in_events", "hits_outside", "hits_rejected", "slices", "events_truncated")
 
 
@@ -450,7 +451,37 @@ def test_progress(recording, tmp_path, np):
     assert all(re.match(r"eventloom(, rank \d \(.*?\))?: (info|warning): ", line) for line in none.splitlines()), none
 
 
-def test_alert_rules_are_valid():
-    rules = Path(__file__).resolve().parents[2] / "jobs" / "monitoring" / "eventloom.rules.yml"
+def rules_of(expressions):
+    return {"groups": [{"name": "all", "rules": [{"record": f"r:{n}", "expr": e} for n, e in enumerate(expressions)]}]}
+
+
+def unknown_names(expression, known):
+    """Of metrics in an expression of PromQL: those that match nothing."""
+    words = re.sub(r'"[^"]*"', "", expression)
+    names = set(re.findall(r"\beventloom_\w+", words)) - known
+    patterns = re.findall(r'__name__=~"([^"]+)"', expression)
+    return names | {pattern for pattern in patterns if not any(re.fullmatch(pattern, name) for name in known)}
+
+
+def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
+    uris, _ = recording
+    with slowly(uris, tmp_path / "run", "--alarm", "lost>0") as run:
+        run.held()
+        run.until_status(lambda s: s["sources"], "sources")
+        known = {name.partition("{")[0] for name in samples(run.ask("/metrics")[2].decode())}
+        assert run.control("stop")[0] == 202
+        run.wait(STOPPED)
+    rules = MONITORING / "eventloom.rules.yml"
+    panels = json.loads((MONITORING / "eventloom.dashboard.json").read_text())["panels"]
+    asked = [target["expr"] for panel in panels for target in panel["targets"]]
+    alerts = re.findall(r"expr: (.*)", rules.read_text())
+    examples = re.findall(r"^\| `([^`]+)` \|", (MONITORING / "README.md").read_text(), re.MULTILINE)
+    assert len(asked) > 20 and len(alerts) > 3 and len(examples) > 3
+    for expression in asked + alerts + examples:
+        assert not unknown_names(expression, known), expression
     checked = promtool("check", "rules", rules)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    all_rules = tmp_path / "all.yml"
+    all_rules.write_text(json.dumps(rules_of([e.replace("$__rate_interval", "1m") for e in asked + examples])))
+    checked = promtool("check", "rules", all_rules)
     assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,5 +1,6 @@
 """The page in a browser: its panels are there, what they say is true, no name in it acts, and it asks no server."""
 
+import json
 import re
 
 import pytest
@@ -59,6 +60,22 @@ def test_names_do_not_act(tmp_path):
     body = shown(tmp_path / "report.html")
     assert "<img" not in body and "<title>acted" not in body
     assert "&lt;img src=x onerror=" in body.split("<main")[1]
+
+
+def test_alarms_stand_above_all_else(real, tmp_path):
+    document = document_of(real[0])
+    document["alarms"] = [{"condition": f"rate:3<1{EVIL}", "active": True, "raised": "2026-11-22T18:31:48Z", "value": 0.25},
+                          {"condition": "lost>0", "active": False, "raised": None, "value": 0}]
+    page = real[0].read_text(encoding="utf-8")
+    words = json.dumps(document).replace("<", "\\u003c")
+    (tmp_path / "alarms.html").write_text(re.sub(r'(id="document">).*?(</script>)', lambda m: m[1] + words + m[2], page, flags=re.DOTALL),
+                                          encoding="utf-8")
+    body = shown(tmp_path / "alarms.html")
+    alert = re.search(r'<div id="alarms" role="alert"[^>]*>(.*?)</div>', body, re.DOTALL).group(1)
+    assert alert.startswith("<p>Alarm: rate:3&lt;1&lt;img src=x") and "18:31:48Z</p>" in alert and "lost" not in alert
+    panel = re.search('<section id="panel-alarms"(.*?)</section>', body, re.DOTALL).group(1)
+    assert "active" in panel and "quiet" in panel and "0.25" in panel and "never" in panel
+    assert "<img" not in body and "<title>acted" not in body
 
 
 def test_scripts_of_others_are_forbidden(real, tmp_path):

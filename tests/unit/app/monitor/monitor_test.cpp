@@ -61,6 +61,45 @@ TEST(PrometheusText, NamesEachMetricOnce) {
   EXPECT_EQ(text.find("# TYPE eventloom_hits_in_total"), text.rfind("# TYPE eventloom_hits_in_total"));
 }
 
+std::string metrics_text(const RankRecord& record, RunDescription run) {
+  RunSnapshot snapshot;
+  snapshot.now = RunPicture(1);
+  snapshot.now.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  return prometheus_text(run, snapshot);
+}
+
+TEST(PrometheusText, HistogramsAreCumulativeAndExact) {
+  RankRecord record;
+  for (const std::uint64_t hits : {1, 4, 4, 7, 9, 12, 5000}) record[HistogramKind::multiplicity].add(hits);
+  for (const std::uint64_t ticks : {0, 15, 16, 255, 256}) record[HistogramKind::duration].add(ticks);
+  auto run = description();
+  run.tick_ps = 500;
+  const auto text = metrics_text(record, run);
+  for (const char* line :
+       {"# TYPE eventloom_event_hits histogram\n", "eventloom_event_hits_bucket{le=\"1\"} 1\n",
+        "eventloom_event_hits_bucket{le=\"3\"} 1\n", "eventloom_event_hits_bucket{le=\"4\"} 3\n",
+        "eventloom_event_hits_bucket{le=\"7\"} 4\n", "eventloom_event_hits_bucket{le=\"9\"} 5\n",
+        "eventloom_event_hits_bucket{le=\"11\"} 5\n", "eventloom_event_hits_bucket{le=\"15\"} 6\n",
+        "eventloom_event_hits_bucket{le=\"+Inf\"} 7\n", "eventloom_event_hits_count 7\n",
+        "eventloom_event_hits_sum 5037\n", "eventloom_event_duration_seconds_bucket{le=\"7.5e-09\"} 2\n",
+        "eventloom_event_duration_seconds_bucket{le=\"1.275e-07\"} 4\n", "eventloom_event_duration_seconds_sum 2.71",
+        "eventloom_event_latency_seconds_count 0\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+TEST(PrometheusText, AlarmsAreEscaped) {
+  RunSnapshot snapshot;
+  snapshot.alarms = {{"a\"b\\c\nd<0", true, "2026-11-22T18:31:48Z", 1.5}, {"lost>0", false, "", std::nullopt}};
+  const auto text = prometheus_text(description(), snapshot);
+  EXPECT_NE(text.find("eventloom_alarm_active{condition=\"a\\\"b\\\\c\\nd<0\"} 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("eventloom_alarm_active{condition=\"lost>0\"} 0\n"), std::string::npos) << text;
+  const auto json = status_document(description(), snapshot, {}, {});
+  EXPECT_EQ(json["alarms"][0]["condition"], "a\"b\\c\nd<0");
+  EXPECT_EQ(json["alarms"][1]["raised"], nullptr);
+  EXPECT_EQ(json["alarms"][1]["value"], nullptr);
+}
+
 /// Ranks report once a second, snapshots are taken at other times.
 TEST(RunTracker, RatesGoByTheTimesOfTheReports) {
   RunTracker tracker({}, {});

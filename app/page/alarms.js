@@ -1,0 +1,25 @@
+// Alarms: those that are active stand above all else, and a screen reader says them at once.
+
+function showAlarms(alarms) {
+  const active = (alarms || []).filter((alarm) => alarm.active);
+  const node = document.getElementById('alarms');
+  const words = active.map((alarm) => `Alarm: ${alarm.condition}, since ${alarm.raised}`);
+  // It is said again only when it changes.
+  if (node.dataset.shown === JSON.stringify(words)) return;
+  node.dataset.shown = JSON.stringify(words);
+  node.replaceChildren(...words.map((line) => el('p', {}, line)));
+}
+
+function alarmState(alarm) {
+  return el('span', { class: alarm.active ? 'bad' : 'good' }, alarm.active ? 'active' : 'quiet');
+}
+
+function alarmsPanel(alarms) {
+  const columns = [
+    { title: 'condition', of: (a) => a.condition },
+    { title: 'state', of: alarmState },
+    { title: 'value', number: true, of: (a) => short(a.value, 4) },
+    { title: 'last raised', kind: 'plus', of: (a) => a.raised || 'never' },
+  ];
+  return [table(columns, alarms, 'Alarms')];
+}
