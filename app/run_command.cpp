@@ -78,6 +78,17 @@ int finish(const RunConfig& config, const RunSetup& setup, const RunResult& resu
   return code;
 }
 
+/// Collective.
+void prepare_output(const RunConfig& config, const RunRecord& record, const Resumption& resumption,
+                    const Collective& ranks) {
+  agree(ranks, [&] {
+    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
+  });
+  agree(ranks, [&] {
+    if (ranks.rank() == 0 && !resumption.resumes) begin_output(config, record);
+  });
+}
+
 /// Collective. Nothing when a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
                                      Session& session) {
@@ -153,6 +164,16 @@ void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
   config.resume = config.live.go_on = !find_complete_run(config, ranks).complete;
 }
 
+/// Does `work`. Whoever looks at the run sees its error before the monitor closes.
+int seen_to_fail(RunView& view, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (...) {
+    view.fail(Failure::of(std::current_exception()));
+    throw;
+  }
+}
+
 /// Until slices have begun a signal ends the run at once. Under a launcher the launcher reports it, and may have sent
 /// the signal itself: the run may be ending for another reason.
 constexpr const char* kNotBegun =
@@ -188,19 +209,16 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   MpiNetwork network(communicator);
   Idle idle;
   Session session(session_settings(config, setup), {network, watch, idle});
-  agree(communicator, [&] {
-    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
-  });
-  agree(communicator, [&] {
-    if (first && !resumption.resumes) begin_output(config, record);
-  });
+  prepare_output(config, record, resumption, communicator);
   view.begin(config, setup, record, resumption.totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumption, session);
   if (!rank_run) return kExitStopped;
   before.reset();
-  const RunResult result = build_events(*rank_run, setup, resumption, view, communicator);
-  return from_first_rank(communicator, [&] {
-    return finish(config, setup, result, record, backend, session.control().stopped_by(), view);
+  return seen_to_fail(view, [&] {
+    const RunResult result = build_events(*rank_run, setup, resumption, view, communicator);
+    return from_first_rank(communicator, [&] {
+      return finish(config, setup, result, record, backend, session.control().stopped_by(), view);
+    });
   });
 }
 

@@ -90,7 +90,7 @@ bool show(const MonitorUrl& url, bool seen) {
     const auto status = status_at(url);
     const bool terminal = isatty(STDOUT_FILENO) != 0;
     std::cout << (terminal ? "\033[H\033[J" : seen ? "\n" : "") << head(status) << rows(status) << std::flush;
-    return text(status, "state") != "ended";
+    return !status["run"].contains("exit_code");
   } catch (const UserError&) {
     if (!seen) throw;
     std::cout << "the run has ended\n";

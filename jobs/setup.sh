@@ -16,7 +16,7 @@ packages=(
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas
   iproute2 valgrind strace clang libclang-rt-14-dev slurmctld slurmd slurm-client munge
-  chromium fonts-dejavu-core prometheus
+  chromium python3-websocket fonts-dejavu-core prometheus
 )
 
 fail() {

@@ -20,7 +20,7 @@ bool has_ended(const RunSnapshot& snapshot) { return snapshot.exit_code.has_valu
 
 /// Over which the rank has told what it does; nothing before it has reported twice since the run went on.
 MaybeValue seconds_told(const RunSnapshot& snapshot, std::size_t rank) {
-  if (snapshot.state != "running" || rank >= snapshot.before.ranks().size()) return std::nullopt;
+  if (snapshot.condition.state != "running" || rank >= snapshot.before.ranks().size()) return std::nullopt;
   if (snapshot.before.heard(static_cast<int>(rank)) <= snapshot.paused) return std::nullopt;
   if (const double seconds = snapshot.seconds_reported(rank); seconds > 0) return seconds;
   const auto interval = telemetry_interval(std::chrono::seconds(1), snapshot.now.ranks().size());

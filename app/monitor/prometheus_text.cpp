@@ -136,7 +136,7 @@ void add_ranks(std::string& out, const RunDescription& run, const RunSnapshot& s
     return label("rank", std::to_string(rank)) + "," +
            label("host", rank < run.ranks.size() ? run.ranks[rank].host : "");
   };
-  Family silence(out, "eventloom_rank_silent_seconds", "gauge", "time since rank 0 has heard a rank");
+  Family silence(out, "eventloom_rank_silent_seconds", "gauge", "how long rank 0 has waited for a rank");
   for (std::size_t r = 0; r < snapshot.silent_s.size(); ++r) silence.add(snapshot.silent_s[r], labels(r));
   Family memory(out, "eventloom_rank_resident_memory_bytes", "gauge", "resident memory of a rank");
   const auto& ranks = snapshot.now.ranks();
@@ -153,8 +153,8 @@ void add_run(std::string& out, const RunDescription& run, const RunSnapshot& sna
   Family build(out, "eventloom_build_info", "gauge", "the program, always 1");
   build.add(1, label("version", run.eventloom_version) + "," + label("mpi", run.mpi_version));
   Family state(out, "eventloom_run_state", "gauge", "1 for the state that the run is in");
-  for (const char* name : {"starting", "running", "paused", "stopping", "ended"}) {
-    state.add(snapshot.state == name ? 1 : 0, label("state", name));
+  for (const char* name : {"starting", "running", "paused", "stopping", "ended", "failed"}) {
+    state.add(snapshot.condition.state == name ? 1 : 0, label("state", name));
   }
   Family(out, "eventloom_run_elapsed_seconds", "gauge", "time since the first slice").add(snapshot.elapsed_s);
   if (!snapshot.figures.share) return;

@@ -12,13 +12,13 @@ namespace eventloom {
 
 namespace {
 
-constexpr double kSilent = 3;  // s: ranks report once a second, more than 128 less often
-constexpr double kFull = 0.9;
-constexpr double kHalf = 0.5;
-constexpr double kEmpty = 0.1;
+constexpr double kSilent = 3;  // s
+constexpr double kFullyUsed = 0.9;
+constexpr double kHalfUsed = 0.5;
+constexpr double kHardlyUsed = 0.1;
 
 /// Least and greatest of several shares.
-struct Range {
+struct FillRange {
   double least = 1;
   double most = 0;
   void add(double share) {
@@ -33,8 +33,8 @@ double fill(const LinkRow& link) {
 
 /// How full rings were, now and some seconds ago: what lasts matters.
 struct Rings {
-  std::map<std::uint32_t, Range> to_builder;
-  std::map<std::size_t, Range> from_rank;
+  std::map<std::uint32_t, FillRange> to_builder;
+  std::map<std::size_t, FillRange> from_rank;
 
   explicit Rings(const RunSnapshot& snapshot) {
     for (std::size_t r = 0; r < snapshot.now.ranks().size(); ++r) {
@@ -87,21 +87,22 @@ bool all_others(const Map& map, const typename Map::key_type& key, Condition con
 void add_slow_builders(const Rings& rings, const std::map<std::uint32_t, Builder>& builders, Remarks& remarks) {
   for (const auto& [number, builder] : builders) {
     const auto own = rings.to_builder.find(number);
-    const bool full = own != rings.to_builder.end() && own->second.least >= kFull;
-    if (full && all_others(rings.to_builder, number, [](const Range& range) { return range.least < kFull; })) {
+    const bool full = own != rings.to_builder.end() && own->second.least >= kFullyUsed;
+    if (full && all_others(rings.to_builder, number, [](const FillRange& range) { return range.least < kFullyUsed; })) {
       remarks.add(builder.rank, fmt::format("builder {} is slow: its rings are full, those of others are not", number));
-    } else if (builder.busy >= kFull && all_others(builders, number, [](const Builder& b) { return b.busy < kHalf; })) {
+    } else if (builder.busy >= kFullyUsed &&
+               all_others(builders, number, [](const Builder& b) { return b.busy < kHalfUsed; })) {
       remarks.add(builder.rank, fmt::format("builder {} is slow: it is busy, the others wait", number));
     }
   }
 }
 
 void add_slow_sources(const Rings& rings, const std::map<std::uint32_t, Builder>& builders, Remarks& remarks) {
-  const bool waiting = std::ranges::all_of(builders, [](const auto& b) { return b.second.busy < kHalf; });
+  const bool waiting = std::ranges::all_of(builders, [](const auto& b) { return b.second.busy < kHalfUsed; });
   if (!waiting) return;
   for (const auto& [rank, range] : rings.from_rank) {
-    if (range.most > kEmpty) continue;
-    if (!all_others(rings.from_rank, rank, [](const Range& other) { return other.least >= kHalf; })) continue;
+    if (range.most > kHardlyUsed) continue;
+    if (!all_others(rings.from_rank, rank, [](const FillRange& other) { return other.least >= kHalfUsed; })) continue;
     remarks.add(rank, "its sources are slow: the builders wait for them, and have data of all others");
   }
 }
@@ -110,11 +111,10 @@ void add_slow_sources(const Rings& rings, const std::map<std::uint32_t, Builder>
 
 std::vector<std::string> rank_remarks(const RunDescription& run, const RunSnapshot& snapshot) {
   Remarks remarks(run.ranks.size());
-  const auto silent = kSilent * std::max(1.0, static_cast<double>(run.ranks.size()) / 64);
   for (std::size_t r = 0; r < snapshot.silent_s.size(); ++r) {
-    if (snapshot.silent_s[r] >= silent) remarks.add(r, fmt::format("silent for {:.0f} s", snapshot.silent_s[r]));
+    if (snapshot.silent_s[r] >= kSilent) remarks.add(r, fmt::format("silent for {:.0f} s", snapshot.silent_s[r]));
   }
-  if (snapshot.state == "running") {
+  if (snapshot.condition.state == "running") {
     const Rings rings(snapshot);
     const auto builders = builders_of(snapshot);
     add_slow_builders(rings, builders, remarks);

@@ -41,11 +41,10 @@ LogHistogram difference(LogHistogram now, const LogHistogram& before) {
   return now;
 }
 
-std::vector<double> silences(const RunPicture& picture, RunTracker::Time begun, RunTracker::Time now) {
-  std::vector<double> silent;
-  for (std::size_t r = 0; r < picture.ranks().size(); ++r) {
-    const auto heard = picture.heard(static_cast<int>(r));
-    silent.push_back(std::max(0.0, seconds_between(heard == RunTracker::Time{} ? begun : heard, now)));
+std::vector<double> by_rank(const Heartbeat::Silence& silence, std::size_t ranks) {
+  std::vector<double> silent(ranks, 0);
+  for (const int rank : silence.ranks) {
+    silent[static_cast<std::size_t>(rank)] = std::chrono::duration<double>(silence.lasts).count();
   }
   return silent;
 }
@@ -84,16 +83,16 @@ void RunSeries::add(const Moment& moment) {
   stride *= 2;
 }
 
-std::shared_ptr<RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, std::string state, double speed) {
+std::shared_ptr<RunSnapshot> RunTracker::take(Time now, const RunPicture& picture, RunCondition condition) {
   next_ = now + kBetweenSnapshots;
   if (!begun_) begun_ = now;
   auto snapshot = std::make_shared<RunSnapshot>();
-  snapshot->state = std::move(state);
-  snapshot->speed = speed;
+  snapshot->taken = now;
   snapshot->elapsed_s = seconds_between(*begun_, now);
   snapshot->now = picture;
   snapshot->totals = picture.totals();
-  snapshot->silent_s = silences(picture, *begun_, now);
+  snapshot->silent_s = by_rank(condition.silence, picture.ranks().size());
+  snapshot->condition = std::move(condition);
   if (last_) {
     snapshot->before = past_.front();
     snapshot->series = last_->series;
@@ -111,25 +110,34 @@ std::shared_ptr<RunSnapshot> RunTracker::take(Time now, const RunPicture& pictur
 
 std::shared_ptr<RunSnapshot> RunTracker::conclude(const RunPicture& picture, const Counters& totals, int exit_code,
                                                   std::string message) {
-  auto snapshot = std::make_shared<RunSnapshot>();
-  if (last_) *snapshot = *last_;
-  snapshot->state = "ended";
-  snapshot->message = std::move(message);
+  auto snapshot = last_with({"ended", std::move(message)}, exit_code);
   snapshot->now = picture;
   snapshot->before = picture;
   snapshot->silent_s.assign(picture.ranks().size(), 0);
   snapshot->totals = totals;
   snapshot->figures = {};
   snapshot->figures.share = picture.share_sent();
+  return snapshot;
+}
+
+std::shared_ptr<RunSnapshot> RunTracker::fail(int exit_code, std::string message) const {
+  return last_with({"failed", std::move(message)}, exit_code);
+}
+
+std::shared_ptr<RunSnapshot> RunTracker::last_with(RunCondition condition, int exit_code) const {
+  auto snapshot = std::make_shared<RunSnapshot>();
+  if (last_) *snapshot = *last_;
+  condition.speed = snapshot->condition.speed;
+  snapshot->condition = std::move(condition);
   snapshot->exit_code = exit_code;
   return snapshot;
 }
 
 void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
-  if (snapshot.state != "running") paused_ = now;
+  if (snapshot.condition.state != "running") paused_ = now;
   snapshot.paused = paused_;
   const bool progress = !last_ || work_done(snapshot.now.totals()) != work_done(last_->now.totals());
-  if (progress || snapshot.state == "paused") progress_ = now;
+  if (progress || snapshot.condition.state == "paused") progress_ = now;
   snapshot.stalled_s = seconds_between(progress_, now);
   for (const double seconds : snapshot.silent_s) snapshot.stalled_s = std::max(snapshot.stalled_s, seconds);
 }
@@ -152,7 +160,7 @@ void RunTracker::add_remaining(RunSnapshot& snapshot) {
   auto& figures = snapshot.figures;
   figures.share = snapshot.now.share_sent();
   const double share = figures.share.value_or(0);
-  if (last_ && last_->speed != snapshot.speed) {
+  if (last_ && last_->condition.speed != snapshot.condition.speed) {
     paced_since_s_ = snapshot.elapsed_s;
     paced_from_ = share;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/control/heartbeat.hpp"
 #include "core/monitor/run_picture.hpp"
 #include "formats/control_wire.hpp"
 
@@ -48,15 +49,22 @@ struct AlarmState {
   std::optional<double> value;  ///< the last that was known
 };
 
+/// How a run is, beside its figures.
+struct RunCondition {
+  std::string state = "starting";  ///< starting, running, paused, stopping, ended, failed
+  std::string message = {};        ///< one line; may be empty
+  Heartbeat::Silence silence = {};
+  double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
+};
+
 /// A run at one moment. Never changes: any thread may read it.
 struct RunSnapshot {
-  std::string state = "starting";  ///< starting, running, paused, stopping, ended
-  std::string message;             ///< one line; may be empty
+  RunCondition condition;
+  RunPicture::Time taken{};
   double elapsed_s = 0;
-  double speed = 0;  ///< of recordings, in multiples of the recorded one; 0: as fast as possible
   RunPicture now;
   RunPicture before;             ///< some seconds ago, for rates
-  std::vector<double> silent_s;  ///< by rank: how long rank 0 has not heard it
+  std::vector<double> silent_s;  ///< by rank: how long rank 0 has waited for it
   double stalled_s = 0;          ///< the longest of these, or the time without progress in any rank; not while paused
   RunPicture::Time paused{};     ///< when the run was last seen in another state than running
   std::vector<ClockQuality> clocks;  ///< by rank; empty where they are not compared
@@ -81,13 +89,15 @@ class RunTracker {
 
   [[nodiscard]] bool due(Time now) const { return now >= next_; }
   /// What the caller knows besides it may add before anybody else reads the snapshot.
-  [[nodiscard]] std::shared_ptr<RunSnapshot> take(Time now, const RunPicture& picture, std::string state,
-                                                  double speed = 0);
+  [[nodiscard]] std::shared_ptr<RunSnapshot> take(Time now, const RunPicture& picture, RunCondition condition);
   /// The last one, of a run that has ended: `totals` as its summary has them.
   [[nodiscard]] std::shared_ptr<RunSnapshot> conclude(const RunPicture& picture, const Counters& totals, int exit_code,
                                                       std::string message);
+  /// The last one, of a run that an error ends.
+  [[nodiscard]] std::shared_ptr<RunSnapshot> fail(int exit_code, std::string message) const;
 
  private:
+  [[nodiscard]] std::shared_ptr<RunSnapshot> last_with(RunCondition condition, int exit_code) const;
   void add_stall(Time now, RunSnapshot& snapshot);
   void add_figures(RunSnapshot& snapshot) const;
   void add_remaining(RunSnapshot& snapshot);

@@ -21,10 +21,15 @@ Json number_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+double seconds_since(RunPicture::Time then) {
+  return std::chrono::duration<double>(RunPicture::Time::clock::now() - then).count();
+}
+
 Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json json{{"name", run.name}, {"command_line", run.command_line}, {"began", run.began}};
   json["now"] = utc_text(std::chrono::system_clock::now());
   json["elapsed_s"] = snapshot.elapsed_s;
+  if (snapshot.taken != RunPicture::Time{}) json["age_s"] = seconds_since(snapshot.taken);
   json["share_done"] = number_or_null(snapshot.figures.share);
   json["remaining_s"] = number_or_null(snapshot.figures.remaining_s);
   if (snapshot.exit_code) json["exit_code"] = *snapshot.exit_code;
@@ -39,7 +44,7 @@ Json setup_json(const RunDescription& run, const RunSnapshot& snapshot) {
   return {{"definition", run.definition},
           {"filters", run.filters},
           {"schedule", run.schedule},
-          {"speed", snapshot.speed},
+          {"speed", snapshot.condition.speed},
           {"all_live", run.all_live},
           {"tick_ps", run.tick_ps},
           {"epoch_ticks", run.epoch_ticks},
@@ -328,7 +333,8 @@ StatusJson to_json(const CommandRecord& command) {
 
 StatusJson status_document(const RunDescription& run, const RunSnapshot& snapshot,
                            const std::vector<CommandRecord>& commands, const std::vector<LogLine>& log) {
-  Json json{{"schema", 1}, {"kind", "monitor"}, {"state", snapshot.state}, {"message", snapshot.message}};
+  Json json{
+      {"schema", 1}, {"kind", "monitor"}, {"state", snapshot.condition.state}, {"message", snapshot.condition.message}};
   json["run"] = run_json(run, snapshot);
   json["setup"] = setup_json(run, snapshot);
   json["counters"] = counters_json(snapshot.totals);

@@ -1,30 +1,68 @@
-// Buttons that steer a run; the server asks for the token that the run printed at its start.
+// Controls that steer a run; the server asks for the token that the run printed at its start.
 
-async function sendCommand(command, token) {
+const COMMAND_PATIENCE_MS = 10000;
+
+// What a refusal says: {"error": "..."} of the server, or whatever came.
+function reasonIn(body) {
+  try {
+    return String(JSON.parse(body).error).slice(0, 200);
+  } catch {
+    return body.slice(0, 200);
+  }
+}
+
+async function sendCommand(command, more) {
   const answer = await fetch('control', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-    body: JSON.stringify({ command }),
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokenField().value.trim()}` },
+    body: JSON.stringify({ command, ...more }),
+    signal: AbortSignal.timeout(COMMAND_PATIENCE_MS),
   });
-  const words = (await answer.text()).slice(0, 200);
-  return answer.ok ? `${command}: accepted` : `${command}: refused (${answer.status}) ${words}`;
+  const body = await answer.text();
+  return answer.ok ? `${command}: accepted` : `${command}: refused (${answer.status}), ${reasonIn(body)}`;
+}
+
+async function steer(command, more = {}) {
+  setText('answer', `${command}: sent`);
+  setText('answer', await sendCommand(command, more).catch((error) => `${command}: not sent, ${error.message}`));
+}
+
+function tokenField() {
+  return document.getElementById('token');
+}
+
+function enableControl() {
+  const disabled = tokenField().value.trim() === '';
+  for (const node of document.querySelectorAll('#control button, #speed')) node.disabled = disabled;
 }
 
 function setUpControl() {
-  const form = document.getElementById('control');
-  const answer = document.getElementById('answer');
-  form.addEventListener('submit', async (event) => {
+  tokenField().addEventListener('input', enableControl);
+  // Enter in this field is no command.
+  document.getElementById('access').addEventListener('submit', (event) => event.preventDefault());
+  for (const button of document.querySelectorAll('#control button[data-command]')) {
+    const { command } = button.dataset;
+    button.addEventListener('click', () => {
+      if (command !== 'stop' || window.confirm('Stop the run?')) steer(command);
+    });
+  }
+  document.getElementById('pace').addEventListener('submit', (event) => {
     event.preventDefault();
-    const command = event.submitter ? event.submitter.value : 'pause';
-    const token = document.getElementById('token').value;
-    if (command === 'stop' && !window.confirm('Stop the run?')) return;
-    answer.textContent = token
-      ? await sendCommand(command, token).catch((error) => `${command}: ${error.message}`)
-      : 'enter the token that the run printed at its start';
+    steer('speed', { speed: document.getElementById('speed').valueAsNumber });
   });
+  enableControl();
+}
+
+// The field shows the speed of the run until somebody writes into it.
+function showSpeed(setup) {
+  document.getElementById('pace').hidden = setup.all_live === true;
+  const field = document.getElementById('speed');
+  const known = typeof setup.speed === 'number' ? String(setup.speed) : '';
+  if (field.value === field.defaultValue) field.value = known;
+  field.defaultValue = known;
 }
 
 function showControl(doc) {
-  const over = ['ended', 'failed'].includes(doc.state);
-  document.getElementById('control').hidden = !(doc.control && doc.control.enabled) || over;
+  document.getElementById('control').hidden = !(doc.control && doc.control.enabled) || isOver(doc);
+  showSpeed(doc.setup || {});
 }

@@ -119,7 +119,7 @@ function sourceTable(sources) {
     of: (s) => (s[key] === undefined ? '\u2013' : show(s[key])),
   }));
   const number = { title: 'no.', number: true, of: (s) => String(s.index) };
-  return table([number, { title: 'name', kind: 'plus', of: (s) => s.name }, ...columns], sources, 'Sources');
+  return table([number, { title: 'name', kind: 'plus words', of: (s) => s.name }, ...columns], sources, 'Sources');
 }
 
 function deadTimes(sources) {
@@ -173,6 +173,16 @@ function eventTitle(event) {
   return `time ${event.time}: ${whole(event.n_hits)} hits in ${nanoseconds(event.duration_ns)}${flags}`;
 }
 
+// In a run that goes on the list changes every second: it stands still for whoever is choosing, or has chosen, from it.
+let listed = null;
+function listOfEvents(doc) {
+  if (doc.kind !== 'monitor') return { events: doc.events };
+  const choosing = document.activeElement && document.activeElement.id === 'choose-events';
+  const still = listed !== null && Boolean(choosing || chosen.get('events'));
+  if (!still) listed = [...doc.events].reverse();
+  return { events: listed, still };
+}
+
 function eventsPanel(doc, width, redraw) {
   const event = doc.events[Math.min(chosen.get('events') || 0, doc.events.length - 1)];
   const sources = [...new Set(event.hits.source)].sort((a, b) => a - b).slice(0, 14);
@@ -183,6 +193,7 @@ function eventsPanel(doc, width, redraw) {
     eventPicture(event, width),
     legend(sources.map((source) => ({ name: name(source), colour: source % 7 }))),
     el('p', { class: 'note' }, size + (event.truncated ? 'Only the first hits are drawn.' : '')),
+    doc.still ? el('p', { class: 'note' }, 'The list stands still until the first is chosen.') : null,
     details('Hits as a table', () => eventTable(event)),
   ];
 }

@@ -61,6 +61,11 @@ function seconds(s) {
   return hours ? `${hours} h ${minutes % 60} min` : `${minutes} min ${Math.round(s % 60)} s`;
 }
 
+// 2026-11-22T21:45:03Z -> "11-22 21:45:03"
+function moment(iso) {
+  return String(iso || '').slice(5, 19).replace('T', ' ');
+}
+
 // For numbers of things: a tick between two of them says nothing.
 function wholeOnly(value) {
   return Number.isInteger(value) ? String(value) : '';

@@ -1,8 +1,11 @@
 // Shows the document inside the page, or the one of the server it came from, once a second.
 
 const POLL_MS = 1000;
+// A process that is stopped takes connections, and never answers.
+const PATIENCE_MS = 5000;
 const shownParts = new Map();
 let latest = null;
+let answered = null; // when
 
 function setText(id, words) {
   const node = document.getElementById(id);
@@ -16,6 +19,7 @@ function figuresOf(doc) {
   const ledger = doc.ledger || {};
   const counted = [
     ['hits in', short(ledger.hits_in, 4)],
+    ['hits lost', short(lostHits(ledger), 4), lostHits(ledger) ? 'bad' : null],
     ['hits in events', short(ledger.hits_in_events, 4)],
     ['events', short(ledger.events, 4)],
   ];
@@ -30,24 +34,31 @@ function figuresOf(doc) {
   ];
   return pairs
     .filter(([, value]) => value !== '\u2013')
-    .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)));
+    .map(([name, value, kind]) => el('div', {}, el('dt', {}, name), el('dd', { class: kind }, value)));
 }
 
 function progressOf(run) {
   const left = typeof run.remaining_s === 'number' ? `${seconds(run.remaining_s)} left` : '';
   const done = typeof run.share_done === 'number' ? `${percent(run.share_done)} done` : '';
-  const parts = [run.began ? `began ${run.began}` : '', run.ended ? `ended ${run.ended}` : '', done, left];
+  const code = typeof run.exit_code === 'number' ? `exit code ${run.exit_code}` : '';
+  const parts = [run.began ? `began ${run.began}` : '', run.ended ? `ended ${run.ended}` : '', done, left, code];
   return parts.filter(Boolean).join(', ');
 }
 
 function showHead(doc) {
   const run = doc.run || {};
   setText('name', run.name || '');
-  document.title = `${run.name || 'run'} \u2013 Eventloom`;
-  setText('state', doc.state || '').setAttribute('data-state', doc.state || '');
+  showState(doc.state || '');
   setText('message', doc.message || '');
   setText('progress', progressOf(run));
+  setText('silent', isOver(doc) ? '' : silenceOf(doc));
   document.getElementById('figures').replaceChildren(...figuresOf(doc));
+}
+
+function showState(state) {
+  const name = (latest && latest.run && latest.run.name) || 'run';
+  document.title = `${state}: ${name} \u2013 Eventloom`;
+  setText('state', state).setAttribute('data-state', state);
 }
 
 function sectionOf(panel) {
@@ -63,14 +74,25 @@ function sectionOf(panel) {
   return section;
 }
 
+// A list to choose from stays where it has not changed: somebody may have opened it.
+function exchange(body, nodes) {
+  const old = [...body.children];
+  nodes.forEach((node, i) => {
+    if (!old[i]) body.append(node);
+    else if (!old[i].querySelector('select') || !old[i].isEqualNode(node)) old[i].replaceWith(node);
+  });
+  for (const node of old.slice(nodes.length)) node.remove();
+}
+
 // Replaces what is in a panel, but keeps what the user has opened, and where the keyboard is.
 function replaceBody(body, nodes) {
   const open = [...body.querySelectorAll('details[open]')].map((node) => node.dataset.key);
   const inside = body.contains(document.activeElement) ? document.activeElement : null;
   const place = inside ? [...body.querySelectorAll('summary, select, [tabindex]')].indexOf(inside) : -1;
-  body.replaceChildren(...nodes.filter(Boolean));
+  exchange(body, nodes.filter(Boolean));
   for (const node of body.querySelectorAll('details')) node.open = open.includes(node.dataset.key);
-  if (place >= 0) [...body.querySelectorAll('summary, select, [tabindex]')][place]?.focus({ preventScroll: true });
+  const lost = place >= 0 && !body.contains(inside);
+  if (lost) [...body.querySelectorAll('summary, select, [tabindex]')][place]?.focus({ preventScroll: true });
 }
 
 function drawPanel(panel, doc, anyway) {
@@ -94,15 +116,36 @@ function show(doc, anyway = false) {
   for (const panel of PANELS) drawPanel(panel, doc, anyway);
 }
 
+// What is on the page is of the past: it stays, and says so.
+function showLoss(error) {
+  document.body.classList.add('past');
+  document.getElementById('control').hidden = true;
+  if (latest && isOver(latest)) {
+    setText('connection', `The monitor has closed with its run. The last state: ${latest.state}.`);
+    return;
+  }
+  showState('no answer');
+  setText('connection', `The monitor does not answer (${error.message}). ${whatIsLeft()}`);
+}
+
+function whatIsLeft() {
+  if (!latest) return 'Nothing is known of the run.';
+  const silent = silentRanks(latest);
+  const last = `The last state, of ${moment(answered.toISOString())} UTC: ${latest.state}`;
+  return silent.length ? `${last}; silent then: ${namesOf(silent)}.` : `${last}.`;
+}
+
 async function poll() {
   try {
-    const answer = await fetch('status', { cache: 'no-store' });
+    const answer = await fetch('status', { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-    show(await answer.json());
+    const doc = await answer.json();
+    answered = new Date();
+    document.body.classList.remove('past');
+    setText('connection', '');
+    show(doc);
   } catch (error) {
-    const over = latest && ['ended', 'failed'].includes(latest.state);
-    if (!over) setText('state', 'unreachable').setAttribute('data-state', 'unreachable');
-    if (!over) setText('message', `No answer from the run: ${error.message}`);
+    showLoss(error);
   }
   setTimeout(poll, POLL_MS);
 }

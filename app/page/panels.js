@@ -69,7 +69,7 @@ const PANELS = [
     id: 'events',
     title: 'Events',
     wide: true,
-    of: (doc) => some(doc.events) && { events: doc.events, sources: doc.sources },
+    of: (doc) => some(doc.events) && { ...listOfEvents(doc), sources: doc.sources },
     draw: eventsPanel,
   },
   { id: 'setup', title: 'Setup', of: (doc) => doc.setup, draw: setupPanel },

@@ -63,8 +63,9 @@ function linksPanel(links, width) {
   ]);
   const rows = links.rows.map((_, r) => r);
   const columns = [{ title: 'from', of: (r) => links.rows[r] }, ...cells];
+  const matrix = matrixPicture(links, Math.max(width, 180 + 50 * links.columns.length));
   return [
-    el('div', { class: 'scroll' }, matrixPicture(links, Math.max(width, 180 + 50 * links.columns.length))),
+    el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Links' }, matrix),
     el('p', { class: 'note' }, 'Shade: bytes/s. Bar: fill of the ring.'),
     details('Links as a table', () => table(columns, rows, 'Links')),
   ];
@@ -191,16 +192,17 @@ function severity(entry) {
 
 function logPanel(log) {
   const columns = [
-    { title: 'time', of: (l) => l.time },
+    { title: 'time (UTC)', kind: 'time', of: (l) => moment(l.time) },
     { title: 'severity', of: severity },
-    { title: 'message', of: (l) => l.text },
+    { title: 'message', kind: 'words', of: (l) => l.text },
   ];
   return [table(columns, [...log].reverse(), 'Log, latest first')];
 }
 
 function commandsPanel(commands) {
-  const columns = ['time', 'from', 'command', 'result'].map((title) => ({ title, of: (c) => c[title] }));
-  return [table(columns, [...commands].reverse(), 'Commands, latest first')];
+  const columns = ['from', 'command', 'result'].map((title) => ({ title, of: (c) => c[title] }));
+  const time = { title: 'time (UTC)', kind: 'time', of: (c) => moment(c.time) };
+  return [table([time, ...columns], [...commands].reverse(), 'Commands, latest first')];
 }
 
 function countersPanel(counters) {
@@ -212,7 +214,7 @@ function countersPanel(counters) {
       of: (c) => el('span', { class: c.trouble && c.value ? 'bad' : '' }, whole(c.value)),
     },
     { title: 'unit', kind: 'plus', of: (c) => c.unit || '' },
-    { title: 'what it is', of: (c) => c.help || '' },
+    { title: 'what it is', kind: 'words', of: (c) => c.help || '' },
   ];
   return [table(columns, counters, 'Counters')];
 }

@@ -83,7 +83,7 @@ void Progress::show(const RunSnapshot& snapshot) {
   interval_s_ = std::min(2 * interval_s_, kLongestInterval_s);
   next_line_s_ = snapshot.elapsed_s + interval_s_;
   const auto share = snapshot.figures.share ? fmt::format("{:.1f} % ", 100 * *snapshot.figures.share) : "";
-  const auto paused = snapshot.state == "paused" ? ", paused" : "";
+  const auto paused = snapshot.condition.state == "paused" ? ", paused" : "";
   spdlog::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused,
                text_of(snapshot.figures, snapshot.totals));
 }
@@ -96,7 +96,8 @@ void Progress::draw_bar(const RunSnapshot& snapshot) {
     bar.resize(kBarWidth, '.');
     line = fmt::format("[{}] {:.1f} %  ", bar, 100 * *snapshot.figures.share);
   }
-  line += time_text(snapshot.elapsed_s) + (snapshot.state == "running" ? "  " : "  " + snapshot.state + "  ");
+  line += time_text(snapshot.elapsed_s) +
+          (snapshot.condition.state == "running" ? "  " : "  " + snapshot.condition.state + "  ");
   line += text_of(snapshot.figures, snapshot.totals);
   write_out("\r\033[K" + line.substr(0, columns()) + "\r");
   bar_shown_ = true;

@@ -75,8 +75,13 @@ void RunView::turn(SteadyTime now) {
   if (monitor_) {
     for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
-  if (!tracker_->due(now)) return;
-  const auto snapshot = tracker_->take(now, *session_->picture(), state(), session_->control().speed());
+  // Little time is left after a failure: it is told at once.
+  const auto& failure = session_->control().failure();
+  const bool fails = !failure.empty();
+  if (fails == failing_ && !tracker_->due(now)) return;
+  failing_ = fails;
+  const auto snapshot = tracker_->take(
+      now, *session_->picture(), {state(), failure, session_->control().silence(now), session_->control().speed()});
   if (const auto* clock = session_->wiring().clock()) snapshot->clocks = clock->qualities();
   if (alarms_) alarms_->look(*snapshot);
   if (progress_) progress_->show(*snapshot);
@@ -85,6 +90,7 @@ void RunView::turn(SteadyTime now) {
 
 std::string RunView::state() const {
   const auto& control = session_->control();
+  if (!control.failure().empty()) return "failed";
   if (control.stopping()) return "stopping";
   return control.paused() ? "paused" : "running";
 }
@@ -102,6 +108,11 @@ void RunView::conclude(const RunResult& result, int exit_code, const std::string
   if (alarms_) alarms_->look(*snapshot);
   if (monitor_) monitor_->conclude(snapshot);
   if (alarms_) alarms_->finish();
+}
+
+void RunView::fail(const Failure& failure) {
+  progress_.reset();
+  if (monitor_ && tracker_) monitor_->conclude(tracker_->fail(failure.code, failure.text));
 }
 
 }  // namespace eventloom

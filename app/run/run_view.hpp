@@ -13,6 +13,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_setup.hpp"
 #include "core/engine/session.hpp"
+#include "core/runtime/failure.hpp"
 #include "io/hdf5/run_file.hpp"
 
 namespace eventloom {
@@ -34,6 +35,8 @@ class RunView {
   [[nodiscard]] std::vector<CommandRecord> commands() const;
   /// The end of the run.
   void conclude(const RunResult& result, int exit_code, const std::string& stopped_by);
+  /// An error ends it.
+  void fail(const Failure& failure);
 
  private:
   [[nodiscard]] std::string state() const;
@@ -43,6 +46,7 @@ class RunView {
   std::unique_ptr<Alarms> alarms_;
   std::optional<RunTracker> tracker_;
   Session* session_ = nullptr;
+  bool failing_ = false;  ///< and this has been told
 };
 
 }  // namespace eventloom

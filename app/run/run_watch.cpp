@@ -102,6 +102,11 @@ bool RunWatch::is_told_of(int rank) const {
   return peer != peers_.end() && process_state(peer->process) != ProcessState::running;
 }
 
+std::optional<int> RunWatch::lost_peer() const {
+  const int rank = lost_peer_;
+  return rank < 0 ? std::nullopt : std::optional(rank);
+}
+
 /// The rank that blocks the main thread, which is in `activity`: another rank, if it waits for one, or this one.
 std::string RunWatch::stall(const CurrentActivity& activity, double seconds) const {
   if (activity.about >= 0) {
@@ -123,10 +128,10 @@ bool RunWatch::speaks_for_host(int rank) const {
 void RunWatch::tell_stuck(double seconds, const CurrentActivity& activity) {
   // The rank waited for reports its own state.
   const bool waits = std::string_view(activity.what) == kWaitingForRanks;
-  if (quiet_ || (waits && !peer_lost_)) return;
+  if (quiet_ || (waits && !has_lost_peer())) return;
   const auto what = stall(activity, seconds);
   spdlog::warn(what);
-  if (in_loop_ || peer_lost_) end_after(seconds, what);
+  if (in_loop_ || has_lost_peer()) end_after(seconds, what);
 }
 
 void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
@@ -140,18 +145,18 @@ void RunWatch::tell_stopped(int rank, ProcessState state, double seconds) {
 }
 
 void RunWatch::tell_lost(int rank) {
-  if (quiet_ || peer_lost_) return;      // others follow the first
-  if (watchdog_.was_away()) be_quiet();  // the run has been ended because of this rank
+  if (quiet_ || has_lost_peer()) return;  // others follow the first
+  if (watchdog_.was_away()) be_quiet();   // the run has been ended because of this rank
   if (!quiet_ && speaks_for_host(rank))
     spdlog::error("{} is lost: its process has ended; {}", name(rank), kHowToContinue);
-  peer_lost_ = true;
+  lost_peer_ = rank;
 }
 
 /// Where the main thread cannot end the program.
 void RunWatch::end_after(double seconds, const std::string& what) {
   const double limit = std::chrono::duration<double>(stalls_.timeout).count();
   const bool too_long = limit > 0 && seconds >= limit;
-  if (!too_long && !(peer_lost_ && seconds >= kSecondsToAbort)) return;
+  if (!too_long && !(has_lost_peer() && seconds >= kSecondsToAbort)) return;
   spdlog::error("{}{}: the run ends; {}", what, too_long ? ", longer than --stall-timeout" : "", kHowToContinue);
   std::_Exit(kExitStopped);
 }

@@ -36,7 +36,7 @@ class RunWatch final : public RankWatch {
   void turn() override { watchdog_.turn(); }
   [[nodiscard]] bool is_here(int rank) const override;
   [[nodiscard]] bool is_told_of(int rank) const override;
-  [[nodiscard]] bool peer_lost() const override { return peer_lost_; }
+  [[nodiscard]] std::optional<int> lost_peer() const override;
   void be_quiet() override { quiet_ = true; }
   [[nodiscard]] int asked_to_stop() const override { return stop_signal(); }
   [[noreturn]] void end_program() override { MpiEnvironment::abort(kExitStopped); }
@@ -46,6 +46,7 @@ class RunWatch final : public RankWatch {
   [[nodiscard]] Watchdog::Settings watchdog_settings();
   [[nodiscard]] std::string stall(const CurrentActivity& activity, double seconds) const;
   [[nodiscard]] bool speaks_for_host(int rank) const;
+  [[nodiscard]] bool has_lost_peer() const { return lost_peer_ >= 0; }
   void tell_stuck(double seconds, const CurrentActivity& activity);
   void tell_stopped(int rank, ProcessState state, double seconds);
   void tell_lost(int rank);
@@ -58,7 +59,7 @@ class RunWatch final : public RankWatch {
   std::optional<Roles> roles_;
   std::vector<Watchdog::Peer> peers_;  ///< on this host
   std::atomic<bool> in_loop_{false};
-  std::atomic<bool> peer_lost_{false};
+  std::atomic<int> lost_peer_{-1};
   std::atomic<bool> quiet_{false};
   Watchdog watchdog_;  ///< last: its thread uses the rest
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace eventloom {
@@ -35,8 +36,8 @@ class RankWatch {
   [[nodiscard]] virtual bool is_here(int rank) const = 0;
   /// Whether `rank` is on this host and stopped, waiting for its disk, or dead: the watch reports that itself.
   [[nodiscard]] virtual bool is_told_of(int rank) const = 0;
-  /// Whether a rank on this host has died.
-  [[nodiscard]] virtual bool peer_lost() const = 0;
+  /// The first rank on this host that has died, if any.
+  [[nodiscard]] virtual std::optional<int> lost_peer() const = 0;
   /// This rank is about to end the run: what it observes of others from now on is a consequence, and is not reported.
   virtual void be_quiet() = 0;
 

@@ -100,7 +100,7 @@ bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
   watch_.turn();
   progress_ += work;
   leave_out_absence(now);
-  if (watch_.peer_lost()) end_after_loss(now);
+  if (const auto lost = watch_.lost_peer()) end_after_loss(now, *lost);
   const auto reports = heartbeat_.reports_made();
   const auto verdict = heartbeat_.do_work(now, status(done));
   if (heartbeat_.reports_made() != reports && !asked_.empty()) asked_.pop_front();
@@ -121,8 +121,11 @@ void RunControl::leave_out_absence(SteadyTime now) {
   last_turn_ = now;
 }
 
-void RunControl::end_after_loss(SteadyTime now) {
-  if (loss_seen_ == SteadyTime{}) loss_seen_ = now;
+void RunControl::end_after_loss(SteadyTime now, int lost) {
+  if (loss_seen_ == SteadyTime{}) {
+    loss_seen_ = now;
+    failure_ = watch_.name(lost) + " is lost";
+  }
   if (now - loss_seen_ >= kToBeSeen) watch_.end_program();
 }
 
@@ -251,6 +254,7 @@ void RunControl::end_as_told(SteadyTime now) {
 void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& silence) {
   if (ending_ == SteadyTime{}) {
     ending_ = now;
+    failure_ = watch_.name(silence.ranks.front()) + " has been silent for longer than --stall-timeout";
     watch_.be_quiet();
     if (speaks_about(silence.ranks.front())) {
       spdlog::error("{} has been silent for {:.1f} s, longer than --stall-timeout: the run ends; {}",

@@ -64,6 +64,10 @@ class RunControl final : public Ending {
   [[nodiscard]] double speed() const { return speed_; }
   /// As far as this rank has heard: it is coming to its end, as asked.
   [[nodiscard]] bool stopping() const { return stopping_; }
+  /// Why this rank is about to end the program: a rank is lost, or has been silent for too long. Empty while it is not.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  /// The ranks that this one waits for.
+  [[nodiscard]] Heartbeat::Silence silence(SteadyTime now) const { return heartbeat_.silence(now); }
   /// Rounds of the heartbeat that this rank has taken part in.
   [[nodiscard]] std::uint64_t rounds() const { return heartbeat_.reports_made(); }
   /// After the loop: the error of a role of this rank; empty without one.
@@ -72,7 +76,7 @@ class RunControl final : public Ending {
  private:
   [[nodiscard]] RankStatus status(bool done) const;
   void leave_out_absence(SteadyTime now);
-  void end_after_loss(SteadyTime now);
+  void end_after_loss(SteadyTime now, int lost);
   void end_as_told(SteadyTime now);
   void ask_for_signal();
   void follow(const Verdict& verdict);
@@ -115,6 +119,7 @@ class RunControl final : public Ending {
   bool over_ = false;
   std::string stopped_by_;
   std::string error_;
+  std::string failure_;
   SteadyTime last_turn_{};
   SteadyTime loss_seen_{};
   SteadyTime told_to_end_{};

@@ -17,10 +17,12 @@ struct TelemetrySettings {
   std::uint32_t writers = 1;  ///< of all ranks
 };
 
-/// Between two messages of a rank: grows with the ranks beyond 64, so that rank 0 hears no more.
+/// Rank 0 hears no more from more ranks than from so many.
+inline constexpr int kRanksPerInterval = 64;
+
+/// Between two messages of a rank: grows with the ranks beyond kRanksPerInterval.
 constexpr std::chrono::nanoseconds telemetry_interval(std::chrono::nanoseconds least, std::size_t ranks) {
-  constexpr std::size_t kRanksPerInterval = 64;
-  return least * std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks / kRanksPerInterval));
+  return least * std::max<std::int64_t>(1, static_cast<std::int64_t>(ranks) / kRanksPerInterval);
 }
 
 }  // namespace eventloom

@@ -105,7 +105,7 @@ class Player {
     if (of_.signal != 0 && rank_.number() == of_.roles.ranks - 1) {
       rank_.ask_to_stop(of_.signal, begun_ + of_.signal_after_ns);
     }
-    if (of_.peer_lost_after_ns != 0) rank_.lose_peer(begun_ + of_.peer_lost_after_ns);
+    if (of_.peer_lost_after_ns != 0) rank_.lose_peer(of_.absence.rank, begun_ + of_.peer_lost_after_ns);
     if (rank_.number() != 0) return;
     if (of_.absence.rank != -1 && !after_) simulation_.set_absence(of_.absence, begun_);
     if (auto* clock = session_->wiring().clock()) outcome_.slots_begin_ns = -clock->since_start();

@@ -249,7 +249,10 @@ std::unique_ptr<MessageChannel> SimulatedRank::open_channel() {
   return std::make_unique<SimulatedChannel>(simulation_, *mails[channels_++], rank_, member_);
 }
 
-bool SimulatedRank::peer_lost() const { return peer_lost_at_ != 0 && simulation_.now_ns() >= peer_lost_at_; }
+std::optional<int> SimulatedRank::lost_peer() const {
+  const bool lost = peer_lost_at_ != 0 && simulation_.now_ns() >= peer_lost_at_;
+  return lost ? std::optional(lost_peer_) : std::nullopt;
+}
 
 int SimulatedRank::asked_to_stop() const { return simulation_.now_ns() >= signal_at_ ? signal_ : 0; }
 

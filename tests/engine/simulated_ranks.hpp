@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -151,7 +152,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   /// From this time on the rank is asked to stop by this signal.
   void ask_to_stop(int signal, std::int64_t at_ns) { signal_ = signal, signal_at_ = at_ns; }
   /// From this time on the rank sees that one of its host has died.
-  void lose_peer(std::int64_t at_ns) { peer_lost_at_ = at_ns; }
+  void lose_peer(int rank, std::int64_t at_ns) { lost_peer_ = rank, peer_lost_at_ = at_ns; }
   void set_stalls(const StallSettings& stalls) { stalls_ = stalls; }
 
   // Network
@@ -167,7 +168,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   void turn() override {}
   [[nodiscard]] bool is_here(int) const override { return false; }
   [[nodiscard]] bool is_told_of(int) const override { return false; }
-  [[nodiscard]] bool peer_lost() const override;
+  [[nodiscard]] std::optional<int> lost_peer() const override;
   void be_quiet() override {}
   [[nodiscard]] int asked_to_stop() const override;
   [[noreturn]] void end_program() override;
@@ -194,6 +195,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   StallSettings stalls_;
   int signal_ = 0;
   std::int64_t signal_at_ = 0;
+  int lost_peer_ = -1;
   std::int64_t peer_lost_at_ = 0;
   std::size_t windows_ = 0;
   std::size_t channels_ = 0;

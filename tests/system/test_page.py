@@ -1,11 +1,12 @@
-"""The page in a browser: its panels are there, what they say is true, no name in it acts, and it asks no server."""
+"""The page of a report in a browser: its panels are there, what they say is true, no name in it acts, and it prints."""
 
 import json
 import re
 
 import pytest
 
-from page import browse, document_of, needs_browser
+from browser import Browser, needs_browser
+from page import document_of
 from program import Run, eventloom, generate
 from truth import RECORDINGS
 
@@ -14,17 +15,24 @@ EVIL = "<img src=x onerror=\"document.title='acted'\">.epochs"
 PANELS = ("series", "ledger", "multiplicity", "duration", "interval", "sources", "channels", "balance", "events", "setup", "counters")
 
 
-def shown(path):
-    return browse("--dump-dom", f"file://{path}")
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as started:
+        yield started
+
+
+def shown(browser, path):
+    with browser.page(path.as_uri()) as page:
+        return page.markup()
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory):
+def real(tmp_path_factory, browser):
     """The page of a real recording, and what the browser made of it."""
     folder = tmp_path_factory.mktemp("real")
     run = Run(folder, [RECORDINGS[1].uri()], "--define", "gap:25ns,4")
     eventloom("report", run.output, "--output", folder / "report.html")
-    return folder / "report.html", shown(folder / "report.html")
+    return folder / "report.html", shown(browser, folder / "report.html")
 
 
 def test_every_panel_is_drawn(real):
@@ -52,17 +60,23 @@ def test_numbers_are_those_of_the_document(real):
     assert f">time {document['events'][0]['time']}: " in body
 
 
-def test_names_do_not_act(tmp_path):
+def test_it_prints(real, browser):
+    with browser.page(real[0].as_uri(), scheme="dark") as page:
+        printed = page.printed()
+    assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
+
+
+def test_names_do_not_act(browser, tmp_path):
     generate(tmp_path / "in", sources=1, rate=100_000, hits=8, duration="1ms")
     (tmp_path / "in" / "source_000.epochs").rename(tmp_path / "in" / EVIL)
     run = Run(tmp_path / "run", [f"file:{tmp_path}/in/*.epochs"], "--define", "gap:25ns,4")
     eventloom("report", run.output, "--output", tmp_path / "report.html")
-    body = shown(tmp_path / "report.html")
+    body = shown(browser, tmp_path / "report.html")
     assert "<img" not in body and "<title>acted" not in body
     assert "&lt;img src=x onerror=" in body.split("<main")[1]
 
 
-def test_alarms_stand_above_all_else(real, tmp_path):
+def test_alarms_stand_above_all_else(real, browser, tmp_path):
     document = document_of(real[0])
     document["alarms"] = [{"condition": f"rate:3<1{EVIL}", "active": True, "raised": "2026-11-22T18:31:48Z", "value": 0.25},
                           {"condition": "lost>0", "active": False, "raised": None, "value": 0}]
@@ -70,7 +84,7 @@ def test_alarms_stand_above_all_else(real, tmp_path):
     words = json.dumps(document).replace("<", "\\u003c")
     (tmp_path / "alarms.html").write_text(re.sub(r'(id="document">).*?(</script>)', lambda m: m[1] + words + m[2], page, flags=re.DOTALL),
                                           encoding="utf-8")
-    body = shown(tmp_path / "alarms.html")
+    body = shown(browser, tmp_path / "alarms.html")
     alert = re.search(r'<div id="alarms" role="alert"[^>]*>(.*?)</div>', body, re.DOTALL).group(1)
     assert alert.startswith("<p>Alarm: rate:3&lt;1&lt;img src=x") and "18:31:48Z</p>" in alert and "lost" not in alert
     panel = re.search('<section id="panel-alarms"(.*?)</section>', body, re.DOTALL).group(1)
@@ -78,9 +92,14 @@ def test_alarms_stand_above_all_else(real, tmp_path):
     assert "<img" not in body and "<title>acted" not in body
 
 
-def test_scripts_of_others_are_forbidden(real, tmp_path):
+def test_scripts_of_others_are_forbidden(real, browser, tmp_path):
     """The page's policy, where something came to be in it all the same."""
     page = real[0].read_text().replace("<footer>", "<script>document.title = 'acted'</script><img src=x onerror=\"document.title='acted'\"><footer>")
     (tmp_path / "changed.html").write_text(page)
-    body = shown(tmp_path / "changed.html")
+    with browser.page((tmp_path / "changed.html").as_uri()) as page:
+        body = page.markup()
+        assert all("Content Security Policy" in error for error in page.errors), page.errors
+        assert len(page.errors) == 3, page.errors  # the script, the picture, its handler
+        page.errors.clear()
+        page.requests.pop()  # of the picture, which the policy has refused
     assert "<title>acted" not in body and 'id="panel-ledger"' in body

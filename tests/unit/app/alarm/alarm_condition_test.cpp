@@ -28,10 +28,13 @@ class Watched {
   /// A second later, after the reports of the ranks.
   std::shared_ptr<const RunSnapshot> look(const std::string& state = "running") {
     now_ += std::chrono::seconds(1);
+    Heartbeat::Silence silence;
     for (int r = 0; r < 2; ++r) {
-      if (!silent_[r]) picture_.take(r, encode_telemetry(records_[r], {}), now_ - std::chrono::milliseconds(100));
+      const auto heard = now_ - std::chrono::milliseconds(100);
+      if (!silent_[r]) picture_.take(r, encode_telemetry(records_[r], {}), heard);
+      if (silent_[r]) silence = {{r}, now_ - picture_.heard(r)};
     }
-    return tracker_.take(now_, picture_, state);
+    return tracker_.take(now_, picture_, {state, "", silence});
   }
   std::shared_ptr<const RunSnapshot> end(const Counters& totals) { return tracker_.conclude(picture_, totals, 0, ""); }
 

@@ -50,7 +50,7 @@ TEST(PrometheusText, EscapesLabels) {
 TEST(PrometheusText, NamesEachMetricOnce) {
   RunTracker tracker({}, {});
   const auto text =
-      prometheus_text(description(), *tracker.take(RunTracker::Time(seconds(1)), picture_of(50, 4096), "running"));
+      prometheus_text(description(), *tracker.take(RunTracker::Time(seconds(1)), picture_of(50, 4096), {"running"}));
   EXPECT_NE(text.find("# TYPE eventloom_hits_in_total counter\neventloom_hits_in_total 50\n"), std::string::npos)
       << text;
   EXPECT_NE(
@@ -106,7 +106,7 @@ TEST(RunTracker, RatesGoByTheTimesOfTheReports) {
   std::vector<double> rates;
   const auto at = [&](double second, std::uint64_t hits, int reported) {
     const auto now = RunTracker::Time(std::chrono::milliseconds(static_cast<int>(1000 * second)));
-    rates.push_back(tracker.take(now, picture_of(hits, 0, reported), "running")->figures.hits_per_s);
+    rates.push_back(tracker.take(now, picture_of(hits, 0, reported), {"running"})->figures.hits_per_s);
   };
   at(10.1, 100, 10);
   at(11.9, 200, 11);
@@ -120,10 +120,10 @@ TEST(RunTracker, RatesGoByTheTimesOfTheReports) {
 TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   RunTracker tracker(seconds(100), {{Metric::hits_in, 1000}});
   const RunTracker::Time begin(seconds(1000));
-  const auto first = tracker.take(begin, picture_of(10, 0, 1000), "running");
+  const auto first = tracker.take(begin, picture_of(10, 0, 1000), {"running"});
   EXPECT_EQ(first->figures.hits_per_s, 0);
   EXPECT_FALSE(tracker.due(begin + std::chrono::milliseconds(900)));
-  const auto second = tracker.take(begin + seconds(2), picture_of(50, 4096, 1002), "running");
+  const auto second = tracker.take(begin + seconds(2), picture_of(50, 4096, 1002), {"running"});
   EXPECT_EQ(second->figures.hits_per_s, 20);
   EXPECT_EQ(second->totals[Metric::hits_in], 1050U);
   EXPECT_EQ(second->figures.share, 0.5);
@@ -133,6 +133,21 @@ TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   EXPECT_EQ(json["links"]["fill"][0][0], 0.25);
   EXPECT_EQ(json["histograms"]["multiplicity"]["counts"], StatusJson::parse("[1]"));
   EXPECT_TRUE(StatusJson::accept(to_text(json)));
+}
+
+TEST(RunTracker, FailureKeepsTheFigures) {
+  RunTracker tracker({}, {});
+  EXPECT_EQ(tracker.fail(2, "no disk")->condition.state, "failed") << "before the first turn";
+  (void)tracker.take(RunTracker::Time(seconds(1)), picture_of(50, 4096), {"running"});
+  const auto waits =
+      tracker.take(RunTracker::Time(seconds(2)), picture_of(50, 4096), {"running", "", {{0}, seconds(3)}});
+  EXPECT_EQ(status_document(description(), *waits, {}, {})["ranks"][0]["silent_s"], 3);
+  const auto failed = tracker.fail(2, "no disk");
+  const auto json = status_document(description(), *failed, {}, {});
+  EXPECT_EQ(json["state"], "failed");
+  EXPECT_EQ(json["message"], "no disk");
+  EXPECT_EQ(json["run"]["exit_code"], 2);
+  EXPECT_EQ(json["ledger"]["hits_in"], 50);
 }
 
 TEST(RunSeries, StaysBounded) {

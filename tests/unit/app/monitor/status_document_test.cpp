@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {}) {
   RunTracker tracker({}, {});
-  const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, "running");
+  const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, {"running"});
   snapshot->clocks = clocks;
   RunDescription run;
   run.n_filters = 1;
@@ -87,7 +87,7 @@ std::vector<std::string> remarks_of(const std::array<std::array<std::uint32_t, 2
       picture.take(static_cast<int>(r), encode_telemetry(record, told[r]), now);
       told[r] = record;
     }
-    remarks = rank_remarks(run, *tracker.take(now, picture, state));
+    remarks = rank_remarks(run, *tracker.take(now, picture, {state}));
   }
   return remarks;
 }
@@ -115,10 +115,9 @@ TEST(RankRemarks, NameWhoIsSilent) {
   RunTracker tracker({}, {});
   RunDescription run;
   run.ranks.resize(1);
-  RunPicture picture(1);
-  picture.take(0, encode_telemetry({}, {}), RunPicture::Time(seconds(10)));
   const auto at = [&](int second) {
-    return rank_remarks(run, *tracker.take(RunTracker::Time(seconds(second)), picture, "paused"));
+    const Heartbeat::Silence silence{{0}, seconds(second - 10)};
+    return rank_remarks(run, *tracker.take(RunTracker::Time(seconds(second)), RunPicture(1), {"paused", "", silence}));
   };
   EXPECT_EQ(at(12), std::vector<std::string>{""});
   EXPECT_EQ(at(14), std::vector<std::string>{"silent for 4 s"});

@@ -1,0 +1,177 @@
+"""The page of a running run, used as a shift crew does: what it shows is true, it steers, and it says when it shows the past."""
+
+import re
+import signal
+
+import pytest
+
+from browser import PHONE, Browser, needs_browser
+from interrupted import STOPPED
+from monitored import Monitored
+from program import generate
+
+pytestmark = needs_browser
+DEFINE = ("--define", "gap:25ns,4")
+EVIL = "<img src=x onerror=\"document.title='acted'\">.epochs"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory):
+    """Half a second of three sources, the last with a hostile name."""
+    folder = tmp_path_factory.mktemp("streams")
+    uris = generate(folder, sources=3, rate=2000, noise=4000, duration="500ms")
+    (folder / "source_002.epochs").rename(folder / EVIL)
+    return [*uris[:2], str(folder / EVIL)]
+
+
+def slowly(streams, folder, *options, speed=0.005, np=3):
+    return Monitored(folder, streams, *DEFINE, "--speed", speed, *options, np=np)
+
+
+def hits_in(page):
+    return page.ask("latest.ledger.hits_in")
+
+
+def ledger_of(page):
+    """{account: hits} of the table."""
+    rows = page.ask("[...document.querySelectorAll('#panel-ledger tbody tr')].map((row) =>"
+                    "[...row.cells].slice(0, 2).map((cell) => cell.innerText))")
+    return {name.strip(): int(re.sub(r"\D", "", number)) for name, number in rows}
+
+
+def focused(page):
+    return page.ask("document.activeElement.id || document.activeElement.dataset.command || document.activeElement.innerText")
+
+
+def test_numbers_move_and_commands_are_obeyed(browser, streams, tmp_path):
+    with slowly(streams, tmp_path) as run, browser.page(run.listening().url) as page:
+        page.until_text("#state", "running")
+        before = page.until("document.querySelectorAll('#panel-ledger td').length && latest.ledger.hits_in")
+        page.until(f"latest.ledger.hits_in > {before} && document.querySelector('#panel-series path') !== null")
+        assert page.ask("[...document.querySelectorAll('#control button')].every((button) => button.disabled)")
+
+        page.click("#token")
+        page.type("wrong")
+        page.click("[data-command=pause]")
+        page.until_text("#answer", "pause: refused (403), wrong token")
+        assert len(page.refused) == 1 and run.status()["commands"] == []
+        page.ask("document.getElementById('token').value = ''")
+        page.click("#token")
+        page.type(run.token)
+        page.press("Enter")  # is no command
+
+        passed = []
+        while len(passed) < 6:
+            page.press("Tab")
+            passed.append(focused(page))
+        assert passed == ["pause", "resume", "stop", "new-file", "speed", "Set speed"]
+        page.click("[data-command=pause]")
+        page.until_text("#answer", "pause: accepted")
+        page.until_text("#state", "paused")
+        assert run.status()["state"] == "paused"
+        page.click("[data-command=resume]")
+        page.until_text("#state", "running")
+
+        assert page.ask("document.getElementById('speed').value") == "0.005"
+        for speed, answer in (("1e-9", "speed: refused (400), speed must be"), ("0.01", "speed: accepted")):
+            page.ask("document.getElementById('speed').select()")
+            page.type(speed)
+            page.press("Enter")
+            page.until_text("#answer", answer)
+        page.until("latest.setup.speed === 0.01")
+        page.click("[data-command=new-file]")
+        page.until_text("#answer", "new-file: accepted")
+
+        page.click("[data-command=stop]")
+        run.wait(STOPPED)
+        assert page.consents == ["Stop the run?"]
+        page.until_text("#state", "ended")
+        page.until_text("#message", "stopped by a command")
+        page.until_text("#progress", "exit code 75")
+        assert [command["command"] for command in run.report()["commands"]] == ["pause", "resume", "speed 0.01", "new-file", "stop"]
+        page.until_text("#connection", "The last state: ended")
+        assert page.text("#token") == "" and page.ask("document.getElementById('control').hidden")
+
+
+def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
+    with slowly(streams, tmp_path, "--filter", "n_hits>=6", speed=0.2) as run, browser.page(run.listening().url) as page:
+        page.until_text("#state", "ended")
+        run.wait(0)
+        page.until_text("#connection", "The last state: ended")
+        totals = run.report()["totals"]
+        shown = ledger_of(page)
+        for name, account in (("hits_in", "hits in"), ("hits_in_events", "= in events"), ("hits_outside", "+ outside events"),
+                              ("hits_rejected", "+ rejected by a filter"), ("slices", "slices")):
+            assert shown[account] == totals[name] > 0, name
+        assert "The account balances." in page.text("#panel-ledger") and "exit code 0" in page.text("#progress")
+        assert_names_do_not_act(page)
+        assert_pictures_say_what_they_are(page)
+        assert_fits(page)
+
+
+def assert_names_do_not_act(page):
+    page.click("#panel-sources > .body > details summary")
+    page.until_text("#panel-sources", EVIL)
+    assert "ended: run.h5" in page.ask("document.title")
+    assert page.ask("document.images.length") == 0
+
+
+def assert_pictures_say_what_they_are(page):
+    labels = page.ask("[...document.querySelectorAll('main svg')].map((svg) => [svg.getAttribute('role'), svg.getAttribute('aria-label')])")
+    assert len(labels) >= 9 and all(role == "img" and label for role, label in labels), labels
+    assert page.ask("[...document.querySelectorAll('input, select')].every((node) => node.labels.length === 1)")
+    assert not re.search(r"NaN|undefined|\[object", page.text("main"))
+
+
+def assert_fits(page):
+    """On a screen and on a phone, in the light and in the dark."""
+    luminance = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0)"
+    assert page.ask(luminance) > 600
+    page.prefer("dark")
+    page.until(f"{luminance} < 150")
+    for size in (PHONE, (1280, 900)):
+        page.resize(*size)
+        page.until(f"innerWidth === {size[0]} && document.documentElement.scrollWidth <= {size[0]} &&"
+                   f"[...document.querySelectorAll('main svg')].every((svg) => svg.closest('.scroll') || svg.getBoundingClientRect().right <= {size[0]})")
+
+
+def test_a_silent_rank_is_named_and_what_has_failed_stays(browser, streams, tmp_path):
+    with slowly(streams, tmp_path, "--stall-timeout", "4s") as run, browser.page(run.listening().url) as page:
+        page.until("document.querySelectorAll('#panel-ranks tbody tr').length === 3 && latest.ledger.hits_in")
+        assert page.text("#silent") == ""
+        run.send(signal.SIGSTOP, 1)
+        page.until_text("#silent", "Silent: rank 1 (source 1; builder 1) on ")
+        failed = run.until_status(lambda s: s["state"] == "failed", "the failure")
+        assert "rank 1 (source 1; builder 1)" in failed["message"] and "--stall-timeout" in failed["message"]
+        run.wait(STOPPED)
+        assert_of_the_past(page, "rank 1 (source 1; builder 1)")
+
+
+def test_a_first_rank_that_hangs_and_a_rank_that_dies(browser, streams, tmp_path):
+    with slowly(streams, tmp_path) as run, browser.page(run.listening().url) as page:
+        page.until("latest && latest.ledger.hits_in")
+        run.send(signal.SIGSTOP, 0)
+        page.until_text("#connection", "The monitor does not answer")
+        assert page.text("#state") == "no answer"
+        run.send(signal.SIGCONT, 0)
+        page.until_text("#state", "running")
+        assert page.text("#connection") == "" and not page.ask("document.body.classList.contains('past')")
+        run.send(signal.SIGKILL, 2)
+        assert_of_the_past(page)
+        assert run.process.wait(30) != 0
+
+
+def assert_of_the_past(page, *named):
+    """The last state stays on the page, marked. Whether the page has seen the failure is a matter of milliseconds."""
+    notice = page.until_text("#connection", "The last state")
+    state = page.text("#state")
+    assert state in ("failed", "no answer") and page.ask("document.body.classList.contains('past')")
+    assert all(name in (page.text("#message") if state == "failed" else notice) for name in named)
+    assert hits_in(page) > 0 and str(hits_in(page)) in re.sub(r"\s", "", page.text("#panel-ledger"))
+    assert page.ask("document.getElementById('control').hidden")
