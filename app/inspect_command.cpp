@@ -145,6 +145,15 @@ Json inspect(const std::string& text, std::uint64_t n_events) {
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
+/// A list of texts has a line for each.
+std::string lines_of(const Json& value) {
+  const bool texts = value.is_array() && !value.empty() && value.front().is_string();
+  if (!texts) return text_of(value);
+  std::string lines;
+  for (const auto& text : value) lines += text.get<std::string>() + '\n';
+  return lines;
+}
+
 /// "name  value", further lines of a text aligned below.
 void print_pair(std::ostream& out, int indent, const std::string& name, const std::string& value) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
@@ -195,7 +204,7 @@ void print(std::ostream& out, const Json& json) {
       print_list(out, name, value);
     } else if (value.is_object()) {
       out << "  " << name << (value.empty() ? ": none" : "") << '\n';
-      for (const auto& [key, item] : value.items()) print_pair(out, 4, key, text_of(item));
+      for (const auto& [key, item] : value.items()) print_pair(out, 4, key, lines_of(item));
     } else {
       print_pair(out, 2, name, text_of(value));
     }

@@ -51,6 +51,33 @@ double LatencyHistogram::percentile(double p) const {
   return max_;
 }
 
+std::vector<LatencyHistogram::Bin> LatencyHistogram::bins() const {
+  std::vector<Bin> found;
+  const auto& axis = counts_.axis();
+  for (int bin = -1; bin <= axis.size(); ++bin) {
+    const auto n = static_cast<std::uint64_t>(counts_.at(bin));
+    if (n == 0) continue;
+    // At the ends of the axis the bins are open.
+    const double low = bin < 0 ? min_ : axis.bin(bin).lower();
+    const double high = bin >= axis.size() ? max_ : axis.bin(bin).upper();
+    found.push_back({std::clamp(low, min_, max_), std::clamp(high, min_, max_), n});
+  }
+  return found;
+}
+
+LatencyHistogram LatencyHistogram::from_bins(std::span<const Bin> bins) {
+  LatencyHistogram histogram;
+  for (const auto& bin : bins) {
+    const double middle = (bin.low + bin.high) / 2;
+    histogram.counts_.at(histogram.counts_.axis().index(std::max(middle, 0.0))) += bin.count;
+    histogram.count_ += bin.count;
+    histogram.sum_ += middle * static_cast<double>(bin.count);
+    histogram.min_ = std::min(histogram.min_, bin.low);
+    histogram.max_ = std::max(histogram.max_, bin.high);
+  }
+  return histogram;
+}
+
 std::string LatencyHistogram::to_text() const {
   auto bins = nlohmann::json::array();
   for (int bin = -1; bin <= counts_.axis().size(); ++bin) {

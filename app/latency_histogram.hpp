@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -35,6 +36,17 @@ class LatencyHistogram {
   /// The smallest time that at least `p` % of all do not exceed, p from 0 to 100: never below the exact one, at most a
   /// bin above it, within [min, max]. Below 1 ns it is min, above 1000 s it is max.
   [[nodiscard]] double percentile(double p) const;
+
+  /// Times between `low` and `high`, in ns.
+  struct Bin {
+    double low = 0;
+    double high = 0;
+    std::uint64_t count = 0;
+  };
+  /// Those that are not empty, in rising order, within [min, max].
+  [[nodiscard]] std::vector<Bin> bins() const;
+  /// The histogram that has these bins; its mean is known to the width of a bin.
+  static LatencyHistogram from_bins(std::span<const Bin> bins);
 
   /// For collecting the histograms of ranks; from_text() returns an equal one. It throws std::exception for a text not
   /// made by to_text().

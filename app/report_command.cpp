@@ -70,7 +70,7 @@ int report_command(int argc, const char* const* argv) {
   const auto run = open_run_tables(run_file);
   check_report_files(*values, run, run_file, output);
 
-  const auto status = status_document(run_file, run, summarise_run(run));
+  const auto status = status_document(run_file, run, summarise_run(run), read_statistics(run_file));
   const auto& png = (*values)["png"].as<std::string>();
   if (!png.empty()) create_folder_durably(png);
   write_text_file(output, page_with(status), is_page);

@@ -7,6 +7,7 @@
 #include "app/command_line.hpp"
 #include "app/mpi_command.hpp"
 #include "app/run/rank_run.hpp"
+#include "app/run/run_account.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_files.hpp"
 #include "app/run/run_output.hpp"
@@ -55,8 +56,7 @@ void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
     setup.first_slice = resumption.finished.frontier();
     setup.finished = resumption.finished;
   }
-  add_hosts(record, resumption.before.hosts);
-  record.commands = resumption.before.commands;
+  add_invocations(record, resumption.before);
 }
 
 /// Rank 0 alone. Returns the exit code.
@@ -118,7 +118,8 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   all.all_live = setup.all_live;
   all.slices_before = resumption.totals[Metric::slices];
   all.hits_before = resumption.totals[Metric::hits_in];
-  all.commands = view.commands();
+  view.add_to(all);
+  if (ranks.rank() == 0) add_account(all, setup, resumption);
   return all;
 }
 

@@ -96,6 +96,9 @@ class RunTracker {
   /// The last one, of a run that an error ends.
   [[nodiscard]] std::shared_ptr<RunSnapshot> fail(int exit_code, std::string message) const;
 
+  /// Up to the last snapshot.
+  [[nodiscard]] RunSeries series() const { return last_ ? last_->series : RunSeries(); }
+
  private:
   [[nodiscard]] std::shared_ptr<RunSnapshot> last_with(RunCondition condition, int exit_code) const;
   void add_stall(Time now, RunSnapshot& snapshot);

@@ -160,7 +160,9 @@ function chartOf(chart, width, height = 240) {
 }
 
 function chartTable(chart, series) {
-  const first = series[0];
+  // Stems beside something else mark places: they have no rows of their own.
+  const columns = series.filter((one, i) => i === 0 || one.kind !== 'stems');
+  const first = columns[0];
   const rows = first.y.map((_, i) => i);
   const range = (i) =>
     first.kind === 'bars'
@@ -169,7 +171,7 @@ function chartTable(chart, series) {
   return table(
     [
       { title: chart.x, of: range },
-      ...series.map((one) => ({ title: one.name, number: true, of: (i) => (chart.textY || whole)(one.y[i]) })),
+      ...columns.map((one) => ({ title: one.name, number: true, of: (i) => (chart.textY || whole)(one.y[i]) })),
     ],
     rows,
     chart.title,

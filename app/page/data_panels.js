@@ -37,7 +37,7 @@ function seriesPanel(series, width) {
       ),
     ),
   );
-  return [el('div', { class: 'choose' }, ...figures)];
+  return [el('div', { class: 'row' }, ...figures)];
 }
 
 function latencyPanel(series, width) {
@@ -69,8 +69,8 @@ function fitCurve(histogram) {
 function fitNote(fit) {
   if (!fit) return null;
   const error = fit.error_per_s ? ` \u00b1 ${short(fit.error_per_s, 2)}/s` : '';
-  const range = fit.range || 'all intervals';
-  const words = `Exponential fit: ${short(fit.rate_per_s, 4)}/s${error}, maximum likelihood (1/mean) over ${range}`;
+  const range = `intervals of at least ${nanoseconds(fit.from_ns)} ${fit.range || ''}`;
+  const words = `Exponential fit: ${short(fit.rate_per_s, 4)}/s${error}, maximum likelihood over ${range}`;
   return el('p', { class: 'note' }, words);
 }
 
@@ -79,6 +79,20 @@ function entriesNote(histogram, value) {
   const { entries, mean } = histogram;
   const range = `from ${value(histogram.least)} to ${value(histogram.greatest)}`;
   return el('p', { class: 'note' }, `${whole(entries)} entries, mean ${value(mean)}, ${range}`);
+}
+
+// Lines at the percentiles, as high as the histogram.
+function percentileMarks(histogram) {
+  if (!histogram.percentiles) return [];
+  const { percent, ns } = histogram.percentiles;
+  const top = greatest(histogram.counts);
+  return percent.map((p, i) => ({ name: `${p} %`, kind: 'stems', x: [ns[i]], y: [top], colour: 1 + i }));
+}
+
+function percentilesNote(percentiles) {
+  if (!percentiles) return null;
+  const words = percentiles.percent.map((p, i) => `${p} % within ${nanoseconds(percentiles.ns[i])}`);
+  return el('p', { class: 'note' }, words.join(', '));
 }
 
 function histogramPanel(histogram, width) {
@@ -91,10 +105,19 @@ function histogramPanel(histogram, width) {
     logY: histogram.log_y,
     counts: true,
     textX: time ? nanoseconds : short,
-    series: [{ name: 'entries', kind: 'bars', x: histogram.edges, y: histogram.counts }, ...fitCurve(histogram)],
+    series: [
+      { name: 'entries', kind: 'bars', x: histogram.edges, y: histogram.counts },
+      ...fitCurve(histogram),
+      ...percentileMarks(histogram),
+    ],
   };
   const value = time ? nanoseconds : (v) => short(v, 4);
-  return [chartOf(chart, width), entriesNote(histogram, value), fitNote(histogram.fit)];
+  return [
+    chartOf(chart, width),
+    percentilesNote(histogram.percentiles),
+    entriesNote(histogram, value),
+    fitNote(histogram.fit),
+  ];
 }
 
 const SOURCE_COLUMNS = [

@@ -9,6 +9,13 @@ function histogramOf(name) {
     doc.histograms && doc.histograms[name] && some(doc.histograms[name].counts) ? doc.histograms[name] : null;
 }
 
+function invocationsOf(run) {
+  return {
+    command_lines: run.command_lines || (run.command_line ? [run.command_line] : []),
+    time_of_tick_0: run.time_of_tick_0,
+  };
+}
+
 // {id, title, wide, of: the part of the document or null, draw(part, width, redraw): nodes}
 const PANELS = [
   { id: 'alarms', title: 'Alarms', wide: true, of: (doc) => some(doc.alarms), draw: alarmsPanel },
@@ -26,11 +33,24 @@ const PANELS = [
     of: (doc) => doc.series && (some(doc.series.hits_per_s) || some(doc.series.events_per_s)) && doc.series,
     draw: seriesPanel,
   },
+  {
+    id: 'run-series',
+    title: 'Rates during the run',
+    wide: true,
+    of: (doc) => doc.run_series && some(doc.run_series.hits_per_s) && doc.run_series,
+    draw: seriesPanel,
+  },
   { id: 'ledger', title: 'Ledger: what became of every hit', of: (doc) => doc.ledger, draw: ledgerPanel },
+  {
+    id: 'losses',
+    title: 'Losses by source and cause',
+    of: (doc) => some((doc.sources || []).filter(hasLosses)),
+    draw: lossesPanel,
+  },
   {
     id: 'latency',
     title: 'Latency over time',
-    of: (doc) => doc.series && some(finite(doc.series.latency_p50_ns || [])) && doc.series,
+    of: (doc) => [doc.series, doc.run_series].find((series) => series && some(finite(series.latency_p50_ns || []))),
     draw: latencyPanel,
   },
   { id: 'multiplicity', title: 'Multiplicity', of: histogramOf('multiplicity'), draw: histogramPanel },
@@ -72,7 +92,12 @@ const PANELS = [
     of: (doc) => some(doc.events) && { ...listOfEvents(doc), sources: doc.sources },
     draw: eventsPanel,
   },
-  { id: 'setup', title: 'Setup', of: (doc) => doc.setup, draw: setupPanel },
+  {
+    id: 'setup',
+    title: 'Setup',
+    of: (doc) => doc.setup && { ...doc.setup, ...invocationsOf(doc.run || {}) },
+    draw: setupPanel,
+  },
   { id: 'log', title: 'Log', of: (doc) => some(doc.log), draw: logPanel },
   { id: 'commands', title: 'Commands received', of: (doc) => some(doc.commands), draw: commandsPanel },
   { id: 'counters', title: 'Counters', of: (doc) => some(doc.counters), draw: countersPanel },

@@ -15,6 +15,8 @@ function setupPanel(setup) {
     ['ranks', known(setup.ranks, String)],
     ['hosts', (setup.hosts || []).join(', ')],
     ['versions', versions.join(', ')],
+    ['time of tick 0', setup.time_of_tick_0],
+    ...(setup.command_lines || []).map((line, i, all) => [`command line${all.length > 1 ? ` ${i + 1}` : ''}`, line]),
   ]);
   const all = details('Full configuration', () => el('pre', {}, setup.configuration));
   return [list, setup.configuration ? all : null];
@@ -119,6 +121,38 @@ function ledgerPanel(ledger) {
   ];
 }
 
+function lossesPanel(sources) {
+  const prefix = 'hits_dropped_';
+  const counters = (s) => s.counters || {};
+  const names = new Set(sources.flatMap((s) => Object.keys(counters(s))));
+  const causes = [...names].filter((name) => name.startsWith(prefix));
+  const column = (name, title) => ({ title, number: true, of: (s) => whole(counters(s)[name] || 0) });
+  const columns = [
+    { title: 'no.', number: true, of: (s) => String(s.index) },
+    { title: 'name', kind: 'plus', of: (s) => s.name },
+    ...causes.map((name) => column(name, name.slice(prefix.length).replaceAll('_', ' '))),
+    column('events_lacking', 'events that lack it'),
+    { title: 'dead time', number: true, of: (s) => seconds(s.dead_time_s || 0) },
+  ];
+  return [table(columns, sources, 'Hits dropped, by source and cause')];
+}
+
+function hasLosses(source) {
+  return source.lost > 0 || source.dead_time_s > 0 || ((source.counters || {}).events_lacking || 0) > 0;
+}
+
+function timeOfBuilders(balance) {
+  const rows = balance.builders.map((builder, i) => ({ builder, busy: balance.busy_s[i], idle: balance.idle_s[i] }));
+  const share = (row) => (row.busy === null ? undefined : row.busy / (row.busy + row.idle));
+  const columns = [
+    { title: 'builder', number: true, of: (row) => String(row.builder) },
+    { title: 'building', number: true, of: (row) => seconds(row.busy) },
+    { title: 'idle', number: true, of: (row) => seconds(row.idle) },
+    { title: 'busy', number: true, of: (row) => percent(share(row)) },
+  ];
+  return table(columns, rows, 'Time of the builders');
+}
+
 function balancePanel(balance, width) {
   const any = balance.hits_of_builder || balance.slices_of_builder;
   const numbers = balance.builders || any.map((_, i) => i);
@@ -139,6 +173,7 @@ function balancePanel(balance, width) {
     bars('hits_of_builder', 'hits of a builder'),
     bars('slices_of_builder', 'slices of a builder'),
     typeof balance.efficiency === 'number' ? note : null,
+    balance.busy_s ? timeOfBuilders(balance) : null,
   ];
 }
 
@@ -180,6 +215,7 @@ function clocksPanel(clocks) {
     { title: 'rank', number: true, of: (c) => String(c.rank) },
     { title: 'offset', number: true, of: (c) => nanoseconds(c.offset_ns) },
     { title: 'precision', number: true, of: (c) => nanoseconds(c.precision_ns) },
+    { title: 'residual', number: true, of: (c) => nanoseconds(c.residual_ns) },
     { title: 'rate', number: true, of: (c) => `${rounded(c.rate_ppm || 0, 3)} ppm` },
     { title: 'residual', number: true, of: (c) => nanoseconds(c.residual_ns) },
   ];

@@ -12,8 +12,8 @@ namespace {
 
 using Document = nlohmann::json;
 
-constexpr std::array<std::string_view, 5> kNames = {"rates.png", "multiplicity.png", "duration.png", "interval.png",
-                                                    "sources.png"};
+constexpr std::array<std::string_view, 6> kNames = {"rates.png",    "multiplicity.png", "duration.png",
+                                                    "interval.png", "latency.png",      "sources.png"};
 
 Plot rates_plot(const Document& series) {
   const auto per = series.at("per").get<std::string>();

@@ -1,6 +1,7 @@
 #include "app/report/run_summary.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -113,6 +114,7 @@ class EventPass {
     for (const auto& [key, place] : largest_.found()) chosen_.emplace(key.second, place);
     for (const auto& [number, place] : chosen_) summary_->chosen.push_back(place);
     summary_->totals[Metric::events] = number_;
+    if (number_ > 1) summary_->least_pause = least_pause_;
   }
 
  private:
@@ -122,7 +124,9 @@ class EventPass {
     if (number_ > 0 && time <= last_) throw UserError("the events are not in the order of time: the file is damaged");
     const bool gap = pass_gaps(time / ticks_);
     if (number_ > 0) add_interval(time - last_, gap);
+    if (number_ > 0) least_pause_ = std::min(least_pause_, time - std::min(time, last_ + last_duration_));
     last_ = time;
+    last_duration_ = duration;
     summary_->totals[Metric::hits_written] += hits;
     count(summary_->series, summary_->series.events, time / ticks_, 1);
   }
@@ -130,8 +134,7 @@ class EventPass {
   void add_interval(Tick interval, bool gap) {
     summary_->interval.add(interval);
     if (gap) return;
-    ++summary_->unbroken.intervals;
-    summary_->unbroken.sum += static_cast<double>(interval);
+    summary_->unbroken.add(interval);
   }
 
   /// Whether slices without hits are between the last event and `slice`.
@@ -147,6 +150,8 @@ class EventPass {
   std::uint64_t distance_;
   std::uint64_t number_ = 0;  ///< of the next event
   Tick last_ = 0;
+  Tick last_duration_ = 0;
+  Tick least_pause_ = std::numeric_limits<Tick>::max();
   Largest largest_;
   std::map<std::uint64_t, EventPlace> chosen_;  ///< by number
 };

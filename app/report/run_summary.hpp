@@ -30,19 +30,14 @@ struct BuilderShare {
   std::uint64_t hits = 0;
 };
 
-/// Times between events with data all the time.
-struct Unbroken {
-  std::uint64_t intervals = 0;
-  double sum = 0;
-};
-
 /// What the output of a run says of it, beyond its attributes. Times are in ticks.
 struct RunSummary {
   RunTotals totals;  ///< sums over ledger and events
   ValueHistogram multiplicity;
   ValueHistogram duration;
-  ValueHistogram interval;                            ///< from the first hit of an event to that of the next
-  Unbroken unbroken;                                  ///< those of `interval` that span no slice without hits
+  ValueHistogram interval;  ///< from the first hit of an event to that of the next
+  ValueHistogram unbroken;  ///< those of `interval` that span no slice without hits
+  Tick least_pause = 0;     ///< from the last hit of an event to the first of the next; 0 where events overlap
   ChannelCounts hits{{65536, std::size_t{1} << 20}};  ///< those in events
   DataSeries series;
   std::vector<std::uint64_t> after_gaps;  ///< slices whose predecessor has no hits, rising

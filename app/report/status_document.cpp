@@ -3,9 +3,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "app/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {
@@ -28,6 +32,11 @@ std::string option_of(const std::string& setup, const std::string& name) {
   return {};
 }
 
+std::string version_of(const RunRecord& record) {
+  const auto& commit = record.eventloom_commit;
+  return commit.empty() ? record.eventloom_version : fmt::format("{} ({})", record.eventloom_version, commit);
+}
+
 Document setup_of(const RunRecord& record) {
   return {{"definition", record.definition},
           {"filters", record.filters},
@@ -39,7 +48,7 @@ Document setup_of(const RunRecord& record) {
           {"numbered", record.numbered},
           {"hosts", record.hosts},
           {"versions",
-           {{"eventloom", record.eventloom_version},
+           {{"eventloom", version_of(record)},
             {"mpi", record.mpi_version},
             {"ucx", record.ucx_version},
             {"hdf5", record.hdf5_version}}},
@@ -127,28 +136,32 @@ Document with_texts(Document histogram, const char* title, const char* x, const 
   return histogram;
 }
 
-/// Where there are gaps in the data, intervals across them say nothing of the rate. Where most intervals span slices
-/// without hits, these are no gaps, but hits are few.
-Document fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
+/// Events too close to each other are one event: intervals count from where practically all of them can occur. Those
+/// across gaps in the data say nothing of the rate. Where most span slices without hits, these are no gaps, but hits
+/// are few. Nothing where too few intervals count.
+std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
+  constexpr double kNearlyAll = 0.99;
   const auto& all = summary.interval;
-  const auto& unbroken = summary.unbroken;
-  const bool gaps = unbroken.intervals < all.count() && unbroken.intervals > all.count() / 2;
-  const auto fit =
-      gaps ? fit_exponential(unbroken.intervals, unbroken.sum / static_cast<double>(unbroken.intervals), bins)
-           : fit_exponential(all.count(), all.mean(), bins);
+  const bool gaps = summary.unbroken.count() < all.count() && summary.unbroken.count() > all.count() / 2;
+  const auto& times = gaps ? summary.unbroken : all;
+  const auto tail = times.tail(summary.duration.quantile(kNearlyAll) + summary.least_pause);
+  if (tail.count < 2 || tail.sum <= static_cast<double>(tail.count) * static_cast<double>(tail.from)) return {};
+  const auto fit = fit_exponential(times, tail.from, bins);
   const double per_second = 1e9 / tick_ns;
-  return {{"rate_per_s", fit.rate * per_second},
-          {"error_per_s", fit.error * per_second},
-          {"entries", gaps ? unbroken.intervals : all.count()},
-          {"range", gaps ? "the intervals that span no slice without hits" : "all intervals"},
-          {"curve", fit.curve}};
+  return Document{{"rate_per_s", fit.rate * per_second},
+                  {"error_per_s", fit.error * per_second},
+                  {"entries", fit.entries},
+                  {"from_ns", static_cast<double>(fit.from) * tick_ns},
+                  {"range", gaps ? "that span no slice without hits" : ""},
+                  {"curve", fit.curve}};
 }
 
 /// For events that have numbers for times, an exponential means nothing.
 Document interval_of(const RunSummary& summary, const RunRecord& record, double tick_ns) {
   const auto bins = summary.interval.bins(kMostBins);
   auto json = histogram_of(summary.interval, bins, tick_ns);
-  if (!record.numbered) json["fit"] = fit_of(summary, bins, tick_ns);
+  if (record.numbered) return json;
+  if (auto fit = fit_of(summary, bins, tick_ns)) json["fit"] = std::move(*fit);
   return json;
 }
 
@@ -237,11 +250,37 @@ Document event_json(const OutputEvent& event, const RunRecord& record) {
           {"hits", hits}};
 }
 
+/// What is not known is left out.
+Document run_of(const std::filesystem::path& path, const RunRecord& record) {
+  Document run = {{"name", path.filename().string()}};
+  if (!record.began.empty()) run["began"] = record.began;
+  if (!record.ended.empty()) run["ended"] = record.ended;
+  if (!record.command_lines.empty()) run["command_lines"] = record.command_lines;
+  if (!record.time_of_tick_0.empty()) run["time_of_tick_0"] = record.time_of_tick_0;
+  return run;
+}
+
+/// Each is "TIME COMMAND from ADDRESS".
+Document commands_of(const RunRecord& record) {
+  constexpr std::string_view kFrom = " from ";
+  Document list = Document::array();
+  for (const auto& text : record.commands) {
+    const auto command = std::min(text.find(' '), text.size());
+    const auto from = std::min(text.rfind(kFrom), text.size());
+    if (from < command) continue;
+    list.push_back({{"time", text.substr(0, command)},
+                    {"command", text.substr(std::min(command + 1, from), from - std::min(command + 1, from))},
+                    {"from", text.substr(std::min(from + kFrom.size(), text.size()))}});
+  }
+  return list;
+}
+
 std::string message_of(const RunTables& run, const RunSummary& summary) {
   const auto& t = summary.totals;
   auto text = fmt::format("{} events with {} of {} hits, in {} slices from {} sources", t[Metric::events],
                           t[Metric::hits_written], t[Metric::hits_in], t[Metric::slices], run.record.sources.size());
   if (t.dropped() != 0) text += fmt::format("; {} hits dropped", t.dropped());
+  if (run.merged) text += "; what is known of the run itself beyond that is in its run.h5";
   if (run.record.closed) return text;
   return "The run has not ended: it is still running, or was stopped and can be continued with --resume. Finished so "
          "far: " +
@@ -250,14 +289,15 @@ std::string message_of(const RunTables& run, const RunSummary& summary) {
 
 }  // namespace
 
-Document status_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary) {
+Document status_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
+                         const RunStatistics& statistics) {
   const auto& t = summary.totals;
   const double seconds = static_cast<double>(summary.series.slices) * slice_seconds(run.record);
   Document json = {{"schema", 1},
                    {"kind", "report"},
                    {"state", run.record.closed ? "complete" : "stopped"},
                    {"message", message_of(run, summary)},
-                   {"run", {{"name", path.filename().string()}}},
+                   {"run", run_of(path, run.record)},
                    {"setup", setup_of(run.record)},
                    {"counters", counters_of(t)},
                    {"ledger", ledger_of(t)},
@@ -266,6 +306,7 @@ Document status_document(const std::filesystem::path& path, const RunTables& run
                    {"histograms", histograms_of(summary, run.record)},
                    {"channels", channels_of(summary)},
                    {"balance", balance_of(summary)},
+                   {"commands", commands_of(run.record)},
                    {"events", Document::array()}};
   if (!run.record.numbered) {
     json["run"]["data_s"] = seconds;
@@ -273,6 +314,7 @@ Document status_document(const std::filesystem::path& path, const RunTables& run
                      {"events_per_s", per(t[Metric::events], seconds)},
                      {"slices_per_s", per(t[Metric::slices], seconds)}};
   }
+  add_statistics(json, statistics);
   for (const auto& place : summary.chosen) {
     json["events"].push_back(event_json(read_event(run, place, kMostHits), run.record));
   }

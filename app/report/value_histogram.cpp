@@ -72,17 +72,38 @@ unsigned bins_per_octave(std::uint64_t least, std::uint64_t greatest, std::size_
 
 }  // namespace
 
-ValueHistogram::ValueHistogram() : counts_(kFineBins) {}
+ValueHistogram::ValueHistogram() : counts_(kFineBins), sums_(kFineBins) {}
 
 void ValueHistogram::add(std::uint64_t value) {
-  ++counts_[fine_bin(value)];
+  const auto bin = fine_bin(value);
+  ++counts_[bin];
+  sums_[bin] += static_cast<double>(value);
   ++count_;
-  sum_ += static_cast<double>(value);
   least_ = std::min(least_, value);
   greatest_ = std::max(greatest_, value);
 }
 
-double ValueHistogram::mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+double ValueHistogram::mean() const { return count_ == 0 ? 0 : tail(0).sum / static_cast<double>(count_); }
+
+std::uint64_t ValueHistogram::quantile(double p) const {
+  double left = p * static_cast<double>(count_);
+  for (auto bin = fine_bin(least()); bin < fine_bin(greatest_); ++bin) {
+    left -= static_cast<double>(counts_[bin]);
+    if (left <= 0) return fine_edge(bin + 1) - 1;
+  }
+  return greatest_;
+}
+
+ValueHistogram::Tail ValueHistogram::tail(std::uint64_t from) const {
+  auto bin = fine_bin(from);
+  if (fine_edge(bin) < from && bin + 1 < kFineBins) ++bin;
+  Tail tail{fine_edge(bin), 0, 0};
+  for (; bin <= fine_bin(greatest_); ++bin) {
+    tail.count += counts_[bin];
+    tail.sum += sums_[bin];
+  }
+  return tail;
+}
 
 Bins ValueHistogram::bins(std::size_t most) const {
   Bins bins;
@@ -99,12 +120,17 @@ Bins ValueHistogram::bins(std::size_t most) const {
   return bins;
 }
 
-ExponentialFit fit_exponential(std::uint64_t n, double mean, const Bins& bins) {
-  const auto entries = static_cast<double>(n);
-  ExponentialFit fit{1 / mean, 1 / mean / std::sqrt(entries), {}};
-  const auto beyond = [&](std::uint64_t t) { return std::exp(-fit.rate * static_cast<double>(t)); };
+ExponentialFit fit_exponential(const ValueHistogram& times, std::uint64_t from, const Bins& bins) {
+  const auto tail = times.tail(from);
+  const auto n = static_cast<double>(tail.count);
+  const double mean = tail.sum / n - static_cast<double>(tail.from);
+  const double rate = std::log1p(1 / mean);
+  ExponentialFit fit{tail.from, tail.count, rate, 2 * std::sinh(rate / 2) / std::sqrt(n), {}};
+  const auto beyond = [&](std::uint64_t t) {
+    return std::exp(-rate * static_cast<double>(std::max(t, tail.from) - tail.from));
+  };
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
-    fit.curve.push_back(entries * (beyond(bins.edges[i]) - beyond(bins.edges[i + 1])));
+    fit.curve.push_back(n * (beyond(bins.edges[i]) - beyond(bins.edges[i + 1])));
   }
   return fit;
 }

@@ -1,9 +1,18 @@
 #include "app/run/run_output.hpp"
 
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "app/commit.hpp"
+#include "app/monitor/utc_text.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
 #include "io/hdf5/part_list.hpp"
@@ -18,6 +27,36 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+/// As a shell takes it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("_@%+=:,./-", c) != nullptr; };
+  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// As the system knows it.
+std::string command_line_of_process() {
+  std::ifstream in("/proc/self/cmdline");
+  std::string line;
+  for (std::string word; std::getline(in, word, '\0');) {
+    if (!line.empty()) line += ' ';
+    line += shell_word(word);
+  }
+  return line;
+}
+
+std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
+
+/// "2026-11-22T18:31:48.000000001Z"; empty for 0, the time that is not known.
+std::string utc_text_of_ns(std::int64_t unix_ns) {
+  if (unix_ns == 0) return {};
+  const auto time = std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(unix_ns));
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  return fmt::format("{:%FT%T}.{:09}Z", fmt::gmtime(second.time_since_epoch().count()), (time - second).count());
 }
 
 /// The manifest that --save-sorted writes beside its streams.
@@ -46,7 +85,11 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   record.setup = config.effective + "# in force: " + in_force(config, setup.run.geometry, setup.numbered) + '\n';
   record.definition = config.define;
   record.filters = config.filter;
+  record.began = utc_now();
+  record.command_lines = {command_line_of_process()};
+  record.time_of_tick_0 = utc_text_of_ns(setup.started_ns);
   record.eventloom_version = EVENTLOOM_VERSION;
+  record.eventloom_commit = kCommit;
   record.mpi_version = MpiEnvironment::mpi_version();
   record.ucx_version = MpiEnvironment::ucx_version();
   record.hosts = distinct(setup.hosts);
@@ -61,8 +104,12 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   return record;
 }
 
-void add_hosts(RunRecord& record, const std::vector<std::string>& hosts) {
-  record.hosts.insert(record.hosts.end(), hosts.begin(), hosts.end());
+void add_invocations(RunRecord& record, const RunRecord& before) {
+  record.began = before.began;
+  if (record.time_of_tick_0.empty()) record.time_of_tick_0 = before.time_of_tick_0;
+  record.commands = before.commands;
+  record.command_lines.insert(record.command_lines.begin(), before.command_lines.begin(), before.command_lines.end());
+  record.hosts.insert(record.hosts.end(), before.hosts.begin(), before.hosts.end());
   record.hosts = distinct(std::move(record.hosts));
 }
 
@@ -94,13 +141,14 @@ void write_results(const RunConfig& config, const RunSetup& setup, const RunResu
                    const ExchangeBackend& backend) {
   if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
   add_commands(record, result.commands);
-  // The one that resumes the run finds there who has steered it so far.
-  if (result.unfinished && !result.commands.empty()) write_run_file(config.output, record, {});
+  record.ended = utc_now();
+  // For the one that resumes the run.
+  if (result.unfinished) write_run_file(config.output, record, {}, result.statistics);
   if (result.unfinished) return;
   if (!config.save_sorted.empty()) write_manifest(config, setup, result);
   record.closed = true;
   record.totals = result.totals;
-  write_run_file(config.output, record, result.parts);
+  write_run_file(config.output, record, result.parts, result.statistics);
   clear_up(config, result.parts);
 }
 

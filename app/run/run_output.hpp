@@ -15,8 +15,8 @@ namespace eventloom {
 
 /// What run.h5 says of a run that is about to begin.
 RunRecord describe(const RunConfig& config, const RunSetup& setup);
-/// Adds hosts on which earlier invocations ran.
-void add_hosts(RunRecord& record, const std::vector<std::string>& hosts);
+/// Adds earlier invocations: their beginning, hosts, command lines and commands.
+void add_invocations(RunRecord& record, const RunRecord& before);
 
 /// Prepares the folder, so that an unwritable one shows before the work.
 void begin_output(const RunConfig& config, const RunRecord& record);

@@ -21,11 +21,6 @@
 
 namespace eventloom {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// The counts of a source, what the builders found unfit of it, and in how many events it is missing.
 SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
   const auto found = result.sources.find(source);
   auto counts = found == result.sources.end() ? SourceCounts{} : found->second;
@@ -37,6 +32,10 @@ SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
   if (source + 1 < lacking.size()) counts.counters.keep({{Metric::events_lacking, lacking[source]}});
   return counts;
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
 
 Json per_source(const RunSetup& setup, const RunResult& result) {
   Json list = Json::array();

@@ -16,6 +16,7 @@
 #include "core/engine/source_role.hpp"
 #include "core/mpi/environment.hpp"
 #include "io/hdf5/part_writer.hpp"
+#include "io/hdf5/run_statistics.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
@@ -37,11 +38,15 @@ struct RunResult {
   bool all_live = false;                ///< all sources are
   bool unfinished = false;              ///< stopped in good order before everything was built
   std::vector<CommandRecord> commands;  ///< of those who steered it; on rank 0
+  RunStatistics statistics;             ///< for run.h5; on rank 0
   double seconds = 0;                   ///< wall time of event building, output included
 };
 
 /// Collective: the results of all ranks added up, on every rank.
 RunResult add_up(const RunResult& mine, const Collective& ranks);
+
+/// The counts of a source, what the builders found unfit of it, and in how many events it is missing.
+SourceCounts counts_of(const RunResult& result, std::uint32_t source);
 
 /// What does not add up in the account of a run that has ended; empty when all does. The sources, the builders and
 /// the writers count on their own, and this holds them against each other.

@@ -77,6 +77,16 @@ SliceSet finished_slices(const std::string& run_file, const RunSetup& setup, con
   }
 }
 
+/// Damaged ones are no reason to refuse the data.
+RunStatistics earlier_statistics(const std::string& run_file) {
+  try {
+    return read_statistics(run_file);
+  } catch (const UserError& e) {
+    spdlog::warn("{}; what earlier invocations have counted of sources and messages is lost", e.what());
+    return {};
+  }
+}
+
 /// What rank 0 knows before any part has been read.
 struct Found {
   Resumption resumption;
@@ -99,6 +109,7 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   }
   resumption.before = std::move(run.record);
   refuse_differences(config.output, resumption.before, now);
+  resumption.statistics = earlier_statistics(config.output);
   resumption.complete = resumption.before.closed;
   if (setup.live && !config.save_sorted.empty() && !found.work.parts.empty()) {
     throw UserError(
@@ -174,7 +185,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
   RunRecord record = resumption.before;
   record.closed = false;
   record.totals = {};
-  write_run_file(config.output, record, {});
+  write_run_file(config.output, record, {}, resumption.statistics);
   resumption.complete = false;
   resumption.resumes = true;
   resumption.parts.clear();

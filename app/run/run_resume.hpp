@@ -22,6 +22,7 @@ struct Resumption {
   std::map<std::uint32_t, WriterPlace> writers;
   // On rank 0 only:
   RunRecord before;             ///< of the run as it was begun, or has ended
+  RunStatistics statistics;     ///< of the invocations that ended in good order
   RunTotals totals;             ///< of the finished parts
   std::vector<PartInfo> parts;  ///< the finished parts
 };

@@ -1,8 +1,7 @@
 #include "app/run/run_view.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <limits>
 
 #include "app/monitor/utc_text.hpp"
 #include "app/run/run_output.hpp"
@@ -13,19 +12,10 @@ namespace eventloom {
 
 namespace {
 
-/// As the system knows it, words separated by blanks.
-std::string command_line_of_process() {
-  std::ifstream in("/proc/self/cmdline");
-  std::string line{std::istreambuf_iterator<char>(in), {}};
-  while (line.ends_with('\0')) line.pop_back();
-  std::ranges::replace(line, '\0', ' ');
-  return line;
-}
-
 RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
   RunDescription run;
   run.name = config.output;
-  run.command_line = command_line_of_process();
+  run.command_line = record.command_lines.back();
   run.began = utc_text(std::chrono::system_clock::now());
   run.definition = record.definition;
   run.filters = record.filters;
@@ -45,6 +35,29 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
     run.ranks.push_back({setup.hosts[static_cast<std::size_t>(r)], plays(setup.roles, r)});
   }
   return run;
+}
+
+std::vector<BuilderRecord> builder_records(const RunPicture& picture, double seconds) {
+  std::vector<BuilderRecord> records;
+  const auto all_ns = static_cast<std::uint64_t>(seconds * 1e9);
+  for (std::size_t r = 0; r < picture.ranks().size(); ++r) {
+    for (const auto& [number, row] : picture.ranks()[r].builders) {
+      const auto busy_ns = std::min(row.busy_ns, all_ns);
+      records.push_back({number, static_cast<std::uint32_t>(r), busy_ns, all_ns - busy_ns});
+    }
+  }
+  std::ranges::sort(records, {}, &BuilderRecord::builder);
+  return records;
+}
+
+std::vector<RateRecord> rate_records(const RunSeries& series) {
+  constexpr auto kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<RateRecord> records;
+  for (const auto& [elapsed_s, figures] : series.moments) {
+    records.push_back({elapsed_s, figures.hits_per_s, figures.bytes_per_s, figures.events_per_s,
+                       figures.latency_p50_ns.value_or(kUnknown), figures.latency_p99_ns.value_or(kUnknown)});
+  }
+  return records;
 }
 
 }  // namespace
@@ -95,8 +108,11 @@ std::string RunView::state() const {
   return control.paused() ? "paused" : "running";
 }
 
-std::vector<CommandRecord> RunView::commands() const {
-  return monitor_ ? monitor_->commands() : std::vector<CommandRecord>();
+void RunView::add_to(RunResult& result) const {
+  if (monitor_) result.commands = monitor_->commands();
+  if (!tracker_) return;
+  result.statistics.builders = builder_records(*session_->picture(), result.seconds);
+  result.statistics.rates = rate_records(tracker_->series());
 }
 
 void RunView::conclude(const RunResult& result, int exit_code, const std::string& stopped_by) {

@@ -31,8 +31,8 @@ class RunView {
              Session& session);
   /// Once a turn.
   void turn(SteadyTime now);
-  /// After the last: those that were accepted.
-  [[nodiscard]] std::vector<CommandRecord> commands() const;
+  /// After the last: the commands that were accepted, what builders did with their time, and the rates.
+  void add_to(RunResult& result) const;
   /// The end of the run.
   void conclude(const RunResult& result, int exit_code, const std::string& stopped_by);
   /// An error ends it.

@@ -175,7 +175,7 @@ std::vector<std::string> read_text_column(hid_t file, const char* path) {
 void create_group(hid_t file, const char* path, const char* nx_class) {
   const H5Id creation = timeless_list(H5P_GROUP_CREATE);
   const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Gclose);
-  write_attribute(group.get(), "NX_class", nx_class);
+  if (nx_class != nullptr) write_attribute(group.get(), "NX_class", nx_class);
 }
 
 }  // namespace eventloom

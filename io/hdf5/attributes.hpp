@@ -32,7 +32,7 @@ void copy_attribute(hid_t from, hid_t to, const char* name);
 void write_texts(hid_t file, const char* path, const std::vector<std::string>& values);
 std::vector<std::string> read_text_column(hid_t file, const char* path);
 
-/// Creates a group with its NeXus class.
-void create_group(hid_t file, const char* path, const char* nx_class);
+/// Creates a group with its NeXus class, if it has one.
+void create_group(hid_t file, const char* path, const char* nx_class = nullptr);
 
 }  // namespace eventloom

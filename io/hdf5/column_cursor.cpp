@@ -16,10 +16,13 @@ hid_t memory_type(ElementType type) {
   switch (type) {
     case ElementType::u16: return H5T_NATIVE_UINT16;
     case ElementType::u32: return H5T_NATIVE_UINT32;
-    case ElementType::u64: break;
+    case ElementType::u64: return H5T_NATIVE_UINT64;
+    case ElementType::f64: break;
   }
-  return H5T_NATIVE_UINT64;
+  return H5T_NATIVE_DOUBLE;
 }
+
+H5T_class_t class_of(ElementType type) { return type == ElementType::f64 ? H5T_FLOAT : H5T_INTEGER; }
 
 /// Plain chunks are read bypassing HDF5's cache, which would read whole chunks; compressed ones need it.
 H5Id open_dataset(hid_t file, const std::string& path) {
@@ -67,7 +70,7 @@ ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const Colum
   if (dataset_.get() < 0) throw UserError("'" + file_name_ + "' has no dataset " + spec.path);
   const H5Id type(check(H5Dget_type(dataset_.get()), spec.path.c_str()), H5Tclose);
   const H5Id space(check(H5Dget_space(dataset_.get()), spec.path.c_str()), H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_INTEGER || H5Sget_simple_extent_ndims(space.get()) != 1) {
+  if (H5Tget_class(type.get()) != class_of(spec.type) || H5Sget_simple_extent_ndims(space.get()) != 1) {
     throw UserError("'" + file_name_ + "': the dataset " + spec.path + " is not one column of numbers");
   }
   rows_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));

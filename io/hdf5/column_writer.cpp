@@ -18,9 +18,10 @@ hid_t file_type(ElementType type) {
   switch (type) {
     case ElementType::u16: return H5T_STD_U16LE;
     case ElementType::u32: return H5T_STD_U32LE;
-    case ElementType::u64: break;
+    case ElementType::u64: return H5T_STD_U64LE;
+    case ElementType::f64: break;
   }
-  return H5T_STD_U64LE;
+  return H5T_IEEE_F64LE;
 }
 
 H5Id creation_list(hsize_t chunk_rows, unsigned compress) {
@@ -47,6 +48,7 @@ H5Id access_list() {
 void write_meaning(hid_t dataset, const ColumnSpec& spec, std::uint64_t tick_ps) {
   write_attribute(dataset, "meaning", spec.meaning);
   if (!spec.bits.empty()) write_attribute(dataset, "bits", spec.bits);
+  if (!spec.units.empty()) write_attribute(dataset, "units", spec.units);
   if (spec.ticks) {
     write_attribute(dataset, "units", "ticks of " + std::to_string(tick_ps) + " ps");
     write_attribute(dataset, "tick_ps", tick_ps);

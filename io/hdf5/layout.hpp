@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaskedSources = 64;
 /// access costs time in proportion to the chunk. Large enough for parallel file systems.
 inline constexpr std::size_t kDefaultChunkBytes = std::size_t{512} << 10;
 
-enum class ElementType { u16, u32, u64 };
+enum class ElementType { u16, u32, u64, f64 };
 constexpr std::size_t bytes_of(ElementType type) {
   return type == ElementType::u16 ? 2 : type == ElementType::u32 ? 4 : 8;
 }
@@ -34,7 +34,12 @@ struct ColumnSpec {
   std::string meaning;
   bool ticks = false;     ///< counts ticks: gets `units` and `tick_ps`
   std::string bits = {};  ///< meaning of the bits of the number
+  std::string units = {};
 };
+
+/// Attributes of run.h5 that tell of its invocations. The merged file is a function of the input and the definition: it
+/// has all others.
+inline constexpr std::array kInvocationAttributes = {"began", "ended", "command_lines"};
 
 /// Indices into event_columns(), hit_columns() and ledger_columns().
 enum EventColumn : std::size_t {

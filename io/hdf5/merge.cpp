@@ -197,7 +197,8 @@ void merge_events(const std::filesystem::path& folder, const RunFile& run, Event
 void copy_about_run(const std::filesystem::path& run_file, hid_t out) {
   const H5Id run = open_for_reading(run_file);
   for (const auto& name : attribute_names(run.get())) {
-    if (name != "format") copy_attribute(run.get(), out, name.c_str());
+    const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
+    if (name != "format" && !of_invocations) copy_attribute(run.get(), out, name.c_str());
   }
   write_attribute(out, "format", kMergedFormat);
   check(H5Ocopy(run.get(), "/sources", out, "/sources", H5P_DEFAULT, H5P_DEFAULT), "copying /sources");

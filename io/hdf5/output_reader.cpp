@@ -131,7 +131,16 @@ bool same_hits(const RunTotals& a, const RunTotals& b) {
          std::ranges::all_of(metrics_of(Account::dropped), same, &MetricInfo::metric);
 }
 
+void check_statistics(const std::filesystem::path& path, OutputSummary& summary) {
+  try {
+    read_statistics(path);
+  } catch (const UserError& e) {
+    summary.problems.emplace_back(e.what());
+  }
+}
+
 void read_run(const std::filesystem::path& path, OutputSummary& summary) {
+  check_statistics(path, summary);
   auto run = read_run_file(path);
   for (const auto& part : run.parts) {
     check_part(path.parent_path() / part.name, part, summary);

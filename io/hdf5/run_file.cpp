@@ -3,12 +3,13 @@
 #include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
+#include <array>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/tables_writer.hpp"
 
 namespace eventloom {
@@ -57,7 +58,12 @@ void write_record(hid_t root, const RunRecord& record) {
   write_attribute(root, "setup", record.setup);
   write_attribute(root, "definition", record.definition);
   write_attribute(root, "filters", record.filters);
+  if (!record.began.empty()) write_attribute(root, "began", record.began);
+  if (!record.ended.empty()) write_attribute(root, "ended", record.ended);
+  if (!record.command_lines.empty()) write_attribute(root, "command_lines", record.command_lines);
+  if (!record.time_of_tick_0.empty()) write_attribute(root, "time_of_tick_0", record.time_of_tick_0);
   write_attribute(root, "eventloom_version", record.eventloom_version);
+  if (!record.eventloom_commit.empty()) write_attribute(root, "eventloom_commit", record.eventloom_commit);
   write_attribute(root, "mpi_version", record.mpi_version);
   write_attribute(root, "ucx_version", record.ucx_version);
   write_attribute(root, "hdf5_version", hdf5_version());
@@ -75,21 +81,6 @@ void write_record(hid_t root, const RunRecord& record) {
       write_attribute(root, attribute_name(total).c_str(), record.totals[total.metric]);
     }
   }
-}
-
-/// One member of every element of a list, as a column.
-template <class T, class Items, class Field>
-void write_fields(const OutputFile& file, const ColumnSpec& spec, const Items& items, Field field) {
-  std::vector<T> values;
-  for (const auto& item : items) values.push_back(std::invoke(field, item));
-  write_column(file, spec, std::span<const T>(values));
-}
-
-template <class Items, class Field>
-void write_text_fields(const OutputFile& file, const char* path, const Items& items, Field field) {
-  std::vector<std::string> values;
-  for (const auto& item : items) values.push_back(std::invoke(field, item));
-  write_texts(file.id(), path, values);
 }
 
 void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources) {
@@ -116,8 +107,27 @@ void write_parts(const OutputFile& file, std::span<const PartInfo> parts) {
   write_fields<std::uint64_t>(file, kPartBytes, parts, &PartInfo::bytes);
 }
 
+std::string read_text_if_any(hid_t root, const char* name) {
+  return has_attribute(root, name) ? read_text(root, name) : "";
+}
+
+std::vector<std::string> read_texts_if_any(hid_t root, const char* name) {
+  return has_attribute(root, name) ? read_texts(root, name) : std::vector<std::string>();
+}
+
+/// What files of earlier versions, merged files and runs that have not ended lack.
+void read_about_invocations(hid_t root, RunRecord& record) {
+  record.began = read_text_if_any(root, "began");
+  record.ended = read_text_if_any(root, "ended");
+  record.command_lines = read_texts_if_any(root, "command_lines");
+  record.commands = read_texts_if_any(root, "commands");
+  record.time_of_tick_0 = read_text_if_any(root, "time_of_tick_0");
+  record.eventloom_commit = read_text_if_any(root, "eventloom_commit");
+}
+
 RunRecord read_record(hid_t root) {
   RunRecord record;
+  read_about_invocations(root, record);
   record.closed = read_number(root, "closed") != 0;
   record.setup = read_text(root, "setup");
   record.definition = read_text(root, "definition");
@@ -127,7 +137,6 @@ RunRecord read_record(hid_t root) {
   record.ucx_version = read_text(root, "ucx_version");
   record.hdf5_version = read_text(root, "hdf5_version");
   record.hosts = read_texts(root, "hosts");
-  if (has_attribute(root, "commands")) record.commands = read_texts(root, "commands");
   record.base = {read_number(root, "tick_ps"), static_cast<std::uint32_t>(read_number(root, "epoch_ticks"))};
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
   record.overlap = read_number(root, "overlap_ticks");
@@ -139,16 +148,6 @@ RunRecord read_record(hid_t root) {
     }
   }
   return record;
-}
-
-/// A whole column; throws UserError when it does not have `n` rows.
-template <class T>
-std::vector<T> read_column(hid_t file, const std::string& name, const ColumnSpec& spec, std::size_t n) {
-  ColumnCursor cursor(file, name, spec, std::max<std::size_t>(n, 1) * sizeof(T));
-  if (cursor.rows() != n) throw UserError("the dataset " + spec.path + " does not have " + std::to_string(n) + " rows");
-  std::vector<T> values;
-  while (values.size() < n) values.push_back(cursor.next<T>());
-  return values;
 }
 
 std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& name) {
@@ -203,7 +202,8 @@ void expect_run_file(hid_t root) {
 
 }  // namespace
 
-void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts) {
+void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts,
+                    const RunStatistics& statistics) {
   OutputFile file(path);
   file.fill([&] {
     write_record(file.id(), record);
@@ -214,6 +214,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
       ledger.append(entry.row, entry.sources_missing, entry.missing_mask);
     });
     ledger.finish();
+    write_statistics(file, statistics);
   });
   file.close();
   file.publish();

@@ -10,6 +10,7 @@
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
 #include "io/hdf5/part_info.hpp"
+#include "io/hdf5/run_statistics.hpp"
 
 namespace eventloom {
 
@@ -28,7 +29,13 @@ struct RunRecord {
   std::string setup;    ///< INI text of --print-config
   std::string definition;
   std::vector<std::string> filters;
+  // Times are UTC, as in 2026-11-22T18:31:48Z; empty where the file does not say.
+  std::string began;                       ///< the first invocation
+  std::string ended;                       ///< the last invocation that ended in good order
+  std::vector<std::string> command_lines;  ///< of the invocations, the first and those that ended in good order
+  std::string time_of_tick_0;              ///< empty where the input does not tell it
   std::string eventloom_version;
+  std::string eventloom_commit;  ///< empty where the program was built from no repository
   std::string mpi_version;
   std::string ucx_version;
   std::string hdf5_version;  ///< set when read; write_run_file() asks the library
@@ -50,7 +57,8 @@ struct RunFile {
 
 /// Replaces run.h5 atomically: a reader sees the old file or the new one. The parts must be in the same folder; their
 /// ledgers are merged into one. Throws UserError when it cannot be written or when a part is missing or not as listed.
-void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts);
+void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts,
+                    const RunStatistics& statistics = {});
 
 /// Throws UserError when the file is not a run.h5 of a known version.
 RunFile read_run_file(const std::filesystem::path& path);

@@ -128,8 +128,11 @@ RunTables open_tables(const std::filesystem::path& path) {
   const OpenOutput open(path);
   const auto format = format_of(open);
   if (format == kPartFormat) throw UserError("'" + open.name + "' is one part of a run; give the run.h5 beside it");
-  RunTables run{read_run_record(path), path.has_parent_path() ? path.parent_path() : std::filesystem::path("."), {}};
-  if (format == kMergedFormat) {
+  RunTables run{read_run_record(path),
+                path.has_parent_path() ? path.parent_path() : std::filesystem::path("."),
+                {},
+                format == kMergedFormat};
+  if (run.merged) {
     run.parts.push_back(merged_as_part(open, path));
   } else {
     run.parts = run.record.closed ? read_run_file(path).parts : finished_parts(path, run.folder);

@@ -19,6 +19,7 @@ struct RunTables {
   RunRecord record;
   std::filesystem::path folder;
   std::vector<PartInfo> parts;
+  bool merged = false;
 
   /// Of all parts.
   [[nodiscard]] std::uint64_t events() const;

@@ -1,18 +1,22 @@
 """report and show: their numbers are those that h5py and numpy find in the files of the run; mistakes; names that would act."""
 
+import json
 import re
 import shutil
 import xml.etree.ElementTree
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import h5py
 import numpy as np
 import pytest
 
+from datagrams import HOST
 from interrupted import STOPPED, Started
+from live import LiveRun, free_port, udp
 from page import document_of
 from program import DATA, Run, eventloom, generate, only_line
-from results import dropped, read_ledger, read_merged
+from results import assert_same, dropped, read_ledger, read_merged
 from truth import RECORDINGS
 
 OPTIONS = ["--define", "gap:25ns,4"]
@@ -56,7 +60,7 @@ def assert_document(found, merged, ledger, n_sources, slice_ns):
     assert_histogram(found["histograms"]["multiplicity"], merged["events/n_hits"])
     assert_histogram(found["histograms"]["duration"], merged["events/duration"])
     assert_histogram(found["histograms"]["interval"], np.diff(time))
-    assert_fit(found["histograms"]["interval"], time, ledger, slice_ns)
+    assert_fit(found["histograms"]["interval"], merged, ledger, slice_ns)
     hits = np.bincount(merged["hits/source"], minlength=n_sources)
     assert [source["hits_in_events"] for source in found["sources"]] == hits.tolist()
     for item in found["channels"]:
@@ -66,18 +70,25 @@ def assert_document(found, merged, ledger, n_sources, slice_ns):
     assert_ledger(found, ledger, len(time))
 
 
-def assert_fit(histogram, time, ledger, slice_ns):
-    """Over the intervals in which every slice has hits."""
+def assert_fit(histogram, merged, ledger, slice_ns):
+    """Over the intervals in which every slice has hits, from where events can follow each other on: maximum likelihood of a
+    geometric distribution of ticks."""
+    time, duration = merged["events/time"], merged["events/duration"]
     slices = ledger["slice"][ledger["hits_in"] > 0].astype(np.int64)
     place = np.searchsorted(slices, time // slice_ns)
     unbroken = np.diff(place) == np.diff(time // slice_ns)
     assert 0.5 < unbroken.mean() < 1, "a recording with gaps"
-    fit, intervals = histogram["fit"], np.diff(time)[unbroken]
-    assert (fit["entries"], fit["range"]) == (len(intervals), "the intervals that span no slice without hits")
-    assert fit["rate_per_s"] == pytest.approx(1e9 / intervals.mean())
-    assert fit["error_per_s"] == pytest.approx(fit["rate_per_s"] / len(intervals) ** 0.5)
-    edges = np.array(histogram["edges"]) * 1e-9
-    assert fit["curve"] == pytest.approx(len(intervals) * -np.diff(np.exp(-fit["rate_per_s"] * edges)))
+    fit = histogram["fit"]
+    least = np.quantile(duration, 0.99, method="higher") + (time[1:] - time[:-1] - duration[:-1]).min()
+    assert least <= fit["from_ns"] <= 1.01 * least + 1
+    beyond = np.diff(time)[unbroken] - fit["from_ns"]
+    beyond = beyond[beyond >= 0]
+    assert (fit["entries"], fit["range"]) == (len(beyond), "that span no slice without hits")
+    rate = np.log1p(1 / beyond.mean())
+    assert fit["rate_per_s"] == pytest.approx(1e9 * rate)
+    assert fit["error_per_s"] == pytest.approx(1e9 * rate / len(beyond) ** 0.5, rel=1e-6)
+    edges = np.maximum(np.array(histogram["edges"]) - fit["from_ns"], 0)
+    assert fit["curve"] == pytest.approx(len(beyond) * -np.diff(np.exp(-rate * edges)))
 
 
 def assert_ledger(found, ledger, n_events):
@@ -132,12 +143,180 @@ def test_events_of_a_report_are_those_of_the_file(recording, document):
         assert event["hits"]["payload"] == merged["payload"][merged["hits/first_payload"][:-1][hits]].tolist()
 
 
+def without_account(document):
+    """But for what run.h5 alone holds."""
+    ours = {key: value for key, value in document.items() if key not in ("message", "clocks", "run_series")}
+    ours["run"] = {key: document["run"][key] for key in ("data_s",)}
+    ours["counters"] = [counter for counter in document["counters"] if counter["name"] in SUMS]
+    ours["sources"] = [{key: value for key, value in source.items() if key not in ("counters", "lost", "dead_time_s")}
+                       for source in document["sources"]]
+    ours["balance"] = {key: value for key, value in document["balance"].items() if key not in ("busy_s", "idle_s")}
+    return ours
+
+
+SUMS = ["slices", "events", "events_truncated", "events_incomplete", "hits_in", "hits_in_events", "hits_outside", "hits_rejected",
+        "hits_written", "incomplete_slices", "unbalanced_slices", "anomalies",
+        *(f"hits_dropped_{cause}" for cause in ("corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
+                                                "untimed", "lost", "late", "congested"))]
+
+
 def test_a_merged_file_gives_the_same(recording, document, tmp_path):
     eventloom("report", recording.merged, "-o", tmp_path / "merged.html")
     found = document_of(tmp_path / "merged.html")
-    assert found["run"].pop("name") == "merged.h5"
-    expected = document | {"run": {key: value for key, value in document["run"].items() if key != "name"}}
-    assert found == expected
+    assert found["run"]["name"] == "merged.h5" and found["message"].endswith("is in its run.h5")
+    assert "began" not in found["run"] and "lost" not in found["sources"][0]
+    assert without_account(found) == without_account(document)
+
+
+# What run.h5 tells of the run itself
+
+
+def text_of(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def texts(column):
+    return [text_of(value) for value in column]
+
+
+def at(text):
+    return datetime.strptime(text_of(text), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+
+
+def counters_of(file, source=None):
+    """{name: value} of the run, or of a source."""
+    group = file["counters" if source is None else "source_counters"]
+    chosen = np.ones(len(group["value"]), bool) if source is None else group["source"][:] == source
+    return {name: int(value) for name, value, mine in zip(texts(group["name"][:]), group["value"][:], chosen) if mine}
+
+
+def test_when_and_how_it_ran(tmp_path):
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    uris = generate(tmp_path / "in", sources=1, rate=100_000, hits=8, duration="1ms")
+    run = Run(tmp_path / "a b's", uris, *OPTIONS)
+    with h5py.File(run.output) as file:
+        assert before <= at(file.attrs["began"]) <= at(file.attrs["ended"]) <= datetime.now(timezone.utc)
+        line, = texts(file.attrs["command_lines"])
+        assert f" run --source {uris[0]} --define gap:25ns,4 --output '{tmp_path}/a b'\\''s/run.h5' " in line
+        assert re.fullmatch(r"([0-9a-f]{12}\+?)?", text_of(file.attrs.get("eventloom_commit", "")))
+        assert "time_of_tick_0" not in file.attrs
+        own = {name: text_of(file.attrs[name]) for name in ("began", "ended")}
+    told = eventloom("inspect", run.output).stdout
+    assert all(re.search(f"^    {name} +{value}$", told, re.MULTILINE) for name, value in own.items())
+    assert re.search(f"^    command_lines +{re.escape(line)}$", told, re.MULTILINE)
+    shown = json.loads(eventloom("inspect", "--json", run.output).stdout)["attributes"]
+    assert shown["command_lines"] == [line] and own.items() <= shown.items()
+    with h5py.File(run.merged) as file:
+        assert not {"began", "ended", "command_lines", "counters"} & {*file.attrs, *file}
+    eventloom("report", run.output, "--output", tmp_path / "a.html")
+    found = document_of(tmp_path / "a.html")["run"]
+    assert own.items() <= found.items() and found["command_lines"] == [line]
+
+
+def test_counters_of_run_and_sources(recording, document):
+    report = recording.report()
+    with h5py.File(recording.output) as file:
+        run = counters_of(file)
+        expected = {name: n for name, n in report["totals"].items() if isinstance(n, int)} | report["sent"]
+        assert expected.items() <= run.items()
+        assert run == {counter["name"]: counter["value"] for counter in document["counters"]}
+        for row in report["per_source"]:
+            assert counters_of(file, row["source"]) == row["counts"] == document["sources"][row["source"]].get("counters", {})
+        units = dict(zip(texts(file["counters/name"][:]), texts(file["counters/unit"][:])))
+        assert (units["message_bytes"], units["slices"]) == ("bytes", "slices")
+        builders = {name: column[:] for name, column in file["builders"].items()}
+        assert builders["builder"].tolist() == document["balance"]["builders"]
+        assert np.allclose(builders["busy"] / 1e9, document["balance"]["busy_s"])
+        assert len({int(all_ns) for all_ns in builders["busy"] + builders["idle"]}) == 1
+        assert all(column.attrs["units"] for column in (file["builders/busy"], file["builders/idle"]))
+
+
+def test_losses_by_source_and_cause(tmp_path):
+    """Half of an epoch buffer of one source is damaged."""
+    uris = generate(tmp_path / "in", sources=2, rate=100_000, hits=8, duration="20ms", seed=5)
+    damaged = tmp_path / "in" / "source_001.epochs"
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged.write_bytes(data)
+    run = Run(tmp_path / "run", uris, *OPTIONS, code=3)
+    eventloom("report", run.output, "--output", tmp_path / "a.html")
+    found = document_of(tmp_path / "a.html")
+    lost = dropped(read_ledger(run.output))
+    assert lost["corrupt"] > 0
+    with h5py.File(run.output) as file:
+        causes = {name.removeprefix("hits_dropped_"): n for name, n in counters_of(file, 1).items() if name.startswith("hits_dropped")}
+        assert causes == {cause: n for cause, n in lost.items() if n} and not counters_of(file, 0).get("hits_dropped_corrupt")
+    assert [source.get("lost", 0) for source in found["sources"]] == [0, lost["corrupt"]]
+    assert found["sources"][1]["counters"]["events_lacking"] > 0
+
+
+def test_latency_of_a_live_run(tmp_path):
+    """And the time of tick 0, which its boards state; the run began after it."""
+    port, made = free_port(), tmp_path / "made"
+    stream = ["--sources", 2, "--rate", 20_000, "--hits", 8, "--duration", "1500ms", "--seed", 3]
+    with LiveRun(tmp_path / "run", [udp(port, sources="0,1")], *OPTIONS, "--epoch-timeout", "20s").listening() as run, \
+            Started(tmp_path, "generate", *stream, "--live", "--to", f"udp://{HOST}:{port}", "--output", made) as maker:
+        maker.wait(0)
+        run.wait(0)
+    told = run.report()["latency"]
+    eventloom("report", "run.h5", "--output", "a.html", cwd=tmp_path / "run")
+    found = document_of(tmp_path / "run" / "a.html")
+    with h5py.File(tmp_path / "run" / "run.h5") as file:
+        low, high, events = (file["latency"][name][:] for name in ("low", "high", "events"))
+        assert events.sum() == told["count"] and (low[0], high[-1]) == (told["min_ns"], told["max_ns"])
+        assert (low < high).all() and (low[1:] >= high[:-1] * (1 - 1e-9)).all()
+        for p, key in ((50, "p50_ns"), (99, "p99_ns")):
+            assert high[np.searchsorted(np.cumsum(events), np.ceil(p * events.sum() / 100))] == pytest.approx(told[key])
+        tick_0 = text_of(file.attrs["time_of_tick_0"])
+        zero = at(tick_0[:19] + "Z")
+        assert re.fullmatch(r".{19}\.\d{9}Z", tick_0) and abs(zero - at(file.attrs["began"])) < timedelta(minutes=1)
+        assert (file["rates/hits"][:] >= 0).all() and (np.diff(file["rates/time"][:]) > 0).all()
+    latency = found["histograms"]["latency"]
+    assert sum(latency["counts"]) == latency["entries"] == told["count"]
+    assert latency["percentiles"]["ns"] == pytest.approx([told[key] for key in ("p50_ns", "p90_ns", "p99_ns", "p999_ns")])
+    assert found["run"]["time_of_tick_0"] == tick_0
+
+
+def test_quality_of_clocks(tmp_path):
+    uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=8, duration="20ms")
+    run = Run(tmp_path / "run", uris, *OPTIONS, "--slot", "20ms", np=2)
+    clocks = run.report().get("clocks") or pytest.skip("SKIPPED: the cores are too busy for slots")
+    eventloom("report", run.output, "--output", tmp_path / "a.html")
+    with h5py.File(run.output) as file:
+        for name, key in (("offset", "offset_ns"), ("rate", "rate_ppm"), ("precision", "precision_ns"), ("round_trips", "round_trips")):
+            assert file["clocks"][name][:].tolist() == pytest.approx([clock[key] for clock in clocks]), name
+    assert [clock["offset_ns"] for clock in document_of(tmp_path / "a.html")["clocks"]] == pytest.approx([c["offset_ns"] for c in clocks])
+
+
+def test_files_of_earlier_versions(recording, tmp_path):
+    """They have none of it."""
+    for path in recording.output.parent.glob("run*.h5"):
+        shutil.copy(path, tmp_path)
+    with h5py.File(tmp_path / "run.h5", "r+") as file:
+        for name in ("began", "ended", "command_lines", "eventloom_commit"):
+            file.attrs.pop(name, None)
+        for name in ("counters", "source_counters", "builders"):
+            del file[name]
+    eventloom("report", "run.h5", "-o", "a.html", cwd=tmp_path)
+    found = document_of(tmp_path / "a.html")
+    assert set(found["run"]) == {"name", "data_s"} and [counter["name"] for counter in found["counters"]] == SUMS
+    eventloom("inspect", "run.h5", cwd=tmp_path)
+    eventloom("merge", "run.h5", "--output", "merged.h5", cwd=tmp_path)
+    assert_same(read_merged(tmp_path / "merged.h5"), read_merged(recording.merged))
+
+
+@pytest.mark.parametrize("damage, said", [
+    (lambda file: file["counters"].pop("unit"), "/counters/unit"),
+    (lambda file: file["builders/idle"].resize((1,)), "/builders/builder"),
+    (lambda file: file["source_counters/source"].write_direct(np.full(len(file["source_counters/source"]), 4000, "u4")), "4000"),
+], ids=["missing", "short", "source"])
+def test_damaged_accounts_are_refused(recording, tmp_path, damage, said):
+    for path in recording.output.parent.glob("run*.h5"):
+        shutil.copy(path, tmp_path)
+    with h5py.File(tmp_path / "run.h5", "r+") as file:
+        damage(file)
+    only_line(eventloom("report", "run.h5", "-o", "a.html", code=2, cwd=tmp_path), said)
+    assert not (tmp_path / "a.html").exists()
 
 
 def test_a_run_that_was_stopped(tmp_path):
@@ -157,6 +336,15 @@ def test_a_run_that_was_stopped(tmp_path):
     assert_ledger(found, {name: np.concatenate([ledger[name] for ledger in ledgers]) for name in ledgers[0]},
                   sum(len(read_merged(part)["events/time"]) for part in parts))
     assert "finished so far" in eventloom("show", "run.h5", "--summary", cwd=tmp_path).stdout
+    assert len(found["run"]["command_lines"]) == 1 and found["run"]["ended"] >= found["run"]["began"]
+    eventloom("run", *uris, *OPTIONS, "--epochs-per-slice", "250", "--output", "run.h5", "--resume", cwd=tmp_path)
+    eventloom("report", "run.h5", "--output", "report.html", cwd=tmp_path)
+    ended = document_of(tmp_path / "report.html")
+    assert ended["state"] == "complete" and ended["run"]["began"] == found["run"]["began"]
+    first, second = ended["run"]["command_lines"]
+    assert "--speed 0.1" in first and second.endswith("--resume")
+    sent = [{counter["name"]: counter["value"] for counter in one["counters"]}["message_bytes"] for one in (found, ended)]
+    assert 0 < sent[0] < sent[1]
 
 
 def test_a_run_without_events(tmp_path):

@@ -141,9 +141,10 @@ def assert_only_results(folder):
 
 
 def attributes(path):
-    """Attributes of run.h5 as they were written, its ledger, its sources."""
+    """Attributes of run.h5 as they were written, but for those of its invocations; its ledger, its sources."""
     found = content(path, IN_PASSING)
-    return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/"))}
+    own = {"@began", "@ended", "@command_lines"}
+    return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/")) and name not in own}
 
 
 # Stopping in good order, and going on.

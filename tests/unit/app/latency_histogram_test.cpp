@@ -166,4 +166,23 @@ TEST(LatencyHistogram, ForeignTextIsRefused) {
   }
 }
 
+TEST(LatencyHistogram, IsThatOfItsBins) {
+  LatencyHistogram latency;
+  std::mt19937 random(8);
+  std::lognormal_distribution<double> times(12, 3);
+  for (int i = 0; i < 5000; ++i) latency.add(times(random));
+  latency.add(-3);
+  latency.add(5e12);
+  const auto bins = latency.bins();
+  EXPECT_EQ(bins.front().low, -3);
+  EXPECT_EQ(bins.back().high, 5e12);
+  const auto again = LatencyHistogram::from_bins(bins);
+  EXPECT_EQ(again.count(), 5002U);
+  EXPECT_EQ(again.min(), latency.min());
+  EXPECT_EQ(again.max(), latency.max());
+  for (const double p : {1.0, 50.0, 90.0, 99.0, 99.9}) EXPECT_EQ(again.percentile(p), latency.percentile(p)) << p;
+  EXPECT_TRUE(LatencyHistogram().bins().empty());
+  EXPECT_EQ(LatencyHistogram::from_bins({}).count(), 0U);
+}
+
 }  // namespace eventloom

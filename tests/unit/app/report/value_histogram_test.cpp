@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 namespace eventloom {
@@ -91,24 +92,58 @@ TEST(ValueHistogram, TheGreatestNumberHasABin) {
   expect_counts(values, histogram_of(values).bins(20));
 }
 
-TEST(ExponentialFit, FindsTheRateWithinItsError) {
-  std::mt19937_64 random(5);
-  std::exponential_distribution<double> intervals(1e-4);
-  Values values(20000);
-  for (auto& value : values) value = static_cast<std::uint64_t>(intervals(random));
+TEST(ValueHistogram, TailAndQuantile) {
+  const auto values = drawn(5000, 1, 1'000'000, 4);
   const auto histogram = histogram_of(values);
-  const auto bins = histogram.bins(120);
-  const auto fit = fit_exponential(histogram.count(), histogram.mean(), bins);
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / 20000;
-  EXPECT_NEAR(fit.rate, 1 / mean, 1e-12);
-  EXPECT_NEAR(fit.rate, 1e-4, 4 * fit.error);
-  EXPECT_NEAR(fit.error, fit.rate / std::sqrt(20000.0), 1e-15);
-  double chi_square = 0;
-  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
-    const double expected = fit.curve[i];
-    if (expected > 10) chi_square += std::pow(static_cast<double>(bins.counts[i]) - expected, 2) / expected;
+  for (const std::uint64_t from : {0UL, 1UL, 200UL, 300UL, 50'001UL, 999'999UL}) {
+    const auto tail = histogram.tail(from);
+    EXPECT_GE(tail.from, from);
+    EXPECT_LE(static_cast<double>(tail.from), static_cast<double>(from) * 1.01);
+    std::uint64_t n = 0;
+    double sum = 0;
+    for (const auto value : values) {
+      n += value >= tail.from ? 1 : 0;
+      sum += value >= tail.from ? static_cast<double>(value) : 0;
+    }
+    EXPECT_EQ(tail.count, n);
+    EXPECT_DOUBLE_EQ(tail.sum, sum);
   }
-  EXPECT_LT(chi_square, 1.7 * static_cast<double>(bins.counts.size()));
+  for (const double p : {0.01, 0.5, 0.99, 1.0}) {
+    const auto q = histogram.quantile(p);
+    EXPECT_GE(std::ranges::count_if(values, [&](auto v) { return v <= q; }), p * 5000);
+    EXPECT_LE(std::ranges::count_if(values, [&](auto v) { return static_cast<double>(v) < q / 1.01; }), p * 5000);
+  }
+}
+
+/// Whole ticks between points at random, of which each is dead for `dead`: the tail must give the rate, whether ticks
+/// are fine or coarse.
+TEST(ExponentialFit, FindsTheRateWithinItsError) {
+  for (const auto& [rate, dead, seed] :
+       {std::tuple{1e-4, 0.0, 5U}, {1e-4, 3000.0, 6U}, {0.4, 3.0, 7U}, {2.0, 1.0, 8U}}) {
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> intervals(rate);
+    Values values;
+    double time = 0;
+    while (values.size() < 20000) {
+      const double next = time + dead + intervals(random);
+      const auto ticks = static_cast<std::uint64_t>(next) - static_cast<std::uint64_t>(time);
+      if (ticks > 0) values.push_back(ticks);
+      time = next;
+    }
+    const auto histogram = histogram_of(values);
+    const auto bins = histogram.bins(120);
+    const auto fit = fit_exponential(histogram, static_cast<std::uint64_t>(dead) + 1, bins);
+    EXPECT_NEAR(fit.rate, rate, 4 * fit.error) << rate << ' ' << dead;
+    EXPECT_LT(fit.error, rate / 50);
+    double chi_square = 0;
+    double n = 0;
+    for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+      if (bins.edges[i] < fit.from || fit.curve[i] < 10) continue;
+      chi_square += std::pow(static_cast<double>(bins.counts[i]) - fit.curve[i], 2) / fit.curve[i];
+      ++n;
+    }
+    EXPECT_LT(chi_square, n + 5 * std::sqrt(2 * n)) << rate << ' ' << dead;
+  }
 }
 
 }  // namespace eventloom

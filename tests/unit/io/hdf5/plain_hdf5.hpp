@@ -25,11 +25,12 @@ inline bool has(const std::filesystem::path& path, const std::string& object) {
   return found;
 }
 
-/// A whole dataset, which must be stored as little-endian unsigned numbers of T's size.
+/// A whole dataset, which must be stored as little-endian unsigned numbers of T's size, or as doubles.
 template <class T>
 std::vector<T> column(const std::filesystem::path& path, const std::string& name) {
-  static_assert(std::is_unsigned_v<T>);
-  const hid_t stored = sizeof(T) == 2 ? H5T_STD_U16LE : sizeof(T) == 4 ? H5T_STD_U32LE : H5T_STD_U64LE;
+  static_assert(std::is_unsigned_v<T> || std::is_same_v<T, double>);
+  const hid_t whole = sizeof(T) == 2 ? H5T_STD_U16LE : sizeof(T) == 4 ? H5T_STD_U32LE : H5T_STD_U64LE;
+  const hid_t stored = std::is_same_v<T, double> ? H5T_IEEE_F64LE : whole;
   const hid_t file = open(path);
   const hid_t dataset = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
   if (dataset < 0) throw std::runtime_error(path.string() + " has no " + name);

@@ -17,7 +17,12 @@ RunRecord full_record() {
   record.setup = "source = file:a.epochs\noverlap = 1\n";
   record.definition = "gap:10,2";
   record.filters = {"n_hits>=8", "duration<500ns"};
+  record.began = "2026-11-22T18:31:48Z";
+  record.ended = "2026-11-22T18:41:48Z";
+  record.command_lines = {"eventloom run 'a b.epochs'", "eventloom run 'a b.epochs' --resume"};
+  record.time_of_tick_0 = "2026-11-22T18:31:40.000000001Z";
   record.eventloom_version = "0.1.0";
+  record.eventloom_commit = "0123456789ab";
   record.mpi_version = "Open MPI v4.1.4";
   record.ucx_version = "1.13.1";
   record.hosts = {"node-a", "n2"};
@@ -55,6 +60,11 @@ TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.record.setup, record.setup);
   EXPECT_EQ(read.record.definition, record.definition);
   EXPECT_EQ(read.record.filters, record.filters);
+  EXPECT_EQ(read.record.began, record.began);
+  EXPECT_EQ(read.record.ended, record.ended);
+  EXPECT_EQ(read.record.command_lines, record.command_lines);
+  EXPECT_EQ(read.record.time_of_tick_0, record.time_of_tick_0);
+  EXPECT_EQ(read.record.eventloom_commit, record.eventloom_commit);
   EXPECT_EQ(read.record.mpi_version, record.mpi_version);
   EXPECT_EQ(read.record.hosts, record.hosts);
   EXPECT_EQ(read.record.base, record.base);

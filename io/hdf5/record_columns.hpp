@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
+#include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/column_writer.hpp"
+
+/// Small lists of records as columns, one for each member.
+namespace eventloom {
+
+/// One member of every element of a list, as a column.
+template <class T, class Items, class Field>
+void write_fields(const OutputFile& file, const ColumnSpec& spec, const Items& items, Field field) {
+  std::vector<T> values;
+  for (const auto& item : items) values.push_back(std::invoke(field, item));
+  write_column(file, spec, std::span<const T>(values));
+}
+
+template <class Items, class Field>
+void write_text_fields(const OutputFile& file, const char* path, const Items& items, Field field) {
+  std::vector<std::string> values;
+  for (const auto& item : items) values.push_back(std::invoke(field, item));
+  write_texts(file.id(), path, values);
+}
+
+/// A whole column; throws UserError when it does not have `n` rows.
+template <class T>
+std::vector<T> read_column(hid_t file, const std::string& name, const ColumnSpec& spec, std::size_t n) {
+  ColumnCursor cursor(file, name, spec, std::max<std::size_t>(n, 1) * sizeof(T));
+  if (cursor.rows() != n) throw UserError("the dataset " + spec.path + " does not have " + std::to_string(n) + " rows");
+  std::vector<T> values;
+  while (values.size() < n) values.push_back(cursor.next<T>());
+  return values;
+}
+
+}  // namespace eventloom
