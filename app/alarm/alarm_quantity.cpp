@@ -153,7 +153,7 @@ void add_counter(const MetricInfo& metric, AlarmQuantity& quantity) {
 }  // namespace
 
 std::optional<AlarmQuantity> find_alarm_quantity(std::string_view name) {
-  if (const auto found = special(name)) return found;
+  if (auto found = special(name)) return found;
   std::optional<AlarmQuantity> quantity;
   for (const auto& metric : all_metrics()) {
     if (metric.name != name) continue;

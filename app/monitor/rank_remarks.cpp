@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr double kSilent = 3;  // s
+constexpr double kSilent = 2;  // s
 constexpr double kFullyUsed = 0.9;
 constexpr double kHalfUsed = 0.5;
 constexpr double kHardlyUsed = 0.1;

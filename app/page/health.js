@@ -1,7 +1,7 @@
 // What is wrong with a run, as its status document tells it.
 
 // As in app/monitor/rank_remarks.
-const SILENT_S = 3;
+const SILENT_S = 2;
 const OLD_S = 3;
 const MOST_NAMED = 6;
 

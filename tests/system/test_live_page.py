@@ -142,7 +142,7 @@ def assert_fits(page):
 
 
 def test_a_silent_rank_is_named_and_what_has_failed_stays(browser, streams, tmp_path):
-    with slowly(streams, tmp_path, "--stall-timeout", "4s") as run, browser.page(run.listening().url) as page:
+    with slowly(streams, tmp_path, "--stall-timeout", "6s") as run, browser.page(run.listening().url) as page:
         page.until("document.querySelectorAll('#panel-ranks tbody tr').length === 3 && latest.ledger.hits_in")
         assert page.text("#silent") == ""
         run.send(signal.SIGSTOP, 1)

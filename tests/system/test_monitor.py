@@ -364,12 +364,12 @@ def test_bad_usage_is_one_line(recording, tmp_path):
 
 
 ESCAPE = "\x1b]0;title\x07\x9b31m"
-RUNNING = {"run": {"name": ESCAPE, "share_done": None, "remaining_s": None}, "rates": {}, "state": "ended",
-           "ledger": {"slices": 1, "hits_in_events": 2, "dropped": {}}, "sources": [{"name": ESCAPE}], "builders": []}
+ENDED = {"run": {"name": ESCAPE, "share_done": None, "remaining_s": None, "exit_code": 0}, "rates": {}, "state": "ended",
+         "ledger": {"slices": 1, "hits_in_events": 2, "dropped": {}}, "sources": [{"name": ESCAPE}], "builders": []}
 
 
 def changed(**changes):
-    return json.dumps(RUNNING | changes).encode()
+    return json.dumps(ENDED | changes).encode()
 
 
 def http_reply(body, code="200 OK"):

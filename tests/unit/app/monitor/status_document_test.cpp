@@ -119,7 +119,7 @@ TEST(RankRemarks, NameWhoIsSilent) {
     const Heartbeat::Silence silence{{0}, seconds(second - 10)};
     return rank_remarks(run, *tracker.take(RunTracker::Time(seconds(second)), RunPicture(1), {"paused", "", silence}));
   };
-  EXPECT_EQ(at(12), std::vector<std::string>{""});
+  EXPECT_EQ(at(11), std::vector<std::string>{""});
   EXPECT_EQ(at(14), std::vector<std::string>{"silent for 4 s"});
 }
 
