@@ -8,14 +8,14 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
-#include <ctime>
 #include <future>
 #include <thread>
 #include <utility>
 
 #include "app/monitor/http_connection.hpp"
-#include "app/monitor/pace.hpp"
+#include "core/runtime/clock.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/pace.hpp"
 #include "core/runtime/signals_blocked.hpp"
 
 namespace eventloom {
@@ -46,12 +46,6 @@ Tcp::acceptor listen(asio::io_context& context, const std::string& address, std:
     throw UserError("--monitor: cannot listen on " + address + ":" + std::to_string(port) + ": " + error.message());
   }
   return acceptor;
-}
-
-Pace::Duration seconds_of(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 }  // namespace
@@ -89,7 +83,7 @@ class HttpServer::Work {
   void serve() {
     Pace pace(kShareOfCore, kSavedUp);
     while (context_.run_one() != 0) {
-      const auto rest = pace.rest_after(seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_THREAD_CPUTIME_ID));
+      const auto rest = pace.rest_after(time_of(CLOCK_MONOTONIC), time_of(CLOCK_THREAD_CPUTIME_ID));
       if (rest > Pace::Duration(0)) std::this_thread::sleep_for(rest);
     }
   }

@@ -258,6 +258,16 @@ Json histogram_json(const HistogramText& text, const LogHistogram& counts, doubl
           {"counts", values},    {"log_x", log}, {"log_y", true}};
 }
 
+/// The share of this invocation's events that histograms and channels have counted.
+double share_counted(const RunSnapshot& snapshot) {
+  std::uint64_t written = 0;
+  for (const auto& rank : snapshot.now.ranks()) {
+    for (const auto& [number, writer] : rank.writers) written += writer.events;
+  }
+  const auto counted = snapshot.now.histogram(HistogramKind::multiplicity).count();
+  return counted >= written ? 1 : static_cast<double>(counted) / static_cast<double>(written);
+}
+
 Json histograms_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json json = Json::object();
   const double tick_ns = static_cast<double>(run.tick_ps) / 1000;
@@ -347,6 +357,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   json["series"] = series_json(snapshot.series);
   json["histograms"] = histograms_json(run, snapshot);
   json["channels"] = channels_json(snapshot);
+  json["share_counted"] = share_counted(snapshot);
   json["ledger"] = ledger_json(snapshot.totals);
   json["alarms"] = alarms_json(snapshot.alarms);
   json["log"] = log_json(log);

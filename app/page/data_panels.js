@@ -95,6 +95,12 @@ function percentilesNote(percentiles) {
   return el('p', { class: 'note' }, words.join(', '));
 }
 
+// In a run at full rate: counting all events would slow it down.
+function sampleNote(share) {
+  if (share === undefined || share >= 1) return null;
+  return el('p', { class: 'note' }, `of ${percent(share)} of the events: the run is too fast to count all`);
+}
+
 function histogramPanel(histogram, width) {
   const time = histogram.unit === 'ns';
   const chart = {
@@ -114,6 +120,7 @@ function histogramPanel(histogram, width) {
   const value = time ? nanoseconds : (v) => short(v, 4);
   return [
     chartOf(chart, width),
+    sampleNote(histogram.share_counted),
     percentilesNote(histogram.percentiles),
     entriesNote(histogram, value),
     fitNote(histogram.fit),
@@ -187,6 +194,7 @@ function channelsPanel(doc, width, redraw) {
       },
       width,
     ),
+    sampleNote(doc.share_counted),
     note,
   ];
 }

@@ -5,8 +5,10 @@ function some(list) {
 }
 
 function histogramOf(name) {
-  return (doc) =>
-    doc.histograms && doc.histograms[name] && some(doc.histograms[name].counts) ? doc.histograms[name] : null;
+  return (doc) => {
+    const histogram = doc.histograms && doc.histograms[name];
+    return histogram && some(histogram.counts) ? { ...histogram, share_counted: doc.share_counted } : null;
+  };
 }
 
 function invocationsOf(run) {
@@ -67,7 +69,11 @@ const PANELS = [
     id: 'channels',
     title: 'Hits by channel',
     of: (doc) =>
-      some((doc.channels || []).filter((c) => c.channel.length)) && { channels: doc.channels, sources: doc.sources },
+      some((doc.channels || []).filter((c) => c.channel.length)) && {
+        channels: doc.channels,
+        sources: doc.sources,
+        share_counted: doc.share_counted,
+      },
     draw: channelsPanel,
   },
   {

@@ -5,25 +5,38 @@
 #include <numeric>
 #include <utility>
 
+#include "core/runtime/clock.hpp"
+
 namespace eventloom {
 
 namespace {
 
 /// Of one slice.
 constexpr std::size_t kEventsKept = 4;
+/// Of a thread's time, for histograms and channels.
+constexpr double kShare = 0.005;
+constexpr Pace::Duration kSavedUp{0.1};
 
 }  // namespace
 
 WatchedSink::WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings,
                          std::size_t most_hits, ChannelCounts& hits)
-    : writer_(writer), sink_(sink), settings_(settings), most_hits_(most_hits), hits_(hits) {}
+    : writer_(writer), sink_(sink), settings_(settings), most_hits_(most_hits), hits_(hits), pace_(kShare, kSavedUp) {}
 
 void WatchedSink::write(const BuiltSlice& slice) {
   sink_.write(slice);
   totals_.add(slice);
-  if (!settings_.pictures) return;
+  if (settings_.pictures) picture(slice);
+}
+
+void WatchedSink::picture(const BuiltSlice& slice) {
+  const auto now = time_of(CLOCK_MONOTONIC);
+  if (now < next_) return last_time_.reset();
+  const auto before = time_of(CLOCK_THREAD_CPUTIME_ID);
   fill(slice);
   if (events_.empty()) keep_events(slice);
+  used_ += time_of(CLOCK_THREAD_CPUTIME_ID) - before;
+  next_ = now + pace_.rest_after(now, used_);
 }
 
 void WatchedSink::fill(const BuiltSlice& slice) {

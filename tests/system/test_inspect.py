@@ -390,6 +390,9 @@ def lines_of(shown, inside=False):
                 yield from _lines_of_item(item)
         elif isinstance(value, list) and not inside:
             yield from map(as_text, value)
+        elif isinstance(value, list) and value and isinstance(value[0], str):
+            yield f"{name} {value[0]}"
+            yield from value[1:]
         elif name != "file":
             first, *others = as_text(value).splitlines() or [""]
             yield f"{name} {first}".strip()

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "app/monitor/monitor.hpp"
-#include "app/monitor/pace.hpp"
 #include "app/monitor/token.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "core/runtime/pace.hpp"
 
 namespace eventloom {
 namespace {
