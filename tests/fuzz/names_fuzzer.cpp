@@ -111,8 +111,8 @@ void check_documents(const std::string& name, std::span<const std::byte> message
   }
   const auto run = description(name);
   RunTracker tracker({}, {});
-  (void)tracker.take(RunTracker::Time(std::chrono::seconds(1)), RunPicture(1), "running");
-  const auto snapshot = tracker.take(RunTracker::Time(std::chrono::seconds(3)), picture, "running");
+  (void)tracker.take(RunTracker::Time(std::chrono::seconds(1)), RunPicture(1), {"running"});
+  const auto snapshot = tracker.take(RunTracker::Time(std::chrono::seconds(3)), picture, {"running"});
   const auto json = status_document(run, *snapshot, {{name, name, name, name}}, {{name, name, name}});
   fuzz::require(StatusJson::accept(to_text(json)), "the status is JSON");
   const auto page = page_with(nlohmann::json(json));
