@@ -1,10 +1,13 @@
 #include "app/command_line.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/text_file.hpp"
 
@@ -65,6 +68,8 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
     po::notify(values);
   } catch (const std::invalid_argument& e) {
     throw UserError("--config: " + std::string(e.what()));
+  } catch (const po::unknown_option& e) {
+    throw UserError(e.what() + guess(e.get_option_name()) + "; see 'eventloom " + command_ + " --help'");
   } catch (const po::error& e) {
     throw UserError(std::string(e.what()) + "; see 'eventloom " + command_ + " --help'");
   }
@@ -73,6 +78,15 @@ std::optional<po::variables_map> CommandLine::parse(int argc, const char* const*
     return std::nullopt;
   }
   return values;
+}
+
+/// The option that was probably meant, as " (did you mean '--filter'?)". `given`: with the dashes of the command line,
+/// or without as in a file.
+std::string CommandLine::guess(const std::string& given) const {
+  const std::string dashes(given.substr(0, std::min(given.find_first_not_of('-'), given.size())));
+  std::vector<std::string> names;
+  for (const auto& option : options_.options()) names.push_back(dashes + option->long_name());
+  return did_you_mean(given, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 std::string CommandLine::effective_config(const po::variables_map& values) const {

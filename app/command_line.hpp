@@ -36,6 +36,8 @@ class CommandLine {
   [[nodiscard]] std::string effective_config(const boost::program_options::variables_map& values) const;
 
  private:
+  [[nodiscard]] std::string guess(const std::string& given) const;
+
   std::string command_;
   std::string synopsis_;
   boost::program_options::options_description options_;
@@ -48,6 +50,7 @@ class CommandLine {
 /// throw UserError for kExitUsage.
 int run_command(int argc, const char* const* argv);
 int generate_command(int argc, const char* const* argv);
+int compare_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);

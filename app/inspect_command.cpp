@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "app/command_line.hpp"
+#include "app/detector_survey.hpp"
+#include "app/options.hpp"
+#include "app/show/event_members.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
+#include "io/files/own_file.hpp"
+#include "io/files/partial_file.hpp"
 #include "io/hdf5/output_reader.hpp"
+#include "io/registry/open_sources.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/scheme_list.hpp"
 
 namespace eventloom {
 
@@ -27,7 +34,10 @@ constexpr std::size_t kShownProblems = 20;
 
 /// Kinds of files that are recognised by their contents.
 std::string recognised_files() {
-  return list_schemes([](const SourceScheme& scheme) { return scheme.recognise != nullptr ? scheme.ending : ""; });
+  return list_schemes([](const SourceScheme& scheme) {
+    if (scheme.recognise == nullptr) return std::string_view();
+    return scheme.endings.front().empty() ? scheme.name : scheme.endings.front();
+  });
 }
 
 /// Kinds of files that need a URI.
@@ -39,15 +49,23 @@ std::string shown_by_uri() {
 }
 
 CommandLine inspect_command_line() {
-  CommandLine line("inspect", "inspect FILE... [options]\nShows the contents of recordings (" + recognised_files() +
-                                  ", " + shown_by_uri() +
+  CommandLine line("inspect", "inspect FILE... [options], or inspect --schemes\nShows the contents of recordings (" +
+                                  recognised_files() + ", " + shown_by_uri() +
                                   " with its URI) and in output files\n"
                                   "(run.h5, parts, merged), and checks them.\n"
                                   "Exit code 3 when one is damaged.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
       "events", po::value<std::uint64_t>()->default_value(0)->value_name("N"),
-      "also show the first N events in full (of .epochs, .spikes and packed: the first N hits)");
+      "also show the first N events in full (of .epochs, .spikes, packed, compass and tpx3: the first N hits)")(
+      "schemes", po::bool_switch(), "list all kinds of sources with their keys instead")(
+      "detector-map", text_value("MAP.csv", "", "none"),
+      "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
+      "each "
+      "channel, with its rate and a remark where that is far above those of its source")(
+      "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
+      "epoch", po::value<std::string>()->value_name("TIME"),
+      "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)");
   line.positional("file", -1);
   return line;
 }
@@ -60,18 +78,6 @@ Json shown(const RunTotals& ledger) {
   json["slices_with_missing_sources"] = ledger[Metric::incomplete_slices];
   json["balances"] = ledger[Metric::unbalanced_slices] == 0;
   return json;
-}
-
-Json shown(const OutputEvent& event) {
-  Json hits = Json::array();
-  for (const auto& hit : event.hits) {
-    Json item = {{"time", hit.time}, {"channel", hit.channel}, {"source", hit.source}};
-    if (!hit.payload.empty()) item["payload"] = hit.payload;
-    hits.push_back(std::move(item));
-  }
-  return {{"time", event.time},   {"duration", event.duration},
-          {"slice", event.slice}, {"flags", event.flags},
-          {"hits", hits},         {"sources_missing", event.sources_missing}};
 }
 
 Json shown(const PartInfo& part) {
@@ -114,7 +120,9 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   if (!summary.sources.empty()) json["sources"] = list_shown(summary.sources);
   if (!summary.parts.empty()) json["parts"] = list_shown(summary.parts);
   json["problems"] = summary.problems;
-  if (n_events > 0) json["first_events"] = list_shown(read_events(path, n_events));
+  if (n_events == 0) return json;
+  auto& events = json["first_events"] = Json::array();
+  for (const auto& event : read_events(path, n_events)) events.push_back(event_members(event));
   return json;
 }
 
@@ -211,14 +219,40 @@ void print(std::ostream& out, const Json& json) {
   }
 }
 
+/// The sources are those of a run with the same arguments.
+int write_first_map(const std::string& file, const std::vector<std::string>& uris, const TimeBaseOptions& base) {
+  DetectorSurvey survey;
+  const auto specs = expand_sources(uris);
+  for (std::size_t s = 0; s < specs.size(); ++s) {
+    if (is_live(specs[s].uri)) {
+      throw UserError("'" + specs[s].uri.text() +
+                      "' is live: record it with 'eventloom run --record DIR', and give the recording");
+    }
+    add_to_survey(survey, *open_source(specs[s], {static_cast<std::uint16_t>(s)}, base));
+  }
+  write_text_file(file, first_map(survey), is_nobodys);
+  std::size_t channels = 0;
+  for (const auto& source : survey.sources) channels += source.hits.size();
+  std::cout << file << ": " << channels << " channels of " << survey.sources.size() << " sources\n";
+  return survey.damaged ? kExitLosses : kExitOk;
+}
+
 }  // namespace
 
 int inspect_command(int argc, const char* const* argv) {
   auto line = inspect_command_line();
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
+  if ((*values)["schemes"].as<bool>()) {
+    std::cout << scheme_list();
+    return kExitOk;
+  }
   if (values->count("file") == 0) throw UserError("no file given; see 'eventloom inspect --help'");
 
+  const auto& map = (*values)["detector-map"].as<std::string>();
+  if (!map.empty()) {
+    return write_first_map(map, (*values)["file"].as<std::vector<std::string>>(), time_base_options(*values));
+  }
   Json files = Json::array();
   for (const auto& path : (*values)["file"].as<std::vector<std::string>>()) {
     files.push_back(inspect(path, (*values)["events"].as<std::uint64_t>()));

@@ -5,11 +5,13 @@
 #include <iostream>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "app/bench/bench_command.hpp"
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
 #include "app/show/safe_text.hpp"
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
@@ -33,6 +35,7 @@ constexpr std::array kCommands = {
     Command{"merge", "part files of a run to one plain HDF5 file", eventloom::merge_command},
     Command{"report", "one self-contained HTML page with the plots of a run", eventloom::report_command},
     Command{"show", "an event, or what a run holds, on the terminal or as SVG", eventloom::show_command},
+    Command{"compare", "which events and hits of two runs differ", eventloom::compare_command},
     Command{"send", "replay recorded streams to live receivers, over UDP", eventloom::send_command},
     Command{"serve", "an MBS server of recorded list-mode data", eventloom::serve_command},
     Command{"control", "pause, resume or stop a run that is monitored", eventloom::control_command},
@@ -83,7 +86,12 @@ int do_command(std::string_view name, int argc, char** argv) {
     if (!command.parallel && !many.what.empty()) return refuse_many(name, many);
     return command.run(argc - 1, argv + 1);
   }
-  std::cerr << "eventloom: " << (name.empty() ? "no command given" : "unknown command '" + std::string(name) + "'")
+  std::vector<std::string_view> names;
+  for (const auto& command : kCommands) names.push_back(command.name);
+  std::cerr << "eventloom: "
+            << (name.empty()
+                    ? "no command given"
+                    : "unknown command '" + eventloom::for_terminal(name) + "'" + eventloom::did_you_mean(name, names))
             << "; usage: eventloom <command> [options], 'eventloom --help' lists the commands\n";
   return eventloom::kExitUsage;
 }
@@ -97,6 +105,7 @@ int main(int argc, char** argv) {
   } catch (...) {
     const auto failure = eventloom::Failure::of(std::current_exception());
     std::cerr << "eventloom " << name << ": " << eventloom::for_terminal(failure.text) << '\n';
+    if (!failure.excerpt.empty()) std::cerr << eventloom::lines_for_terminal(failure.excerpt) << '\n';
     return failure.code;
   }
 }

@@ -4,6 +4,7 @@
 
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
+#include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
 #include "io/hdf5/output_kind.hpp"
@@ -18,12 +19,18 @@ namespace {
 CommandLine merge_command_line() {
   CommandLine line("merge",
                    "merge RUN_FILE [options]\n"
-                   "Merges the part files of a run into one plain HDF5 file, events in the order of time.");
+                   "Merges the part files of a run into one plain HDF5 file, events in the order of time.\n"
+                   "Exit code 3 when the run had not ended (--partial).");
   line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
                                "run.h5 of the run; its parts are in the same folder")(
       "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
-      "compress", po::value<unsigned>()->default_value(0)->value_name("LEVEL"),
-      "deflate level 1 to 9, with shuffle; 0 = off")("force", po::bool_switch(), "replace an existing output");
+      "compress", po::value<std::string>()->value_name("LEVEL"),
+      "deflate level 1 to 9, with shuffle; 0 = off (default: as the run)")(
+      "nexus", po::bool_switch(),
+      "add a NeXus entry: /entry/events, NXevent_data with an event of the run as a pulse and its hits as events")(
+      "partial", po::bool_switch(),
+      "merge what a run that was stopped has finished; the output says what is missing, and has closed = 0")(
+      "force", po::bool_switch(), "replace an existing output");
   line.positional("run", 1);
   return line;
 }
@@ -40,18 +47,23 @@ int merge_command(int argc, const char* const* argv) {
   const std::filesystem::path output = values->count("output") != 0
                                            ? std::filesystem::path((*values)["output"].as<std::string>())
                                            : run.parent_path() / (run.stem().string() + ".merged.h5");
-  const auto compress = (*values)["compress"].as<unsigned>();
-  if (compress > 9) throw UserError("--compress " + std::to_string(compress) + ": expected 0 to 9");
+  MergeSettings settings;
+  if (values->count("compress") != 0)
+    settings.compress = static_cast<unsigned>(count_option(*values, "compress", 0, 9));
+  settings.partial = (*values)["partial"].as<bool>();
+  settings.nexus = (*values)["nexus"].as<bool>();
   FilePlan plan;
   plan_config(plan, *values);
   for (const auto& file : files_of_run(run)) plan.read(file, "the run");
   plan.write(output, "--output", is_merged_file, existing_option(*values));
   plan.check();
 
-  const auto merged = merge_run(run, output, compress);
+  const auto merged = merge_run(run, output, settings);
   std::cout << "events  " << merged.events << "\nhits    " << merged.hits << "\nbytes   " << merged.bytes
             << "\nfile    " << output.string() << '\n';
-  return kExitOk;
+  if (merged.missing.empty()) return kExitOk;
+  std::cout << "missing " << merged.missing << '\n';
+  return kExitLosses;
 }
 
 }  // namespace eventloom

@@ -24,9 +24,10 @@ constexpr auto kForAllToFail = std::chrono::milliseconds(500);
 /// "rank 1 on n1: ", where there are several. Queried once: MPI belongs to the main thread, errors to any.
 std::string this_rank;
 
-/// In one piece, so that lines of several ranks do not mix.
-void say(const std::string& command, const std::string& text) {
-  std::cerr << "eventloom " + command + ": " + for_terminal(text) + "\n" << std::flush;
+/// In one piece, so that lines of several ranks do not mix. `excerpt`: whole lines below it, or nothing.
+void say(const std::string& command, const std::string& text, const std::string& excerpt = {}) {
+  const auto below = excerpt.empty() ? "" : lines_for_terminal(excerpt) + "\n";
+  std::cerr << "eventloom " + command + ": " + for_terminal(text) + "\n" + below << std::flush;
 }
 
 std::string advice(const Failure& failure, const std::string& command) {
@@ -50,11 +51,11 @@ int end_of_work(const std::string& command, const Failure& failure) {
   const auto text = failure.text + advice(failure, command);
   const bool together = left_together() || MpiEnvironment::all_come_here(kForAllToFail);
   if (!together) {
-    say(command, this_rank + text);
+    say(command, this_rank + text, failure.excerpt);
   } else if (!left_together()) {
     say_all(command, text, failure.code == kExitUsage);
   } else if (MpiEnvironment::rank() == 0) {
-    say(command, text);
+    say(command, text, failure.excerpt);
   }
   if (!together || left_something()) MpiEnvironment::abort(failure.code);
   return failure.code;
@@ -109,11 +110,11 @@ int with_mpi(const std::string& command, const std::function<int(const Communica
   }
 }
 
-int refuse(const std::string& command, const std::string& what) {
-  if (!launched()) throw UserError(what);
+int refuse(const std::string& command, const std::string& what, const std::string& excerpt) {
+  if (!launched()) throw TextError(what, excerpt);
   return with_mpi(command, [&](const Communicator& communicator) -> int {
-    share_refusal(communicator, what);
-    throw UserError(what);
+    share_refusal(communicator, what, excerpt);
+    throw TextError(what, excerpt);
   });
 }
 

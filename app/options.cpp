@@ -1,5 +1,10 @@
 #include "app/options.hpp"
 
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/did_you_mean.hpp"
 #include "formats/geometry.hpp"
 #include "formats/units.hpp"
 #include "schedulers/scheduler.hpp"
@@ -74,12 +79,16 @@ void check_schedule(const std::string& name, std::uint64_t slot_ns) {
     if (slot_ns != 0) throw UserError("--slot: a schedule table has its own times; omit --slot");
     return;
   }
-  parsed("schedule", [&] {
-    ScheduleSettings settings;
-    settings.name = name;
-    settings.slot_ns = slot_ns;
-    return make_scheduler(settings);
-  });
+  ScheduleSettings settings;
+  settings.name = name;
+  settings.slot_ns = slot_ns;
+  try {
+    static_cast<void>(make_scheduler(settings));
+  } catch (const std::invalid_argument& e) {
+    const auto names = scheduler_names();
+    throw UserError("--schedule: " + std::string(e.what()) +
+                    did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
+  }
 }
 
 }  // namespace eventloom

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/shell_word.hpp"
 #include "core/runtime/error.hpp"
 #include "io/files/partial_file.hpp"
 
@@ -36,12 +37,6 @@ std::string gnuplot_quoted(const std::string& text) {
     if (c == '\'') out += c;
     out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
-  return out + "'";
-}
-
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
@@ -248,7 +243,7 @@ bool run_gnuplot(const std::string& script, const std::string& path) {
   // A gnuplot that exits early must not end this program.
   const auto previous = std::signal(SIGPIPE, SIG_IGN);
   bool good = false;
-  if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_quoted(path)).c_str(), "w"); gnuplot != nullptr) {
+  if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_word(path)).c_str(), "w"); gnuplot != nullptr) {
     good = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
     good = pclose(gnuplot) == 0 && good;
   }

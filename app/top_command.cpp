@@ -35,12 +35,6 @@ std::string text(const nlohmann::json& json, const char* name) {
 
 std::uint64_t count(const nlohmann::json& json) { return json.get_ref<const nlohmann::json::number_unsigned_t&>(); }
 
-std::uint64_t lost_hits(const nlohmann::json& ledger) {
-  std::uint64_t hits = 0;
-  for (const auto& n : ledger.at("dropped")) hits += count(n);
-  return hits;
-}
-
 std::string head(const nlohmann::json& status) {
   const auto& run = status.at("run");
   const auto& rates = status.at("rates");
@@ -51,7 +45,7 @@ std::string head(const nlohmann::json& status) {
   line += fmt::format(
       "\n{} hits/s, {:.1f} MB/s, {} events/s, {} slices, {} hits in events, {} hits lost, rings {:.0f} % full\n",
       scaled(number(rates, "hits_per_s")), number(rates, "bytes_per_s") / 1e6, scaled(number(rates, "events_per_s")),
-      count(ledger.at("slices")), count(ledger.at("hits_in_events")), lost_hits(ledger),
+      count(ledger.at("slices")), count(ledger.at("hits_in_events")), count(ledger.at("lost")),
       100 * number(status, "ring_fill"));
   return line;
 }
@@ -74,6 +68,16 @@ std::string rows(const nlohmann::json& status) {
   return lines;
 }
 
+/// A line for each that is active.
+std::string alarms(const nlohmann::json& status) {
+  std::string lines;
+  for (const auto& alarm : status.at("alarms")) {
+    if (!alarm.at("active").get<bool>()) continue;
+    lines += fmt::format("alarm: {}, since {}\n", text(alarm, "condition"), text(alarm, "raised"));
+  }
+  return lines;
+}
+
 /// Deeper than any of ours: memory for it could be had with few bytes.
 bool is_shallow(int depth, nlohmann::json::parse_event_t, const nlohmann::json&) { return depth <= kMostDepth; }
 
@@ -89,7 +93,10 @@ bool show(const MonitorUrl& url, bool seen) {
   try {
     const auto status = status_at(url);
     const bool terminal = isatty(STDOUT_FILENO) != 0;
-    std::cout << (terminal ? "\033[H\033[J" : seen ? "\n" : "") << head(status) << rows(status) << std::flush;
+    std::cout << (terminal ? "\033[H\033[J"
+                  : seen   ? "\n"
+                           : "")
+              << head(status) << alarms(status) << rows(status) << std::flush;
     return !status["run"].contains("exit_code");
   } catch (const UserError&) {
     if (!seen) throw;

@@ -32,11 +32,16 @@ enum class DropCause : std::uint8_t {
   lost,         ///< on the way from a live source
   late,         ///< of a live source: they came after their slice had been closed
   congested,    ///< of a live source: the run could not take them
+  masked,       ///< of a channel that the user masks
+  cut,          ///< with a first payload word outside what the user asks for
 };
-inline constexpr std::array<std::string_view, 9> kDropCauseNames = {
-    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed",
-    "lost",    "late",      "congested"};
+inline constexpr std::array<std::string_view, 11> kDropCauseNames = {
+    "corrupt",   "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed", "lost", "late",
+    "congested", "masked",    "cut"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
+
+/// Whether it drops what the user does not want: no loss.
+constexpr bool wanted(DropCause cause) { return cause == DropCause::masked || cause == DropCause::cut; }
 
 /// Whether an untrusted value is a cause.
 constexpr bool known(DropCause cause) { return static_cast<std::size_t>(cause) < kDropCauses; }
@@ -128,6 +133,7 @@ struct BuiltSlice {
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
   std::vector<SourceLoss> losses;              ///< those found by the builder itself
   std::uint64_t events_rejected = 0;           ///< of its own events; known from the filter on
+  std::vector<std::uint64_t> rejected_by;      ///< likewise, by number of the filter's expression
 
   [[nodiscard]] SliceId slice() const { return {ledger.slice}; }
 };

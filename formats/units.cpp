@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -54,6 +55,19 @@ std::optional<std::uint64_t> scaled(std::uint64_t digits, int exponent, std::uin
 
 }  // namespace
 
+Decimal shortest(Decimal value) {
+  while (value.digits != 0 && value.digits % 10 == 0) {
+    value.digits /= 10;
+    ++value.exponent;
+  }
+  return value;
+}
+
+double to_double(Decimal value) {
+  const auto digits = static_cast<double>(value.digits);
+  return value.exponent < 0 ? digits / std::pow(10.0, -value.exponent) : digits * std::pow(10.0, value.exponent);
+}
+
 std::optional<Decimal> parse_decimal(std::string_view text) {
   Decimal out;
   std::size_t i = 0;
@@ -99,6 +113,27 @@ std::optional<Tick> to_ticks(Decimal value, std::uint64_t unit_ps, std::uint64_t
   return scaled(value.digits, value.exponent, unit_ps, tick_ps);
 }
 
+std::optional<Tick> to_ticks(Decimal value, Decimal unit_ps, std::uint64_t tick_ps, Rounding rounding) {
+  int exponent = value.exponent + unit_ps.exponent;
+  if (rounding == Rounding::none) return scaled(value.digits, exponent, unit_ps.digits, tick_ps);
+  if (value.digits == 0) return 0;
+  Wide above = Wide{value.digits} * unit_ps.digits;
+  Wide below = tick_ps;
+  for (; exponent > 0; --exponent) {
+    if (above > ~Wide{0} / 10) return std::nullopt;
+    above *= 10;
+  }
+  for (; exponent < 0; ++exponent) {
+    if (below > ~Wide{0} / 10) return 0;  // `above` is far smaller
+    below *= 10;
+  }
+  const Wide rest = above % below;
+  const bool up = rounding == Rounding::nearest && rest >= below - rest;
+  const Wide ticks = above / below + (up ? 1 : 0);
+  if (ticks > kMax64) return std::nullopt;
+  return static_cast<Tick>(ticks);
+}
+
 std::uint64_t steps_in(std::uint64_t ns, std::uint64_t step_ps) {
   const Wide steps = Wide{ns} * 1000 / step_ps;
   return steps > kMax64 ? kMax64 : static_cast<std::uint64_t>(steps);
@@ -119,6 +154,20 @@ Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
   const auto ticks = to_ticks(*value, *unit_ps, tick_ps);
   if (!ticks) reject(text, ("a whole number of ticks of " + std::to_string(tick_ps) + " ps").c_str());
   return *ticks;
+}
+
+std::int64_t parse_offset(std::string_view text, std::uint64_t tick_ps) {
+  constexpr auto kExpected =
+      "a shift of times: a whole number of ticks, or a number with ps, ns, us, ms, s, min or h, negative ones with -";
+  const bool negative = text.starts_with('-');
+  const auto [number, unit] = split_unit(text.substr(negative ? 1 : 0));
+  const auto value = parse_decimal(number);
+  const auto unit_ps = unit.empty() ? std::optional(tick_ps) : picoseconds_of(unit);
+  if (!value || !unit_ps) reject(text, kExpected);
+  const auto ticks = to_ticks(*value, {*unit_ps, 0}, tick_ps, unit.empty() ? Rounding::none : Rounding::nearest);
+  if (!ticks) reject(text, kExpected);
+  if (*ticks > static_cast<Tick>(std::numeric_limits<std::int64_t>::max())) reject(text, "below 2^63 ticks");
+  return negative ? -static_cast<std::int64_t>(*ticks) : static_cast<std::int64_t>(*ticks);
 }
 
 std::uint64_t parse_picoseconds(std::string_view text) {

@@ -15,9 +15,13 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas
+  python3-venv
   iproute2 valgrind strace clang libclang-rt-14-dev slurmctld slurmd slurm-client munge
   chromium python3-websocket fonts-dejavu-core prometheus
 )
+
+# Readers of our files that Debian lacks, for some tests, which are skipped, and say so, without them.
+readers=(scippnexus==26.1.1 scipp==26.8.0 awkward==2.14.0 uproot==5.7.7)
 
 fail() {
   echo "setup: $1" >&2
@@ -64,6 +68,16 @@ if command -v dpkg-query >/dev/null; then
   [ ${#missing[@]} = 0 ] || install "${missing[@]}"
 else
   echo "setup: not a Debian system; it must have the counterparts of: ${packages[*]}" >&2
+fi
+
+install_readers() {
+  echo "setup: installing ${readers[*]} from PyPI into build/readers"
+  { python3 -m venv --clear build/readers &&
+    build/readers/bin/python -m pip install --retries 1 --timeout 10 "${readers[@]}"; } >build/readers.log 2>&1 ||
+    echo "setup: not installed, see build/readers.log: the tests that need them are skipped" >&2
+}
+if [ -n "$with_tests" ] && ! build/readers/bin/python -c 'import scippnexus, awkward, uproot' 2>/dev/null; then
+  install_readers
 fi
 
 # A folder that already builds the tests keeps doing so.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -138,7 +139,8 @@ AlarmQuantity quantity_named(std::string_view name, const std::string& text) {
   auto found = find_alarm_quantity(name);
   if (found) return *std::move(found);
   refuse_condition(text, "'" + std::string(name) + "' is none of " + kAlarmQuantities +
-                             ", nor a counter such as incomplete_slices; /status lists the counters");
+                             ", nor a counter such as incomplete_slices" + did_you_mean(name, alarm_quantity_names()) +
+                             "; /status lists the counters");
 }
 
 }  // namespace

@@ -92,19 +92,7 @@ AlarmQuantity::Value of_all_sources(Read read) {
   };
 }
 
-std::uint64_t lost_by_run(const Counters& totals) {
-  std::uint64_t hits = 0;
-  for (const auto& cause : metrics_of(Account::dropped)) hits += totals[cause.metric];
-  return hits;
-}
-
-std::uint64_t lost_by_source(const Counters& counters) {
-  std::uint64_t hits = 0;
-  for (std::size_t i = 0; i < kDropCauses; ++i) hits += counters[source_dropped_hits(static_cast<DropCause>(i))];
-  return hits;
-}
-
-MaybeValue hits_lost(const RunSnapshot& snapshot) { return static_cast<double>(lost_by_run(snapshot.totals)); }
+MaybeValue lost(const RunSnapshot& snapshot) { return static_cast<double>(hits_lost(snapshot.totals)); }
 
 /// Of the largest rank.
 MaybeValue memory(const RunSnapshot& snapshot) {
@@ -121,10 +109,11 @@ MaybeValue ring_fill(const RunSnapshot& snapshot) {
   return has_ended(snapshot) ? MaybeValue() : MaybeValue(snapshot.figures.ring_fill);
 }
 
-std::optional<AlarmQuantity> special(std::string_view name) {
-  const auto lost_of = [](std::uint32_t source) { return of_source(source, lost_by_source); };
-  const std::array all = {
-      std::pair{"lost", AlarmQuantity{"hits", hits_lost, lost_of}},
+/// Those that are no counters.
+auto special_quantities() {
+  const auto lost_of = [](std::uint32_t source) { return of_source(source, hits_lost_of_source); };
+  return std::array{
+      std::pair{"lost", AlarmQuantity{"hits", lost, lost_of}},
       std::pair{"rate", AlarmQuantity{"hits/s", rate_of(Metric::hits_in), rate_of_source}},
       std::pair{"stalled", AlarmQuantity{"s", stalled, {}}},
       std::pair{"event_rate", AlarmQuantity{"events/s", rate_of(Metric::events), {}}},
@@ -133,6 +122,10 @@ std::optional<AlarmQuantity> special(std::string_view name) {
       std::pair{"ring_fill", AlarmQuantity{"1", ring_fill, {}}},
       std::pair{"memory", AlarmQuantity{"bytes", memory, {}}},
   };
+}
+
+std::optional<AlarmQuantity> special(std::string_view name) {
+  const auto all = special_quantities();
   const auto found = std::ranges::find(all, name, [](const auto& one) { return std::string_view(one.first); });
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
@@ -151,6 +144,13 @@ void add_counter(const MetricInfo& metric, AlarmQuantity& quantity) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> alarm_quantity_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, quantity] : special_quantities()) names.emplace_back(name);
+  for (const auto& metric : all_metrics()) names.push_back(metric.name);
+  return names;
+}
 
 std::optional<AlarmQuantity> find_alarm_quantity(std::string_view name) {
   if (auto found = special(name)) return found;

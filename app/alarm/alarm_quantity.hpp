@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/monitor/run_snapshot.hpp"
 
@@ -22,6 +23,8 @@ struct AlarmQuantity {
 
 /// By its name: one of kAlarmQuantities, or a counter of the metrics table. Nothing: there is none.
 std::optional<AlarmQuantity> find_alarm_quantity(std::string_view name);
+/// All such names.
+std::vector<std::string_view> alarm_quantity_names();
 
 /// For messages.
 inline constexpr const char* kAlarmQuantities =

@@ -11,6 +11,7 @@
 #include "app/options.hpp"
 #include "app/report_file.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/units.hpp"
@@ -82,8 +83,13 @@ int bench_command(int argc, const char* const* argv) {
     if (bench.name == name) return bench.run(argc - 1, argv + 1);
   }
   std::string known;
-  for (const auto& bench : kBenches) known += (known.empty() ? "" : ", ") + std::string(bench.name);
-  return refuse("bench", (name.empty() ? "no benchmark given" : "unknown benchmark '" + std::string(name) + "'") +
+  std::vector<std::string_view> names;
+  for (const auto& bench : kBenches) {
+    known += (known.empty() ? "" : ", ") + std::string(bench.name);
+    names.push_back(bench.name);
+  }
+  return refuse("bench", (name.empty() ? "no benchmark given"
+                                       : "unknown benchmark '" + std::string(name) + "'" + did_you_mean(name, names)) +
                              "; known are: " + known);
 }
 

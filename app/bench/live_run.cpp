@@ -143,7 +143,7 @@ class MakerRole final : public Role {
 /// A builder of this rank with all its parts.
 struct LiveBuilder {
   LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
-      : sink(std::move(to)), selector({}, sink), watch(schedule, now, log) {}
+      : sink(std::move(to)), selector(EventFilter(), sink), watch(schedule, now, log) {}
   std::vector<SliceTimes> log;
   CountingSink sink;
   Selector selector;

@@ -80,8 +80,6 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
   constexpr std::array<const char*, kSourceStates> kNames = {"recorded", "live", "silent", "given up", "full", "ended"};
   const auto before = row_before(snapshot, &RankRecord::sources, rank, row.source);
   const auto name = row.source < run.sources.size() ? run.sources[row.source] : std::string();
-  std::uint64_t lost = 0;
-  for (std::size_t i = 0; i < kDropCauses; ++i) lost += counters[source_dropped_hits(static_cast<DropCause>(i))];
   return {{"index", row.source},
           {"name", name},
           {"rank", rank},
@@ -89,7 +87,7 @@ Json source_json(const RunDescription& run, const RunSnapshot& snapshot, std::si
           {"hits", row.hits},
           {"bytes", row.bytes},
           {"bytes_per_s", rate(snapshot, rank, row.bytes, before.bytes)},
-          {"lost", lost},
+          {"lost", hits_lost_of_source(counters)},
           {"dead_time_s", static_cast<double>(counters[Metric::dead_time_ns]) / 1e9},
           {"counters", counters.by_name()}};
 }
@@ -291,6 +289,7 @@ Json ledger_json(const Counters& totals) {
     accounted += hits;
   }
   json["dropped"] = dropped;
+  json["lost"] = hits_lost(totals);
   json["balances"] = totals[Metric::hits_in] == accounted && totals[Metric::unbalanced_slices] == 0;
   totals.put_into(json,
                   {Metric::slices, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});

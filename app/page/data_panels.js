@@ -201,7 +201,8 @@ function channelsPanel(doc, width, redraw) {
 
 function eventTitle(event) {
   const flags = (event.flags || []).map((flag) => `, ${flag}`).join('');
-  return `time ${event.time}: ${whole(event.n_hits)} hits in ${nanoseconds(event.duration_ns)}${flags}`;
+  const utc = event.utc ? `, ${event.utc}` : '';
+  return `time ${event.time}${utc}: ${whole(event.n_hits)} hits in ${nanoseconds(event.duration_ns)}${flags}`;
 }
 
 // In a run that goes on the list changes every second: it stands still for whoever is choosing, or has chosen, from it.

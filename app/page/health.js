@@ -9,10 +9,6 @@ function isOver(doc) {
   return ['ended', 'failed'].includes(doc.state);
 }
 
-function lostHits(ledger) {
-  return ledger.dropped && Object.values(ledger.dropped).reduce((sum, n) => sum + n, 0);
-}
-
 function silentRanks(doc) {
   return (doc.ranks || []).filter((rank) => rank.silent_s >= SILENT_S);
 }

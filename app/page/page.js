@@ -19,7 +19,7 @@ function figuresOf(doc) {
   const ledger = doc.ledger || {};
   const counted = [
     ['hits in', short(ledger.hits_in, 4)],
-    ['hits lost', short(lostHits(ledger), 4), lostHits(ledger) ? 'bad' : null],
+    ['hits lost', short(ledger.lost, 4), ledger.lost ? 'bad' : null],
     ['hits in events', short(ledger.hits_in_events, 4)],
     ['events', short(ledger.events, 4)],
   ];
@@ -116,16 +116,21 @@ function show(doc, anyway = false) {
   for (const panel of PANELS) drawPanel(panel, doc, anyway);
 }
 
-// What is on the page is of the past: it stays, and says so.
+function tellConnection(words, isBad) {
+  setText('connection', words).classList.toggle('bad', isBad);
+  document.body.classList.toggle('past', isBad);
+}
+
+// What is on the page is of the past: it stays, and says so. Where the run has ended it is final.
 function showLoss(error) {
-  document.body.classList.add('past');
   document.getElementById('control').hidden = true;
   if (latest && isOver(latest)) {
-    setText('connection', `The monitor has closed with its run. The last state: ${latest.state}.`);
+    const words = `The monitor has closed with its run. The last state: ${latest.state}.`;
+    tellConnection(words, latest.state !== 'ended');
     return;
   }
   showState('no answer');
-  setText('connection', `The monitor does not answer (${error.message}). ${whatIsLeft()}`);
+  tellConnection(`The monitor does not answer (${error.message}). ${whatIsLeft()}`, true);
 }
 
 function whatIsLeft() {
@@ -141,8 +146,7 @@ async function poll() {
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
     const doc = await answer.json();
     answered = new Date();
-    document.body.classList.remove('past');
-    setText('connection', '');
+    tellConnection('', false);
     show(doc);
   } catch (error) {
     showLoss(error);

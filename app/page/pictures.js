@@ -1,6 +1,7 @@
 // The flow of data, and the matrix of links.
 
 const FLOW_ROWS = 12;
+const STRONG_PIXELS = 7.6; // of a letter
 
 // At most FLOW_ROWS of a list; the others in one row.
 function gathered(list, kind, rate) {
@@ -27,14 +28,14 @@ function flowColumn(title, items, x, boxWidth, height, colour) {
       },
       svg('title', {}, box.full || box.label),
     ),
-    text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 14), { class: 'strong' }),
+    text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 14, STRONG_PIXELS), { class: 'strong' }),
     ...(box.rate && step > 34 ? [text(x + 8, box.y + 12, box.rate)] : []),
   ]);
   return { boxes, parts: [text(x, 14, title), ...parts] };
 }
 
-function clipped(words, pixels) {
-  return endOf(words, Math.max(4, Math.floor(pixels / 6.7)));
+function clipped(words, pixels, pixelsOfLetter = 6.7) {
+  return endOf(words, Math.max(4, Math.floor(pixels / pixelsOfLetter)));
 }
 
 function flowLinks(from, to, colour) {

@@ -3,23 +3,16 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include "app/shell_word.hpp"
+
 namespace eventloom {
 
 namespace {
 
-/// Quotes a word for a shell.
-std::string quoted(const std::string& word) {
-  constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string run_command_line(const Plan& plan, const PlanNames& names) {
   std::string line = "eventloom run";
   if (names.sources.empty()) line += " --source URI";
-  for (const auto& uri : names.sources) line += " --source " + quoted(uri);
+  for (const auto& uri : names.sources) line += " --source " + shell_word(uri);
   return line + fmt::format(" --define DEF {} --output run.h5", fmt::join(run_options(plan), " "));
 }
 
@@ -65,7 +58,7 @@ std::vector<std::string> run_options(const Plan& plan) {
 std::string mpirun_command(const Plan& plan, const PlanNames& names) {
   std::string line = fmt::format("mpirun -np {}", plan.placement.roles.ranks);
   if (!names.rankfile.empty()) {
-    line += " --rankfile " + quoted(names.rankfile);
+    line += " --rankfile " + shell_word(names.rankfile);
   } else {
     std::string hosts;
     for (const auto& host : names.hosts) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,15 +22,6 @@ constexpr std::uint64_t kMostHits = 2000;  // of an event that is drawn
 constexpr std::size_t kMostChannels = 4096;
 constexpr std::size_t kMostChannelsOfAll = 65536;
 
-/// The value of an option in the INI text of the setup; empty when it is not there.
-std::string option_of(const std::string& setup, const std::string& name) {
-  std::istringstream lines(setup);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name + " = ")) return line.substr(name.size() + 3);
-  }
-  return {};
-}
-
 std::string version_of(const RunRecord& record) {
   const auto& commit = record.eventloom_commit;
   return commit.empty() ? record.eventloom_version : fmt::format("{} ({})", record.eventloom_version, commit);
@@ -40,7 +30,7 @@ std::string version_of(const RunRecord& record) {
 Document setup_of(const RunRecord& record) {
   return {{"definition", record.definition},
           {"filters", record.filters},
-          {"schedule", option_of(record.setup, "schedule")},
+          {"schedule", setup_option(record, "schedule")},
           {"tick_ps", record.base.tick_ps},
           {"epoch_ticks", record.base.epoch_ticks},
           {"epochs_per_slice", record.epochs_per_slice},
@@ -75,7 +65,8 @@ Document ledger_of(const RunTotals& totals) {
     const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
     if (hits != 0) dropped[std::string(kDropCauseNames[i])] = hits;
   }
-  Document ledger = {{"dropped", dropped}, {"balances", totals[Metric::unbalanced_slices] == 0}};
+  Document ledger = {
+      {"dropped", dropped}, {"lost", hits_lost(totals.counters)}, {"balances", totals[Metric::unbalanced_slices] == 0}};
   totals.counters.put_into(
       ledger, {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected,
                Metric::events, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});
@@ -241,13 +232,15 @@ Document event_json(const OutputEvent& event, const RunRecord& record) {
   Document flags = Document::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
   if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
-  return {{"time", std::to_string(event.time)},
-          {"duration_ns", static_cast<double>(event.duration) * tick_ns},
-          {"n_hits", event.n_hits},
-          {"slice", event.slice},
-          {"flags", flags},
-          {"truncated", event.n_hits > event.hits.size()},
-          {"hits", hits}};
+  Document json = {{"time", std::to_string(event.time)},
+                   {"duration_ns", static_cast<double>(event.duration) * tick_ns},
+                   {"n_hits", event.n_hits},
+                   {"slice", event.slice},
+                   {"flags", flags},
+                   {"truncated", event.n_hits > event.hits.size()},
+                   {"hits", hits}};
+  if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
+  return json;
 }
 
 /// What is not known is left out.
@@ -282,6 +275,7 @@ std::string message_of(const RunTables& run, const RunSummary& summary) {
   if (t.dropped() != 0) text += fmt::format("; {} hits dropped", t.dropped());
   if (run.merged) text += "; what is known of the run itself beyond that is in its run.h5";
   if (run.record.closed) return text;
+  if (!run.record.missing.empty()) return run.record.missing + ". In the file: " + text;
   return "The run has not ended: it is still running, or was stopped and can be continued with --resume. Finished so "
          "far: " +
          text;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 
@@ -18,12 +19,6 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr double kFirstLine_s = 5;
 constexpr double kLongestInterval_s = 60;
-
-std::uint64_t hits_lost(const Counters& totals) {
-  std::uint64_t hits = 0;
-  for (const auto& cause : metrics_of(Account::dropped)) hits += totals[cause.metric];
-  return hits;
-}
 
 /// Of the terminal; the greatest where nobody says.
 std::size_t columns() {
@@ -46,9 +41,11 @@ std::string time_text(double seconds) {
 }  // namespace
 
 ProgressStyle parse_progress_style(const std::string& text) {
-  constexpr std::array kStyles = {"auto", "bar", "lines", "none"};
+  constexpr std::array<std::string_view, 4> kStyles = {"auto", "bar", "lines", "none"};
   const auto found = std::ranges::find(kStyles, text);
-  if (found == kStyles.end()) throw UserError("--progress must be auto, bar, lines or none, not '" + text + "'");
+  if (found == kStyles.end()) {
+    throw UserError("--progress must be auto, bar, lines or none, not '" + text + "'" + did_you_mean(text, kStyles));
+  }
   return static_cast<ProgressStyle>(found - kStyles.begin());
 }
 

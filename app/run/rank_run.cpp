@@ -26,6 +26,7 @@ SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& 
   for (const auto& stream : setup.streams) building.payload.push_back(stream.payload);
   for (const auto& source : setup.sources) building.stream_flags.push_back(source.flags);
   building.sorted = setup.sorted;
+  building.detector = setup.run.detector;
   if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
 }
@@ -81,6 +82,10 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& res
   ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
   if (!config_.save_sorted.empty()) ends.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
   if (latency_) ends.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
+  if (config.explain != 0) {
+    explained_.emplace(setup.run.filter, config.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
+    ends.watch_unselected = [this](const BuiltSlice& slice) { explained_->add(slice); };
+  }
   ends.new_file = [this] {
     for (auto& writer : writers_) writer->begin_part();
   };
@@ -112,6 +117,7 @@ RunResult RankRun::close() {
   agree(session_.ranks(), [&] {
     if (!result.unfinished) finish_sorted(result);
   });
+  if (explained_) result.explained = explained_->texts();
   if (latency_) result.latency = latency_->histogram();
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   if (sources != nullptr) {
@@ -144,6 +150,7 @@ EventSink& RankRun::add_writer(std::uint32_t number) {
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
   settings.with_payload = setup_.with_payload;
+  settings.numbered = setup_.numbered;
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;
   settings.segment_time = config_.segment_time;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/run/event_latency.hpp"
+#include "app/run/explained_events.hpp"
 #include "app/run/resumable_writer.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_report.hpp"
@@ -50,6 +51,7 @@ class RankRun {
   std::vector<std::unique_ptr<ResumableWriter>> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< if the sources state their start time
+  std::optional<ExplainedEvents> explained_;     ///< if they were asked for
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
 };

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/alarm/alarm_command.hpp"
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/run/run_detector.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/sorted_hit.hpp"
 #include "formats/stream_file.hpp"
 #include "formats/units.hpp"
+#include "formats/utc_time.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {
@@ -28,11 +31,16 @@ std::string uri_forms(bool live) {
 void add_input_options(po::options_description& options) {
   options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         ("a source, repeatable: " + uri_forms(false) +
-                         "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true))
+                         "; a glob gives one source per file, with ?concat one in all; live: " + uri_forms(true) +
+                         "; all keys: eventloom inspect --schemes")
                             .c_str())("tick", po::value<std::string>()->value_name("TIME"),
                                       "unit of time for imported data (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)")(
+      "time-origin", text_value("UTC", "", "what the sources state, if any does"),
+      "time of tick 0, for the output: 2026-11-21T10:00:00Z, with up to nine decimals, or with an offset such as "
+      "+01:00; "
+      "White Rabbit stamps (time=wr) and boards state it themselves")(
       "speed", po::value<double>()->value_name("X")->default_value(0, "0"),
       "replay X times as fast as recorded; 0: as fast as possible")("loop", text_value("N", "1"),
                                                                     "replay .epochs files N times; times continue")(
@@ -59,16 +67,28 @@ void add_live_options(po::options_description& options) {
       "record", text_value("DIR", "", "none"), "also record live sources, as DIR/source-0000.epochs ...");
 }
 
+constexpr const char* kFilterHelp =
+    "keep events for which an expression holds; repeatable, all must. Terms: n_hits>=8, duration<500ns, systems>=2 or "
+    "sources>=2 (different ones), channel:0x1200-0x12ff>=1, source:3-5>=1, A>=1 (hits of the group A), trigger==3 (of "
+    "triggered data), causal(V,DT)>=4 (hits of which each pair has |dt| <= |dr|/V + DT; V in m/ns, or with a unit as "
+    "in 0.3m/ns), prescale=10 (one event in 10); compared by >= > <= < == or !=, joined by && || ! and brackets";
+
 void add_event_options(po::options_description& options) {
   const auto define = "what an event is, lengths of time in ticks or with a unit:\n" + definition_help();
   options.add_options()("define", po::value<std::string>()->value_name("DEF"), define.c_str())(
-      "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(),
-      "keep events with n_hits>=8, duration<500ns, systems>=2, channel:0x1200-0x12ff>=1, prescale=10; repeatable, "
-      "all must hold")("epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"),
-                       "epochs built together")("overlap",
-                                                po::value<std::string>()->value_name("TIME")->default_value(
-                                                    "", "one epoch, or 20 times the longest length in DEF"),
-                                                "longest event that is kept whole, in ticks or with a unit");
+      "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(), kFilterHelp)(
+      "explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
+      "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held")(
+      "detector", text_value("MAP.csv", "", "none"),
+      "map of the detector: by source and channel, offsets of the times, masks, cuts on the payload, groups, "
+      "names and positions; 'eventloom inspect --detector-map' writes a first one")(
+      "group", po::value<std::vector<std::string>>()->value_name("NAME=...")->composing(),
+      "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable")(
+      "epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"), "epochs built together")(
+      "overlap",
+      po::value<std::string>()->value_name("TIME")->default_value("",
+                                                                  "one epoch, or 20 times the longest length in DEF"),
+      "longest event that is kept whole, in ticks or with a unit");
 }
 
 void add_exchange_options(po::options_description& options) {
@@ -187,6 +207,17 @@ std::string output_name(const po::variables_map& values, const char* option) {
   return name;
 }
 
+void take_detector_options(const po::variables_map& values, RunConfig& config) {
+  const auto& file = values["detector"].as<std::string>();
+  if (!file.empty()) config.detector = read_detector_map(file);
+  if (values.count("group") != 0) {
+    for (const auto& text : values["group"].as<std::vector<std::string>>()) {
+      config.groups.push_back(parse_group_option(text));
+    }
+  }
+  take_kept_detector(config);
+}
+
 RunConfig to_config(const po::variables_map& values) {
   RunConfig config;
   if (values.count("source") == 0) throw UserError("no source given; use --source URI, see 'eventloom run --help'");
@@ -201,9 +232,17 @@ RunConfig to_config(const po::variables_map& values) {
   check_schedule(config.schedule, config.slot_ns);
   config.define = values["define"].as<std::string>();
   if (values.count("filter") != 0) config.filter = values["filter"].as<std::vector<std::string>>();
+  config.explain = count_option(values, "explain", 0, 1'000'000);
+  if (config.explain != 0 && config.filter.empty())
+    throw UserError("--explain needs --filter: it says what the terms of filters say");
+  take_detector_options(values, config);
   config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
   config.overlap = values["overlap"].as<std::string>();
   config.time_base = time_base_options(values);
+  config.time_origin = values["time-origin"].as<std::string>();
+  if (!config.time_origin.empty()) {
+    config.time_origin = parsed("time-origin", [&] { return utc_text(parse_unix_ns(config.time_origin)); });
+  }
   config.output = output_name(values, "output");
   config.speed = values["speed"].as<double>();
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
@@ -231,7 +270,8 @@ std::string in_force_remark(const po::variables_map& values) {
       if (is_live(spec.uri)) continue;
       const auto header = open_source(spec, {}, config.time_base)->header();
       const bool numbered = (header.flags & kNumbered) != 0;
-      return "# in force: " + in_force(config, interpret(config, header.base).geometry, numbered) + "\n";
+      return "# in force: " +
+             in_force(config, interpret(config, header.base, named_groups(config)).geometry, numbered) + "\n";
     }
   } catch (const std::exception& e) {
     return "# in force: unknown until this is fixed: " + std::string(e.what()) + "\n";
@@ -261,7 +301,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   config.effective = line.effective_config(*values);
   config.live.go_on = config.resume;
   // Errors that do not depend on the clock of the run are reported before anything is opened.
-  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks});
+  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks}, named_groups(config));
   return config;
 }
 
@@ -280,9 +320,11 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
 
 }  // namespace
 
-RunDefinition interpret(const RunConfig& config, const TimeBase& base) {
+RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector) {
   RunDefinition run;
-  run.events = parse_event_definition(config.define, base.tick_ps);
+  run.detector = std::move(detector);
+  run.events = parse_event_definition(config.define, base.tick_ps, run.detector);
+  run.filter = EventFilter(run.detector);
   for (const auto& expression : config.filter) run.filter.add(expression, base.tick_ps);
   auto& geometry = run.geometry;
   geometry.base = base;

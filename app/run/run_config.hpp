@@ -11,9 +11,12 @@
 #include "app/run/progress.hpp"
 #include "core/dataflow/event_filter.hpp"
 #include "core/definitions/event_definition.hpp"
+#include "core/detector/detector.hpp"
+#include "core/detector/detector_map.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ring_layout.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
 
@@ -26,9 +29,14 @@ struct RunConfig {
   std::uint64_t slot_ns = 0;  ///< 0: slots are kept by order only
   std::string define;
   std::vector<std::string> filter;
+  std::size_t explain = 0;          ///< events of which is told what the filters' terms say
+  DetectorMap detector;             ///< of --detector; without rows: none
+  std::vector<GroupOption> groups;  ///< of --group
+  KeptDetector kept_detector;       ///< with which time-sorted hits, if these are the sources, were saved
   std::uint64_t epochs_per_slice = 100;
   std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
+  std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
   std::string output;
   double speed = 0;
   std::string report_json;
@@ -65,12 +73,13 @@ struct RunDefinition {
   SliceGeometry geometry;
   EventDefinitionPtr events;
   EventFilter filter;
+  DetectorPtr detector = std::make_shared<Detector>();  ///< never null
 };
 /// Width of the bins of the histograms saved with time-sorted hits.
 Tick histogram_ticks(const RunDefinition& run);
 
-/// Throws UserError.
-RunDefinition interpret(const RunConfig& config, const TimeBase& base);
+/// `detector`: never null; until the sources are known it knows no more than the names of groups. Throws UserError.
+RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector);
 
 /// Throws UserError when the definition contains a length of time above the overlap.
 void require_whole_events(const RunConfig& config, const RunDefinition& run);

@@ -1,18 +1,14 @@
 #include "app/run/run_output.hpp"
 
-#include <spdlog/fmt/chrono.h>
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
-#include <cctype>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 
 #include "app/commit.hpp"
 #include "app/monitor/utc_text.hpp"
+#include "app/shell_word.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
 #include "io/hdf5/part_list.hpp"
@@ -29,15 +25,6 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
   return names;
 }
 
-/// As a shell takes it.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("_@%+=:,./-", c) != nullptr; };
-  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// As the system knows it.
 std::string command_line_of_process() {
   std::ifstream in("/proc/self/cmdline");
@@ -51,14 +38,6 @@ std::string command_line_of_process() {
 
 std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 
-/// "2026-11-22T18:31:48.000000001Z"; empty for 0, the time that is not known.
-std::string utc_text_of_ns(std::int64_t unix_ns) {
-  if (unix_ns == 0) return {};
-  const auto time = std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(unix_ns));
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{:%FT%T}.{:09}Z", fmt::gmtime(second.time_since_epoch().count()), (time - second).count());
-}
-
 /// The manifest that --save-sorted writes beside its streams.
 void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
@@ -71,6 +50,7 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
     manifest.sources.push_back(
         {s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.flags, s.payload.any(), s.text});
   }
+  manifest.detector = setup.detector.kept;
   manifest.files = result.sorted_files;
   manifest.damage = result.sorted_damage;
   std::ranges::sort(manifest.files, {}, &SortedFile::builder);
@@ -87,7 +67,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   record.filters = config.filter;
   record.began = utc_now();
   record.command_lines = {command_line_of_process()};
-  record.time_of_tick_0 = utc_text_of_ns(setup.started_ns);
+  record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
   record.eventloom_commit = kCommit;
   record.mpi_version = MpiEnvironment::mpi_version();
@@ -96,6 +76,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   record.base = setup.run.geometry.base;
   record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
   record.overlap = setup.run.geometry.overlap;
+  record.detector = setup.detector.record;
   record.with_payload = setup.with_payload;
   record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {

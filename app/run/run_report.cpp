@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "app/clock_json.hpp"
 #include "app/report_file.hpp"
@@ -43,6 +44,37 @@ Json per_source(const RunSetup& setup, const RunResult& result) {
     list.push_back({{"source", s}, {"name", setup.sources[s].name}, {"counts", counts_of(result, s).by_name()}});
   }
   return list;
+}
+
+/// Events that the i-th expression accepted, and those it rejected: each was asked about all of them.
+std::pair<std::uint64_t, std::uint64_t> judged_by(const RunTotals& t, std::size_t i) {
+  const std::uint64_t rejected = i < t.rejected_by.size() ? t.rejected_by[i] : 0;
+  return {t[Metric::events] + t[Metric::events_rejected] - rejected, rejected};
+}
+
+Json per_filter(const RunConfig& config, const RunTotals& t) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < config.filter.size(); ++i) {
+    const auto [accepted, rejected] = judged_by(t, i);
+    list.push_back({{"expression", config.filter[i]}, {"accepted", accepted}, {"rejected", rejected}});
+  }
+  return list;
+}
+
+void print_filters(std::ostream& out, const RunConfig& config, const RunTotals& t) {
+  for (std::size_t i = 0; i < config.filter.size(); ++i) {
+    const auto [accepted, rejected] = judged_by(t, i);
+    out << fmt::format("filter '{}': {} events accepted, {} rejected\n", for_terminal(config.filter[i]), accepted,
+                       rejected);
+  }
+}
+
+/// Each rank has told its first ones: the first of the run are among them.
+void print_explained(std::ostream& out, const RunConfig& config, const RunResult& result) {
+  std::size_t n = 0;
+  for (const auto& [time, text] : result.explained) {
+    if (n++ < config.explain) out << text;
+  }
 }
 
 void tell_truncated(const RunSetup& setup, std::uint64_t events) {
@@ -113,8 +145,8 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
 RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   RunTotals all;
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
-  const nlohmann::json by_source = {mine.events_lacking, mine.source_losses};
-  for (const auto& json : all_gather_json(ranks, by_source)) all.add(RunTotals{{}, json.at(0), json.at(1)});
+  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by};
+  for (const auto& json : all_gather_json(ranks, lists)) all.add(RunTotals{{}, json.at(0), json.at(1), json.at(2)});
   return all;
 }
 
@@ -152,9 +184,11 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   all.seconds = ranks.max(mine.seconds);
   const Json lists = {{"sorted", to_text(mine.sorted_files, mine.sorted_damage)},
                       {"latency", mine.latency.to_text()},
+                      {"explained", mine.explained},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     add_from_text(json.at("sorted"), all.sorted_files, all.sorted_damage);
+    all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
     all.latency.add(LatencyHistogram::from_text(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }
@@ -204,6 +238,7 @@ int exit_code_of(const RunResult& result) {
 void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
                    const std::string& stopped_by) {
   const auto& t = result.totals;
+  print_explained(out, config, result);
   char line[160];
   if (result.unfinished) {
     out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
@@ -219,6 +254,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
       setup.roles.filters, setup.roles.ranks);
   out << line;
   print_ledger(out, t);
+  print_filters(out, config, t);
   if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
   if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
@@ -256,6 +292,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
+  if (!config.filter.empty()) json["per_filter"] = per_filter(config, t);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;

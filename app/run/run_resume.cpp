@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "app/mpi_command.hpp"
+#include "app/options.hpp"
 #include "app/run/json_message.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
+#include "formats/utc_time.hpp"
 #include "io/hdf5/totals_json.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
@@ -36,6 +39,12 @@ std::string joined(const std::vector<std::string>& texts, const char* separator,
   return all;
 }
 
+/// As given; the same time may be written in several ways.
+std::string time_origin_in(const RunRecord& record) {
+  const auto text = setup_option(record, "time-origin");
+  return text.empty() ? text : utc_text(parsed("time-origin", [&] { return parse_unix_ns(text); }));
+}
+
 void compare_sources(std::vector<std::string>& found, const RunRecord& before, const RunRecord& now) {
   compare(found, "the number of sources", before.sources.size(), now.sources.size());
   for (std::size_t s = 0; s < std::min(before.sources.size(), now.sources.size()); ++s) {
@@ -47,6 +56,20 @@ void compare_sources(std::vector<std::string>& found, const RunRecord& before, c
     compare(found, fmt::format("the size of {} ({})", source, a.name), a.input.bytes, b.input.bytes);
     compare(found, fmt::format("the checksum of {} ({})", source, a.name), fmt::format("{:08x}", a.input.crc32c),
             fmt::format("{:08x}", b.input.crc32c));
+  }
+}
+
+/// Maps are long: the first line that differs.
+void compare_maps(std::vector<std::string>& found, const std::string& before, const std::string& now) {
+  std::istringstream a(before);
+  std::istringstream b(now);
+  for (std::uint64_t number = 1; before != now; ++number) {
+    std::string one;
+    std::string two;
+    const bool more = static_cast<bool>(std::getline(a, one)) | static_cast<bool>(std::getline(b, two));
+    if (one == two && more) continue;
+    found.push_back(fmt::format("line {} of the --detector map was '{}', is '{}'", number, one, two));
+    return;
   }
 }
 
@@ -248,10 +271,13 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   std::vector<std::string> found;
   compare(found, "--define", before.definition, now.definition);
   compare(found, "--filter", joined(before.filters, " and "), joined(now.filters, " and "));
+  compare(found, "--group", joined(before.detector.groups, " and "), joined(now.detector.groups, " and "));
+  compare_maps(found, before.detector.map, now.detector.map);
   compare(found, "--tick (ps)", before.base.tick_ps, now.base.tick_ps);
   compare(found, "--epoch (ticks)", before.base.epoch_ticks, now.base.epoch_ticks);
   compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
   compare(found, "--overlap (ticks)", before.overlap, now.overlap);
+  compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
   compare(found, "payload in the input", before.with_payload, now.with_payload);
   compare(found, "times by event number", before.numbered, now.numbered);
   compare_sources(found, before, now);

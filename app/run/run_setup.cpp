@@ -1,19 +1,24 @@
 #include "app/run/run_setup.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "app/mpi_command.hpp"
 #include "app/run/json_message.hpp"
 #include "app/run/run_sources.hpp"
 #include "app/run/same_setup.hpp"
+#include "app/run/time_origin.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/time_scale.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "schedulers/table.hpp"
 
@@ -36,6 +41,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"text", info.text},
                       {"live", info.live},
                       {"joined", info.joined},
+                      {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
   return json;
@@ -55,6 +61,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.text = json.at("text");
   info.live = json.at("live");
   info.joined = json.at("joined");
+  info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
   return info;
@@ -79,6 +86,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.joined = peer.joined;
+  info.counts_tai = counts_tai(spec.uri);
   info.started_ns = peer.started_ns;
   return info;
 }
@@ -124,10 +132,9 @@ nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& l
   return json;
 }
 
-/// Derives the sources from the descriptions of the streams.
-void resolve_sources(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
+/// How time-sorted streams are read.
+void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   const auto is_sorted = [](const SourceInfo& s) { return (s.flags & kSorted) != 0; };
-  setup.sources = sorted ? sorted->sources : setup.streams;
   const auto n_sorted = std::ranges::count_if(setup.streams, is_sorted);
   if (n_sorted == 0) return;
   const bool whole = sorted && sorted->streams == setup.streams.size();
@@ -137,8 +144,10 @@ void resolve_sources(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   const auto& definition = *setup.run.events;
   const auto traits = definition.traits();
   // Events by number are matched again: their tags cover all hits of a number.
-  const bool same_events = traits.finds_runs && !traits.needs_numbers && sorted->definition == definition.text() &&
-                           sorted->overlap == setup.run.geometry.overlap;
+  // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
+  const bool same_events = traits.finds_runs && !traits.needs_numbers && !traits.needs_groups &&
+                           !traits.needs_positions && !setup.run.detector->corrects() &&
+                           sorted->definition == definition.text() && sorted->overlap == setup.run.geometry.overlap;
   setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
 }
 
@@ -171,12 +180,23 @@ void require_one_clock(const std::vector<SourceInfo>& sources) {
   }
 }
 
-/// Builders store times in 32 bits, from the start of a slice's data.
-void require_slice_fits(const SliceGeometry& geometry) {
+/// Builders store times in 32 bits, from the start of a stream's data for a slice.
+void require_slice_fits(const SliceGeometry& geometry, const std::vector<OffsetSpan>& offsets) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const bool margin_fits = geometry.margin() < kMost / 4;
-  const std::uint64_t epochs = margin_fits ? geometry.epochs_per_slice + 2 * geometry.margin_epochs() : 0;
-  if (margin_fits && epochs < kMost / geometry.base.epoch_ticks) return;
+  const std::uint64_t epochs = margin_fits ? geometry.epochs_per_slice + 2 * geometry.margin_epochs() + 2 : 0;
+  const std::uint64_t most = kMost / geometry.base.epoch_ticks;
+  const auto fits = [&](Tick apart) {
+    return margin_fits && epochs < most && apart < (most - epochs) * geometry.base.epoch_ticks;
+  };
+  if (std::ranges::all_of(offsets, [&](const OffsetSpan& span) { return fits(span.width()); }) && fits(0)) return;
+  if (fits(0)) {
+    throw UserError(
+        "the offsets of --detector within one source differ by more than fits, with a slice and its overlap, "
+        "into " +
+        std::to_string(kMost) +
+        " ticks; use a coarser --tick, or make the times of its channels agree when they are converted");
+  }
   throw UserError("a slice with its overlap and the reach of the event definition on both sides must be shorter than " +
                   std::to_string(kMost) +
                   " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
@@ -187,6 +207,16 @@ Epoch most_apart(const SourceInfo& source) {
   constexpr double kMostApart_s = 3600;
   if (is_numbered(source)) return std::numeric_limits<Epoch>::max();
   return static_cast<Epoch>(std::min(kMostApart_s * epochs_per_second(source.base), 0x1p62));
+}
+
+/// The streams, their first epochs by the corrected times.
+std::vector<SourceInfo> corrected_streams(const RunSetup& setup) {
+  auto streams = setup.streams;
+  for (std::size_t s = 0; s < setup.offsets.size(); ++s) {
+    auto& first = streams[s].first_epoch;
+    if (first) first = first_corrected(*first, setup.offsets[s], setup.run.geometry.base.epoch_ticks);
+  }
+  return streams;
 }
 
 /// Whether a source begins at `first` or shortly after.
@@ -221,15 +251,20 @@ Epoch first_epoch_of(const std::vector<SourceInfo>& sources) {
 
 /// Where sources were joined on their way the run begins with the first slice that is complete in all of them, unless a
 /// recording begins before it.
-/// recording begins before it.
-SliceId first_whole_slice(const SliceGeometry& geometry, const std::vector<SourceInfo>& sources, Epoch first) {
+SliceId first_slice_of(const RunSetup& setup) {
+  const auto& geometry = setup.run.geometry;
+  const auto sources = corrected_streams(setup);
+  const Epoch first = first_epoch_of(sources);
   const auto live = first_live_epoch(sources);
   SliceId whole = geometry.slice_of(first);
   Epoch recorded = std::numeric_limits<Epoch>::max();
-  for (const auto& source : sources) {
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const auto& source = sources[s];
     if (!source.first_epoch) continue;
     const bool counts = source.joined && begins_with(source, *live);
-    if (counts) whole.value = std::max(whole.value, geometry.slice_of(*source.first_epoch).value + 1);
+    const auto offsets = setup.offsets.empty() ? OffsetSpan{} : setup.offsets[s];
+    const Epoch whole_from = last_corrected(*setup.streams[s].first_epoch, offsets, geometry.base.epoch_ticks);
+    if (counts) whole.value = std::max(whole.value, geometry.slice_of(whole_from).value + 1);
     if (!source.live) recorded = std::min(recorded, *source.first_epoch);
   }
   return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
@@ -245,6 +280,8 @@ std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
 std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
+  std::istringstream map(config.detector.text);
+  for (std::string line; std::getline(map, line);) text += "the detector map = " + line + "\n";
   const auto file = schedule_file(config.schedule);
   if (!file) return text;
   try {
@@ -269,18 +306,44 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
   return sorted;
 }
 
+/// Refuses a definition or a filter that asks for what the sources and the detector do not have.
+void require_known_quantities(const RunConfig& config, RunSetup& setup) {
+  if (setup.run.events->traits().needs_positions && !setup.run.detector->has_positions()) {
+    throw UserError("--define '" + config.define +
+                    "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+  }
+  std::vector<std::uint32_t> flags;
+  for (const auto& source : setup.sources) flags.push_back(source.flags);
+  setup.run.filter.set_streams(std::move(flags));
+}
+
 /// Derived from the sources.
 void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional<SortedInfo>& sorted) {
   require_one_clock(setup.streams);
-  setup.run = interpret(config, setup.streams.front().base);
-  require_whole_events(config, setup.run);
-  resolve_sources(setup, sorted);
-  require_slice_fits(setup.run.geometry);
-  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
+  setup.sources = sorted ? sorted->sources : setup.streams;
   setup.numbered = is_numbered(setup.sources.front());
+  const auto& base = setup.streams.front().base;
+  DetectorSources known{{}, base.tick_ps, setup.numbered};
+  for (const auto& source : setup.sources) known.names.push_back(source.name);
+  setup.detector = detector_of(config, known);
+  setup.run = interpret(config, base, setup.detector.detector);
+  require_whole_events(config, setup.run);
+  require_known_quantities(config, setup);
+  resolve_sorted(setup, sorted);
+  setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
+  require_slice_fits(setup.run.geometry, setup.offsets);
+  setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
   setup.started_ns = started_ns_of(setup.streams);
+}
+
+/// The sources of time-sorted hits are described by their own streams.
+void take_time_origin(RunSetup& setup, const RunConfig& config, bool tells) {
+  auto origin = find_time_origin(config.time_origin, setup.streams);
+  setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
+  if (!tells) return;
+  for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
 }
 
 }  // namespace
@@ -306,8 +369,8 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   });
   const auto told = all_gather_json(communicator, mine);
   agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, told)); });
-  const Epoch first = first_epoch_of(setup.streams);
-  setup.first_slice = first_whole_slice(setup.run.geometry, setup.streams, first);
+  agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
+  setup.first_slice = first_slice_of(setup);
   setup.hosts = communicator.all_gather(host_name());
   return setup;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/run/run_config.hpp"
+#include "app/run/run_detector.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
@@ -32,6 +33,7 @@ struct SourceInfo {
   std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that is not known yet
   bool live = false;
   bool joined = false;          ///< a live source that had sent data before the first received
+  bool counts_tai = false;      ///< times are White Rabbit stamps
   std::int64_t started_ns = 0;  ///< Unix time of tick 0, as a live source states; 0: unknown
 };
 
@@ -47,14 +49,17 @@ struct SortedInfo {
 struct RunSetup {
   Roles roles;
   RunDefinition run;
+  RunDetector detector;
   std::vector<SourceInfo> streams;  ///< streams to read, by number
   std::vector<SourceInfo> sources;  ///< sources of the hits, by number: the streams, unless those are sorted ones
   std::optional<SortedInput> sorted;
+  std::vector<OffsetSpan> offsets;  ///< of the corrections to the times of each stream; empty: there are none
   bool with_payload = false;
   bool numbered = false;           ///< times are event numbers
   bool live = false;               ///< any source is
   bool all_live = false;           ///< all sources are
-  std::int64_t started_ns = 0;     ///< Unix time of tick 0; 0: unknown
+  std::int64_t started_ns = 0;     ///< Unix time of tick 0 as a live source states, for latencies; 0: unknown
+  std::string time_of_tick_0;      ///< UTC, by --time-origin or the sources; empty: unknown
   bool time_over = false;          ///< --duration has passed while waiting for live sources
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
   SliceSet finished;               ///< slices finished by an earlier run

@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "app/mpi_command.hpp"
+#include "app/run/run_detector.hpp"
 #include "core/dataflow/live_stream.hpp"
+#include "core/detector/resolve_detector.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/stop_signal.hpp"
@@ -206,7 +208,8 @@ void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vec
   const auto all = of_all(mine, communicator);
   if (all.end <= all.first) return;  // there is nothing in them
   agree(communicator, [&] {
-    const Epoch gap = interpret(config, all.base).geometry.margin_epochs() + 1;
+    const Epoch apart = 2 * largest_offset(config.detector, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Epoch gap = interpret(config, all.base, named_groups(config)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);
     for (auto& source : local) {
       const auto& spec = specs[source.id.value];

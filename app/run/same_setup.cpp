@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/control/agreement.hpp"
-#include "core/runtime/error.hpp"
+#include "core/runtime/text_error.hpp"
 #include "formats/crc32c.hpp"
 
 namespace eventloom {
@@ -56,9 +56,9 @@ Values values_of(const std::string& name, const std::vector<std::pair<std::strin
   return found == settings.end() ? Values{} : found->second;
 }
 
-[[noreturn]] void refuse_together(const std::string& why) {
+[[noreturn]] void refuse_together(const std::string& why, const std::string& excerpt = {}) {
   leave_together();
-  throw UserError(why);
+  throw TextError(why, excerpt);
 }
 
 }  // namespace
@@ -67,6 +67,7 @@ Values values_of(const std::string& name, const std::vector<std::pair<std::strin
 std::string program_line() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::ostringstream bytes;
+  bytes.exceptions(std::ios::badbit | std::ios::failbit);  // without memory a part of it would pass for the program
   bytes << file.rdbuf();
   const auto text = std::move(bytes).str();
   return fmt::format("the program = eventloom {}, build {:08x}\n", EVENTLOOM_VERSION,
@@ -97,12 +98,14 @@ void require_same_setup(const Collective& ranks, const std::string& setup) {
   }
 }
 
-void share_refusal(const Collective& ranks, const std::string& refusal) {
+void share_refusal(const Collective& ranks, const std::string& refusal, const std::string& excerpt) {
   const auto all = ranks.all_gather(refusal);
+  const auto excerpts = ranks.all_gather(excerpt);
   const auto first = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
   if (first == all.end()) return;
   const bool of_all = std::ranges::all_of(all, [&](const std::string& text) { return text == *first; });
-  refuse_together(of_all ? *first : fmt::format("rank {}: {}", first - all.begin(), *first));
+  const auto rank = first - all.begin();
+  refuse_together(of_all ? *first : fmt::format("rank {}: {}", rank, *first), excerpts[static_cast<std::size_t>(rank)]);
 }
 
 }  // namespace eventloom

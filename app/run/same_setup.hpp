@@ -17,7 +17,8 @@ std::string program_line();
 /// Collective. Throws the same UserError on all ranks when `setup` is not the same on all.
 void require_same_setup(const Collective& ranks, const std::string& setup);
 
-/// Collective. `refusal`: why this rank cannot take part, empty when it can. When any cannot, all throw UserError.
-void share_refusal(const Collective& ranks, const std::string& refusal);
+/// Collective. `refusal`: why this rank cannot take part, empty when it can; `excerpt`: see TextError. When any cannot,
+/// all throw TextError.
+void share_refusal(const Collective& ranks, const std::string& refusal, const std::string& excerpt = {});
 
 }  // namespace eventloom

@@ -22,16 +22,6 @@ std::string coloured(const std::string& text, std::uint16_t source, bool colour)
   return colour ? fmt::format("\x1b[{}m{}\x1b[0m", kAnsi[source % kAnsi.size()], text) : text;
 }
 
-std::string flags_text(const OutputEvent& event) {
-  std::string text;
-  if ((event.flags & kTruncated) != 0) text = "truncated: longer than the overlap and cut there";
-  if ((event.flags & kIncomplete) != 0) {
-    text += fmt::format("{}incomplete: lacks data of sources (mask {:#x})", text.empty() ? "" : "; ",
-                        event.sources_missing);
-  }
-  return text.empty() ? "none" : text;
-}
-
 void print_head(std::ostream& out, const EventView& view) {
   const auto& event = view.event;
   std::set<std::uint16_t> sources;
@@ -39,6 +29,7 @@ void print_head(std::ostream& out, const EventView& view) {
   out << "event " << view.number << " of " << view.of << " (numbered from 0), in slice " << event.slice << '\n'
       << "  time      " << view.time_text(event.time) << (view.record->numbered ? " (its number)" : "");
   if (!view.record->numbered) out << " (" << event.time << " ticks)";
+  if (const auto utc = view.utc_of(event.time)) out << "\n  utc       " << *utc;
   out << "\n  duration  " << view.time_text(event.duration) << "\n  hits      " << event.n_hits << " from "
       << sources.size() << (sources.size() == 1 ? " source" : " sources") << "\n  flags     " << flags_text(event)
       << '\n';
@@ -87,17 +78,32 @@ void print_picture(std::ostream& out, const EventView& view, bool colour) {
 }
 
 void print_table(std::ostream& out, const EventView& view, bool colour) {
-  out << '\n' << fmt::format("{:>16}  {:>6}  {:>10}  payload words\n", "since first", "source", "channel");
-  for (const auto& hit : view.event.hits) {
-    std::string payload;
-    for (const auto word : hit.payload) payload += fmt::format("{}{:#010x}", payload.empty() ? "" : " ", word);
-    const auto row = fmt::format("{:>16}  {:>6}  {:>10}  {}", view.time_text(hit.time - view.event.time), hit.source,
-                                 hit.channel, payload.empty() ? "-" : payload);
-    out << coloured(row, hit.source, colour) << '\n';
-  }
+  out << '\n' << hit_heading() << '\n';
+  for (const auto& hit : view.event.hits) out << coloured(hit_row(view, hit), hit.source, colour) << '\n';
 }
 
 }  // namespace
+
+std::string flags_text(const OutputEvent& event) {
+  std::string text;
+  if ((event.flags & kTruncated) != 0) text = "truncated: longer than the overlap and cut there";
+  if ((event.flags & kIncomplete) != 0) {
+    text += fmt::format("{}incomplete: lacks data of sources (mask {:#x})", text.empty() ? "" : "; ",
+                        event.sources_missing);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string hit_heading() {
+  return fmt::format("{:>16}  {:>6}  {:>10}  payload words", "since first", "source", "channel");
+}
+
+std::string hit_row(const EventView& view, const OutputHit& hit) {
+  std::string payload;
+  for (const auto word : hit.payload) payload += fmt::format("{}{:#010x}", payload.empty() ? "" : " ", word);
+  return fmt::format("{:>16}  {:>6}  {:>10}  {}", view.time_text(hit.time - view.event.time), hit.source, hit.channel,
+                     payload.empty() ? "-" : payload);
+}
 
 void print_event(std::ostream& out, const EventView& view, bool colour) {
   print_head(out, view);

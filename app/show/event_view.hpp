@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct EventView {
   [[nodiscard]] std::string time_text(Tick ticks) const {
     return record->numbered ? std::to_string(ticks) : duration_text(ticks, record->base.tick_ps);
   }
+  /// UTC of a tick, where the run knows that of tick 0.
+  [[nodiscard]] std::optional<std::string> utc_of(Tick tick) const { return utc_of_tick(*record, tick); }
   /// Not made safe to show.
   [[nodiscard]] std::string source_name(std::uint16_t source) const {
     return source < record->sources.size() ? record->sources[source].name : std::string("unknown");

@@ -74,6 +74,14 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
   }
 }
 
+/// Of the slices that have data.
+void print_utc(std::ostream& out, const RunTables& run, const RunSummary& summary) {
+  const auto ticks = run.record.epochs_per_slice * run.record.base.epoch_ticks;
+  const auto first = utc_of_tick(run.record, summary.series.first_slice * ticks);
+  const auto end = utc_of_tick(run.record, (summary.series.first_slice + summary.series.slices) * ticks);
+  if (summary.series.slices > 0 && first && end) out << "from " << *first << " to " << *end << '\n';
+}
+
 }  // namespace
 
 void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary& summary) {
@@ -84,10 +92,15 @@ void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary
   const ValueText time = [&](std::uint64_t n) {
     return numbered ? std::to_string(n) : duration_text(n, run.record.base.tick_ps);
   };
-  if (!run.record.closed) out << "the run has not ended: running, or stopped; finished so far:\n";
+  if (!run.record.missing.empty()) {
+    out << for_terminal(run.record.missing) << ":\n";
+  } else if (!run.record.closed) {
+    out << "the run has not ended: running, or stopped; finished so far:\n";
+  }
   out << fmt::format("{} events with {} of {} hits in {} slices from {} sources{}\n", t[Metric::events],
                      t[Metric::hits_written], t[Metric::hits_in], t[Metric::slices], run.record.sources.size(),
                      numbered ? "" : fmt::format(", over {:.6g} s of data", seconds));
+  print_utc(out, run, summary);
   print_histogram(out, "multiplicity [hits]", summary.multiplicity, plain);
   if (!numbered) print_histogram(out, "duration", summary.duration, time);
   print_histogram(out, numbered ? "difference of event numbers" : "time between events", summary.interval, time);

@@ -9,6 +9,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/text_error.hpp"
 
 namespace eventloom {
 
@@ -41,9 +42,11 @@ void agree(const Collective& ranks, const std::function<void()>& work) {
   const auto all = ranks.all_gather(outcome_of(mine));
   const auto failed = std::ranges::find_if(all, [](Outcome outcome) { return outcome != Outcome::good; });
   if (failed == all.end()) return;
-  const auto text = ranks.all_gather(mine.text)[static_cast<std::size_t>(failed - all.begin())];
+  const auto first = static_cast<std::size_t>(failed - all.begin());
+  const auto text = ranks.all_gather(mine.text)[first];
+  const auto excerpt = ranks.all_gather(mine.excerpt)[first];
   leave_together();
-  if (*failed == Outcome::usage) throw UserError(text);
+  if (*failed == Outcome::usage) throw TextError(text, excerpt);
   throw SharedError(text, *failed == Outcome::no_memory);
 }
 

@@ -13,6 +13,16 @@ namespace eventloom {
 
 namespace {
 
+/// `damage`, given in epochs as recorded, in those of corrected times.
+Damage corrected(Damage damage, OffsetSpan offsets, std::uint32_t epoch_ticks) {
+  if (offsets.none()) return damage;
+  const auto epochs = epochs_of(damage);
+  const bool hole = damage.n_epochs != 0;
+  damage.first_epoch = first_corrected(epochs.begin, offsets, epoch_ticks);
+  if (hole) damage.n_epochs = last_corrected(epochs.end - 1, offsets, epoch_ticks) + 1 - damage.first_epoch;
+  return damage;
+}
+
 /// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words. kClip: the
 /// buffer may hold epochs outside `range`. kSorted: hits carry the source they came from.
 template <bool kClip, bool kPayload, bool kSorted>
@@ -32,6 +42,7 @@ struct HitWriter {
   void epoch(Epoch epoch) {
     if constexpr (kClip) {
       inside_ = range_.contains(epoch);
+      is_early_ = epoch < range_.begin ? 1 : 0;
       if (!inside_) return;
     }
     base_ = static_cast<std::uint32_t>((epoch - range_.begin) * epoch_ticks_);
@@ -41,6 +52,7 @@ struct HitWriter {
   void hit(std::uint32_t tick_in_epoch, std::uint32_t channel, std::span<const std::uint32_t> payload) {
     if constexpr (kClip) {
       ++clipped_;
+      early_ += is_early_;
       if (!inside_) return;
       --clipped_;
     }
@@ -83,6 +95,8 @@ struct HitWriter {
   std::uint32_t last_ = 0;
   std::uint32_t falls_ = 0;
   std::uint32_t clipped_ = 0;
+  std::uint32_t early_ = 0;  ///< of the clipped ones
+  std::uint32_t is_early_ = 0;
   bool inside_ = true;
   bool wrong_ = false;
   std::uint32_t n_origins_ = 0;
@@ -123,18 +137,34 @@ std::uint64_t DecodedHits::count(std::uint32_t begin, std::uint32_t end) const {
 }
 
 void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems) {
-  sent_ = settings_.geometry.sent_epochs(slice);
+  window_ = settings_.geometry.sent_epochs(slice);
   owned_ = settings_.geometry.owned_epochs(slice);
   problems_ = &problems;
   make_room(sources);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto number = static_cast<std::uint16_t>(i);
+    set_range(number, slice);
     for (const auto& damage : sources[i].damage) {
       if (!known(damage, settings_.sorted)) refuse(i);
-      add_damage(settings_.sorted ? damage.origin : number, damage);
+      add_damage(settings_.sorted ? damage.origin : number, in_corrected_epochs(number, damage));
     }
     decode_source(number, sources[i].buffers);
   }
+}
+
+void SliceDecoder::set_range(std::uint16_t stream, SliceId slice) {
+  const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
+  sent_ = read_ = offsets_.empty() ? window_ : sent_epochs(settings_.geometry, slice, offsets_[stream]);
+  // Slice 0 may get more than what 32 bits count: hits long before tick 0.
+  constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();
+  const Epoch most = kMostTicks / epoch_ticks;
+  if (sent_.end - sent_.begin > most) read_.begin = sent_.end - most;
+  hits_.sources[stream].start = read_.begin * epoch_ticks;
+  hits_.sources[stream].early = 0;
+}
+
+Damage SliceDecoder::in_corrected_epochs(std::uint16_t stream, const Damage& damage) const {
+  return offsets_.empty() ? damage : corrected(damage, offsets_[stream], settings_.geometry.base.epoch_ticks);
 }
 
 void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
@@ -166,18 +196,20 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
       // Without a length the next buffer cannot be found.
-      drop(source, unknown_from(next_epoch, header.value_or(EpochBufferHeader{})),
+      drop(source, unknown_from(source, next_epoch, header.value_or(EpochBufferHeader{})),
            header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
       break;
     }
     if (!header->epochs().overlaps(sent_)) {
       // Intact, but of another slice: the data that belong here did not arrive.
-      drop(source, unknown_from(next_epoch, {}), "an epoch buffer of another slice is in place of one of this slice");
+      drop(source, unknown_from(source, next_epoch, {}),
+           "an epoch buffer of another slice is in place of one of this slice");
       bytes = bytes.subspan(header->stored_bytes());
       continue;
     }
     if (header->first_epoch < next_epoch) {
-      drop(source, damage_of(*header, DropCause::out_of_order), "an epoch buffer starts before the previous one ends");
+      drop(source, in_corrected_epochs(source, damage_of(*header, DropCause::out_of_order)),
+           "an epoch buffer starts before the previous one ends");
     } else {
       decode_buffer(source, *header, words_of(*header, bytes));
     }
@@ -192,14 +224,15 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
 void SliceDecoder::decode_buffer(std::uint16_t source, const EpochBufferHeader& header,
                                  std::span<const std::uint32_t> words) {
   if (words.empty() && header.n_hits != 0) {
-    drop(source, damage_of(header, DropCause::lost), "it was lost before it was recorded");
+    drop(source, in_corrected_epochs(source, damage_of(header, DropCause::lost)), "it was lost before it was recorded");
     return;
   }
   if (!words_intact(header, words)) {
-    drop(source, damage_of(header, DropCause::corrupt), "the checksum of an epoch buffer is wrong");
+    drop(source, in_corrected_epochs(source, damage_of(header, DropCause::corrupt)),
+         "the checksum of an epoch buffer is wrong");
     return;
   }
-  const bool clip = header.epochs().begin < sent_.begin || header.epochs().end > sent_.end;
+  const bool clip = header.epochs().begin < read_.begin || header.epochs().end > read_.end;
   const auto read = [&]<bool kPayload, bool kSorted>() {
     clip ? read_words<true, kPayload, kSorted>(source, header, words)
          : read_words<false, kPayload, kSorted>(source, header, words);
@@ -218,27 +251,29 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   const std::size_t epochs_before = decoded.epochs.size();
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   const std::size_t tags_before = hits_.tags.size();
-  HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, sent_, epoch_ticks);
+  HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, read_, epoch_ticks);
   if constexpr (kSorted) writer.n_origins_ = settings_.sorted->n_sources;
   const MarkerContext context{header.epochs(), epoch_ticks, settings_.payload[source]};
   const auto error = MarkerReader(words, context, writer).read();
   if (!error && !writer.wrong_ && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
     hits_.size = writer.at_;
     decoded.ordered = decoded.ordered && writer.falls_ == 0;
+    decoded.early += writer.early_;
     return;
   }
   decoded.epochs.resize(epochs_before);
   hits_.tags.resize(tags_before);
-  auto damage = damage_of(header, DropCause::corrupt);
+  auto damage = in_corrected_epochs(source, damage_of(header, DropCause::corrupt));
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
   drop(source, damage, error ? error->reason : "the number of hits in an epoch buffer differs from its header");
 }
 
-/// Data of unknown extent: charged to this slice, wherever they lie.
-Damage SliceDecoder::unknown_from(Epoch epoch, const EpochBufferHeader& instead) const {
+/// Data of unknown extent: charged to this slice, wherever they lie. In epochs of corrected times.
+Damage SliceDecoder::unknown_from(std::uint16_t stream, Epoch epoch, const EpochBufferHeader& instead) const {
   Damage rest = damage_of(instead, DropCause::corrupt);
-  rest.first_epoch = std::clamp(epoch, owned_.begin, owned_.end - 1);
-  rest.n_epochs = sent_.end - rest.first_epoch;
+  rest.first_epoch = epoch;
+  rest.first_epoch = std::clamp(in_corrected_epochs(stream, rest).first_epoch, owned_.begin, owned_.end - 1);
+  rest.n_epochs = window_.end - rest.first_epoch;
   return rest;
 }
 

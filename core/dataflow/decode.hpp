@@ -13,20 +13,23 @@
 #include "formats/event.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/offset_span.hpp"
 #include "formats/sorted_hit.hpp"
 
 namespace eventloom {
 
-/// The hits of one source in DecodedHits. Epochs rise; times within an epoch may not.
+/// The hits of one stream in DecodedHits. Epochs rise; times within an epoch may not.
 struct DecodedSource {
   struct EpochMark {
-    std::uint32_t tick;  ///< first tick of the epoch, relative to the first that is sent
+    std::uint32_t tick;  ///< first tick of the epoch, relative to `start`
     std::uint32_t hit;   ///< number of its first hit
   };
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   bool ordered = true;  ///< times never fall
   std::vector<EpochMark> epochs;
+  Tick start = 0;           ///< from which its ticks count
+  std::uint64_t early = 0;  ///< hits before `start`, which are not among the others
 };
 
 /// An event tag, in streams of time-sorted hits.
@@ -38,7 +41,7 @@ struct TaggedEvent {
 /// All hits sent for a slice, in columns: source after source, each in the order of its stream, so that the number of a
 /// hit orders hits of equal time.
 struct DecodedHits {
-  Scratch<std::uint32_t> tick;  ///< relative to the first that is sent
+  Scratch<std::uint32_t> tick;  ///< relative to the first that is sent of the stream
   Scratch<std::uint32_t> channel;
   Scratch<std::uint16_t> source;
   Scratch<const std::uint32_t*> payload;  ///< into the epoch buffers; unset without payload
@@ -54,28 +57,35 @@ struct DecodedHits {
 /// Converts the epoch buffers of one slice to columns. A buffer is used completely or not at all.
 class SliceDecoder {
  public:
-  explicit SliceDecoder(const SliceBuilderSettings& settings) : settings_(settings) {}
+  explicit SliceDecoder(const SliceBuilderSettings& settings)
+      : settings_(settings),
+        offsets_(stream_offsets(*settings.detector, settings.sorted.has_value(), settings.payload.size())) {}
 
-  /// Hits outside geometry.sent_epochs(slice) are dropped. Replaces hits() and damage().
+  /// Hits outside the epochs sent for the slice are dropped. Replaces hits() and damage().
   void decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems);
 
   [[nodiscard]] const DecodedHits& hits() const { return hits_; }
-  /// Damage reported by the sources and found here.
+  /// Damage reported by the sources and found here, in epochs of corrected times.
   [[nodiscard]] const std::vector<SourceDamage>& damage() const { return damage_; }
 
  private:
   void make_room(std::span<const SourceSlice> sources);
+  void set_range(std::uint16_t stream, SliceId slice);
   void decode_source(std::uint16_t source, std::span<const std::byte> bytes);
   void decode_buffer(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
   template <bool kClip, bool kPayload, bool kSorted>
   void read_words(std::uint16_t source, const EpochBufferHeader& header, std::span<const std::uint32_t> words);
-  [[nodiscard]] Damage unknown_from(Epoch epoch, const EpochBufferHeader& instead) const;
+  [[nodiscard]] Damage in_corrected_epochs(std::uint16_t stream, const Damage& damage) const;
+  [[nodiscard]] Damage unknown_from(std::uint16_t stream, Epoch epoch, const EpochBufferHeader& instead) const;
   void add_damage(std::uint16_t source, const Damage& damage);
   void drop(std::uint16_t source, const Damage& damage, std::string reason);
 
   const SliceBuilderSettings& settings_;
-  EpochRange sent_;
-  EpochRange owned_;
+  std::vector<OffsetSpan> offsets_;  ///< by stream; none: times are not corrected
+  EpochRange window_;                ///< that the builder sees, in corrected times
+  EpochRange owned_;                 ///< in corrected times
+  EpochRange sent_;                  ///< of the stream being read
+  EpochRange read_;                  ///< those of them whose hits are decoded
   DecodedHits hits_;
   std::vector<SourceDamage> damage_;
   std::vector<BuildProblem>* problems_ = nullptr;

@@ -1,39 +1,45 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/dataflow/event_measure.hpp"
+#include "core/definitions/expression.hpp"
+#include "core/detector/detector.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
 
-/// The conjunction of `--filter` expressions: n_hits, duration, systems or channel:LOW-HIGH compared with a number by
-/// >= > <= < == !=, or prescale=N, which keeps the events whose time, hashed by SplitMix64, is a multiple of N. A pure
-/// function of the event.
+/// The conjunction of `--filter` expressions. A pure function of the event.
 class EventFilter {
  public:
-  /// One comparison of a quantity of the event with a number.
-  struct Condition {
-    enum class Quantity : std::uint8_t { n_hits, duration, systems, channel, prescale };
-    enum class Comparison : std::uint8_t { at_least, at_most, above, below, equal, unequal };
-    Quantity quantity = Quantity::n_hits;
-    Comparison comparison = Comparison::at_least;
-    std::uint32_t low = 0;  ///< channels counted, both ends included
-    std::uint32_t high = 0;
-    std::uint64_t value = 0;
-  };
+  /// `detector`: never null.
+  explicit EventFilter(DetectorPtr detector) : measure_(std::move(detector)) {}
+  EventFilter() : EventFilter(std::make_shared<Detector>()) {}
 
-  /// Throws UserError that says what was expected. Durations are ticks or carry a unit.
+  /// Throws UserError that says what was expected. Lengths of time are ticks or carry a unit.
   void add(std::string_view expression, std::uint64_t tick_ps);
-  [[nodiscard]] bool empty() const { return conditions_.empty(); }
+  /// `stream_flags`: StreamFlag bits by source number. Throws UserError when an expression asks for what these sources
+  /// or the detector do not have: trigger types or positions.
+  void set_streams(std::vector<std::uint32_t> stream_flags);
+
+  [[nodiscard]] bool empty() const { return expressions_.empty(); }
+  [[nodiscard]] const std::vector<Expression>& expressions() const { return expressions_; }
+  [[nodiscard]] const EventMeasure& measure() const { return measure_; }
 
   /// Removes foreign and rejected events from `slice`, with their hits, and moves the slice's hits in rejected events
-  /// from `hits_in_events` to `hits_rejected` in its ledger row. Counts the rejected events that are its own.
+  /// from `hits_in_events` to `hits_rejected` in its ledger row. Counts the rejected events that are its own, those of
+  /// each expression too: every event is put to all of them, whatever the others say.
   void select(BuiltSlice& slice) const;
 
  private:
-  std::vector<Condition> conditions_;
+  [[nodiscard]] bool accepts(const EventHits& event, BuiltSlice& slice) const;
+
+  std::vector<Expression> expressions_;
+  EventMeasure measure_;
 };
 
 }  // namespace eventloom

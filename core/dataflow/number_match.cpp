@@ -95,7 +95,8 @@ void NumberMatch::keep_or_drop(std::span<const HitKey> keys, std::uint32_t commo
   }
 }
 
-void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events, BuiltSlice& out) {
+void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events, std::span<const TakenOut> taken_out,
+                               BuiltSlice& out) {
   if (numbered_.size() < 2) return;
   lacking_.assign(numbered_.size(), 0);
   for (std::size_t i = 0; i < events.events().size(); ++i) {
@@ -105,6 +106,8 @@ void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events,
     for (std::size_t n = 0; n < numbered_.size(); ++n) {
       while (part != parts_.end() && part->source < numbered_[n]) ++part;
       if (part != parts_.end() && part->source == numbered_[n]) continue;
+      const TakenOut unwanted{tick_of(events.hits()[events.events()[i].begin]), numbered_[n]};
+      if (std::ranges::binary_search(taken_out, unwanted)) continue;
       out.events.flags[i] |= kIncomplete;
       out.events.sources_missing[i] |= source_bit({numbered_[n]});
       lacking_[n] = 1;

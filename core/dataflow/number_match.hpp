@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +12,13 @@
 #include "formats/event.hpp"
 
 namespace eventloom {
+
+/// A hit that a detector map has masked or cut: its time, which counts like those of keys, and its source.
+struct TakenOut {
+  std::uint32_t tick = 0;
+  std::uint16_t source = 0;
+  friend auto operator<=>(const TakenOut&, const TakenOut&) = default;
+};
 
 /// What event building by number requires besides equal times: all numbered sources contribute to every event, and
 /// agree on its trigger type.
@@ -26,8 +34,10 @@ class NumberMatch {
                                        BuiltSlice& out, std::vector<BuildProblem>& problems);
 
   /// Flags the events in `out`, which are `events`, that lack a numbered source, and adds these sources to the missing
-  /// ones of the slice.
-  void flag_missing(const DecodedHits& hits, const EventList& events, BuiltSlice& out);
+  /// ones of the slice. An event does not lack a source of which a hit was `taken_out`, rising: the user does not want
+  /// it.
+  void flag_missing(const DecodedHits& hits, const EventList& events, std::span<const TakenOut> taken_out,
+                    BuiltSlice& out);
 
  private:
   /// The part of a source in an event.

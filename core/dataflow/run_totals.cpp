@@ -1,6 +1,8 @@
 #include "core/dataflow/run_totals.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 
 namespace eventloom {
 
@@ -9,6 +11,7 @@ void RunTotals::add(const BuiltSlice& slice) {
   counters[Metric::events] += slice.events.size();
   counters[Metric::events_rejected] += slice.events_rejected;
   counters[Metric::hits_written] += slice.hits.size();
+  add_rejected(slice.rejected_by);
   const auto& flags = slice.events.flags;
   const auto& missing = slice.events.sources_missing;
   for (std::size_t i = 0; i < flags.size(); ++i) {
@@ -38,8 +41,14 @@ void RunTotals::add_event(std::uint32_t flags, std::uint64_t sources_missing) {
   }
 }
 
+void RunTotals::add_rejected(std::span<const std::uint64_t> by_expression) {
+  rejected_by.resize(std::max(rejected_by.size(), by_expression.size()));
+  for (std::size_t i = 0; i < by_expression.size(); ++i) rejected_by[i] += by_expression[i];
+}
+
 void RunTotals::add(const RunTotals& other) {
   counters.add(other.counters);
+  add_rejected(other.rejected_by);
   for (std::size_t i = 0; i < events_lacking.size(); ++i) events_lacking[i] += other.events_lacking[i];
   for (const auto& [source, hits] : other.source_losses) {
     for (std::size_t i = 0; i < kDropCauses; ++i) source_losses[source][i] += hits[i];

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "core/runtime/metrics.hpp"
 #include "formats/event.hpp"
@@ -17,6 +19,9 @@ struct RunTotals {
   /// Hits that builders found unfit, by source and cause; those are among the run's, too.
   std::map<std::uint32_t, std::array<std::uint64_t, kDropCauses>> source_losses;
 
+  /// Events that a filter's expression rejected, by its number; empty without filters.
+  std::vector<std::uint64_t> rejected_by;
+
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return counters[metric]; }
   [[nodiscard]] std::uint64_t operator[](Metric metric) const { return counters[metric]; }
 
@@ -26,6 +31,8 @@ struct RunTotals {
   void add(const LedgerRow& row, bool incomplete);
   /// An event with these flags and this mask of missing sources.
   void add_event(std::uint32_t flags, std::uint64_t sources_missing);
+  /// Events that expressions rejected, by number.
+  void add_rejected(std::span<const std::uint64_t> by_expression);
   void add(const RunTotals& other);
   /// Hits, whatever the cause.
   [[nodiscard]] std::uint64_t dropped() const;

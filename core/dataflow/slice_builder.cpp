@@ -9,6 +9,7 @@
 #include "core/dataflow/collect_events.hpp"
 #include "core/dataflow/damage_account.hpp"
 #include "core/dataflow/decode.hpp"
+#include "core/dataflow/hit_correction.hpp"
 #include "core/dataflow/number_match.hpp"
 #include "core/dataflow/tagged_events.hpp"
 #include "core/dataflow/time_sort.hpp"
@@ -18,17 +19,23 @@ namespace eventloom {
 
 namespace {
 
-/// Ticks seen by a builder are counted in 32 bits.
-void require_short_stretch(const SliceGeometry& geometry) {
+/// Ticks of a stream seen by a builder are counted in 32 bits.
+void require_short_stretch(const SliceBuilderSettings& settings) {
+  const auto& geometry = settings.geometry;
   constexpr std::uint64_t kLimit = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t epoch = geometry.base.epoch_ticks;
   const std::uint64_t epochs = kLimit / epoch;
-  const std::uint64_t margin = geometry.margin() / epoch + 1;
+  Tick apart = 0;
+  for (const auto& span : stream_offsets(*settings.detector, settings.sorted.has_value(), settings.payload.size())) {
+    apart = std::max(apart, span.width());
+  }
+  const std::uint64_t margin = std::max(geometry.margin(), apart) / epoch + 1;
   if (geometry.epochs_per_slice == 0) throw UserError("--epochs-per-slice must be at least 1");
-  if (geometry.epochs_per_slice > epochs || margin > epochs || geometry.epochs_per_slice + 2 * margin > epochs) {
+  if (geometry.epochs_per_slice > epochs || margin > epochs ||
+      geometry.epochs_per_slice + 2 * margin + apart / epoch > epochs) {
     throw UserError("a slice with its overlap and the reach of its event definition is longer than " +
                     std::to_string(kLimit) +
-                    " ticks: choose smaller --epochs-per-slice, --overlap or --define lengths");
+                    " ticks: choose smaller --epochs-per-slice, --overlap, --define lengths or --detector offsets");
   }
 }
 
@@ -50,6 +57,18 @@ struct SliceBuilder::Work {
         decoder(settings),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     if (traits.needs_numbers) match.emplace(settings.stream_flags, settings.with_payload);
+    if (settings.detector->corrects()) correction.emplace(settings);
+  }
+
+  /// The hits that the builder sees, in the order of the run.
+  std::span<const HitKey> sort_hits(const SliceBounds& bounds, std::uint64_t n_epochs,
+                                    std::vector<BuildProblem>& problems) {
+    const std::uint32_t epoch_ticks = settings.geometry.base.epoch_ticks;
+    if (!correction) return time_sort.sort(decoder.hits(), n_epochs, epoch_ticks);
+    const auto n_ticks = static_cast<std::uint32_t>(n_epochs * epoch_ticks);
+    const auto kept = correction->correct(decoder.hits(), bounds, n_ticks, problems);
+    const auto sorted = time_sort.sort(kept, n_ticks);
+    return settings.sorted ? correction->order_equal_times(decoder.hits(), sorted) : sorted;
   }
 
   void find_events(std::span<const HitKey> keys, const SliceBounds& bounds) {
@@ -75,13 +94,14 @@ struct SliceBuilder::Work {
   TimeSort time_sort;
   EventList events;
   EventCollector collector;
-  std::optional<NumberMatch> match;  ///< for events built by number
+  std::optional<NumberMatch> match;         ///< for events built by number
+  std::optional<HitCorrection> correction;  ///< where a detector changes hits
   SortedSliceEncoder encoder;
 };
 
 SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
   settings.geometry.reach = settings.definition->traits().reach;
-  require_short_stretch(settings.geometry);
+  require_short_stretch(settings);
   work_ = std::make_unique<Work>(std::move(settings));
 }
 SliceBuilder::~SliceBuilder() = default;
@@ -97,8 +117,9 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
 
   work_->decoder.decode(slice, sources, problems);
   const DecodedHits& hits = work_->decoder.hits();
-  auto keys = work_->time_sort.sort(hits, sent.end - sent.begin, geometry.base.epoch_ticks);
+  auto keys = work_->sort_hits(bounds, sent.end - sent.begin, problems);
   out.ledger = {.slice = slice.value};
+  out.losses.clear();
   if (work_->match) {
     // Saved hits are those received: another definition may use hits that matching removes.
     if (sorted != nullptr) {
@@ -111,10 +132,15 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, Bu
   work_->collector.collect(hits, keys, work_->events, bounds, work_->settings.with_payload, out);
   const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there
   account_for_damage(work_->decoder.damage(), geometry, out);
-  if (work_->match) work_->match->flag_missing(hits, work_->events, out);
-  out.ledger.hits_in =
-      hits.count(static_cast<std::uint32_t>(bounds.slice_begin), static_cast<std::uint32_t>(bounds.slice_end)) +
-      out.ledger.dropped() - out_of_step;
+  if (work_->correction) work_->correction->account(out);
+  if (work_->match) {
+    const auto taken_out = work_->correction ? work_->correction->taken_out() : std::span<const TakenOut>();
+    work_->match->flag_missing(hits, work_->events, taken_out, out);
+  }
+  const std::uint64_t decoded = work_->correction ? work_->correction->kept_in_slice()
+                                                  : hits.count(static_cast<std::uint32_t>(bounds.slice_begin),
+                                                               static_cast<std::uint32_t>(bounds.slice_end));
+  out.ledger.hits_in = decoded + out.ledger.dropped() - out_of_step;
   if (sorted == nullptr) return;
   if (!work_->match) work_->keep(keys, bounds, *sorted);
   collect_damage(work_->decoder.damage(), geometry.owned_epochs(slice), sorted->damage);

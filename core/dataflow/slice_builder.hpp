@@ -24,7 +24,7 @@ class SliceBuilder {
   /// `sources`: by source number, all sources of the run. Replaces the contents of `out`. Epoch buffers with wrong
   /// checksums or markers are dropped as a whole and counted as corrupt by the slice that owns their first epoch;
   /// events that touch their epochs are flagged kIncomplete, with the source in the mask. Appends the defects that the
-  /// slice owns to `problems`. Fills `sorted` unless it is null.
+  /// slice owns to `problems`; hits that the detector drops are losses of `out`. Fills `sorted` unless it is null.
   void build(SliceId slice, std::span<const SourceSlice> sources, BuiltSlice& out, std::vector<BuildProblem>& problems,
              SortedSlice* sorted = nullptr);
 

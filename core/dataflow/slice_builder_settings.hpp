@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/definitions/event_definition.hpp"
+#include "core/detector/detector.hpp"
 #include "formats/geometry.hpp"
 #include "formats/markers.hpp"
+#include "formats/offset_span.hpp"
 
 namespace eventloom {
 
@@ -23,8 +26,13 @@ struct SliceBuilderSettings {
   bool with_payload = false;          ///< whether hits of any source have payload
   /// StreamFlag bits by source number, or empty: none. For NumberMatch, where the definition needs it.
   std::vector<std::uint32_t> stream_flags = {};
-  std::optional<SortedInput> sorted = std::nullopt;  ///< set: all sources are streams of time-sorted hits
-  Tick save_bin_ticks = 0;                           ///< width of the histograms' bins in what is saved
+  std::optional<SortedInput> sorted = std::nullopt;     ///< set: all sources are streams of time-sorted hits
+  Tick save_bin_ticks = 0;                              ///< width of the histograms' bins in what is saved
+  DetectorPtr detector = std::make_shared<Detector>();  ///< never null
 };
+
+/// Of the corrections to the times of each of `n_streams`, by number; empty when there are none. Each sorted stream
+/// holds hits of all sources.
+std::vector<OffsetSpan> stream_offsets(const Detector& detector, bool sorted, std::size_t n_streams);
 
 }  // namespace eventloom

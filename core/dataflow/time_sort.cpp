@@ -77,6 +77,12 @@ void TimeSort::sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* o
     each_hit([&](std::uint32_t i) { *out++ = make_key(ticks[i], i); });
     return;
   }
+  sort_digits(
+      tile, [&](auto use) { each_hit([&](std::uint32_t i) { use(make_key(ticks[i], i)); }); }, out);
+}
+
+template <class EachKey>
+void TimeSort::sort_digits(const Tile& tile, EachKey each_key, HitKey* out) {
   const auto [count, bits] = digits_for(tile.n_ticks, tile.n_hits);
   const std::uint32_t mask = (1U << bits) - 1;
   std::uint32_t* counters = counters_.require(std::size_t{mask} + 1);
@@ -85,19 +91,56 @@ void TimeSort::sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* o
   if (count % 2 == 0) std::swap(from, to);  // so that the last digit moves the keys to `out`
   for (unsigned digit = 0; digit < count; ++digit) {
     const unsigned low = digit * bits;
-    const auto bin_of = [=, begin = tile.begin, mask = mask](std::uint32_t tick) {
-      return (tick - begin) >> low & mask;
+    const auto bin_of = [=, begin = tile.begin, mask = mask](HitKey key) {
+      return (tick_of(key) - begin) >> low & mask;
     };
     std::fill_n(counters, std::size_t{mask} + 1, 0U);
-    each_hit([&](std::uint32_t i) { ++counters[bin_of(ticks[i])]; });
+    each_key([&](HitKey key) { ++counters[bin_of(key)]; });
     positions_from_counts(counters, std::size_t{mask} + 1);
     if (digit == 0) {
-      each_hit([&](std::uint32_t i) { to[counters[bin_of(ticks[i])]++] = make_key(ticks[i], i); });
+      each_key([&](HitKey key) { to[counters[bin_of(key)]++] = key; });
     } else {
-      for (std::uint32_t k = 0; k < tile.n_hits; ++k) to[counters[bin_of(tick_of(from[k]))]++] = from[k];
+      for (std::uint32_t k = 0; k < tile.n_hits; ++k) to[counters[bin_of(from[k])]++] = from[k];
     }
     std::swap(from, to);
   }
+}
+
+std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, std::uint64_t n_ticks) {
+  if (std::ranges::is_sorted(keys, {}, tick_of)) return keys;
+  const auto bits = static_cast<unsigned>(std::bit_width(n_ticks - 1));
+  const auto wanted = static_cast<unsigned>(std::bit_width(keys.size() / kTileHits));
+  const unsigned tile_bits = bits - std::min({wanted, bits, kMaxDigitBits});
+  const auto ends = scatter(keys, tile_bits, ((n_ticks - 1) >> tile_bits) + 1);
+  HitKey* out = keys_.require(keys.size());
+  std::uint32_t begin = 0;
+  for (std::size_t tile = 0; tile < ends.size(); ++tile) {
+    const auto in_tile = std::span(scattered_.data() + begin, ends[tile] - begin);
+    const auto first_tick = static_cast<std::uint32_t>(tile << tile_bits);
+    if (!in_tile.empty()) {
+      sort_digits(
+          {first_tick, static_cast<std::uint32_t>(in_tile.size()), std::uint64_t{1} << tile_bits},
+          [&](auto use) {
+            for (const HitKey key : in_tile) use(key);
+          },
+          out + begin);
+    }
+    begin = ends[tile];
+  }
+  return {out, keys.size()};
+}
+
+/// Moves the keys to their tiles of 2^`tile_bits` ticks, in the order in which they come; returns where each tile ends.
+std::span<const std::uint32_t> TimeSort::scatter(std::span<const HitKey> keys, unsigned tile_bits,
+                                                 std::uint64_t n_tiles) {
+  // One tile may have all 2^32 ticks, and 32 bits cannot be shifted by 32.
+  const auto tile_of = [tile_bits](HitKey key) { return std::uint64_t{tick_of(key)} >> tile_bits; };
+  tile_ends_.assign(n_tiles, 0);
+  for (const HitKey key : keys) ++tile_ends_[tile_of(key)];
+  positions_from_counts(tile_ends_.data(), n_tiles);
+  HitKey* to = scattered_.require(keys.size());
+  for (const HitKey key : keys) to[tile_ends_[tile_of(key)]++] = key;
+  return tile_ends_;
 }
 
 template <class Use>

@@ -21,6 +21,10 @@ class TimeSort {
   /// The keys stay valid until the next call. The hits lie in `n_epochs` of `epoch_ticks`, below 2^32 ticks.
   std::span<const HitKey> sort(const DecodedHits& hits, std::uint64_t n_epochs, std::uint32_t epoch_ticks);
 
+  /// The same for hits whose epochs do not rise: keys in the order of their numbers, below `n_ticks`. They must stay
+  /// unchanged as long as the result is used, and the next call replaces it.
+  std::span<const HitKey> sort(std::span<const HitKey> keys, std::uint64_t n_ticks);
+
  private:
   struct Piece {
     std::uint32_t begin;
@@ -41,12 +45,18 @@ class TimeSort {
 
   std::uint32_t cut_tile(const DecodedHits& hits, std::uint64_t end_tick);
   void sort_tile(const std::uint32_t* ticks, const Tile& tile, HitKey* out);
+  /// `each_key`: calls its argument with every key of the tile, in rising order of numbers.
+  template <class EachKey>
+  void sort_digits(const Tile& tile, EachKey each_key, HitKey* out);
+  std::span<const std::uint32_t> scatter(std::span<const HitKey> keys, unsigned tile_bits, std::uint64_t n_tiles);
   /// Calls `use` with the number of every hit of the tile, in rising order.
   template <class Use>
   void each_hit(Use use) const;
 
   Scratch<HitKey> keys_;
   Scratch<HitKey> spare_;
+  Scratch<HitKey> scattered_;  ///< by tile
+  std::vector<std::uint32_t> tile_ends_;
   Scratch<std::uint32_t> counters_;
   std::vector<Piece> pieces_;
   std::vector<Cursor> cursors_;

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
-#include <stdexcept>
+#include <cstddef>
 #include <vector>
 
-#include "core/definitions/expression.hpp"
+#include "core/definitions/coincidence.hpp"
+#include "core/definitions/definition_values.hpp"
 #include "core/definitions/gap.hpp"
 #include "core/definitions/multiplicity.hpp"
 #include "core/definitions/tag.hpp"
-#include "core/runtime/error.hpp"
+#include "core/definitions/text_mistake.hpp"
+#include "core/definitions/text_parts.hpp"
+#include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/text_error.hpp"
 
 namespace eventloom {
 
@@ -20,23 +23,25 @@ namespace {
 struct Entry {
   std::string_view usage;  ///< its name, and after a colon its values
   std::string_view event;  ///< what an event is
-  /// `values`: those after the colon. Throws std::invalid_argument that says what is wrong with them.
-  EventDefinitionPtr (*make)(std::span<const std::string_view> values, std::uint64_t tick_ps);
+  std::size_t min_values;
+  std::size_t max_values;
+  EventDefinitionPtr (*make)(const DefinitionValues& values);
 };
 
 template <class D>
-EventDefinitionPtr make(std::span<const std::string_view> values, std::uint64_t tick_ps) {
-  return std::make_shared<D>(values, tick_ps);
+EventDefinitionPtr make(const DefinitionValues& values) {
+  return std::make_shared<D>(values);
 }
 
 template <class D>
 constexpr Entry entry() {
-  return {D::kUsage, D::kEvent, make<D>};
+  return {D::kUsage, D::kEvent, D::kMinValues, D::kMaxValues, make<D>};
 }
 
 constexpr std::array kDefinitions = {
     entry<Gap>(),
     entry<Multiplicity>(),
+    entry<Coincidence>(),
     entry<Tag>(),
 };
 
@@ -44,22 +49,38 @@ std::string_view kind_of(const Entry& entry) { return entry.usage.substr(0, entr
 
 std::string described(const Entry& entry) { return std::string(entry.usage) + ": " + std::string(entry.event); }
 
-[[noreturn]] void reject(std::string_view text, const std::string& why, const std::string& expected) {
-  throw UserError("--define '" + std::string(text) + "': " + why + "; expected " + expected +
-                  " (lengths of time in ticks or with a unit, as in 25ns)");
+[[noreturn]] void reject(std::string_view text, const TextMistake& mistake, const std::string& expected) {
+  throw TextError("--define '" + std::string(text) + "': " + mistake.what() + "; expected " + expected +
+                      " (lengths of time in ticks or with a unit, as in 25ns)",
+                  marked(text, mistake.where()));
+}
+
+[[noreturn]] void reject_kind(std::string_view text, std::string_view name) {
+  std::vector<std::string_view> kinds;
+  for (const auto& entry : kDefinitions) kinds.push_back(kind_of(entry));
+  reject(text, {name, "not an event definition" + did_you_mean(name, kinds)}, definition_usage());
+}
+
+std::vector<std::string_view> values_of(std::string_view text, const Entry& entry) {
+  const auto colon = text.find(':');
+  const auto values =
+      colon == std::string_view::npos ? std::vector<std::string_view>() : split_list(text.substr(colon + 1));
+  if (values.size() > entry.max_values)
+    throw TextMistake(values[entry.max_values], "a value more than " + std::string(kind_of(entry)) + " takes");
+  if (values.size() < entry.min_values) throw TextMistake(text.substr(text.size()), "a value is missing");
+  return values;
 }
 
 }  // namespace
 
-EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps) {
-  const auto [name, rest] = split_once(text, ':');
+EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps, const DetectorPtr& detector) {
+  const auto name = split_once(text, ':').first;
   const auto* const found = std::ranges::find(kDefinitions, name, kind_of);
-  if (found == kDefinitions.end()) reject(text, "not an event definition", definition_usage());
+  if (found == kDefinitions.end()) reject_kind(text, name);
   try {
-    const bool has_values = text.find(':') != std::string_view::npos;
-    return found->make(has_values ? split_list(rest) : std::vector<std::string_view>(), tick_ps);
-  } catch (const std::invalid_argument& error) {
-    reject(text, error.what(), described(*found));
+    return found->make({values_of(text, *found), tick_ps, detector});
+  } catch (const TextMistake& mistake) {
+    reject(text, mistake, described(*found));
   }
 }
 

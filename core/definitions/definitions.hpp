@@ -1,15 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/definitions/event_definition.hpp"
+#include "core/detector/detector.hpp"
 
 namespace eventloom {
 
-/// Parses `--define`; lengths of time are ticks or carry a unit. Throws UserError that says what was expected.
-EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps);
+/// Parses `--define`; lengths of time are ticks or carry a unit, names of groups are those of `detector`, which is
+/// never null. Throws UserError that says what was expected.
+EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps,
+                                          const DetectorPtr& detector = std::make_shared<Detector>());
 
 /// All forms of `--define`: "gap:G,M or ...".
 std::string definition_usage();

@@ -1,28 +1,23 @@
 #include "core/definitions/expression.hpp"
 
+#include <algorithm>
+
 namespace eventloom {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+bool Expression::uses(Quantity::Kind kind) const {
+  return std::ranges::any_of(terms_, [kind](const Term& term) { return term.quantity.kind == kind; });
 }
 
-std::pair<std::string_view, std::string_view> split_once(std::string_view text, char separator) {
-  const auto at = text.find(separator);
-  if (at == std::string_view::npos) return {trimmed(text), {}};
-  return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
-}
-
-std::vector<std::string_view> split_list(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto comma = text.find(',');
-    parts.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
+/// `inside`: of a node of &&, where || needs brackets.
+std::string Expression::meaning_of(const Node& node, bool inside) const {
+  if (node.op == Node::Op::term) return terms_[node.term].meaning;
+  if (node.op == Node::Op::none) return "!(" + meaning_of(node.parts.front(), false) + ")";
+  std::string all;
+  for (const auto& part : node.parts) {
+    if (!all.empty()) all += node.op == Node::Op::all ? "&&" : "||";
+    all += meaning_of(part, node.op == Node::Op::all);
   }
+  return inside && node.op == Node::Op::any ? "(" + all + ")" : all;
 }
 
 }  // namespace eventloom

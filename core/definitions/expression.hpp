@@ -1,18 +1,107 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-/// Shared by the small languages of `--define` and `--filter`. All results are views into the text.
+#include "core/detector/detector.hpp"
+#include "formats/ids.hpp"
+
 namespace eventloom {
 
-std::string_view trimmed(std::string_view text);
+/// What expressions compare with numbers, measured on the hits of an event or of a window.
+struct Quantity {
+  enum class Kind : std::uint8_t {
+    n_hits,
+    duration,  ///< ticks
+    systems,   ///< different ones
+    sources,   ///< different ones
+    channel,   ///< hits of channels from low to high
+    source,    ///< hits of sources from low to high
+    group,     ///< hits of a group of the detector
+    trigger,   ///< trigger type, of triggered data
+    prescale,  ///< the hash of the event's time modulo `low`
+    causal,    ///< size of the causal set, see causal_set.hpp
+  };
+  Kind kind = Kind::n_hits;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::size_t group = 0;  ///< its number in the detector
+  double speed = 0;       ///< of causal: metres per tick
+  Tick slack = 0;         ///< of causal
 
-/// The parts before and after the first `separator`, trimmed; the second is empty without one.
-std::pair<std::string_view, std::string_view> split_once(std::string_view text, char separator);
+  friend bool operator==(const Quantity&, const Quantity&) = default;
+};
 
-/// The parts between commas, trimmed; one empty part for an empty text.
-std::vector<std::string_view> split_list(std::string_view text);
+/// A quantity compared with a number.
+struct Term {
+  Quantity quantity;
+  std::uint64_t least = 0;  ///< it holds for values from `least` to `least + span`, or not where it is negated
+  std::uint64_t span = 0;
+  bool negated = false;
+  std::string subject;  ///< the quantity as the user has written it, without blanks
+  std::string text;     ///< the whole term, likewise
+  std::string meaning;  ///< the same for all texts of equal meaning
+
+  [[nodiscard]] bool holds(std::uint64_t value) const { return (value - least <= span) != negated; }
+};
+
+/// Terms joined by && || ! and brackets. Immutable.
+class Expression {
+ public:
+  struct Node {
+    enum class Op : std::uint8_t { term, all, any, none };
+    Op op = Op::term;
+    std::size_t term = 0;
+    std::vector<Node> parts = {};  ///< none: a single one
+  };
+
+  Expression(std::string text, std::vector<Term> terms, Node root)
+      : text_(std::move(text)), terms_(std::move(terms)), root_(std::move(root)) {}
+
+  /// As the user has written it.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Lengths of time in ticks, no blanks, no brackets that change nothing.
+  [[nodiscard]] std::string meaning() const { return meaning_of(root_, false); }
+  [[nodiscard]] const std::vector<Term>& terms() const { return terms_; }
+  [[nodiscard]] const Node& root() const { return root_; }
+  [[nodiscard]] bool uses(Quantity::Kind kind) const;
+
+  /// Whether it holds, given `term_holds(i)` for the i-th term. Asks from left to right, no more than it needs.
+  template <class TermHolds>
+  [[nodiscard]] bool holds(const TermHolds& term_holds) const {
+    return decide(root_, term_holds);
+  }
+
+ private:
+  template <class TermHolds>
+  static bool decide(const Node& node, const TermHolds& term_holds) {
+    if (node.op == Node::Op::term) return term_holds(node.term);
+    const bool stops_at = node.op != Node::Op::all;
+    for (const auto& part : node.parts) {
+      if (decide(part, term_holds) == stops_at) return node.op == Node::Op::any;
+    }
+    return node.op != Node::Op::any;
+  }
+  [[nodiscard]] std::string meaning_of(const Node& node, bool inside) const;
+
+  std::string text_;
+  std::vector<Term> terms_;
+  Node root_;
+};
+
+/// Where an expression stands: a condition of an event definition has neither prescale, duration nor trigger.
+enum class ExpressionUse : std::uint8_t { filter, condition };
+
+/// Parses an expression; lengths of time are ticks or carry a unit, names that are no quantities are groups of
+/// `detector`. Throws TextMistake.
+Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
+                            ExpressionUse use = ExpressionUse::filter);
+
+/// All forms of a term, for messages and `--help`.
+std::string_view expression_usage();
 
 }  // namespace eventloom

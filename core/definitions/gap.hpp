@@ -1,36 +1,45 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "core/definitions/definition_values.hpp"
 #include "core/definitions/event_definition.hpp"
-#include "formats/units.hpp"
+#include "core/definitions/saturating.hpp"
+#include "core/definitions/widened_events.hpp"
 
 namespace eventloom {
 
-/// gap:G,M - a maximal run of hits in which each follows the previous one by at most G; kept with at least M hits.
+/// gap:G,M[,pre,post] - a maximal run of hits in which each follows the previous one by at most G; kept with at least M
+/// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` behind its last, joined where
+/// such stretches share a tick; M is asked of the whole run then, else of what the overlap leaves of it.
 class Gap final : public EventDefinition {
  public:
-  static constexpr std::string_view kUsage = "gap:G,M";
+  static constexpr std::string_view kUsage = "gap:G,M[,pre,post]";
   static constexpr std::string_view kEvent =
-      "a run of hits, each at most G after the previous one, with at least M >= 1 hits";
+      "a run of hits, each at most G after the previous one, with at least M >= 1 hits, and all hits from pre before "
+      "to "
+      "post behind it";
+  static constexpr std::size_t kMinValues = 2;
+  static constexpr std::size_t kMaxValues = 4;
 
   Gap(Tick gap, std::uint64_t min_hits) : gap_(gap), min_hits_(min_hits) {}
-  Gap(std::span<const std::string_view> values, std::uint64_t tick_ps) {
-    if (values.size() != 2) throw std::invalid_argument("gap takes two values");
-    gap_ = parse_duration(values[0], tick_ps);
-    min_hits_ = parse_count(values[1]);
-    if (min_hits_ < 1) throw std::invalid_argument("M is 0");
-  }
+  explicit Gap(const DefinitionValues& values)
+      : gap_(values.duration(0)), min_hits_(values.above_0(values.count(1), 1, "M")), widening_(values.widening(2)) {}
 
   [[nodiscard]] std::string text() const override {
-    return "gap:" + std::to_string(gap_) + "," + std::to_string(min_hits_);
+    return "gap:" + std::to_string(gap_) + "," + std::to_string(min_hits_) + widening_.text();
   }
 
+  /// Where runs are widened, an event begins with one that lies ahead, and M hits decide whether that counts.
   [[nodiscard]] DefinitionTraits traits() const override {
-    return {.reach = gap_, .longest_length = gap_, .bin_ticks = gap_};
+    const Tick run = widening_.any() ? saturating_product(gap_, min_hits_) : gap_;
+    return {.reach = saturating_sum({run, widening_.pre, widening_.post}),
+            .longest_length = std::max({gap_, widening_.pre, widening_.post}),
+            .bin_ticks = gap_};
   }
 
   void find(const SortedHits& hits, EventList& events) const override {
@@ -48,6 +57,7 @@ class Gap final : public EventDefinition {
       runs += static_cast<std::uint32_t>(tick_of(keys[i]) - tick_of(keys[i - 1]) > gap);
     }
     starts[runs] = n;
+    if (widening_.any()) return widen(keys, {starts, runs + std::size_t{1}}, events);
     for (std::uint32_t r = 0; r < runs; ++r) {
       if (starts[r + 1] - starts[r] < min_hits_) continue;
       if (!events.add_run({starts[r], starts[r + 1]}, min_hits_)) break;
@@ -55,8 +65,19 @@ class Gap final : public EventDefinition {
   }
 
  private:
+  /// `starts`: of the runs, and the end of the last.
+  void widen(std::span<const HitKey> keys, std::span<const std::uint32_t> starts, EventList& events) const {
+    WidenedEvents found(keys, widening_, events);
+    for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
+      if (starts[r + 1] - starts[r] < min_hits_) continue;
+      if (!found.add(starts[r], tick_of(keys[starts[r + 1] - 1]))) return;
+    }
+    found.finish();
+  }
+
   Tick gap_ = 0;
   std::uint64_t min_hits_ = 1;
+  Widening widening_;
 };
 
 }  // namespace eventloom

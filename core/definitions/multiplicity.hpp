@@ -1,17 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/definitions/definition_values.hpp"
 #include "core/definitions/event_definition.hpp"
 #include "core/definitions/hit_search.hpp"
-#include "formats/units.hpp"
 
 namespace eventloom {
 
@@ -23,15 +22,14 @@ class Multiplicity final : public EventDefinition {
   static constexpr std::string_view kEvent =
       "consecutive bins of width W >= 1 with at least T >= 1 hits each, widened by pre and post bins";
 
-  Multiplicity(std::span<const std::string_view> values, std::uint64_t tick_ps) {
-    if (values.size() < 2 || values.size() > 4) throw std::invalid_argument("multiplicity takes two to four values");
-    width_ = parse_duration(values[0], tick_ps);
-    threshold_ = parse_count(values[1]);
-    if (values.size() > 2) pre_ = parse_count(values[2]);
-    if (values.size() > 3) post_ = parse_count(values[3]);
-    if (width_ < 1) throw std::invalid_argument("W is 0");
-    if (threshold_ < 1) throw std::invalid_argument("T is 0");
-  }
+  static constexpr std::size_t kMinValues = 2;
+  static constexpr std::size_t kMaxValues = 4;
+
+  explicit Multiplicity(const DefinitionValues& values)
+      : width_(values.above_0(values.duration(0), 0, "W")),
+        threshold_(values.above_0(values.count(1), 1, "T")),
+        pre_(values.count_if_any(2)),
+        post_(values.count_if_any(3)) {}
 
   [[nodiscard]] std::string text() const override {
     return "multiplicity:" + std::to_string(width_) + "," + std::to_string(threshold_) + "," + std::to_string(pre_) +

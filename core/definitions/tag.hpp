@@ -1,10 +1,10 @@
 #pragma once
 
-#include <span>
-#include <stdexcept>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "core/definitions/definition_values.hpp"
 #include "core/definitions/gap.hpp"
 
 namespace eventloom {
@@ -15,9 +15,10 @@ class Tag final : public EventDefinition {
   static constexpr std::string_view kUsage = "tag";
   static constexpr std::string_view kEvent = "hits of equal time: for data whose time is the event number";
 
-  Tag(std::span<const std::string_view> values, std::uint64_t /*tick_ps*/) {
-    if (!values.empty()) throw std::invalid_argument("tag takes no values");
-  }
+  static constexpr std::size_t kMinValues = 0;
+  static constexpr std::size_t kMaxValues = 0;
+
+  explicit Tag(const DefinitionValues& /*values*/) {}
 
   [[nodiscard]] std::string text() const override { return "tag"; }
   [[nodiscard]] DefinitionTraits traits() const override { return {.needs_numbers = true}; }

@@ -167,7 +167,6 @@ void BuilderRole::build_in(BuildSlot& slot) {
   slot.builder.build(slot.slice, slot.sources, slot.output, slot.problems,
                      settings_.keep_sorted ? &slot.sorted : nullptr);
   slot.output.ledger.builder = settings_.id.value;
-  slot.output.losses.clear();
   for (const auto& problem : slot.problems) {
     slot.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
   }

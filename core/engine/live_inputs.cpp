@@ -9,6 +9,7 @@
 
 #include "core/control/live_votes.hpp"
 #include "core/runtime/clock.hpp"
+#include "formats/offset_span.hpp"
 
 namespace eventloom {
 
@@ -48,14 +49,10 @@ Epoch Frontier::at(SteadyTime time) const {
   return later == marks_.begin() ? 0 : std::prev(later)->epoch;
 }
 
-std::size_t LiveInputs::add(SourceId id, LiveStream& stream) {
+std::size_t LiveInputs::add(SourceId id, LiveStream& stream, std::int64_t lead) {
   if (patience_.alone) stream.expect(std::numeric_limits<Epoch>::max());
-  inputs_.push_back({.id = id, .stream = &stream});
+  inputs_.push_back({.id = id, .stream = &stream, .lead = lead});
   return inputs_.size() - 1;
-}
-
-void LiveInputs::end_at(Epoch end) {
-  for (auto& input : inputs_) input.stream->end_at(end);
 }
 
 void LiveInputs::close() {
@@ -191,8 +188,8 @@ void LiveInputs::hurry() { hurry_ = now_; }
 
 /// The data received reach into the slice that `epochs` are sent for, not only into the margin before it, and the
 /// foremost source of all ranks has made no progress for a while, but not because a source is not read.
-bool LiveInputs::all_quiet(EpochRange epochs) const {
-  const Epoch begin = epochs.begin == 0 ? 0 : epochs.begin + patience_.margin;
+bool LiveInputs::all_quiet(const Input& input, EpochRange epochs) const {
+  const Epoch begin = epochs.begin == 0 ? 0 : shifted(epochs.begin, input.lead);
   return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
          now_ - std::max(frontier_.since(), paused_until_) >= patience_.quiet;
 }
@@ -200,7 +197,8 @@ bool LiveInputs::all_quiet(EpochRange epochs) const {
 /// Where all are quiet, a source that is only a little behind the others has sent everything, provided that it was
 /// still sending when they fell silent.
 bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
-  if (!all_quiet(epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet) return false;
+  if (!all_quiet(input, epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet)
+    return false;
   if (input.was_at >= frontier_.now()) return true;
   const auto in_quiet = static_cast<Epoch>(in_seconds(patience_.quiet) * patience_.epochs_per_second);
   const Epoch most_behind = std::max(epochs.end - epochs.begin, in_quiet);
@@ -222,7 +220,7 @@ void LiveInputs::wait_longer(const Input& input) {
 bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   const auto patience = patience_.epoch_timeout;
   const Epoch end = epochs.end;
-  if (all_quiet(epochs)) {
+  if (all_quiet(input, epochs)) {
     if (input.aside || input.absent) return true;
     if (patience.count() != 0 && now_ - std::max({frontier_.since(), input.moved, input.listens_since}) >= patience)
       return true;

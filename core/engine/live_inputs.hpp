@@ -23,8 +23,6 @@ struct LivePatience {
   std::chrono::nanoseconds stall_warning{};  ///< a source silent for this long is named; 0: never
   /// Epochs after its end that a source which has ended counts as having passed: those sent with its last data.
   Epoch passed_at_end = 0;
-  /// Epochs of its neighbours sent with a slice, on either side.
-  Epoch margin = 0;
   /// By the time of the data; 0: their epochs have no length in seconds.
   double epochs_per_second = 0;
   /// First epoch of the run: a source far before it is left behind, even if it makes progress.
@@ -75,12 +73,12 @@ class LiveInputs {
 
   explicit LiveInputs(LivePatience patience) : patience_(patience), jumped_to_(patience.begin) {}
 
-  /// Returns the number of the input, for ready(). `stream` must outlive this object.
-  std::size_t add(SourceId id, LiveStream& stream);
+  /// Returns the number of the input, for ready(). `stream` must outlive this object. `lead`: epochs from the first
+  /// that is sent for a slice to where data of any source may lie in that slice, and not only in the margin before it.
+  std::size_t add(SourceId id, LiveStream& stream, std::int64_t lead);
   [[nodiscard]] bool any() const { return !inputs_.empty(); }
 
   /// As in LiveStream, for all inputs.
-  void end_at(Epoch end);
   void close();
 
   /// Takes in the data that have arrived; returns the number of sources that had any.
@@ -112,6 +110,7 @@ class LiveInputs {
   struct Input {
     SourceId id;
     LiveStream* stream;
+    std::int64_t lead = 0;
     SteadyTime heard{};
     SteadyTime listens_since{};
     SteadyTime moved{};  ///< when it last made progress
@@ -133,7 +132,7 @@ class LiveInputs {
   void tell_silence(Input& input);
   void look_for_return(Input& input, Epoch peer_watermark);
   void wait_longer(const Input& input);
-  [[nodiscard]] bool all_quiet(EpochRange epochs) const;
+  [[nodiscard]] bool all_quiet(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool overdue(const Input& input, EpochRange epochs) const;
   bool drained(Input& input);

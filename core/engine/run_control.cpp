@@ -219,10 +219,15 @@ void RunControl::stop_sources(const Verdict& verdict) {
 SliceId RunControl::live_end(const Verdict& verdict) const {
   const auto& geometry = *live_geometry_;
   SliceId end = first_slice_;
+  const std::uint32_t epoch_ticks = geometry.base.epoch_ticks;
   if (verdict.begun_end > end.value) {
-    end.value = verdict.begun_end + geometry.margin_epochs() / geometry.epochs_per_slice + 1;
+    const Epoch apart = offsets_.none() ? 0 : offsets_.width() / epoch_ticks + 2;
+    end.value = verdict.begun_end + (geometry.margin_epochs() + apart) / geometry.epochs_per_slice + 1;
   }
-  if (verdict.live_end > 0) end.value = std::max(end.value, geometry.slice_of(verdict.live_end - 1).value + 1);
+  if (verdict.live_end > 0) {
+    const Epoch last = last_corrected(verdict.live_end - 1, offsets_, epoch_ticks);
+    end.value = std::max(end.value, geometry.slice_of(last).value + 1);
+  }
   return end;
 }
 

@@ -13,6 +13,7 @@
 #include "core/engine/rank_watch.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/transport/network.hpp"
+#include "formats/offset_span.hpp"
 
 namespace eventloom {
 
@@ -31,11 +32,12 @@ class RunControl final : public Ending {
   /// Collective, as is destruction. `watch` must outlive this object. `duration`: of the run; 0: until its sources end.
   RunControl(RankWatch& watch, std::chrono::nanoseconds duration, Network& network);
 
-  /// The run has live sources; `all`: it has no others.
-  void set_live(bool all, SliceId first_slice, const SliceGeometry& geometry) {
+  /// The run has live sources; `all`: it has no others. `offsets`: of the corrections to the times of all sources.
+  void set_live(bool all, SliceId first_slice, const SliceGeometry& geometry, OffsetSpan offsets) {
     all_live_ = all;
     first_slice_ = first_slice;
     live_geometry_ = geometry;
+    offsets_ = offsets;
   }
   /// The sources of this rank, if any; they must outlive the loop. `speed`: of the run, see SourceRoleSettings.
   void set_sources(SourceRole* sources, double speed) {
@@ -107,6 +109,7 @@ class RunControl final : public Ending {
   bool all_live_ = false;
   SliceId first_slice_{};
   std::optional<SliceGeometry> live_geometry_;
+  OffsetSpan offsets_;
   bool ends_ = false;  ///< stopping, and the data end here
   std::uint64_t progress_ = 0;
   std::deque<Request> asked_;  ///< by this rank, and not yet reported

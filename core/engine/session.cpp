@@ -21,7 +21,8 @@ Session::Session(SessionSettings settings, const SessionHost& host)
     telemetry_->set_counting([this](RankRecord& record) { count(record); });
   }
   if (!settings_.live) return;
-  control_.set_live(settings_.all_live, settings_.wiring.schedule.first_slice, settings_.building.geometry);
+  control_.set_live(settings_.all_live, settings_.wiring.schedule.first_slice, settings_.building.geometry,
+                    total_span(offsets()));
 }
 
 void Session::begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources) {
@@ -58,7 +59,7 @@ void Session::add_filter(FilterId id) {
                             wired.roles.builders,
                             wired.slices_in_flight};
   roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id),
-                                                Selector(settings_.filter, sink_of(id.value))));
+                                                Selector(settings_.filter, sink_of(id.value), ends_.watch_unselected)));
 }
 
 void Session::add_builder(BuilderId id) {
@@ -84,7 +85,7 @@ void Session::add_builder(BuilderId id) {
 
 std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
   if (wiring_.roles().filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
-  return std::make_unique<LocalOutput>(Selector(settings_.filter, sink_of(id.value)));
+  return std::make_unique<LocalOutput>(Selector(settings_.filter, sink_of(id.value), ends_.watch_unselected));
 }
 
 EventSink& Session::sink_of(std::uint32_t writer) {
@@ -102,6 +103,27 @@ const RunPicture* Session::picture() const {
   return telemetry_ && ranks_.rank() == 0 ? &telemetry_->picture() : nullptr;
 }
 
+std::vector<OffsetSpan> Session::offsets() const {
+  const auto& building = settings_.building;
+  return stream_offsets(*building.detector, building.sorted.has_value(), building.payload.size());
+}
+
+/// Sources whose times are corrected by different offsets are as far apart.
+LivePatience Session::patience_for(const SourceRoleSettings& sending) const {
+  const auto& geometry = sending.geometry;
+  const auto offsets = total_span(sending.offsets);
+  const auto apart = static_cast<Epoch>(offsets.width() / geometry.base.epoch_ticks + 1);
+  LivePatience patience = settings_.patience;
+  patience.passed_at_end = geometry.epochs_per_slice + 2 * geometry.margin_epochs() + (offsets.none() ? 0 : apart);
+  patience.begin =
+      all_corrected_before(geometry.owned_epochs(sending.first_slice).begin, offsets, geometry.base.epoch_ticks);
+  if (patience.quiet.count() != 0 && patience.epochs_per_second > 0) {
+    const double longer = static_cast<double>(offsets.width()) / geometry.base.epoch_ticks / patience.epochs_per_second;
+    patience.quiet += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(longer));
+  }
+  return patience;
+}
+
 void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start) {
   if (sources.empty()) return;
   const auto& wired = wiring_.settings();
@@ -113,10 +135,8 @@ void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::fun
   sending.max_lead = 2 * std::uint64_t{wired.slices_in_flight} * wired.roles.builders;
   sending.speed = settings_.speed;
   sending.since_start = std::move(since_start);
-  sending.patience = settings_.patience;
-  sending.patience.passed_at_end = sending.geometry.epochs_per_slice + 2 * sending.geometry.margin_epochs();
-  sending.patience.margin = sending.geometry.margin_epochs();
-  sending.patience.begin = sending.geometry.owned_epochs(sending.first_slice).begin;
+  sending.offsets = offsets();
+  sending.patience = patience_for(sending);
   auto role = std::make_unique<SourceRole>(std::move(sending), wiring_.scheduler(), std::move(sources),
                                            wiring_.source_outboxes());
   sources_ = role.get();

@@ -50,6 +50,8 @@ struct SessionEnds {
   std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
   /// Called with each built slice; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
+  /// Called with each slice of the writers on this rank before its events are selected; may be empty.
+  std::function<void(const BuiltSlice&)> watch_unselected = {};
   /// Called on each rank when new files are asked for, see Command; may be empty.
   std::function<void()> new_file = {};
   /// Called for each epoch buffer that is dropped.
@@ -90,6 +92,8 @@ class Session {
  private:
   void add_filter(FilterId id);
   void add_builder(BuilderId id);
+  [[nodiscard]] std::vector<OffsetSpan> offsets() const;
+  [[nodiscard]] LivePatience patience_for(const SourceRoleSettings& sending) const;
   void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
   [[nodiscard]] EventSink& sink_of(std::uint32_t writer);

@@ -34,12 +34,13 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.claims_end = stream.begun_end = settings_.first_slice;
     stream.next.resize(settings_.n_builders, kNoSlice);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
+    if (!settings_.offsets.empty()) stream.offsets = settings_.offsets[stream.source.id.value];
     if (auto* live = stream.source.live) {
-      stream.live = live_.add(stream.source.id, *live);
-      live->begin_at(settings_.geometry.owned_epochs(settings_.first_slice).begin);
+      stream.live = live_.add(stream.source.id, *live, lead(stream));
+      live->begin_at(first_of_run(stream));
     }
     // A source that is read as it comes need not keep data that will not be collected.
-    stream.source.stream->release_before(settings_.geometry.sent_epochs(settings_.first_slice).begin);
+    stream.source.stream->release_before(sent_epochs(stream, settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
     streams_.push_back(std::move(stream));
@@ -104,7 +105,7 @@ bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
   if (stream.after_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
   return !frozen_ && slice < end_now(stream) && slice.value - lowest.value <= settings_.max_lead &&
          outboxes_[builder].accepts(slice) && due(stream, slice) &&
-         (!stream.live || live_.ready(*stream.live, sent_epochs(slice)));
+         (!stream.live || live_.ready(*stream.live, sent_epochs(stream, slice)));
 }
 
 /// With --speed, a slice may go once as much time has passed as it took to record; with slots, once its slot has begun.
@@ -153,10 +154,25 @@ void SourceRole::move_slots(Stream& stream) const {
   if (cycle != 0) stream.left_out_ns -= (late + cycle - 1) / cycle * cycle;
 }
 
-EpochRange SourceRole::sent_epochs(SliceId slice) const {
-  auto epochs = settings_.geometry.sent_epochs(slice);
-  epochs.end = std::min(epochs.end, end_);
+EpochRange SourceRole::sent_epochs(const Stream& stream, SliceId slice) const {
+  auto epochs = eventloom::sent_epochs(settings_.geometry, slice, stream.offsets);
+  epochs.end = std::min(epochs.end, stream.run_end);
   return epochs;
+}
+
+/// No hit of it, or later, belongs before the first slice. Slice 0 counts those before tick 0.
+Epoch SourceRole::first_of_run(const Stream& stream) const {
+  if (settings_.first_slice.value == 0) return 0;
+  const auto& geometry = settings_.geometry;
+  return all_corrected_from(geometry.owned_epochs(settings_.first_slice).begin, stream.offsets,
+                            geometry.base.epoch_ticks);
+}
+
+/// Epochs from the first that is sent for a slice to where a source, perhaps another one, has data of that slice.
+std::int64_t SourceRole::lead(const Stream& stream) const {
+  const auto& geometry = settings_.geometry;
+  const auto ticks = total_span(settings_.offsets).most - stream.offsets.most;
+  return static_cast<std::int64_t>(geometry.margin_epochs()) - ticks / std::int64_t{geometry.base.epoch_ticks};
 }
 
 /// Cuts the last epoch buffer at the end of the run if it reaches beyond.
@@ -169,9 +185,9 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
     last = last.subspan(header->stored_bytes());
     header = read_epoch_buffer_header(last);
   }
-  if (!header || header->epochs().end <= end_) return;
+  if (!header || header->epochs().end <= stream.run_end) return;
   under_way.clipped.clear();
-  if (!clip_stored(last, {0, end_}, stream.source.stream->header(), under_way.clipped)) return;
+  if (!clip_stored(last, {0, stream.run_end}, stream.source.stream->header(), under_way.clipped)) return;
   pieces.back() = pieces.back().first(pieces.back().size() - last.size());
   if (!under_way.clipped.empty()) pieces.emplace_back(under_way.clipped);
 }
@@ -215,10 +231,11 @@ SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builde
 /// Collects the data of a slice; false when there are none, and no damage but a long one that continues beyond it.
 bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   const Activity activity("reading a source");
-  const auto sent = sent_epochs(under_way.slice);
+  const auto sent = sent_epochs(stream, under_way.slice);
   auto& data = under_way.data;
+  if (sent.begin >= sent.end) return false;
   stream.source.stream->collect(sent, data);
-  if (end_ != std::numeric_limits<Epoch>::max()) clip(stream, under_way);
+  if (stream.run_end != kNoEpoch) clip(stream, under_way);
   if (!data.pieces.empty() || data.damage.empty()) return !data.pieces.empty();
   return data.damage.size() != 1 || !continues_beyond(data.damage.front(), sent);
 }
@@ -235,7 +252,7 @@ bool SourceRole::continues_beyond(const Damage& damage, EpochRange sent) const {
 void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto& geometry = settings_.geometry;
-  auto next_data = stream.source.stream->next_beginning(sent_epochs(under_way.slice).end);
+  auto next_data = stream.source.stream->next_beginning(sent_epochs(stream, under_way.slice).end);
   stream.gap_damage = under_way.data.damage;
   for (const auto& damage : stream.gap_damage) {
     const Epoch end = damage.first_epoch + damage.n_epochs;
@@ -243,8 +260,8 @@ void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
   }
   stream.gap = {under_way.slice, {under_way.slice.value + 1}};
   if (!next_data) return;
-  const Epoch margin = geometry.margin_epochs();
-  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(*next_data - std::min(*next_data, margin)));
+  const Epoch next = first_corrected(*next_data, stream.offsets, geometry.base.epoch_ticks);
+  stream.gap.end = std::max(stream.gap.end, geometry.slice_of(next - std::min(next, geometry.margin_epochs())));
 }
 
 void SourceRole::start_message(Stream& stream, BuilderId builder) {
@@ -274,8 +291,10 @@ void SourceRole::learn_end(Stream& stream) {
   stream.data_end = SliceId{0};
   stream.send_end = SliceId{0};
   if (*end == 0) return;
-  stream.data_end = SliceId{settings_.geometry.slice_of(*end - 1).value + 1};
-  stream.send_end = SliceId{settings_.geometry.slice_of(*end - 1 + settings_.geometry.margin_epochs()).value + 1};
+  const auto& geometry = settings_.geometry;
+  const Epoch last = last_corrected(*end - 1, stream.offsets, geometry.base.epoch_ticks);
+  stream.data_end = SliceId{geometry.slice_of(last).value + 1};
+  stream.send_end = SliceId{geometry.slice_of(last + geometry.margin_epochs()).value + 1};
   stream.send_end = std::min(stream.send_end, stop_);
 }
 
@@ -309,8 +328,11 @@ void SourceRole::stop_at(SliceId stop) {
 
 void SourceRole::end_at(SliceId end) {
   stop_at(end);
-  end_ = settings_.geometry.owned_epochs(end).begin;
-  live_.end_at(end_);
+  const auto& geometry = settings_.geometry;
+  for (auto& stream : streams_) {
+    stream.run_end = all_corrected_before(geometry.owned_epochs(end).begin, stream.offsets, geometry.base.epoch_ticks);
+    if (auto* live = stream.source.live) live->end_at(stream.run_end);
+  }
 }
 
 bool SourceRole::cut_off() const {
@@ -355,7 +377,7 @@ void SourceRole::release_sent() {
     for (std::size_t b = 0; b < outboxes_.size(); ++b) {
       if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
     }
-    stream.source.stream->release_before(settings_.geometry.sent_epochs(keep).begin);
+    stream.source.stream->release_before(sent_epochs(stream, keep).begin);
   }
 }
 

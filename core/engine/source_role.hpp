@@ -16,6 +16,7 @@
 #include "core/exchange/outbox.hpp"
 #include "core/monitor/rank_record.hpp"
 #include "formats/geometry.hpp"
+#include "formats/offset_span.hpp"
 #include "formats/slice_range.hpp"
 #include "schedulers/scheduler.hpp"
 
@@ -34,6 +35,8 @@ struct SourceRoleSettings {
   LivePatience patience = {};
   /// Nanoseconds since the common start of all ranks, negative before it; needed where the schedule has slots.
   std::function<std::int64_t()> since_start;
+  /// Of the corrections to the times of each source, by number; empty: there are none.
+  std::vector<OffsetSpan> offsets = {};
   /// By builder: 0 for those that the sources on this rank do not serve. Empty: all are served.
   std::vector<std::uint8_t> served;
 };
@@ -92,8 +95,11 @@ class SourceRole final : public Role {
   [[nodiscard]] std::optional<std::uint64_t> slices_expected() const;
 
  private:
+  static constexpr Epoch kNoEpoch = std::numeric_limits<Epoch>::max();
+
   struct Stream {
     LocalSource source;
+    OffsetSpan offsets;               ///< of its corrected times
     std::optional<std::size_t> live;  ///< its number in LiveInputs
     std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
     std::vector<SliceId> from;        ///< by builder: where to look for the next
@@ -109,6 +115,7 @@ class SourceRole final : public Role {
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
     std::vector<Damage> tail_damage;  ///< damage after the end: none or one record
     SliceId send_end;                 ///< one past the last slice to send, as far as known
+    Epoch run_end = kNoEpoch;         ///< one past the last epoch that is part of the run, by the times as recorded
     std::vector<std::uint8_t> told_end;
     bool ended = false;
   };
@@ -131,7 +138,9 @@ class SourceRole final : public Role {
   void leave_out_slots(Stream& stream, SliceId slice);
   void move_slots(Stream& stream) const;
   [[nodiscard]] SliceId end_now(const Stream& stream) const { return std::min(stream.send_end, pause_); }
-  [[nodiscard]] EpochRange sent_epochs(SliceId slice) const;
+  [[nodiscard]] EpochRange sent_epochs(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] Epoch first_of_run(const Stream& stream) const;
+  [[nodiscard]] std::int64_t lead(const Stream& stream) const;
   void clip(const Stream& stream, UnderWay& under_way) const;
   void count_transfer(const Stream& stream, SliceId slice);
   [[nodiscard]] bool serves(std::size_t builder) const {
@@ -159,10 +168,9 @@ class SourceRole final : public Role {
   std::size_t ended_ = 0;
   bool frozen_ = false;
   SteadyTime now_{};
-  SliceId pause_ = kNoSlice;                       ///< one past the last slice to send while paused
-  SliceId stop_ = kNoSlice;                        ///< one past the last slice to send, once told to stop
-  Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
-  std::int64_t since_start_ = 0;                   ///< slots: current time
+  SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused
+  SliceId stop_ = kNoSlice;       ///< one past the last slice to send, once told to stop
+  std::int64_t since_start_ = 0;  ///< slots: current time
   std::uint64_t late_transfers_ = 0;
   Message message_;
 };

@@ -7,6 +7,7 @@
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/memory.hpp"
+#include "core/runtime/text_error.hpp"
 
 namespace eventloom {
 
@@ -31,6 +32,8 @@ Failure program_error(const std::exception& error) {
 Failure Failure::of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const TextError& e) {
+    return {kExitUsage, e.what(), false, e.excerpt()};
   } catch (const UserError& e) {
     return {kExitUsage, e.what()};
   } catch (const std::filesystem::filesystem_error& e) {

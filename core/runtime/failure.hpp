@@ -10,9 +10,10 @@ inline constexpr int kExitProgram = 1;
 
 /// Exit code and message of an exception.
 struct Failure {
-  int code = 0;            ///< ExitCode
-  std::string text;        ///< one line
-  bool no_memory = false;  ///< memory could not be allocated
+  int code = 0;              ///< ExitCode
+  std::string text;          ///< one line
+  bool no_memory = false;    ///< memory could not be allocated
+  std::string excerpt = {};  ///< lines below the text, see TextError; empty: none
 
   /// Of an exception of any type: UserErrors and inaccessible files are for the user to fix, all others are errors of
   /// the program.

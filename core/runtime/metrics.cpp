@@ -12,7 +12,7 @@ using enum Adding;
 constexpr bool kTrouble = true;
 constexpr bool kQuiet = false;
 
-/// By DropCause: each is a metric of the run, which is trouble, and one of each source.
+/// By DropCause: each is a metric of the run, which is trouble unless it is wanted, and one of each source.
 struct Dropped {
   std::string_view name;
   std::string_view help;
@@ -28,13 +28,15 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_lost", "hits dropped: lost on the way from a live source", kTrouble},
     {"hits_dropped_late", "hits dropped: their slice was closed", kTrouble},
     {"hits_dropped_congested", "hits dropped: the run was full", kTrouble},
+    {"hits_dropped_masked", "hits dropped: their channel is masked"},
+    {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
 });
 
 static_assert(kDropped.size() == kDropCauses);
 
 constexpr const Dropped& dropped(DropCause cause) { return kDropped[static_cast<std::size_t>(cause)]; }
 constexpr MetricInfo of_run(DropCause cause) {
-  return {dropped_hits(cause), dropped(cause).name, "hits", dropped(cause).help, kTrouble};
+  return {dropped_hits(cause), dropped(cause).name, "hits", dropped(cause).help, !wanted(cause)};
 }
 constexpr MetricInfo of_source(DropCause cause) {
   return {source_dropped_hits(cause), dropped(cause).name, "hits", dropped(cause).help,
@@ -64,6 +66,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_run(DropCause::lost),
     of_run(DropCause::late),
     of_run(DropCause::congested),
+    of_run(DropCause::masked),
+    of_run(DropCause::cut),
 
     {messages, "messages", "messages", "messages sent to builders, ends and gaps not counted"},
     {message_bytes, "message_bytes", "bytes", "bodies of the messages"},
@@ -103,6 +107,9 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {skipped_fragments, "skipped_fragments", "fragments", "continuations of events whose beginning is missing"},
     {records, "records", "records", "records read"},
     {bad_records, "bad_records", "records", "records that make no hit"},
+    {fake_events, "fake_events", "events", "events that their digitizer marks as fake: no pulse"},
+    {saturated_events, "saturated_events", "events", "events whose pulse saturated its digitizer"},
+    {pile_up_events, "pile_up_events", "events", "events that their digitizer marks as pile-up"},
     {packets, "packets", "packets", "packets read"},
     {damaged_packets, "damaged_packets", "packets", "packets whose contents are damaged"},
     {damaged_headers, "damaged_headers", "packets", "packets whose header is damaged"},
@@ -150,6 +157,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_source(DropCause::lost),
     of_source(DropCause::late),
     of_source(DropCause::congested),
+    of_source(DropCause::masked),
+    of_source(DropCause::cut),
 });
 
 constexpr bool in_order() {
@@ -207,6 +216,24 @@ CountsByName Counters::by_name() const {
     if (tells(metric.metric)) counts.emplace(metric.name, (*this)[metric.metric]);
   }
   return counts;
+}
+
+std::uint64_t hits_lost(const Counters& run) {
+  std::uint64_t hits = 0;
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto cause = static_cast<DropCause>(i);
+    if (!wanted(cause)) hits += run[dropped_hits(cause)];
+  }
+  return hits;
+}
+
+std::uint64_t hits_lost_of_source(const Counters& source) {
+  std::uint64_t hits = 0;
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto cause = static_cast<DropCause>(i);
+    if (!wanted(cause)) hits += source[source_dropped_hits(cause)];
+  }
+  return hits;
 }
 
 }  // namespace eventloom

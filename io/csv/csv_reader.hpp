@@ -9,8 +9,11 @@
 
 namespace eventloom {
 
-/// csv:PATH?time=2&channel=1&unit=ms[&skip=3][&payload=3,4][&round=down|nearest][&reorder=N]: columns of a text file,
-/// counted from 1.
+/// csv:PATH[?time=COLUMN][&channel=COLUMN][&payload=COLUMN,...][&unit=ms][&origin=TIME][&channels=FILE][&skip=3]
+///          [&round=down|nearest][&reorder=N]
+///
+/// Columns of a text file, by number or name: see csv_columns.hpp; their times: csv_time.hpp; channels with names:
+/// channel_names.hpp, which the header's text lists. A hit before tick 0 is a loss (untimed).
 ///
 /// Throws UserError when a key is wrong, or when the file cannot be opened or does not match the URI.
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base);

@@ -31,7 +31,8 @@ bool LineReader::next(std::string_view& line) {
     begin_ = end_;
     break;
   }
-  ++line_number_;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (++line_number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
   return true;
 }

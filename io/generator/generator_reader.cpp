@@ -89,7 +89,6 @@ bool GeneratorReader::read(HitBlock& block) {
 }  // namespace
 
 std::unique_ptr<HitReader> open_generator(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  uri.accept_only({"rate", "channels", "seed", "duration", "payload", "reorder"});
   return std::make_unique<GeneratorReader>(uri, id, base);
 }
 

@@ -6,7 +6,9 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -60,7 +62,10 @@ PointProcess::PointProcess(std::string_view timing, double spacing) : timing_(Ti
                                                                                    {"burst", Timing::burst}}};
   const auto* const found = std::ranges::find(kTimings, timing, [](const auto& item) { return item.first; });
   if (found == kTimings.end()) {
-    throw UserError("'" + std::string(timing) + "' is not a timing; there are static, gaussian, poisson, burst");
+    std::vector<std::string_view> names;
+    for (const auto& [name, kind] : kTimings) names.push_back(name);
+    throw UserError("'" + std::string(timing) + "' is not a timing" + did_you_mean(timing, names) +
+                    "; there are static, gaussian, poisson, burst");
   }
   timing_ = found->second;
 }

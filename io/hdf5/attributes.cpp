@@ -47,18 +47,55 @@ std::vector<std::string> unpack(const PackedTexts& packed, std::size_t n) {
 
 void write_raw(hid_t object, const char* name, hid_t type, hid_t space, const void* data) {
   const H5Id attribute(check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
-  check(H5Awrite(attribute.get(), type, data), name);
+  if (data != nullptr) check(H5Awrite(attribute.get(), type, data), name);
 }
 
 H5Id open_attribute(hid_t object, const char* name, H5T_class_t kind) {
   if (!has_attribute(object, name)) throw UserError("the attribute '" + std::string(name) + "' is missing");
   H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
-  const bool variable = kind == H5T_STRING && H5Tis_variable_str(type.get()) > 0;
-  if (H5Tget_class(type.get()) != kind || variable) {
-    throw UserError("the attribute '" + std::string(name) + "' is not of the type that Eventloom writes");
-  }
-  return attribute;
+  if (H5Tget_class(type.get()) == kind) return attribute;
+  throw UserError("the attribute '" + std::string(name) + "' is not of the type that Eventloom writes");
+}
+
+H5Id variable_text_type() {
+  H5Id type = text_type(1);
+  check(H5Tset_size(type.get(), H5T_VARIABLE), "setting the length of a text");
+  check(H5Tset_strpad(type.get(), H5T_STR_NULLTERM), "setting the end of a text");
+  return type;
+}
+
+void write_texts_into(hid_t object, const char* name, hid_t space, const std::vector<std::string>& values) {
+  std::vector<const char*> texts(std::max<std::size_t>(values.size(), 1), "");
+  std::ranges::transform(values, texts.begin(), &std::string::c_str);
+  write_raw(object, name, variable_text_type().get(), space, texts.data());
+}
+
+/// Texts that HDF5 has allocated.
+class ReadTexts {
+ public:
+  ReadTexts(hid_t type, hid_t space, std::size_t n) : type_(type), space_(space), texts_(std::max<std::size_t>(n, 1)) {}
+  ~ReadTexts() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, texts_.data()); }
+  ReadTexts(const ReadTexts&) = delete;
+  ReadTexts& operator=(const ReadTexts&) = delete;
+
+  char** data() { return texts_.data(); }
+  /// One that was never written is null.
+  [[nodiscard]] std::string at(std::size_t i) const { return texts_[i] == nullptr ? "" : texts_[i]; }
+
+ private:
+  hid_t type_;
+  hid_t space_;
+  std::vector<char*> texts_;
+};
+
+std::vector<std::string> read_variable_texts(hid_t attribute, const char* name, hid_t type, hid_t space,
+                                             std::size_t n) {
+  ReadTexts read(type, space, n);
+  std::vector<std::string> values;
+  if (n > 0) check(H5Aread(attribute, type, read.data()), name);
+  for (std::size_t i = 0; i < n; ++i) values.push_back(read.at(i));
+  return values;
 }
 
 std::size_t elements(hid_t space) {
@@ -76,16 +113,20 @@ void write_attribute(hid_t object, const char* name, std::uint64_t value) {
 }
 
 void write_attribute(hid_t object, const char* name, const std::string& value) {
-  const PackedTexts packed = pack({value});
   const H5Id space(check(H5Screate(H5S_SCALAR), name), H5Sclose);
-  write_raw(object, name, text_type(packed.width).get(), space.get(), packed.bytes.data());
+  write_texts_into(object, name, space.get(), {value});
 }
 
 void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values) {
-  const PackedTexts packed = pack(values);
   const hsize_t n = values.size();
   const H5Id space(check(H5Screate_simple(1, &n, nullptr), name), H5Sclose);
-  write_raw(object, name, text_type(packed.width).get(), space.get(), packed.bytes.data());
+  write_texts_into(object, name, space.get(), values);
+}
+
+void write_attribute(hid_t object, const char* name, const std::vector<std::uint64_t>& values) {
+  const hsize_t n = values.size();
+  const H5Id space(check(H5Screate_simple(1, &n, nullptr), name), H5Sclose);
+  write_raw(object, name, H5T_STD_U64LE, space.get(), values.data());
 }
 
 bool has_attribute(hid_t object, const char* name) { return check(H5Aexists(object, name), name) > 0; }
@@ -99,11 +140,22 @@ std::uint64_t read_number(hid_t object, const char* name) {
   return value;
 }
 
+std::vector<std::uint64_t> read_numbers(hid_t object, const char* name) {
+  const H5Id attribute = open_attribute(object, name, H5T_INTEGER);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  std::vector<std::uint64_t> values(elements(space.get()));
+  if (!values.empty()) check(H5Aread(attribute.get(), H5T_NATIVE_UINT64, values.data()), name);
+  return values;
+}
+
 std::vector<std::string> read_texts(hid_t object, const char* name) {
   const H5Id attribute = open_attribute(object, name, H5T_STRING);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
   const std::size_t n = elements(space.get());
+  if (H5Tis_variable_str(type.get()) > 0) {
+    return read_variable_texts(attribute.get(), name, type.get(), space.get(), n);
+  }
   PackedTexts packed{H5Tget_size(type.get()), {}};
   packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
   if (n > 0) check(H5Aread(attribute.get(), type.get(), packed.bytes.data()), name);
@@ -131,6 +183,10 @@ void copy_attribute(hid_t from, hid_t to, const char* name) {
   const H5Id attribute(check(H5Aopen(from, name, H5P_DEFAULT), name), H5Aclose);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  if (H5Tget_class(type.get()) == H5T_STRING) {
+    write_texts_into(to, name, space.get(), read_texts(from, name));
+    return;
+  }
   std::vector<char> bytes(std::max<std::size_t>(H5Tget_size(type.get()) * elements(space.get()), 1));
   if (elements(space.get()) > 0) check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
   write_raw(to, name, type.get(), space.get(), bytes.data());
@@ -140,6 +196,16 @@ H5Id timeless_list(hid_t property_class) {
   H5Id list(check(H5Pcreate(property_class), "creating a property list"), H5Pclose);
   check(H5Pset_obj_track_times(list.get(), false), "leaving out times");
   return list;
+}
+
+void write_text(hid_t file, const char* path, const std::string& value) {
+  const PackedTexts packed = pack({value});
+  const H5Id type = text_type(packed.width);
+  const H5Id space(check(H5Screate(H5S_SCALAR), path), H5Sclose);
+  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
+  const H5Id dataset(
+      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Dclose);
+  check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
 }
 
 void write_texts(hid_t file, const char* path, const std::vector<std::string>& values) {
@@ -172,10 +238,9 @@ std::vector<std::string> read_text_column(hid_t file, const char* path) {
   return unpack(packed, n);
 }
 
-void create_group(hid_t file, const char* path, const char* nx_class) {
+void create_group(hid_t file, const char* path) {
   const H5Id creation = timeless_list(H5P_GROUP_CREATE);
   const H5Id group(check(H5Gcreate2(file, path, H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Gclose);
-  if (nx_class != nullptr) write_attribute(group.get(), "NX_class", nx_class);
 }
 
 }  // namespace eventloom

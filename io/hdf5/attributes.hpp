@@ -12,27 +12,31 @@ namespace eventloom {
 /// contents are identical to the byte.
 H5Id timeless_list(hid_t property_class);
 
-/// Attributes of an open object: 64-bit numbers, fixed-length texts (UTF-8, padded with zeros) and lists of these. The
-/// read functions throw UserError when there is none of that name and kind.
+/// Attributes of an open object: 64-bit numbers, texts of variable length (UTF-8) and lists of these. The read
+/// functions throw UserError when there is none of that name and kind; they take texts of fixed length, too, as files
+/// of earlier versions have them.
 void write_attribute(hid_t object, const char* name, std::uint64_t value);
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, const std::vector<std::string>& values);
+void write_attribute(hid_t object, const char* name, const std::vector<std::uint64_t>& values);
 
 bool has_attribute(hid_t object, const char* name);
 std::uint64_t read_number(hid_t object, const char* name);
+std::vector<std::uint64_t> read_numbers(hid_t object, const char* name);
 std::string read_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
 /// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);
-/// Copies one attribute unchanged.
+/// Copies one attribute; a text becomes one of variable length.
 void copy_attribute(hid_t from, hid_t to, const char* name);
 
+/// A dataset of one text.
+void write_text(hid_t file, const char* path, const std::string& value);
 /// A whole dataset of fixed-length texts.
 void write_texts(hid_t file, const char* path, const std::vector<std::string>& values);
 std::vector<std::string> read_text_column(hid_t file, const char* path);
 
-/// Creates a group with its NeXus class, if it has one.
-void create_group(hid_t file, const char* path, const char* nx_class = nullptr);
+void create_group(hid_t file, const char* path);
 
 }  // namespace eventloom

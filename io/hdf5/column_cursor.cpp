@@ -17,6 +17,7 @@ hid_t memory_type(ElementType type) {
     case ElementType::u16: return H5T_NATIVE_UINT16;
     case ElementType::u32: return H5T_NATIVE_UINT32;
     case ElementType::u64: return H5T_NATIVE_UINT64;
+    case ElementType::i64: return H5T_NATIVE_INT64;
     case ElementType::f64: break;
   }
   return H5T_NATIVE_DOUBLE;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "formats/duration_text.hpp"
 #include "formats/fletcher32.hpp"
 #include "io/hdf5/attributes.hpp"
 
@@ -19,6 +20,7 @@ hid_t file_type(ElementType type) {
     case ElementType::u16: return H5T_STD_U16LE;
     case ElementType::u32: return H5T_STD_U32LE;
     case ElementType::u64: return H5T_STD_U64LE;
+    case ElementType::i64: return H5T_STD_I64LE;
     case ElementType::f64: break;
   }
   return H5T_IEEE_F64LE;
@@ -45,17 +47,23 @@ H5Id access_list() {
   return list;
 }
 
-void write_meaning(hid_t dataset, const ColumnSpec& spec, std::uint64_t tick_ps) {
+void write_meaning(hid_t dataset, const ColumnSpec& spec, const ColumnSettings& settings) {
   write_attribute(dataset, "meaning", spec.meaning);
   if (!spec.bits.empty()) write_attribute(dataset, "bits", spec.bits);
   if (!spec.units.empty()) write_attribute(dataset, "units", spec.units);
-  if (spec.ticks) {
-    write_attribute(dataset, "units", "ticks of " + std::to_string(tick_ps) + " ps");
-    write_attribute(dataset, "tick_ps", tick_ps);
-  }
+  if (!spec.ticks) return;
+  write_attribute(dataset, "units", settings.numbered ? "event numbers" : unit_of_ticks(settings.tick_ps));
+  if (!settings.numbered) write_attribute(dataset, "tick_ps", settings.tick_ps);
 }
 
 }  // namespace
+
+std::string unit_of_ticks(std::uint64_t tick_ps) {
+  const auto text = duration_text(1, tick_ps);
+  const auto unit = text.find_first_not_of("0123456789.");
+  const auto number = text.substr(0, unit);
+  return (number == "1" ? "" : number + " ") + text.substr(unit);
+}
 
 ColumnWriter::ColumnWriter(const OutputFile& file, const ColumnSpec& spec, const ColumnSettings& settings)
     : file_(&file),
@@ -90,7 +98,7 @@ void ColumnWriter::create(std::size_t chunk_bytes) {
                                    access_list().get()),
                         path),
                   H5Dclose);
-  write_meaning(dataset_.get(), *spec_, settings_.tick_ps);
+  write_meaning(dataset_.get(), *spec_, settings_);
 }
 
 void ColumnWriter::write_chunk() {

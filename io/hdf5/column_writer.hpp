@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/output_file.hpp"
@@ -16,7 +17,11 @@ struct ColumnSettings {
   std::size_t chunk_bytes = kDefaultChunkBytes;
   unsigned compress = 0;  ///< deflate level, with shuffle; 0 = off
   std::uint64_t tick_ps = 1000;
+  bool numbered = false;  ///< times are event numbers
 };
+
+/// What programs that know units make of a tick: "ns", "25 ns".
+std::string unit_of_ticks(std::uint64_t tick_ps);
 
 /// Appends to one one-dimensional dataset. Values are collected in memory and written in whole chunks; a dataset
 /// shorter than a chunk gets one chunk of its own length.

@@ -174,7 +174,6 @@ class Hdf5Reader final : public HitReader {
 }  // namespace
 
 std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  uri.accept_only({"group", "time", "channel", "payload", "unit", "round", "reorder"});
   return std::make_unique<Hdf5Reader>(uri, id, base);
 }
 

@@ -61,14 +61,18 @@ const std::vector<ColumnSpec>& ledger_columns() {
 }
 
 const ColumnSpec& first_hit_column() {
-  static const ColumnSpec spec = {"/events/first_hit", ElementType::u64,
-                                  "event i has the hits first_hit[i] up to first_hit[i + 1] of /hits"};
+  static const ColumnSpec spec = {
+      "/events/first_hit", ElementType::u64,
+      "offsets, one more than there are events: event i has the hits first_hit[i] up to, not including, "
+      "first_hit[i + 1] of /hits"};
   return spec;
 }
 
 const ColumnSpec& first_payload_column() {
-  static const ColumnSpec spec = {"/hits/first_payload", ElementType::u64,
-                                  "hit i has the words first_payload[i] up to first_payload[i + 1] of /payload"};
+  static const ColumnSpec spec = {
+      "/hits/first_payload", ElementType::u64,
+      "offsets, one more than there are hits: hit i has the words first_payload[i] up to, not including, "
+      "first_payload[i + 1] of /payload"};
   return spec;
 }
 

@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaskedSources = 64;
 /// access costs time in proportion to the chunk. Large enough for parallel file systems.
 inline constexpr std::size_t kDefaultChunkBytes = std::size_t{512} << 10;
 
-enum class ElementType { u16, u32, u64, f64 };
+enum class ElementType { u16, u32, u64, i64, f64 };
 constexpr std::size_t bytes_of(ElementType type) {
   return type == ElementType::u16 ? 2 : type == ElementType::u32 ? 4 : 8;
 }
@@ -32,7 +32,7 @@ struct ColumnSpec {
   std::string path;
   ElementType type;
   std::string meaning;
-  bool ticks = false;     ///< counts ticks: gets `units` and `tick_ps`
+  bool ticks = false;     ///< counts ticks, or event numbers: gets `units`, and `tick_ps`
   std::string bits = {};  ///< meaning of the bits of the number
   std::string units = {};
 };
@@ -40,6 +40,10 @@ struct ColumnSpec {
 /// Attributes of run.h5 that tell of its invocations. The merged file is a function of the input and the definition: it
 /// has all others.
 inline constexpr std::array kInvocationAttributes = {"began", "ended", "command_lines"};
+
+/// Attributes of parts: events that the filters rejected in all, and by expression.
+inline constexpr const char* kEventsRejected = "events_rejected";
+inline constexpr const char* kRejectedBy = "events_rejected_by";
 
 /// Indices into event_columns(), hit_columns() and ledger_columns().
 enum EventColumn : std::size_t {

@@ -1,20 +1,30 @@
 #include "io/hdf5/merge.hpp"
 
-#include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "formats/duration_text.hpp"
+#include "formats/slice_set.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/detector_table.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/nexus.hpp"
+#include "io/hdf5/part_chain.hpp"
 #include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_folder.hpp"
 #include "io/hdf5/tables_writer.hpp"
+#include "io/hdf5/total_attributes.hpp"
 
 namespace eventloom {
 
@@ -30,6 +40,16 @@ std::size_t buffer_bytes(std::size_t chains) {
   return std::clamp(kReadAhead / (std::max<std::size_t>(chains, 1) * columns), kMinBuffer, kMaxBuffer);
 }
 
+/// What is written event by event.
+struct MergedTables {
+  MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
+      : events(file, settings, record.with_payload) {
+    if (with_nexus) nexus.emplace(file, record, settings);
+  }
+  EventTables events;
+  std::optional<NexusEntry> nexus;
+};
+
 /// Copies `n` rows.
 void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_t width) {
   while (n > 0) {
@@ -37,6 +57,20 @@ void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_
     const auto rows = std::min<std::uint64_t>(n, bytes.size() / width);
     if (rows == 0) throw std::logic_error("rows asked for beyond the end of a column");
     to.append_bytes(bytes.first(rows * width));
+    from.skip(rows);
+    n -= rows;
+  }
+}
+
+/// Likewise the times of hits, up to the end of a chunk of either at a time: the order of chunks does not depend on how
+/// many rows are buffered.
+void copy_times(ColumnCursor& from, ColumnWriter& to, NexusEntry& nexus, std::uint64_t n) {
+  while (n > 0) {
+    const auto times = from.peek<Tick>();
+    const auto rows = std::min({n, std::uint64_t{times.size()}, to.rows_to_chunk_end(), nexus.rows_to_chunk_end()});
+    if (rows == 0) throw std::logic_error("times asked for beyond the end of a column");
+    to.append(times.first(rows));
+    nexus.add_hits(times.first(rows));
     from.skip(rows);
     n -= rows;
   }
@@ -67,22 +101,25 @@ class PartReader {
   Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
 
   /// Copies the events before `limit` that are buffered, and at least one.
-  void copy_before(Tick limit, EventTables& out) {
+  void copy_before(Tick limit, MergedTables& to) {
+    auto& out = to.events;
     const auto times = events_[kEventTime].peek<Tick>();
     const auto before = static_cast<std::size_t>(std::ranges::lower_bound(times, limit) - times.begin());
     auto counts = events_[kEventHits].peek<std::uint32_t>();
     counts = counts.first(std::min(std::max<std::size_t>(before, 1), counts.size()));
-    counts = counts.first(events_to_chunk_end(counts, out));
+    counts = counts.first(events_to_chunk_end(counts, to));
     const auto n = counts.size();
     const auto hits = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     if (hits > hits_[kHitTime].rows_left())
       throw UserError("'" + path_ + "' is damaged: events with more hits than there are");
     std::uint64_t first_hit = out.hits[kHitTime].rows();
     out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
+    if (to.nexus) to.nexus->add_events(times.first(n), counts);
     for (std::size_t i = 0; i < events_.size(); ++i) {
       copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
     }
-    for (std::size_t i = 0; i < hits_.size(); ++i) {
+    if (to.nexus) copy_times(hits_[kHitTime], out.hits[kHitTime], *to.nexus, hits);
+    for (std::size_t i = to.nexus ? kHitTime + 1 : kHitTime; i < hits_.size(); ++i) {
       copy_rows(hits_[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
     }
     if (payload_) copy_payload(hits, out);
@@ -91,11 +128,13 @@ class PartReader {
  private:
   /// How many events can be copied until the last of them fills a chunk of any column: at least one. The order of
   /// chunks in the file thus does not depend on how the events are spread over parts.
-  [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const EventTables& out) {
+  [[nodiscard]] std::size_t events_to_chunk_end(std::span<const std::uint32_t> counts, const MergedTables& to) {
+    const auto& out = to.events;
     std::uint64_t events = std::min<std::uint64_t>(counts.size(), out.first_hit.rows_to_chunk_end());
     for (const auto& column : out.events) events = std::min(events, column.rows_to_chunk_end());
     std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
     for (const auto& column : out.hits) room = std::min(room, column.rows_to_chunk_end());
+    if (to.nexus) room = std::min(room, to.nexus->rows_to_chunk_end());
     std::span<const std::uint64_t> offsets;
     std::uint64_t words_room = 0;
     if (payload_) {
@@ -144,32 +183,6 @@ class PartReader {
   std::uint64_t first_word_ = 0;  ///< of the next hit to copy
 };
 
-/// Parts whose slices follow each other; one is open at a time.
-class Chain {
- public:
-  Chain(std::filesystem::path folder, std::vector<PartInfo> parts, bool with_payload, std::size_t buffer)
-      : folder_(std::move(folder)), parts_(std::move(parts)), with_payload_(with_payload), buffer_(buffer) {}
-
-  /// The part with the next event, or nothing.
-  PartReader* part() {
-    while (!reader_ || reader_->done()) {
-      reader_.reset();
-      if (at_ == parts_.size()) return nullptr;
-      const auto& info = parts_[at_++];
-      reader_.emplace(folder_ / info.name, info, with_payload_, buffer_);
-    }
-    return &*reader_;
-  }
-
- private:
-  std::filesystem::path folder_;
-  std::vector<PartInfo> parts_;
-  bool with_payload_;
-  std::size_t buffer_;
-  std::size_t at_ = 0;
-  std::optional<PartReader> reader_;
-};
-
 /// Finds all errors that can be known before an hour of copying.
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
@@ -178,11 +191,45 @@ void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   }
 }
 
-void merge_events(const std::filesystem::path& folder, const RunFile& run, EventTables& out) {
+SliceSet slice_set(std::uint64_t first, const std::vector<SliceRun>& runs) {
+  try {
+    return {SliceId{first}, runs};
+  } catch (const std::invalid_argument& e) {
+    throw UserError(fmt::format("the lists of finished parts contradict each other: {}", e.what()));
+  }
+}
+
+/// In words, from the slices that are finished.
+std::string missing_of(const std::vector<SliceRun>& runs, const RunRecord& record) {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& slices : runs) {
+    if (slices.count > 0) first = std::min(first, slices.first);
+  }
+  if (first == std::numeric_limits<std::uint64_t>::max())
+    return "the run had not ended, and nothing of it was finished";
+  const auto finished = slice_set(first, runs);
+  const auto ticks = record.epochs_per_slice * record.base.epoch_ticks;
+  const auto at = [&](std::uint64_t slice) {
+    return record.numbered ? fmt::format("number {}", slice * ticks)
+                           : duration_text(slice * ticks, record.base.tick_ps);
+  };
+  auto text = fmt::format("the run had not ended: slices {} to {} are finished, from {} to {}", first,
+                          finished.frontier().value - 1, at(first), at(finished.frontier().value));
+  if (finished.size_beyond() > 0) {
+    text += fmt::format(", and {} of the slices {} to {}", finished.size_beyond(), finished.frontier().value + 1,
+                        finished.end().value - 1);
+  }
+  return text + "; all others are missing";
+}
+
+void merge_events(const std::filesystem::path& folder, const RunFile& run, MergedTables& out) {
   auto split = chains_of(run.parts);
   const std::size_t buffer = buffer_bytes(split.size());
-  std::vector<Chain> chains;
-  for (auto& parts : split) chains.emplace_back(folder, std::move(parts), run.record.with_payload, buffer);
+  const auto open = [&](const PartInfo& part) {
+    return std::make_unique<PartReader>(folder / part.name, part, run.record.with_payload, buffer);
+  };
+  std::vector<PartChain<PartReader>> chains;
+  for (auto& parts : split) chains.emplace_back(std::move(parts), open);
 
   const auto next = [&](std::size_t chain) {
     auto* part = chains[chain].part();
@@ -194,23 +241,33 @@ void merge_events(const std::filesystem::path& folder, const RunFile& run, Event
   });
 }
 
-void copy_about_run(const std::filesystem::path& run_file, hid_t out) {
-  const H5Id run = open_for_reading(run_file);
-  for (const auto& name : attribute_names(run.get())) {
+/// Written anew, not copied: HDF5's copy depends on how the objects lie in run.h5.
+void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, const std::string& missing,
+                    const OutputFile& to) {
+  const auto out = to.id();
+  const H5Id file = open_for_reading(run_file);
+  for (const auto& name : attribute_names(file.get())) {
     const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
-    if (name != "format" && !of_invocations) copy_attribute(run.get(), out, name.c_str());
+    if (name != "format" && !of_invocations && !is_total(name)) copy_attribute(file.get(), out, name.c_str());
   }
   write_attribute(out, "format", kMergedFormat);
-  check(H5Ocopy(run.get(), "/sources", out, "/sources", H5P_DEFAULT, H5P_DEFAULT), "copying /sources");
+  if (!missing.empty()) write_attribute(out, "missing", missing);
+  write_totals(out, run.record.totals);
+  write_sources(to, run.record.sources);
+  write_detector(to, run.record.detector, run.record.base.tick_ps);
 }
 
 MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run, const OutputFile& file,
-                         unsigned compress) {
-  const ColumnSettings settings{.compress = compress, .tick_ps = run.record.base.tick_ps};
-  EventTables events(file, settings, run.record.with_payload);
-  merge_events(folder, run, events);
-  const MergeResult result{events.events[kEventTime].rows(), events.hits[kHitTime].rows(), 0};
+                         const MergeSettings& merge) {
+  const ColumnSettings settings{.compress = merge.compress.value_or(compress_of(run.record)),
+                                .tick_ps = run.record.base.tick_ps,
+                                .numbered = run.record.numbered};
+  MergedTables tables(file, settings, run.record, merge.nexus);
+  merge_events(folder, run, tables);
+  auto& events = tables.events;
+  MergeResult result{events.events[kEventTime].rows(), events.hits[kHitTime].rows(), 0, {}};
   events.finish();
+  if (tables.nexus) tables.nexus->finish(result.events);
 
   LedgerTable ledger(file, settings, run.record.sources.size() > kMaskedSources);
   merge_ledgers(folder, run.parts,
@@ -219,27 +276,48 @@ MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run
   return result;
 }
 
+/// What a run that has not ended has finished, as if that were all of it. Returns in words what is missing.
+std::string take_finished(const std::filesystem::path& run_file, RunFile& run) {
+  std::vector<SliceRun> slices;
+  for (auto& part : read_finished_work(run_file).parts) {
+    std::error_code error;
+    // One that has not its final name is not known to be on disk.
+    if (!std::filesystem::exists(run_file.parent_path() / part.info.name, error)) continue;
+    slices.insert(slices.end(), part.slices.begin(), part.slices.end());
+    run.record.totals.add(part.totals);
+    run.parts.push_back(std::move(part.info));
+  }
+  return missing_of(slices, run.record);
+}
+
 }  // namespace
 
-MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output, unsigned compress) {
-  const RunFile run = read_run_file(run_file);
-  if (!run.record.closed) {
+MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
+                      const MergeSettings& settings) {
+  RunFile run = read_run_file(run_file);
+  if (!run.record.closed && !settings.partial) {
     throw UserError(
         "'" + run_file.string() +
-        "': the run is still running or was interrupted; only a closed run can be merged: finish it with the "
-        "command that began it and --resume");
+        "': the run is still running or was interrupted; finish it with the command that began it and --resume, or "
+        "merge what it has finished with --partial");
+  }
+  if (settings.nexus && run.record.numbered) {
+    throw UserError("--nexus: the times of '" + run_file.string() +
+                    "' are event numbers, which NXevent_data cannot hold");
   }
   const auto folder = run_file.parent_path();
+  const auto missing = run.record.closed ? std::string() : take_finished(run_file, run);
   expect_parts(folder, run);
 
   OutputFile file(output);
   MergeResult result;
   file.fill([&] {
     reading(run_file, [&] {
-      copy_about_run(run_file, file.id());
-      result = write_tables(folder, run, file, compress);
+      copy_about_run(run_file, run, missing, file);
+      result = write_tables(folder, run, file, settings);
     });
   });
+  result.missing = missing;
   result.bytes = file.close();
   file.publish();
   return result;

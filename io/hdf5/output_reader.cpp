@@ -27,9 +27,11 @@ AttributeValue read_attribute(hid_t object, const char* name) {
   const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  if (H5Tget_class(type.get()) == H5T_INTEGER) return read_number(object, name);
-  if (H5Sget_simple_extent_ndims(space.get()) == 0) return read_text(object, name);
-  return read_texts(object, name);
+  const bool is_list = H5Sget_simple_extent_ndims(space.get()) != 0;
+  if (H5Tget_class(type.get()) == H5T_INTEGER) {
+    return is_list ? AttributeValue(read_numbers(object, name)) : read_number(object, name);
+  }
+  return is_list ? AttributeValue(read_texts(object, name)) : read_text(object, name);
 }
 
 RunTotals read_ledger(const OpenOutput& open) {
@@ -172,7 +174,11 @@ OutputSummary summarise(const std::filesystem::path& path) {
   } else {
     read_tables(open, summary);
   }
-  if (summary.format == kMergedFormat) summary.sources = read_sources(path);
+  if (summary.format == kMergedFormat) {
+    auto record = read_run_record(path);
+    if (!record.missing.empty()) summary.problems.push_back(std::move(record.missing));
+    summary.sources = std::move(record.sources);
+  }
   return summary;
 }
 

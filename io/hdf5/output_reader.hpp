@@ -15,7 +15,7 @@
 
 namespace eventloom {
 
-using AttributeValue = std::variant<std::uint64_t, std::string, std::vector<std::string>>;
+using AttributeValue = std::variant<std::uint64_t, std::vector<std::uint64_t>, std::string, std::vector<std::string>>;
 
 /// Contents of run.h5, a part or a merged file, and whether they are consistent.
 struct OutputSummary {

@@ -7,6 +7,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/layout.hpp"
 #include "io/hdf5/tables_writer.hpp"
 
 namespace eventloom {
@@ -14,11 +15,10 @@ namespace eventloom {
 namespace {
 
 ColumnSettings column_settings(const PartWriterSettings& settings) {
-  return {settings.chunk_bytes, settings.compress, settings.base.tick_ps};
+  return {settings.chunk_bytes, settings.compress, settings.base.tick_ps, settings.numbered};
 }
 
 void write_part_attributes(hid_t file, const PartWriterSettings& settings, const PartInfo& part) {
-  write_attribute(file, "NX_class", "NXroot");
   write_attribute(file, "format", kPartFormat);
   write_attribute(file, "format_version", kOutputVersion);
   write_attribute(file, "run_file", settings.run_file.filename().string());
@@ -26,6 +26,12 @@ void write_part_attributes(hid_t file, const PartWriterSettings& settings, const
   write_attribute(file, "segment", std::uint64_t{part.segment});
   write_attribute(file, "tick_ps", settings.base.tick_ps);
   write_attribute(file, "epoch_ticks", std::uint64_t{settings.base.epoch_ticks});
+}
+
+/// Of this part alone: the slices do not say how many events they had before the filter.
+void write_rejected(hid_t file, const RunTotals& totals) {
+  write_attribute(file, kEventsRejected, totals[Metric::events_rejected]);
+  write_attribute(file, kRejectedBy, totals.rejected_by);
 }
 
 /// Approximate bytes that a slice adds to the datasets, to decide when a segment ends.
@@ -146,6 +152,7 @@ void PartWriter::end_part() {
 
 void PartWriter::end_segment() {
   segment_->file->fill([&] {
+    write_rejected(segment_->file->id(), segment_->totals);
     segment_->events->finish();
     segment_->ledger->finish();
   });

@@ -25,6 +25,7 @@ struct PartWriterSettings {
   TimeBase base = {};
   std::size_t n_sources = 1;  ///< of the run; determines whether the list of missing sources is written
   bool with_payload = false;
+  bool numbered = false;  ///< times are event numbers
   unsigned compress = 0;  ///< deflate level 1 to 9, with shuffle; 0 = off
   /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
   /// it is older than `segment_time`.

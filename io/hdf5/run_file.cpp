@@ -3,14 +3,18 @@
 #include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
+#include <sstream>
+#include <stdexcept>
 
 #include "core/runtime/error.hpp"
+#include "formats/utc_time.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/detector_table.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/tables_writer.hpp"
+#include "io/hdf5/total_attributes.hpp"
 
 namespace eventloom {
 
@@ -32,16 +36,6 @@ const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of ev
 const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
 
-/// Metrics that are attributes of run.h5.
-constexpr std::array kTotals = {Account::slices, Account::dropped};
-
-/// Two have another name there.
-std::string attribute_name(const MetricInfo& metric) {
-  if (metric.metric == Metric::incomplete_slices) return "slices_incomplete";
-  if (metric.metric == Metric::unbalanced_slices) return "slices_unbalanced";
-  return std::string(metric.name);
-}
-
 std::string hdf5_version() {
   unsigned major = 0;
   unsigned minor = 0;
@@ -50,14 +44,25 @@ std::string hdf5_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
+/// By expression: each was asked about all events.
+void write_filter_counts(hid_t root, const RunRecord& record) {
+  const auto& totals = record.totals;
+  std::vector<std::uint64_t> rejected = totals.rejected_by;
+  rejected.resize(record.filters.size());
+  std::vector<std::uint64_t> accepted;
+  for (const auto n : rejected) accepted.push_back(totals[Metric::events] + totals[Metric::events_rejected] - n);
+  write_attribute(root, "filters_accepted", accepted);
+  write_attribute(root, "filters_rejected", rejected);
+}
+
 void write_record(hid_t root, const RunRecord& record) {
-  write_attribute(root, "NX_class", "NXroot");
   write_attribute(root, "format", kRunFormat);
   write_attribute(root, "format_version", kOutputVersion);
   write_attribute(root, "closed", std::uint64_t{record.closed});
   write_attribute(root, "setup", record.setup);
   write_attribute(root, "definition", record.definition);
   write_attribute(root, "filters", record.filters);
+  if (!record.filters.empty()) write_filter_counts(root, record);
   if (!record.began.empty()) write_attribute(root, "began", record.began);
   if (!record.ended.empty()) write_attribute(root, "ended", record.ended);
   if (!record.command_lines.empty()) write_attribute(root, "command_lines", record.command_lines);
@@ -76,26 +81,11 @@ void write_record(hid_t root, const RunRecord& record) {
   write_attribute(root, "with_payload", std::uint64_t{record.with_payload});
   write_attribute(root, "times_are", record.numbered ? "event numbers" : "ticks since the start of the run");
   write_attribute(root, "n_sources", std::uint64_t{record.sources.size()});
-  for (const auto account : kTotals) {
-    for (const auto& total : metrics_of(account)) {
-      write_attribute(root, attribute_name(total).c_str(), record.totals[total.metric]);
-    }
-  }
-}
-
-void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources) {
-  create_group(file.id(), "/sources", "NXcollection");
-  write_text_fields(file, "/sources/name", sources, &SourceRecord::name);
-  write_text_fields(file, "/sources/uri", sources, &SourceRecord::uri);
-  write_text_fields(file, "/sources/path", sources, [](const SourceRecord& s) { return s.input.path; });
-  write_text_fields(file, "/sources/description", sources, &SourceRecord::description);
-  write_fields<std::uint64_t>(file, kSourceBytes, sources, [](const SourceRecord& s) { return s.input.bytes; });
-  write_fields<std::uint32_t>(file, kSourceCrc, sources, [](const SourceRecord& s) { return s.input.crc32c; });
-  write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);
+  write_totals(root, record.totals);
 }
 
 void write_parts(const OutputFile& file, std::span<const PartInfo> parts) {
-  create_group(file.id(), "/parts", "NXcollection");
+  create_group(file.id(), "/parts");
   write_text_fields(file, "/parts/name", parts, &PartInfo::name);
   write_fields<std::uint32_t>(file, kPartWriter, parts, &PartInfo::writer);
   write_fields<std::uint32_t>(file, kPartSegment, parts, &PartInfo::segment);
@@ -122,6 +112,7 @@ void read_about_invocations(hid_t root, RunRecord& record) {
   record.command_lines = read_texts_if_any(root, "command_lines");
   record.commands = read_texts_if_any(root, "commands");
   record.time_of_tick_0 = read_text_if_any(root, "time_of_tick_0");
+  record.missing = read_text_if_any(root, "missing");
   record.eventloom_commit = read_text_if_any(root, "eventloom_commit");
 }
 
@@ -142,11 +133,7 @@ RunRecord read_record(hid_t root) {
   record.overlap = read_number(root, "overlap_ticks");
   record.with_payload = read_number(root, "with_payload") != 0;
   record.numbered = read_text(root, "times_are") == "event numbers";
-  for (const auto account : kTotals) {
-    for (const auto& total : metrics_of(account)) {
-      record.totals[total.metric] = read_number(root, attribute_name(total).c_str());
-    }
-  }
+  read_totals(root, record.totals);
   return record;
 }
 
@@ -202,12 +189,46 @@ void expect_run_file(hid_t root) {
 
 }  // namespace
 
+void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources) {
+  create_group(file.id(), "/sources");
+  write_text_fields(file, "/sources/name", sources, &SourceRecord::name);
+  write_text_fields(file, "/sources/uri", sources, &SourceRecord::uri);
+  write_text_fields(file, "/sources/path", sources, [](const SourceRecord& s) { return s.input.path; });
+  write_text_fields(file, "/sources/description", sources, &SourceRecord::description);
+  write_fields<std::uint64_t>(file, kSourceBytes, sources, [](const SourceRecord& s) { return s.input.bytes; });
+  write_fields<std::uint32_t>(file, kSourceCrc, sources, [](const SourceRecord& s) { return s.input.crc32c; });
+  write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);
+}
+
+std::string setup_option(const RunRecord& record, const std::string& name) {
+  std::istringstream lines(record.setup);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " = ")) return line.substr(name.size() + 3);
+  }
+  return {};
+}
+
+std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick) {
+  if (record.time_of_tick_0.empty() || record.numbered) return std::nullopt;
+  try {
+    return utc_text(parse_unix_ns(record.time_of_tick_0), tick, record.base.tick_ps);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("the attribute 'time_of_tick_0': " + std::string(e.what()));
+  }
+}
+
+unsigned compress_of(const RunRecord& record) {
+  const auto level = setup_option(record, "compress");
+  return level.size() == 1 && level >= "0" && level <= "9" ? static_cast<unsigned>(level[0] - '0') : 0;
+}
+
 void write_run_file(const std::filesystem::path& path, const RunRecord& record, std::span<const PartInfo> parts,
                     const RunStatistics& statistics) {
   OutputFile file(path);
   file.fill([&] {
     write_record(file.id(), record);
     write_sources(file, record.sources);
+    write_detector(file, record.detector, record.base.tick_ps);
     write_parts(file, parts);
     LedgerTable ledger(file, {.tick_ps = record.base.tick_ps}, record.sources.size() > kMaskedSources);
     merge_ledgers(path.parent_path(), parts, [&](const LedgerEntry& entry) {
@@ -226,6 +247,7 @@ RunFile read_run_file(const std::filesystem::path& path) {
     expect_run_file(file.get());
     RunFile run{read_record(file.get()), read_parts(file.get(), path.string())};
     run.record.sources = read_source_columns(file.get(), path.string());
+    run.record.detector = read_detector(file.get(), path.string());
     return run;
   } catch (const std::runtime_error& e) {
     throw UserError("'" + path.string() + "': " + e.what());
@@ -236,6 +258,7 @@ RunRecord read_run_record(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   auto record = read_record(file.get());
   record.sources = read_source_columns(file.get(), path.string());
+  record.detector = read_detector(file.get(), path.string());
   return record;
 }
 
@@ -243,10 +266,6 @@ std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run
   std::vector<std::filesystem::path> files = {run_file};
   for (const auto& part : read_run_file(run_file).parts) files.push_back(run_file.parent_path() / part.name);
   return files;
-}
-
-std::vector<SourceRecord> read_sources(const std::filesystem::path& path) {
-  return read_source_columns(open_for_reading(path).get(), path.string());
 }
 
 }  // namespace eventloom

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,10 +10,13 @@
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
+#include "io/hdf5/detector_record.hpp"
 #include "io/hdf5/part_info.hpp"
 #include "io/hdf5/run_statistics.hpp"
 
 namespace eventloom {
+
+class OutputFile;
 
 /// One source of the run, as /sources lists it.
 struct SourceRecord {
@@ -33,7 +37,8 @@ struct RunRecord {
   std::string began;                       ///< the first invocation
   std::string ended;                       ///< the last invocation that ended in good order
   std::vector<std::string> command_lines;  ///< of the invocations, the first and those that ended in good order
-  std::string time_of_tick_0;              ///< empty where the input does not tell it
+  std::string time_of_tick_0;              ///< empty where nobody tells it
+  std::string missing;  ///< in a merged file of a run that had not ended: what is missing, in words; else empty
   std::string eventloom_version;
   std::string eventloom_commit;  ///< empty where the program was built from no repository
   std::string mpi_version;
@@ -47,6 +52,7 @@ struct RunRecord {
   bool numbered = false;              ///< times are event numbers
   std::vector<std::string> commands;  ///< of those who steered the run: "TIME COMMAND from ADDRESS"
   std::vector<SourceRecord> sources;
+  DetectorRecord detector;
   RunTotals totals;
 };
 
@@ -66,10 +72,18 @@ RunFile read_run_file(const std::filesystem::path& path);
 /// The attributes and sources of a run.h5, or of a merged file, which has the same.
 RunRecord read_run_record(const std::filesystem::path& path);
 
-/// The run file and its parts.
-std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
+/// Writes /sources of a run.h5 or a merged file.
+void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources);
 
-/// /sources of run.h5 or of a merged file.
-std::vector<SourceRecord> read_sources(const std::filesystem::path& path);
+/// The value of an option in the setup of a run; empty when it is not there.
+std::string setup_option(const RunRecord& record, const std::string& name);
+/// The deflate level of its parts.
+unsigned compress_of(const RunRecord& record);
+
+/// UTC of a tick; nothing where the run does not know that of tick 0, or it does not fit.
+std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick);
+
+/// The run file and its parts; of a run that has not ended only the file.
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
 
 }  // namespace eventloom

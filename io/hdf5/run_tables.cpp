@@ -11,6 +11,7 @@
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/event_reader.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/part_chain.hpp"
 #include "io/hdf5/run_folder.hpp"
 
 namespace eventloom {
@@ -59,30 +60,6 @@ class EventPart {
   OpenOutput open_;
   std::size_t number_;
   std::vector<ColumnCursor> columns_;
-};
-
-/// Parts whose slices follow each other; one is open at a time.
-class EventChain {
- public:
-  EventChain(const RunTables& run, std::vector<PartInfo> parts) : run_(&run), parts_(std::move(parts)) {}
-
-  /// The part with the next event, or nothing.
-  EventPart* part() {
-    while (!open_ || open_->done()) {
-      open_.reset();
-      if (at_ == parts_.size()) return nullptr;
-      const auto& info = parts_[at_++];
-      const auto number = std::ranges::find(run_->parts, info.name, &PartInfo::name) - run_->parts.begin();
-      open_ = std::make_unique<EventPart>(run_->folder / info.name, static_cast<std::size_t>(number), info.events);
-    }
-    return open_.get();
-  }
-
- private:
-  const RunTables* run_;
-  std::vector<PartInfo> parts_;
-  std::size_t at_ = 0;
-  std::unique_ptr<EventPart> open_;
 };
 
 void scan_hits_of(const OpenOutput& open, std::uint64_t rows, const std::function<void(const HitRows&)>& take) {
@@ -148,13 +125,20 @@ std::uint64_t RunTables::events() const {
   return sum;
 }
 
+std::size_t number_of_part(const RunTables& run, const PartInfo& part) {
+  return static_cast<std::size_t>(std::ranges::find(run.parts, part.name, &PartInfo::name) - run.parts.begin());
+}
+
 RunTables open_run_tables(const std::filesystem::path& path) {
   return reading(path, [&] { return open_tables(path); });
 }
 
 void scan_events(const RunTables& run, const std::function<bool(const EventRows&)>& take) {
-  std::vector<EventChain> chains;
-  for (auto& parts : chains_of(run.parts)) chains.emplace_back(run, std::move(parts));
+  std::vector<PartChain<EventPart>> chains;
+  const auto open = [&](const PartInfo& part) {
+    return std::make_unique<EventPart>(run.folder / part.name, number_of_part(run, part), part.events);
+  };
+  for (auto& parts : chains_of(run.parts)) chains.emplace_back(std::move(parts), open);
   const auto next = [&](std::size_t chain) {
     auto* part = chains[chain].part();
     return part == nullptr ? std::nullopt : std::optional(part->next_time());

@@ -28,6 +28,9 @@ struct RunTables {
 /// `path`: a run.h5 or a merged file. Of a run that is not closed, the parts finished so far. Throws UserError.
 RunTables open_run_tables(const std::filesystem::path& path);
 
+/// Its index in `run.parts`.
+std::size_t number_of_part(const RunTables& run, const PartInfo& part);
+
 /// An event by its row in /events of a part.
 struct EventPlace {
   std::size_t part = 0;

@@ -25,8 +25,8 @@ EventTables::EventTables(const OutputFile& file, const ColumnSettings& settings,
     : events(make_columns(file, event_columns(), settings)),
       first_hit(file, first_hit_column(), settings),
       hits(make_columns(file, hit_columns(), settings)) {
-  create_group(file.id(), "/events", "NXcollection");
-  create_group(file.id(), "/hits", "NXevent_data");
+  create_group(file.id(), "/events");
+  create_group(file.id(), "/hits");
   append_one(first_hit, std::uint64_t{0});
   if (!with_payload) return;
   first_payload.emplace(file, first_payload_column(), settings);
@@ -50,7 +50,7 @@ std::uint64_t mask_of(std::span<const std::uint32_t> sources) {
 
 LedgerTable::LedgerTable(const OutputFile& file, const ColumnSettings& settings, bool with_list)
     : columns_(make_columns(file, ledger_columns(), settings)) {
-  create_group(file.id(), "/ledger", "NXcollection");
+  create_group(file.id(), "/ledger");
   if (!with_list) return;
   offsets_.emplace(file, missing_offsets_column(), settings);
   list_.emplace(file, missing_list_column(), settings);

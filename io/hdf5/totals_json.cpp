@@ -18,6 +18,8 @@ Json to_json(const RunTotals& t) {
     dropped[kDropCauseNames[i]] = t[dropped_hits(static_cast<DropCause>(i))];
   json["source_losses"] = t.source_losses;
   json["events_lacking_source"] = t.events_lacking;
+  json["events_rejected"] = t[Metric::events_rejected];
+  json["events_rejected_by"] = t.rejected_by;
   return json;
 }
 
@@ -30,6 +32,9 @@ RunTotals totals_from_json(const Json& json) {
   }
   json.at("source_losses").get_to(t.source_losses);
   json.at("events_lacking_source").get_to(t.events_lacking);
+  // Lists of earlier versions do not tell.
+  t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
+  t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());
   return t;
 }
 

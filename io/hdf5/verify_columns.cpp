@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
+#include "io/hdf5/nexus.hpp"
 #include "io/hdf5/output_kind.hpp"
 
 namespace eventloom {
@@ -56,6 +58,9 @@ Rows read_rows(const std::filesystem::path& path) {
   expect_rows(name, first_hit_column(), read_through(file.get(), name, first_hit_column()), rows.events + 1);
   read_offsets(file.get(), name, first_payload_column(), rows.hits);
   read_offsets(file.get(), name, missing_offsets_column(), rows.slices);
+  if (const auto& spec = event_time_offset_column(); has_object(file.get(), spec.path)) {
+    expect_rows(name, spec, read_through(file.get(), name, spec), rows.hits);
+  }
   for (const auto* spec : {&payload_column(), &missing_list_column()}) {
     if (has_object(file.get(), spec->path)) read_through(file.get(), name, *spec);
   }
@@ -70,6 +75,13 @@ void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
     part.totals.add(entry.row, entry.missing_mask != 0);
   }
   part.slices = slices.runs();
+}
+
+/// Parts of earlier versions do not tell.
+void add_rejected(hid_t file, RunTotals& totals) {
+  if (!has_attribute(file, kRejectedBy)) return;
+  totals[Metric::events_rejected] = read_number(file, kEventsRejected);
+  totals.add_rejected(read_numbers(file, kRejectedBy));
 }
 
 void add_events(hid_t file, const std::string& name, RunTotals& totals) {
@@ -90,6 +102,7 @@ FinishedPart finished_part_of(const std::filesystem::path& file, const PartInfo&
   reading(file, [&] {
     const H5Id open = open_for_reading(file);
     add_ledger(open.get(), file.string(), finished);
+    add_rejected(open.get(), finished.totals);
     add_events(open.get(), file.string(), finished.totals);
   });
   return finished;

@@ -8,7 +8,6 @@
 namespace eventloom {
 
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
-  uri.accept_only({"time", "tdc", "unit", "reorder", "concat"});
   const auto time = uri.get("time", "tag");
   const auto tdc = uri.get("tdc", "no");
   if (time != "tag" && time != "tdc") uri.refuse("time=" + time + " is not known; use time=tag or time=tdc");

@@ -186,7 +186,6 @@ Json describe(const LmdFile& file, const FileTally& tally, const ProblemList& pr
 }  // namespace
 
 nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events) {
-  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "concat"});
   const LmdTime time(uri, TimeBase{}.tick_ps);
   LmdFile file(uri.path());
   FileTally tally(time);

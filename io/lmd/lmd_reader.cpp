@@ -80,7 +80,6 @@ SourceCounts LmdReader::counts() const {
 
 std::unique_ptr<HitReader> open_lmd(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                     const TimeBase& base) {
-  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "concat"});
   if (paths.empty()) uri.refuse("no file");
   const LmdTime time(uri, base.tick_ps);
   return std::make_unique<LmdReader>(uri, paths, time, lmd_stream_header(uri, id, base, time));

@@ -20,6 +20,7 @@
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"
 #include "io/recorded/encoded_stream.hpp"
+#include "io/recorded/shifted_reader.hpp"
 
 namespace eventloom {
 
@@ -53,7 +54,7 @@ class MbsFeed final : public LiveFeed {
   StreamHeader header_;
   std::string name_;
   MbsStop stop_;
-  const MbsReader* reader_;  ///< that of stream_
+  const MbsReader* reader_;  ///< behind stream_
   std::unique_ptr<EncodedStream> stream_;
   Epoch handed_ = 0;  ///< everything that begins before it is delivered
   SliceData data_;
@@ -91,8 +92,8 @@ MbsFeed::MbsFeed(const SourceUri& uri, const LmdTime& time, const StreamHeader& 
     : header_(header), queue_(settings.buffer_bytes) {
   auto reader = make_reader(uri, time, header, settings, stop_);
   reader_ = reader.get();
-  stream_ =
-      std::make_unique<EncodedStream>(std::move(reader), reorder, LiveReading{.most_bytes = settings.buffer_bytes});
+  stream_ = std::make_unique<EncodedStream>(shifted(std::move(reader), uri), reorder,
+                                            LiveReading{.most_bytes = settings.buffer_bytes});
   name_ = stream_->name();
   publish();
   thread_ = std::thread([this] { run(); });
@@ -182,7 +183,6 @@ SourceCounts MbsFeed::counts() const {
 
 std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings) {
-  uri.accept_only({"time", "wr", "from", "unit", "round", "reorder", "era"});
   const LmdTime time(uri, base.tick_ps);
   const auto reorder =
       uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits);

@@ -1,5 +1,8 @@
 #include "io/mbs/mbs_sender_recording.hpp"
 
+#include <array>
+#include <string_view>
+
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -7,6 +10,8 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint64_t kNanosecondPs = 1000;
+/// Those that say when events are sent.
+constexpr auto kKeys = std::to_array<std::string_view>({"time", "wr", "from", "unit", "round"});
 
 /// Times used for pacing need not be exact ticks.
 SourceUri with_rounding(const SourceUri& uri) {
@@ -19,7 +24,7 @@ MbsRecording::MbsRecording(std::span<const SourceUri> files, std::uint64_t repet
   for (const auto& uri : files) {
     if (uri.scheme() != "lmd")
       throw UserError("'" + uri.text() + "' is not an LMD file; name it lmd:PATH if it is one");
-    uri.accept_only({"time", "wr", "from", "unit", "round"});
+    uri.accept_only(kKeys);
     files_.push_back({uri, LmdTime(with_rounding(uri), kNanosecondPs)});
   }
   if (files_.empty()) throw UserError("no file to serve");

@@ -1,8 +1,11 @@
 #include "io/packed/field.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,12 +16,14 @@ namespace eventloom {
 namespace {
 
 constexpr std::string_view kForm =
-    "TYPE@OFFSET or TYPE@OFFSET:LOW-HIGH, such as u32le@4 or u16be@0:0-11; types are u8, u16, u24, u32, u40, u48, "
-    "u64, all but u8 with le or be";
+    "TYPE@OFFSET, TYPE@OFFSET:LOW-HIGH or either with *SCALE, such as u32le@4, u16be@0:0-11 or f64le@8*1e3; types are "
+    "u8, u16, u24, u32, u40, u48, u64, f32, f64, all but u8 with le or be";
 
 struct Description {
   std::size_t bytes = 0;
   bool big_endian = false;
+  bool is_float = false;
+  Decimal scale{1, 0};
   std::uint64_t offset = 0;
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -41,9 +46,11 @@ bool take(std::string_view& text, std::string_view prefix) {
 
 /// Size and byte order.
 bool take_type(std::string_view& text, Description& field) {
-  if (!take(text, "u")) return false;
+  field.is_float = take(text, "f");
+  if (!field.is_float && !take(text, "u")) return false;
   const auto bits = take_number(text);
   if (!bits || *bits % 8 != 0 || *bits == 0 || *bits == 56 || *bits > 64) return false;
+  if (field.is_float && *bits != 32 && *bits != 64) return false;
   field.bytes = *bits / 8;
   if (field.bytes == 1) return true;
   field.big_endian = take(text, "be");
@@ -57,13 +64,19 @@ std::optional<Description> describe(std::string_view text) {
   if (!offset) return std::nullopt;
   field.offset = *offset;
   field.high = field.bytes * 8 - 1;
-  if (take(text, ":")) {
+  if (!field.is_float && take(text, ":")) {
     const auto low = take_number(text);
     if (!low || !take(text, "-")) return std::nullopt;
     const auto high = take_number(text);
     if (!high) return std::nullopt;
     field.low = *low;
     field.high = *high;
+  }
+  if (take(text, "*")) {
+    const auto scale = parse_decimal(text);
+    if (!scale || scale->digits == 0) return std::nullopt;
+    field.scale = shortest(*scale);
+    text = {};
   }
   if (!text.empty()) return std::nullopt;
   return field;
@@ -139,6 +152,8 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
     throw UserError(said + " names bits that are not LOW-HIGH within 0-" + std::to_string(field->bytes * 8 - 1));
   }
   PackedField out;
+  out.is_float_ = field->is_float;
+  out.scale_ = field->scale;
   out.record_bytes_ = record_bytes;
   out.load_bytes_ = std::min<std::size_t>(record_bytes, 8);
   out.load_at_ = std::min<std::size_t>(field->offset, record_bytes - out.load_bytes_);
@@ -148,6 +163,24 @@ PackedField PackedField::parse(std::string_view text, std::size_t record_bytes, 
   out.shift_ = static_cast<unsigned>(lowest * 8 + field->low);
   out.bits_ = static_cast<unsigned>(field->high - field->low + 1);
   return out;
+}
+
+double PackedField::to_double(std::uint64_t number) const {
+  if (!is_float_) return static_cast<double>(number);
+  constexpr unsigned kSingle = 32;
+  return bits_ == kSingle ? std::bit_cast<float>(static_cast<std::uint32_t>(number)) : std::bit_cast<double>(number);
+}
+
+std::optional<std::uint32_t> PackedField::to_word(std::uint64_t number) const {
+  constexpr double kLow = -0x1p31;
+  constexpr auto kHigh = std::numeric_limits<std::uint32_t>::max();
+  if (!is_float_) {
+    const auto whole = to_ticks({number, 0}, scale_, 1, Rounding::nearest);
+    return whole && *whole <= kHigh ? std::optional(static_cast<std::uint32_t>(*whole)) : std::nullopt;
+  }
+  const double whole = std::round(to_double(number) * eventloom::to_double(scale_));
+  if (!(whole >= kLow && whole <= kHigh)) return std::nullopt;
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(whole));
 }
 
 void PackedField::extract(const std::byte* records, std::span<std::uint64_t> values) const {

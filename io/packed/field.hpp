@@ -2,18 +2,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "formats/units.hpp"
+
 namespace eventloom {
 
-/// A number in a record of fixed size, described as TYPE@OFFSET or TYPE@OFFSET:LOW-HIGH.
+/// A number in a record of fixed size, described as TYPE@OFFSET[:LOW-HIGH][*SCALE].
 ///
-///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; but for u8 with its byte order: u32le, u24be
+///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; f32 or f64, IEEE 754; but for u8 with its byte order:
+///   u32le,
+///            u24be, f64le
 ///   OFFSET   of its first byte in the record, from 0
 ///   LOW-HIGH of its bits just those from LOW to HIGH, both included; bit 0 is the lowest of the value,
-///            whatever the byte order
+///            whatever the byte order; not of f32 and f64
+///   SCALE    the value is the number times this, a decimal number such as 6.25 or 1e3
 ///
 ///   u32le@4:0-21, in a record of 8 bytes:
 ///     byte  0    1    2    3    4    5    6    7
@@ -24,7 +30,17 @@ class PackedField {
   /// lie inside a record of `record_bytes`, at least 1.
   static PackedField parse(std::string_view text, std::size_t record_bytes, const std::string& where);
 
-  /// Number of bits of the value.
+  /// Whether the number is a floating-point one, and extract() returns its representation.
+  [[nodiscard]] bool is_float() const { return is_float_; }
+  [[nodiscard]] Decimal scale() const { return scale_; }
+  /// Whether the value is just the unsigned number in the record.
+  [[nodiscard]] bool is_plain() const { return !is_float_ && scale_.digits == 1 && scale_.exponent == 0; }
+  /// The value of what extract() returns, as it is.
+  [[nodiscard]] double to_double(std::uint64_t number) const;
+  /// Likewise, to the nearest whole number; nothing when it is not finite or not a word of 32 bits, with a sign or not.
+  [[nodiscard]] std::optional<std::uint32_t> to_word(std::uint64_t number) const;
+
+  /// Number of bits of the number.
   [[nodiscard]] unsigned bits() const { return bits_; }
 
   /// The values in consecutive records, as many as `values` has; reads only these records.
@@ -41,6 +57,8 @@ class PackedField {
   bool big_endian_ = false;
   unsigned shift_ = 0;  ///< of the loaded bytes, swapped if necessary, down to bit 0
   unsigned bits_ = 0;
+  bool is_float_ = false;
+  Decimal scale_{1, 0};
 };
 
 }  // namespace eventloom

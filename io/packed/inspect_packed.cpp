@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/packed/packed_reader.hpp"
-#include "io/recorded/hit_summary.hpp"
+#include "io/recorded/inspect_hits.hpp"
 
 namespace eventloom {
 
@@ -11,7 +11,6 @@ nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_even
   constexpr TimeBase kDefault;
   const TimeBase base{uri.get_unit_ps("unit", kDefault.tick_ps), kDefault.epoch_ticks};
   const auto reader = open_packed(uri, {0}, base);
-  const HitSummary summary(*reader, n_events);
   nlohmann::ordered_json header = {{"uri", uri.text()},
                                    {"record_bytes", uri.get_count("record", 0, 1, ~std::uint64_t{0})}};
   if ((reader->header().flags & kNumbered) != 0) {
@@ -20,15 +19,7 @@ nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_even
     header["tick_ps"] = base.tick_ps;
   }
   header["payload_words"] = reader->header().payload.words.front();
-  nlohmann::ordered_json out = {{"file", uri.path()},
-                                {"kind", "packed"},
-                                {"damaged", summary.damaged()},
-                                {"file_bytes", reader->input().bytes},
-                                {"header", header}};
-  for (const auto& [name, n] : reader->counts().by_name()) out[name] = n;
-  summary.put_ranges(out);
-  summary.put_lists(out);
-  return out;
+  return inspect_hits(*reader, "packed", header, n_events);
 }
 
 }  // namespace eventloom

@@ -19,8 +19,6 @@ namespace eventloom {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
 constexpr std::size_t kBlockWords = std::size_t{32} << 10;
 constexpr std::uint64_t kMaxRecordBytes = 65536;
 constexpr unsigned kSystemBits = 6;
@@ -41,39 +39,42 @@ bool is_numbered(const SourceUri& uri) {
   return text == "yes";
 }
 
+SourceUri clock_uri(const SourceUri& uri, const PackedField& time, bool numbered) {
+  if (numbered) return uri.with("unit", "tick");
+  return time.is_float() && !uri.has("round") ? uri.with("round", "nearest") : uri;
+}
+
 /// Converts the numbers of the time field to ticks.
 class PackedClock {
  public:
-  PackedClock(const SourceUri& uri, bool numbered, std::uint64_t tick_ps)
-      : uri_(numbered ? uri.with("unit", "tick") : uri),
-        scale_(uri_, tick_ps),
-        unit_ps_(uri_.get_unit_ps("unit", tick_ps)),
-        tick_ps_(tick_ps),
-        factor_(unit_ps_ % tick_ps_ == 0 ? unit_ps_ / tick_ps_ : 0) {}
+  PackedClock(const SourceUri& uri, const PackedField& time, bool numbered, std::uint64_t tick_ps)
+      : uri_(uri), field_(time), scale_(clock_uri(uri, time, numbered), tick_ps, time.scale()) {}
 
   /// Converts them all, or none and returns false: then they must be converted one by one.
   [[nodiscard]] bool convert(std::span<Tick> times) const {
-    if (factor_ == 1) return true;
-    if (factor_ == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor_) return false;
-    for (Tick& time : times) time *= factor_;
+    if (field_.is_float()) return false;
+    const auto factor = scale_.factor();
+    if (factor == 1) return true;
+    if (factor == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor) return false;
+    for (Tick& time : times) time *= factor;
     return true;
   }
   /// Nothing when it does not fit; throws UserError when it would have to be rounded and must not be.
-  [[nodiscard]] std::optional<Tick> convert(std::uint64_t value) const {
-    const auto ticks = scale_.ticks(value);
-    const bool fits = Wide{value} * unit_ps_ / tick_ps_ <= std::numeric_limits<Tick>::max();
-    if (!ticks && fits && Wide{value} * unit_ps_ % tick_ps_ != 0) {
-      throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(value)));
+  [[nodiscard]] std::optional<Tick> convert(std::uint64_t number) const {
+    if (field_.is_float()) {
+      const double value = field_.to_double(number);
+      return value >= 0 ? scale_.ticks(value) : std::nullopt;
     }
-    return ticks;
+    if (scale_.needs_rounding({number, 0})) {
+      throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(number)));
+    }
+    return scale_.ticks(number);
   }
 
  private:
   SourceUri uri_;
+  PackedField field_;
   TickScale scale_;
-  std::uint64_t unit_ps_;
-  std::uint64_t tick_ps_;
-  std::uint64_t factor_;  ///< ticks per unit when that is whole, otherwise 0
 };
 
 /// Contents of a record.
@@ -96,11 +97,19 @@ std::size_t record_bytes(const SourceUri& uri) {
 }
 
 PackedField parse_field(const SourceUri& uri, const std::string& key, const std::string& text, std::size_t bytes) {
-  return PackedField::parse(text, bytes, "source '" + uri.text() + "': " + key + "=");
+  auto field = PackedField::parse(text, bytes, "source '" + uri.text() + "': " + key + "=");
+  const bool whole = key != "time" && key != "payload";
+  if (whole && !field.is_plain()) uri.refuse(key + "=" + text + ": only times and payload may be f32, f64 or scaled");
+  return field;
 }
 
+/// Words of payload that a field makes.
+std::size_t payload_words_of(const PackedField& field) { return field.is_plain() && field.bits() > 32 ? 2 : 1; }
+
 std::optional<PackedField> system_field(const SourceUri& uri, const std::string& key, std::size_t bytes) {
-  if (!uri.has(key)) return std::nullopt;
+  // Without an offset, system=N is the key of every source.
+  const bool field = key != "system" || uri.get(key, "").find('@') != std::string::npos;
+  if (!uri.has(key) || !field) return std::nullopt;
   return parse_field(uri, key, uri.require(key), bytes);
 }
 
@@ -113,7 +122,7 @@ RecordFormat::RecordFormat(const SourceUri& uri)
       channel_bits(subsystem ? kSubsystemShift : (system ? kSystemShift : kChannelBits)) {
   for (const auto& text : payload_columns(uri)) {
     payload.push_back(parse_field(uri, "payload", text, bytes));
-    payload_words += payload.back().bits() > 32 ? 2 : 1;
+    payload_words += payload_words_of(payload.back());
   }
   if (payload_words <= kMaxPayloadWords) return;
   uri.refuse("payload= has more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
@@ -147,7 +156,8 @@ class PackedReader final : public HitReader {
   void read_records(const std::byte* records, std::size_t n, HitBlock& block);
   [[nodiscard]] bool put_channels(const std::byte* records, HitBlock& block);
   [[nodiscard]] bool join(const PackedField& field, const std::byte* records, unsigned shift);
-  void put_payload(const std::byte* records, HitBlock& block) const;
+  [[nodiscard]] bool put_payload(const std::byte* records, HitBlock& block);
+  [[nodiscard]] bool put_words(const PackedField& field, const std::byte* records, std::uint32_t* out);
   void keep_good(bool times_converted, HitBlock& block);
   void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
   void end(HitBlock& block);
@@ -162,6 +172,8 @@ class PackedReader final : public HitReader {
   std::size_t block_records_;
   std::vector<std::uint64_t> channels_;  ///< of a block's records, before they are checked
   std::vector<std::uint64_t> systems_;
+  std::vector<std::uint64_t> numbers_;  ///< of a payload field
+  std::vector<bool> misfits_;           ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
   std::uint64_t bad_ = 0;
   bool ended_ = false;
@@ -172,7 +184,7 @@ PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& ba
       input_(describe_file(uri.path())),
       format_(uri),
       numbered_(is_numbered(uri)),
-      clock_(uri, numbered_, base.tick_ps),
+      clock_(uri, format_.time, numbered_, base.tick_ps),
       file_(uri.path()),
       block_records_(std::min(kBlockHits, kBlockWords / std::max<std::size_t>(format_.payload_words, 1))) {
   header_ = {.source = id.value,
@@ -209,8 +221,8 @@ void PackedReader::read_records(const std::byte* records, std::size_t n, HitBloc
   format_.time.extract(records, block.time);
   const bool times_fit = clock_.convert(block.time);
   const bool channels_fit = put_channels(records, block);
-  put_payload(records, block);
-  if (!times_fit || !channels_fit) keep_good(times_fit, block);
+  const bool payload_fits = put_payload(records, block);
+  if (!times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
 }
 
 /// False when a channel does not fit; channels_ then has more than 28 bits there.
@@ -233,15 +245,39 @@ bool PackedReader::join(const PackedField& field, const std::byte* records, unsi
   return fit;
 }
 
-void PackedReader::put_payload(const std::byte* records, HitBlock& block) const {
+/// False when a value is not a word; misfits_ then says whose.
+bool PackedReader::put_payload(const std::byte* records, HitBlock& block) {
   constexpr unsigned kWordBits = 32;
   const std::size_t stride = format_.payload_words;
   block.payload.resize(block.size() * stride);
+  misfits_.clear();
   std::uint32_t* out = block.payload.data();
+  bool fit = true;
   for (const auto& field : format_.payload) {
-    field.extract_words(records, block.size(), 0, out++, stride);
-    if (field.bits() > kWordBits) field.extract_words(records, block.size(), kWordBits, out++, stride);
+    if (field.is_plain()) {
+      field.extract_words(records, block.size(), 0, out++, stride);
+      if (field.bits() > kWordBits) field.extract_words(records, block.size(), kWordBits, out++, stride);
+    } else {
+      numbers_.resize(block.size());
+      fit = put_words(field, records, out++) && fit;
+    }
   }
+  return fit;
+}
+
+/// The values of a field that must be converted.
+bool PackedReader::put_words(const PackedField& field, const std::byte* records, std::uint32_t* out) {
+  field.extract(records, numbers_);
+  bool fit = true;
+  for (std::size_t i = 0; i < numbers_.size(); ++i, out += format_.payload_words) {
+    const auto word = field.to_word(numbers_[i]);
+    *out = word.value_or(0);
+    if (word) continue;
+    misfits_.resize(numbers_.size());
+    misfits_[i] = true;
+    fit = false;
+  }
+  return fit;
 }
 
 /// Converts the records one by one and drops those that do not fit.
@@ -252,8 +288,10 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto time = times_converted ? std::optional(block.time[i]) : clock_.convert(block.time[i]);
     const bool channel_fits = channels_[i] >> kChannelBits == 0;
-    if (!time || !channel_fits) {
-      lose(kept, file_.offset() + i * format_.bytes, channel_fits ? "time" : "channel", block);
+    const bool payload_fits = misfits_.empty() || !misfits_[i];
+    if (!time || !channel_fits || !payload_fits) {
+      const char* what = !channel_fits ? "channel" : (!time ? "time" : "payload");
+      lose(kept, file_.offset() + i * format_.bytes, what, block);
       continue;
     }
     block.time[kept] = *time;
@@ -295,8 +333,6 @@ void PackedReader::end(HitBlock& block) {
 }  // namespace
 
 std::unique_ptr<HitReader> open_packed(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  uri.accept_only(
-      {"record", "time", "channel", "system", "subsystem", "payload", "skip", "unit", "round", "numbered", "reorder"});
   return std::make_unique<PackedReader>(uri, id, base);
 }
 

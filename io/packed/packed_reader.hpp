@@ -17,12 +17,14 @@ namespace eventloom {
 /// - FIELD: see io/packed/field.hpp.
 /// - channel: 28 bits. With `system` or `subsystem`, 6 bits each, these occupy its bits 27..22 and 21..16, and
 /// `channel` the bits below: 22 with `system` alone, else 16.
-/// - payload: a word of 32 bits per field, two, low word first, for a field of more than 32 bits.
+/// - payload: a word of 32 bits per field, two, low word first, for a field of more than 32 bits. A field that is f32,
+/// f64 or scaled is rounded to the nearest whole number, and makes one word.
+/// - time: as f32 or f64, rounded to the nearest tick unless `round` says otherwise.
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.
 ///
-/// A record whose channel or time does not fit is a loss of one hit; where the file ends inside a record, has grown
-/// since it was opened, or the disk fails, the stream breaks off.
+/// A record whose channel, time or payload does not fit - NaN and negative times never do - is a loss of one hit; where
+/// the file ends inside a record, has grown since it was opened, or the disk fails, the stream breaks off.
 ///
 /// Throws UserError when the file cannot be opened or the description is wrong; read() does when a time is not a whole
 /// number of ticks and must not be rounded.

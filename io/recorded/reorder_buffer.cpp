@@ -86,11 +86,13 @@ void ReorderBuffer::require_sortable(const HitBlock& block) const {
   if (!any_) return;
   const auto late = std::ranges::find_if(block.time, [&](Tick time) { return time < last_; });
   if (late == block.time.end()) return;
+  const auto more = std::min<std::uint64_t>(std::max<std::uint64_t>(10 * capacity_, 1000), kMaxReorderHits);
   const auto number = pushed_ + static_cast<std::uint64_t>(late - block.time.begin()) + 1;
   throw UserError("'" + name_ + "': hit number " + std::to_string(number) + " at tick " + std::to_string(*late) +
                   " lies " + std::to_string(last_ - *late) +
                   " ticks before hits that were already sent; it comes more than " + std::to_string(capacity_) +
-                  " hits too late: raise 'reorder=' in the source's URI");
+                  " hits too late: add ?reorder=" + std::to_string(more) +
+                  " to the source's URI, with & after other keys");
 }
 
 }  // namespace eventloom

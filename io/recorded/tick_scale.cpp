@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/runtime/error.hpp"
 
@@ -10,28 +9,44 @@ namespace eventloom {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-constexpr auto kMaxTick = std::numeric_limits<Tick>::max();
-
 constexpr auto kPowers = [] {
   std::array<std::uint64_t, 20> powers{1};
   for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
   return powers;
 }();
 
+/// Ticks of `tick_ps` in `unit_ps` when that is whole and fits, otherwise 0.
+std::uint64_t factor_of(Decimal unit_ps, std::uint64_t tick_ps) {
+  return to_ticks({1, 0}, unit_ps, tick_ps, Rounding::none).value_or(0);
+}
+
+Rounding rounding_of(const SourceUri& uri, Rounding otherwise) {
+  const auto text = uri.get("round", "");
+  if (text == "down") return Rounding::down;
+  if (text == "nearest") return Rounding::nearest;
+  if (!text.empty()) uri.refuse("round=" + text + " is not known; there are down and nearest");
+  return otherwise;
+}
+
 }  // namespace
 
-TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps)
+TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale)
     : unit_(uri.get("unit", "ns")),
-      unit_ps_(uri.get_unit_ps("unit", tick_ps)),
+      unit_ps_(shortest({uri.get_unit_ps("unit", tick_ps), 0})),
       tick_ps_(tick_ps),
-      factor_(unit_ps_ % tick_ps_ == 0 ? unit_ps_ / tick_ps_ : 0) {
-  const auto round = uri.get("round", "");
-  if (round == "down") rounding_ = Rounding::down;
-  if (round == "nearest") rounding_ = Rounding::nearest;
-  if (!round.empty() && rounding_ == Rounding::none) {
-    uri.refuse("round=" + round + " is not known; there are down and nearest");
+      rounding_(rounding_of(uri, Rounding::none)) {
+  constexpr std::uint64_t kMostDigits = std::uint64_t{1} << 44;  // a time has 64 bits, their product 108
+  scale = shortest(scale);
+  if (__builtin_mul_overflow(unit_ps_.digits, scale.digits, &unit_ps_.digits) || unit_ps_.digits > kMostDigits) {
+    uri.refuse("the scale of the times has too many digits");
   }
+  unit_ps_.exponent += scale.exponent;
+  factor_ = factor_of(unit_ps_, tick_ps_);
+}
+
+TickScale::TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise)
+    : unit_("ps"), unit_ps_(unit_ps), tick_ps_(tick_ps), rounding_(rounding_of(uri, otherwise)) {
+  factor_ = factor_of(unit_ps_, tick_ps_);
 }
 
 std::optional<Tick> TickScale::ticks(Decimal value) const {
@@ -42,39 +57,23 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
     const auto power = kPowers[static_cast<std::size_t>(-value.exponent)];
     if (product % power == 0) return product / power;
   }
-  if (rounding_ == Rounding::none) return to_ticks(value, unit_ps_, tick_ps_);
-  return rounded(value);
-}
-
-std::optional<Tick> TickScale::rounded(Decimal value) const {
-  if (value.digits == 0) return 0;
-  Wide above = Wide{value.digits} * unit_ps_;
-  Wide below = tick_ps_;
-  for (; value.exponent > 0; --value.exponent) {
-    if (above > ~Wide{0} / 10) return std::nullopt;
-    above *= 10;
-  }
-  for (; value.exponent < 0; ++value.exponent) {
-    if (below > ~Wide{0} / 10) return 0;  // `above` is far smaller: below 2^108
-    below *= 10;
-  }
-  const Wide rest = above % below;
-  const bool up = rounding_ == Rounding::nearest && rest >= below - rest;
-  const Wide ticks = above / below + (up ? 1 : 0);
-  if (ticks > kMaxTick) return std::nullopt;
-  return static_cast<Tick>(ticks);
+  return to_ticks(value, unit_ps_, tick_ps_, rounding_);
 }
 
 std::optional<Tick> TickScale::ticks(double value) const {
   constexpr double kSlack = 1e-6;
-  const double ticks = factor_ != 0 ? value * static_cast<double>(factor_)
-                                    : value * static_cast<double>(unit_ps_) / static_cast<double>(tick_ps_);
+  const double ticks =
+      factor_ != 0 ? value * static_cast<double>(factor_) : value * to_double(unit_ps_) / static_cast<double>(tick_ps_);
   if (!(ticks > -kSlack && ticks < 0x1p64)) return std::nullopt;
   const double nearest = std::round(ticks);
   if (nearest >= 0x1p64) return std::nullopt;
   if (std::abs(ticks - nearest) <= kSlack || rounding_ == Rounding::nearest) return static_cast<Tick>(nearest);
   if (rounding_ == Rounding::none) return std::nullopt;
   return static_cast<Tick>(ticks);
+}
+
+bool TickScale::needs_rounding(Decimal value) const {
+  return rounding_ == Rounding::none && to_ticks(value, unit_ps_, tick_ps_, Rounding::down) && !ticks(value);
 }
 
 std::string TickScale::complaint(const std::string& value) const {

@@ -16,10 +16,18 @@ namespace eventloom {
 class TickScale {
  public:
   /// Throws UserError when `unit` or `round` is not known.
-  TickScale(const SourceUri& uri, std::uint64_t tick_ps);
+  /// `scale`: of the numbers, as the format or the URI says.
+  TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale = {1, 0});
+  /// Of a format whose times have a unit of their own: only the key `round` counts. `otherwise`: without it.
+  TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise);
 
   [[nodiscard]] std::optional<Tick> ticks(Decimal value) const;
   [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const { return ticks(Decimal{value, 0}); }
+  [[nodiscard]] Rounding rounding() const { return rounding_; }
+  /// Ticks per unit when that is whole, otherwise 0.
+  [[nodiscard]] std::uint64_t factor() const { return factor_; }
+  /// Whether ticks() would return something if it were allowed to round.
+  [[nodiscard]] bool needs_rounding(Decimal value) const;
   /// Values within a millionth of a whole number of ticks count as whole.
   [[nodiscard]] std::optional<Tick> ticks(double value) const;
 
@@ -27,15 +35,11 @@ class TickScale {
   [[nodiscard]] std::string complaint(const std::string& value) const;
 
  private:
-  enum class Rounding { none, down, nearest };
-
-  [[nodiscard]] std::optional<Tick> rounded(Decimal value) const;
-
   std::string unit_;
-  std::uint64_t unit_ps_;
+  Decimal unit_ps_;  ///< with the scale
   std::uint64_t tick_ps_;
-  std::uint64_t factor_;  ///< ticks per unit when that is whole, otherwise 0
-  Rounding rounding_ = Rounding::none;
+  std::uint64_t factor_ = 0;  ///< ticks per unit when that is whole, otherwise 0
+  Rounding rounding_;
 };
 
 }  // namespace eventloom

@@ -56,7 +56,6 @@ void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out) {
 }
 
 void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out) {
-  uri.accept_only({});
   const auto parts = read_sorted_manifest(uri.path()).files.size();
   for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part))});
 }

@@ -10,6 +10,8 @@
 #include "io/recorded/default_epoch.hpp"
 #include "io/recorded/encoded_stream.hpp"
 #include "io/recorded/lost_source.hpp"
+#include "io/recorded/shifted_reader.hpp"
+#include "io/recorded/stored_reader.hpp"
 #include "io/registry/registry.hpp"
 #include "io/registry/same_source.hpp"
 
@@ -38,6 +40,14 @@ std::uint64_t reorder_of(const SourceScheme& scheme, const SourceUri& uri) {
   return uri.get_count("reorder", is_numbered(scheme, uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
 }
 
+/// `stream`, with what the keys of `uri` change: its hits are then put into epoch buffers anew.
+std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const SourceUri& uri) {
+  const StreamShift shift(uri, stream->header());
+  if (!shift.any()) return stream;
+  auto reader = std::make_unique<StoredReader>(std::move(stream));
+  return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), kReorderHits);
+}
+
 }  // namespace
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
@@ -63,7 +73,7 @@ bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
 OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  if (scheme.stream != nullptr) return {scheme.stream(uri, base_)};
+  if (scheme.stream != nullptr) return {shifted_stream(scheme.stream(uri, base_), uri)};
   TimeBase base;
   base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
   base.epoch_ticks =
@@ -74,7 +84,7 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
     auto* const live = stream.get();
     return {std::move(stream), live};
   }
-  return {std::make_unique<EncodedStream>(scheme.read(uri, id, base), reorder_of(scheme, uri))};
+  return {std::make_unique<EncodedStream>(shifted(scheme.read(uri, id, base), uri), reorder_of(scheme, uri))};
 }
 
 std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id, const TimeBase& base) {

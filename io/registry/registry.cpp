@@ -1,8 +1,12 @@
 #include "io/registry/registry.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
+#include "io/compass/compass_reader.hpp"
+#include "io/compass/compass_record.hpp"
 #include "io/csv/csv_reader.hpp"
 #include "io/epochs/epochs_source.hpp"
 #include "io/epochs/inspect_epochs.hpp"
@@ -12,6 +16,7 @@
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_reader.hpp"
 #include "io/hld/inspect_hld.hpp"
+#include "io/live/shifted_feed.hpp"
 #include "io/lmd/inspect_lmd.hpp"
 #include "io/lmd/lmd_header.hpp"
 #include "io/lmd/lmd_reader.hpp"
@@ -22,6 +27,8 @@
 #include "io/spikes/inspect_spikes.hpp"
 #include "io/spikes/spikes_reader.hpp"
 #include "io/spikes/spikes_writer.hpp"
+#include "io/tpx3/tpx3_packet.hpp"
+#include "io/tpx3/tpx3_reader.hpp"
 #include "io/udp/board_stream.hpp"
 
 namespace eventloom {
@@ -29,7 +36,6 @@ namespace eventloom {
 namespace {
 
 std::unique_ptr<Source> open_epochs(const SourceUri& uri, const TimeBaseOptions& options) {
-  uri.accept_only({});
   auto source = std::make_unique<EpochsSource>(uri.path());
   const auto& base = source->header().base;
   if (options.tick_ps.value_or(base.tick_ps) != base.tick_ps ||
@@ -55,7 +61,7 @@ std::unique_ptr<HitReader> read_files(const SourceUri& uri, SourceId id, const T
 }
 
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
-  return opening.ports.open(spec.uri, spec.board, opening.settings, opening.base);
+  return shifted(opening.ports.open(spec.uri, spec.board, opening.settings, opening.base), spec.uri);
 }
 
 std::unique_ptr<LiveFeed> connect_to_mbs(const SourceSpec& spec, const FeedOpening& opening) {
@@ -65,57 +71,82 @@ std::unique_ptr<LiveFeed> connect_to_mbs(const SourceSpec& spec, const FeedOpeni
 constexpr auto kSchemes = std::to_array<SourceScheme>({
     {.name = "file",
      .form = "file:PATH.epochs",
-     .ending = ".epochs",
+     .endings = {".epochs"},
      .recognise = is_stream_file,
      .stream = open_epochs,
      .inspect = inspect_epochs},
     {.name = "lmd",
      .form = "lmd:PATH?time=tag|wr|word:OFFSET,COUNT",
-     .ending = ".lmd",
-     .flags = {"concat"},
+     .endings = {".lmd"},
+     .keys = kLmdKeys,
      .holds_events = true,
      .recognise = is_lmd_file,
      .read = read_files<open_lmd>,
      .inspect = inspect_lmd},
     {.name = "hld",
      .form = "hld:PATH[?tdc]",
-     .ending = ".hld",
-     .flags = {"concat", "tdc"},
+     .endings = {".hld"},
+     .keys = kHldKeys,
      .holds_events = true,
      .recognise = is_hld_file,
      .read = read_files<open_hld>,
      .inspect = inspect_hld},
     {.name = "spikes",
      .form = "spikes:PATH",
-     .ending = ".spikes",
+     .endings = {".spikes"},
+     .keys = kSpikesKeys,
      .recognise = is_spikes_file,
      .read = open_spikes,
      .inspect = inspect_spikes},
     {.name = "packed",
      .form = "packed:PATH?record=16&time=u64le@0&channel=u16be@8",
+     .keys = kPackedKeys,
      .data = data_of_columns,
      .read = open_packed,
      .inspect = inspect_packed},
-    {.name = "csv", .form = "csv:PATH?time=1&channel=2&unit=ns", .data = data_of_columns, .read = open_csv},
+    {.name = "compass",
+     .form = "compass:PATH",
+     .keys = kCompassKeys,
+     .recognise = is_compass_file,
+     .read = open_compass,
+     .inspect = inspect_compass},
+    {.name = "tpx3",
+     .form = "tpx3:PATH",
+     .endings = {".tpx3"},
+     .keys = kTpx3Keys,
+     .recognise = is_tpx3_file,
+     .read = open_tpx3,
+     .inspect = inspect_tpx3},
+    {.name = "csv",
+     .form = "csv:PATH[?time=t_ns&channel=ch]",
+     .endings = {".csv", ".tsv"},
+     .keys = kCsvKeys,
+     .data = data_of_columns,
+     .read = open_csv},
     {.name = "hdf5",
-     .form = "hdf5:PATH?group=/dom_*&time=time&channel=channel&unit=ns",
+     .form = "hdf5:PATH[?group=/dom_*&time=time&channel=channel&unit=ns]",
+     .endings = {".h5", ".hdf5"},
+     .keys = kHdf5Keys,
      .expand = expand_groups,
      .data = data_of_group,
      .read = open_hdf5},
     {.name = "sorted",
      .form = "sorted:DIR",
+     .shifts = false,
      .expand = expand_parts,
      .files = files_in_folder,
      .data = data_of_part,
      .stream = open_sorted},
     {.name = "gen",
      .form = "gen:poisson?rate=1e6",
+     .keys = kGeneratorKeys,
      .expand = expand_one,
      .files = no_files,
      .data = data_of_its_own,
      .read = open_generator},
     {.name = "mbs",
      .form = "mbs://HOST[:PORT]/transport|stream[?keys of lmd]",
+     .keys = kMbsKeys,
      .holds_events = true,
      .expand = expand_one,
      .files = no_files,
@@ -124,6 +155,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .most_jump_s = kMostMbsJump_s},
     {.name = "udp",
      .form = "udp://[ADDR]:PORT[?sources=3,5][&payload=N]",
+     .keys = kUdpKeys,
      .expand = expand_boards,
      .files = no_files,
      .data = data_of_its_own,  // expand_boards() refuses a port that is given twice
@@ -131,13 +163,38 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .most_jump_s = BoardStream::kMostJump_s},
 });
 
-bool is_flag(std::string_view key) {
-  return std::ranges::any_of(kSchemes, [key](const SourceScheme& scheme) {
-    return std::ranges::find(scheme.flags, key) != scheme.flags.end();
-  });
+/// Refuses keys that the scheme does not have, and those without a value that need one.
+void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
+  if (!scheme.shifts) {
+    for (const auto& key : kCommonKeys) {
+      if (uri.has(key.name)) {
+        uri.refuse("'" + std::string(key.name) + "=' must be given to the run that saves the sorted hits");
+      }
+    }
+  }
+  const auto keys = scheme.all_keys();
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) names.push_back(key.name);
+  uri.accept_only(names);
+  for (const auto& alone : uri.flags()) {
+    if (std::ranges::find(keys, alone, &SourceKey::name)->value.empty()) continue;
+    uri.refuse("'" + alone + "' is not of the form key=value");
+  }
 }
 
 }  // namespace
+
+bool SourceScheme::has_ending(std::string_view path) const {
+  return std::ranges::any_of(endings, [path](auto ending) { return !ending.empty() && path.ends_with(ending); });
+}
+
+std::vector<SourceKey> SourceScheme::all_keys() const {
+  std::vector<SourceKey> all(keys.begin(), keys.end());
+  for (const auto& key : kCommonKeys) {
+    if (shifts && std::ranges::find(all, key.name, &SourceKey::name) == all.end()) all.push_back(key);
+  }
+  return all;
+}
 
 std::span<const SourceScheme> source_schemes() { return kSchemes; }
 
@@ -149,25 +206,24 @@ const SourceScheme* find_scheme(std::string_view name) {
 const SourceScheme& scheme_of(const SourceUri& uri) {
   const auto* scheme = find_scheme(uri.scheme());
   if (scheme != nullptr) return *scheme;
-  uri.refuse("unknown scheme; this build reads " +
+  std::vector<std::string_view> names;
+  for (const auto& known : kSchemes) names.push_back(known.name);
+  uri.refuse("unknown scheme" + did_you_mean(uri.scheme(), names) + "; this build reads " +
              list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; }));
 }
 
 SourceUri parse_source_uri(const std::string& text) {
   auto uri = SourceUri::parse(text);
   if (uri.scheme().empty()) {
-    const auto by_ending = std::ranges::find_if(kSchemes, [&uri](const SourceScheme& scheme) {
-      return !scheme.ending.empty() && uri.path().ends_with(scheme.ending);
-    });
+    const auto by_ending =
+        std::ranges::find_if(kSchemes, [&uri](const auto& scheme) { return scheme.has_ending(uri.path()); });
     if (by_ending != kSchemes.end()) uri = uri.with_scheme(by_ending->name);
   }
   const auto& scheme = scheme_of(uri);
   if (uri.path().empty()) {
     throw UserError("source '" + text + "': nothing follows '" + std::string(scheme.name) + ":'");
   }
-  for (const auto& key : uri.flags()) {
-    if (!is_flag(key)) throw UserError("source '" + text + "': '" + key + "' is not of the form key=value");
-  }
+  check_keys(uri, scheme);
   return uri;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/dataflow/source.hpp"
 #include "formats/geometry.hpp"
@@ -16,6 +17,7 @@
 #include "io/recorded/hit_reader.hpp"
 #include "io/registry/expand_uri.hpp"
 #include "io/registry/same_source.hpp"
+#include "io/registry/source_keys.hpp"
 #include "io/registry/source_spec.hpp"
 #include "io/udp/udp_ports.hpp"
 
@@ -31,17 +33,19 @@ struct FeedOpening {
 
 /// Everything the program knows of a kind of input: a row of the table in registry.cpp.
 ///
-/// One of `read`, `stream` and `feed` opens a source; each checks the keys of its URI, and throws UserError when the
+/// One of `read`, `stream` and `feed` opens a source; each checks the values of its keys, and throws UserError when the
 /// source cannot be opened or does not match the URI.
 struct SourceScheme {
-  std::string_view name;                       ///< of its URIs, before the colon
-  std::string_view form;                       ///< of its URIs, for --help
-  std::string_view ending = {};                ///< of paths that imply this scheme when none is given; empty: of none
-  std::array<std::string_view, 2> flags = {};  ///< keys without a value
-  bool holds_events = false;                   ///< times are event numbers unless the key `time` says otherwise
-  Expand expand = expand_files;                ///< the sources that a URI names
-  FilesOf files = files_at_path;               ///< of one source
-  DataOf data = data_of_files;                 ///< of one source, so that no data enter a run twice
+  std::string_view name;  ///< of its URIs, before the colon
+  std::string_view form;  ///< of its URIs, for --help
+  /// Of paths that imply this scheme when none is given.
+  std::array<std::string_view, 2> endings = {};
+  std::span<const SourceKey> keys = {};  ///< of its own
+  bool shifts = true;                    ///< has kCommonKeys, too
+  bool holds_events = false;             ///< times are event numbers unless the key `time` says otherwise
+  Expand expand = expand_files;          ///< the sources that a URI names
+  FilesOf files = files_at_path;         ///< of one source
+  DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
 
   /// Whether a file is of this kind, by its contents; null: the contents do not show it.
   bool (*recognise)(const std::filesystem::path& file) = nullptr;
@@ -58,6 +62,9 @@ struct SourceScheme {
   nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
+  [[nodiscard]] bool has_ending(std::string_view path) const;
+  /// Its own, then those that it shares with all.
+  [[nodiscard]] std::vector<SourceKey> all_keys() const;
 };
 
 /// In the order of --help.
@@ -68,7 +75,7 @@ const SourceScheme* find_scheme(std::string_view name);
 const SourceScheme& scheme_of(const SourceUri& uri);
 
 /// Parses a URI as users write it: without a scheme, the file name extension implies it. Throws UserError when the
-/// scheme is unknown, or the text is not a URI.
+/// scheme or a key is unknown, or the text is not a URI.
 SourceUri parse_source_uri(const std::string& text);
 
 /// One line for messages: `item` of each scheme for which it is not empty, separated by commas.

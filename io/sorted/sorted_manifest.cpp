@@ -81,6 +81,15 @@ Json manifest_list(const Items& items) {
   return list;
 }
 
+Json manifest_json(const KeptDetector& detector) {
+  return {
+      {"file", detector.file}, {"map", detector.map}, {"groups", detector.groups}, {"corrected", detector.corrected}};
+}
+
+KeptDetector detector_from(const Json& json) {
+  return {json.at("file"), json.at("map"), json.at("groups"), json.at("corrected")};
+}
+
 void add_lists(const Json& json, std::vector<SortedFile>& files, std::vector<Damage>& damage) {
   for (const auto& item : json.at("files")) files.push_back(file_from(item));
   for (const auto& item : json.at("damage")) damage.push_back(damage_from(item));
@@ -110,17 +119,18 @@ void add_from_text(const std::string& text, std::vector<SortedFile>& files, std:
 }
 
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest) {
-  const Json json{{"format", kFormat},
-                  {"version", kVersion},
-                  {"tick_ps", manifest.base.tick_ps},
-                  {"epoch_ticks", manifest.base.epoch_ticks},
-                  {"definition", manifest.definition},
-                  {"overlap_ticks", manifest.overlap},
-                  {"histogram_bin_ticks", manifest.bin_ticks},
-                  {"anomalies", manifest.anomalies},
-                  {"sources", manifest_list(manifest.sources)},
-                  {"files", manifest_list(manifest.files)},
-                  {"damage", manifest_list(manifest.damage)}};
+  Json json{{"format", kFormat},
+            {"version", kVersion},
+            {"tick_ps", manifest.base.tick_ps},
+            {"epoch_ticks", manifest.base.epoch_ticks},
+            {"definition", manifest.definition},
+            {"overlap_ticks", manifest.overlap},
+            {"histogram_bin_ticks", manifest.bin_ticks},
+            {"anomalies", manifest.anomalies},
+            {"sources", manifest_list(manifest.sources)},
+            {"files", manifest_list(manifest.files)},
+            {"damage", manifest_list(manifest.damage)}};
+  if (!manifest.detector.empty()) json["detector"] = manifest_json(manifest.detector);
   write_text_file(folder / kManifest, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", is_sorted_file);
 }
 
@@ -142,6 +152,7 @@ SortedManifest read_sorted_manifest(const std::filesystem::path& folder) {
     manifest.bin_ticks = json.at("histogram_bin_ticks");
     manifest.anomalies = json.at("anomalies");
     for (const auto& item : json.at("sources")) manifest.sources.push_back(origin_from(item));
+    if (json.contains("detector")) manifest.detector = detector_from(json["detector"]);
     add_lists(json, manifest.files, manifest.damage);
     for (const auto& item : manifest.damage) {
       if (item.origin != kAllOrigins && item.origin >= manifest.sources.size()) {

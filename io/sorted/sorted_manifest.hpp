@@ -32,6 +32,16 @@ struct SortedFile {
   Epoch end_epoch = 0;
 };
 
+/// What the run that saved the hits knew of the detector.
+struct KeptDetector {
+  std::string file;
+  std::string map;                  ///< text; empty: none
+  std::vector<std::string> groups;  ///< of --group
+  bool corrected = false;           ///< offsets, masks or cuts of the map have been applied to the hits
+
+  [[nodiscard]] bool empty() const { return map.empty() && groups.empty(); }
+};
+
 /// Written by `--save-sorted` beside the streams: how they were made and what was lost on the way, so that a run that
 /// reads them ends with the same account. Written last: without it the streams belong to an unfinished run.
 struct SortedManifest {
@@ -43,6 +53,7 @@ struct SortedManifest {
   std::vector<SortedOrigin> sources;  ///< by number
   std::vector<SortedFile> files;      ///< by builder
   std::vector<Damage> damage;         ///< with their origin, in rising first epochs
+  KeptDetector detector;
 
   /// One past the last epoch with hits or damage.
   [[nodiscard]] Epoch end_epoch() const;

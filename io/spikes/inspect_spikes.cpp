@@ -6,7 +6,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/spikes.hpp"
 #include "io/files/file_reader.hpp"
-#include "io/recorded/hit_summary.hpp"
+#include "io/recorded/inspect_hits.hpp"
 #include "io/spikes/spikes_reader.hpp"
 
 namespace eventloom {
@@ -28,17 +28,9 @@ SpikeFileHeader file_header(const std::string& path) {
 nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events) {
   const auto header = file_header(uri.path());
   const auto reader = open_spikes(uri, {0}, {.tick_ps = header.tick_ps});
-  const HitSummary summary(*reader, n_events);
-  nlohmann::ordered_json out = {
-      {"file", uri.path()},
-      {"kind", "spikes"},
-      {"damaged", summary.damaged()},
-      {"file_bytes", reader->input().bytes},
-      {"header", {{"version", header.version}, {"tick_ps", header.tick_ps}, {"channel_base", header.channel_base}}}};
-  for (const auto& [name, n] : reader->counts().by_name()) out[name] = n;
-  summary.put_ranges(out);
-  summary.put_lists(out);
-  return out;
+  return inspect_hits(*reader, "spikes",
+                      {{"version", header.version}, {"tick_ps", header.tick_ps}, {"channel_base", header.channel_base}},
+                      n_events);
 }
 
 }  // namespace eventloom

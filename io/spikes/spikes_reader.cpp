@@ -330,7 +330,6 @@ SourceCounts SpikesReader::counts() const {
 }  // namespace
 
 std::unique_ptr<HitReader> open_spikes(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  uri.accept_only({"label", "round", "reorder"});
   return std::make_unique<SpikesReader>(uri, id, base);
 }
 

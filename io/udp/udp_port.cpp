@@ -49,7 +49,6 @@ std::vector<std::uint32_t> ids_in(const SourceUri& uri) {
 }  // namespace
 
 UdpPortSettings UdpPortSettings::of(const SourceUri& uri, const LiveInputSettings& live) {
-  uri.accept_only({"sources", "payload"});
   constexpr std::uint64_t kMostPayload = PayloadTable::kLengthInFirstWord - 1;
   UdpPortSettings settings;
   settings.place = uri.path();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 
@@ -89,12 +90,13 @@ std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps
 
 void SourceUri::refuse(const std::string& reason) const { throw UserError("source '" + text_ + "': " + reason); }
 
-void SourceUri::accept_only(std::initializer_list<std::string_view> keys) const {
+void SourceUri::accept_only(std::span<const std::string_view> keys) const {
   std::string known;
   for (const auto key : keys) known += (known.empty() ? "" : ", ") + std::string(key);
   for (const auto& [key, value] : values_) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    refuse("unknown key '" + key + "'; " + scheme_ + ": takes " + (known.empty() ? "none" : known));
+    refuse("unknown key '" + key + "'" + did_you_mean(key, keys) + "; " + scheme_ + ": takes " +
+           (known.empty() ? "none" : known));
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +41,7 @@ class SourceUri {
   /// Throws UserError with this source and `reason`.
   [[noreturn]] void refuse(const std::string& reason) const;
   /// Throws UserError that names the first key not among `keys` and lists those.
-  void accept_only(std::initializer_list<std::string_view> keys) const;
+  void accept_only(std::span<const std::string_view> keys) const;
 
   /// The same with another scheme, another path, or another value of a key.
   [[nodiscard]] SourceUri with_scheme(std::string_view scheme) const;

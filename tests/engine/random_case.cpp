@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <numeric>
 #include <utility>
@@ -56,8 +57,18 @@ void CaseMaker::choose_roles(RunCase& of) {
 
 void CaseMaker::choose_definition(RunCase& of) {
   of.overlap = draw(40, draw(0, 3) == 0 ? 1000 : 200);
-  if (draw(0, 2) != 0) {
+  const auto kind = draw(0, 6);
+  const auto widening = [this] { return "," + std::to_string(draw(0, 20)) + "," + std::to_string(draw(0, 20)); };
+  if (kind < 4) {
     of.definition = "gap:" + std::to_string(draw(0, 20)) + "," + std::to_string(draw(1, 3));
+    if (kind == 3) of.definition += widening();
+    return;
+  }
+  if (kind == 4) {
+    constexpr std::array kConditions = {"n_hits>=3", "sources>=2", "A>=1&&B>=2", "B>=1&&none==0||n_hits<2",
+                                        "source:0-1>=2&&channel:0x0-0x1f4>=1"};
+    of.definition = "coincidence:" + std::to_string(draw(0, 20)) + "," + kConditions[draw(0, kConditions.size() - 1)];
+    if (draw(0, 1) != 0) of.definition += widening();
     return;
   }
   const auto width = draw(2, 10);

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/detector/detector.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/monitor/run_picture.hpp"
 #include "core/monitor/telemetry_settings.hpp"
@@ -66,6 +68,7 @@ struct RunCase {
   bool breaks_off = false;                ///< the recording of source 0, after its last hit
   bool keep_sorted = false;
   std::uint64_t source_fails_after = 0;  ///< collects of source 0; 0: never
+  DetectorPtr detector = std::make_shared<Detector>();
   TelemetrySettings telemetry = {};
 
   [[nodiscard]] SliceGeometry geometry() const;
@@ -116,6 +119,14 @@ struct Outcome {
 
 /// Plays the case. Rethrows errors that the ranks do not share.
 Outcome play(const RunCase& of);
+
+/// The hits of each source as the detector corrects them, without those that it drops, and the row of each slice with
+/// what is dropped of it.
+struct CorrectedHits {
+  std::vector<std::vector<RefHit>> hits;
+  std::map<std::uint64_t, LedgerRow> dropped;
+};
+CorrectedHits corrected_hits(const RunCase& of);
 
 /// The expected contents by slice, found serially over the whole stream; only slices with hits.
 std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of);

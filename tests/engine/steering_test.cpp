@@ -161,7 +161,7 @@ TEST_F(Steering, FullSpeedEndsAndBeginsByCommand) {
 TEST_F(Steering, EveryRankHearsOfEachNewFile) {
   for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
-    auto of = maker.steady(60);
+    auto of = maker.steady(200);
     keep_pace(of);
     const int rank = any_rank(maker, of);
     const auto n = static_cast<int>(maker.draw(1, 5));

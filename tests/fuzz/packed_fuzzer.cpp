@@ -4,6 +4,7 @@
 
 #include "core/runtime/error.hpp"
 #include "fuzz_input.hpp"
+#include "hit_blocks.hpp"
 #include "io/packed/packed_reader.hpp"
 
 /// The input is the keys of a packed: URI in a line of their own, then the records.
@@ -12,30 +13,9 @@ namespace {
 
 using namespace eventloom;
 
-void check(const HitBlock& block, std::size_t words, std::uint64_t file_bytes) {
-  fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
-  fuzz::require(block.channel.size() == block.size(), "the columns are as long as each other");
-  fuzz::require(block.payload.size() == block.size() * words, "every hit has its payload");
-  for (const auto channel : block.channel) fuzz::require(channel <= 0x0fffffff, "a channel has 28 bits");
-  std::size_t before = 0;
-  for (const auto& loss : block.losses) {
-    fuzz::require(loss.before >= before && loss.before <= block.size(), "losses are in the order of the file");
-    fuzz::require(loss.offset <= file_bytes, "losses lie in the file");
-    before = loss.before;
-  }
-}
-
 void read_all(const std::string& uri, const TimeBase& base, std::uint64_t file_bytes) {
   const auto reader = open_packed(SourceUri::parse(uri), {0}, base);
-  const std::size_t words = reader->header().payload.words.front();
-  HitBlock block;
-  std::uint64_t hits = 0;
-  std::uint64_t lost = 0;
-  while (reader->read(block)) {
-    check(block, words, file_bytes);
-    hits += block.size();
-    for (const auto& loss : block.losses) lost += loss.hits;
-  }
+  const auto [hits, lost] = fuzz::read_all(*reader, file_bytes);
   const auto counters = reader->counts().counters;
   const auto whole = counters[Metric::records];
   fuzz::require(hits + counters[Metric::bad_records] == whole, "every record is a hit or a loss");

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -10,8 +12,13 @@
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"
-#include "core/runtime/error.hpp"
+#include "core/detector/channel_table.hpp"
+#include "core/detector/detector_map.hpp"
+#include "core/detector/resolve_detector.hpp"
+#include "core/runtime/text_error.hpp"
+#include "formats/offset_span.hpp"
 #include "formats/units.hpp"
+#include "formats/utc_time.hpp"
 #include "fuzz_input.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/registry/open_sources.hpp"
@@ -20,7 +27,8 @@
 #include "schedulers/table.hpp"
 
 /// What users write. The first letter of the input says which parser gets the rest: u source URIs, d --define,
-/// f --filter (one a line), n numbers and units, t schedule tables, c a table of hits behind a line of URI keys.
+/// f --filter (one a line), n numbers and units, t schedule tables, c a table of hits behind a line of URI keys,
+/// m detector maps, g --group.
 
 namespace {
 
@@ -34,6 +42,10 @@ template <class Parse>
 void may_refuse(Parse parse) {
   try {
     parse();
+  } catch (const TextError& error) {
+    fuzz::require(std::ranges::count(error.excerpt(), '\n') == 1 && error.excerpt().ends_with('^'),
+                  "a mistake is marked below its text");
+    return;
   } catch (const UserError&) {
     return;
   } catch (const std::invalid_argument&) {
@@ -51,7 +63,7 @@ void parse_uri(const std::string& text) {
   const auto uri = parse_source_uri(text);
   fuzz::require(parse_source_uri(uri.text()).text() == uri.text(), "a URI reads as it is written");
   (void)uri.with("group", "/a").with_path("x");
-  may_refuse([&] { uri.accept_only({"time", "channel"}); });
+  may_refuse([&] { uri.accept_only(std::to_array<std::string_view>({"time", "channel"})); });
   may_refuse([&] { (void)uri.get_count("time", 1, 0, 1000); });
   may_refuse([&] { (void)uri.get_unit_ps("unit", kOddTickPs); });
   may_refuse([&] { (void)payload_columns(uri); });
@@ -59,9 +71,22 @@ void parse_uri(const std::string& text) {
   if (uri.scheme() == "gen") (void)open_source({uri}, {1}, {});
 }
 
+/// One source, in whose channel 5 is the group A.
+DetectorPtr detector() {
+  auto detector = std::make_shared<Detector>(1);
+  detector->add_group("A");
+  detector->change({0, 5, 5}, [](ChannelInfo& info) {
+    info.groups = 1;
+    info.position.emplace();
+  });
+  return detector;
+}
+
 void parse_definition(std::string_view text, std::uint64_t tick_ps) {
   SliceBuilderSettings settings;
-  settings.definition = parse_event_definition(text, tick_ps);
+  settings.definition = parse_event_definition(text, tick_ps, detector());
+  const auto again = parse_event_definition(settings.definition->text(), tick_ps, detector());
+  fuzz::require(again->text() == settings.definition->text(), "a definition reads as it is written");
   settings.payload.resize(1);
   SliceBuilder builder(settings);
   BuiltSlice built;
@@ -78,7 +103,7 @@ BuiltSlice one_event() {
 }
 
 void parse_filters(std::string_view text) {
-  EventFilter filter;
+  EventFilter filter(detector());
   for (std::string rest(text); !rest.empty();) {
     const auto [line, others] = split_line(rest);
     filter.add(line, kTickPs);
@@ -93,6 +118,8 @@ void parse_numbers(std::string_view text) {
   (void)parse_decimal(text);
   may_refuse([&] { (void)parse_duration(text, kTickPs); });
   may_refuse([&] { (void)parse_duration(text, kOddTickPs); });
+  may_refuse([&] { (void)parse_offset(text, kOddTickPs); });
+  (void)parse_utc(text);
   may_refuse([&] { (void)parse_picoseconds(text); });
   may_refuse([&] { (void)parse_bytes(text); });
   const auto count = parse_count(text);
@@ -115,6 +142,34 @@ void parse_schedule(const std::string& text) {
   }
 }
 
+DetectorSources two_sources() { return {{"run/a.epochs", "run/b.epochs"}, kTickPs, false}; }
+
+/// What a map says of a channel is what its table says, and windows of slices hold the hits that it moves.
+void apply_map(const std::string& text) {
+  const auto map = parse_detector_map(text, "map.csv");
+  const auto detector = resolve_detector(map, {}, two_sources());
+  const ChannelTable<std::int64_t> offsets(detector, [](const ChannelInfo& info) { return info.offset; });
+  for (std::uint16_t source = 0; source < 2; ++source) {
+    detector.visit(source, [&](std::uint32_t low, const ChannelInfo& info) {
+      fuzz::require(detector.at(source, low) == info, "a piece holds what is known of its channels");
+      fuzz::require(offsets.of(source)[low] == info.offset, "a table has the values of the pieces");
+      fuzz::require(low == 0 || offsets.of(source)[low - 1] == detector.at(source, low - 1).offset,
+                    "up to their borders");
+    });
+  }
+  for (const auto span : stream_offsets(detector, false, 2)) {
+    const SliceGeometry geometry;
+    const auto epochs = sent_epochs(geometry, {5}, span);
+    fuzz::require(epochs.begin < epochs.end, "something is sent for each slice");
+  }
+}
+
+void name_group(const std::string& text) {
+  const std::vector<GroupOption> groups{parse_group_option(text)};
+  const auto detector = resolve_detector({}, groups, two_sources());
+  fuzz::require(detector.group(groups.front().name) == 0, "a group is known by its name");
+}
+
 void read_table_of_hits(std::string_view text) {
   const auto [keys, lines] = split_line(text);
   const fuzz::MemoryFile file(std::as_bytes(std::span(lines)));
@@ -122,7 +177,8 @@ void read_table_of_hits(std::string_view text) {
   if (!source->first_epoch()) return;
   SliceData data;
   source->collect({0, ~Epoch{0}}, data);
-  fuzz::require(!data.pieces.empty() && source->hits_read() != 0, "a source with an epoch has hits");
+  const bool any = !data.pieces.empty() || !data.damage.empty();
+  fuzz::require(any && source->hits_read() != 0, "a source with an epoch has hits, or has lost some");
   source->release_before(~Epoch{0});
 }
 
@@ -134,6 +190,8 @@ void parse(char kind, std::string_view text) {
     case 'n': return parse_numbers(text);
     case 't': return parse_schedule(std::string(text));
     case 'c': return read_table_of_hits(text);
+    case 'm': return apply_map(std::string(text));
+    case 'g': return name_group(std::string(text));
     default: return;
   }
 }

@@ -3,7 +3,8 @@
 
 A source is the same as long as it, the headers of this project that it includes, directly or through others, the settings
 and the version of clang-tidy are. The others are looked at together, those of a unity build's batch as one text: most time
-goes into the headers that they share. (As includes they would escape the analyzer, which follows only the main file.)
+goes into the headers that they share. (As includes they would escape the analyzer, which follows only the main file.) Each must compile alone, too: a text before it
+hides the includes that it lacks.
 
 usage: tests/style/tidy.py BUILD_FOLDER [--keep]
 BUILD_FOLDER has the compile_commands.json of a unity build. --keep adds the clean ones to tidied.txt.
@@ -79,14 +80,29 @@ class Batch:
         return "\n".join(lines) + "\n", begins
 
 
+def errors_alone(batch):
+    """{source: errors} of those that do not compile without the others."""
+    found = {}
+    for source in batch.sources:
+        done = subprocess.run(["clang++-14", "-fsyntax-only", "-w", *batch.options, str(source)], text=True, capture_output=True)
+        if done.returncode != 0:
+            found[source] = done.stderr.splitlines()
+    return found
+
+
+def look_at(batch):
+    return errors_alone(batch) or tidy(batch)
+
+
 def tidy(batch):
     """{source: findings}, those that name none of them with the first."""
     text, begins = batch.text()
     with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
         file.write(text)
         file.flush()
-        # A name in one of them does not shadow another's.
-        options = [*batch.options, "-Wno-shadow", *sorted({f"-I{source.parent}" for source in batch.sources})]
+        # A name in one of them does not shadow another's. Some options are gcc's.
+        options = [*batch.options, "-Wno-shadow", "-Wno-unused-command-line-argument",
+                   *sorted({f"-I{source.parent}" for source in batch.sources})]
         done = subprocess.run(["clang-tidy", "-quiet", f"--config-file={ROOT}/.clang-tidy", file.name, "--", *options],
                               text=True, capture_output=True)
         if done.returncode == 0:
@@ -118,7 +134,7 @@ def main(build, keep):
     batches = [batch for batch in (Batch(entry).limit_to(ahead) for entry in entries) if batch.sources]
     batches.sort(key=lambda batch: len(batch.sources), reverse=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as cores:
-        for batch, found in zip(batches, cores.map(tidy, batches)):
+        for batch, found in zip(batches, cores.map(look_at, batches)):
             for source, findings in found.items():
                 print(f"{source.relative_to(ROOT)}:", *findings, sep="\n", flush=True)
             clean.update(set(batch.sources) - set(found))

@@ -139,14 +139,14 @@ def content(path, ignore=()):
 
     def add(name, item):
         for key, value in item.attrs.items():
-            found[f"{name}@{key}"] = np.asarray(value).tobytes()
+            found[f"{name}@{key}"] = str(np.asarray(value).tolist()).encode()
         if isinstance(item, h5py.Dataset):
             found[name] = item.dtype.str.encode() + item[()].tobytes()
 
     with h5py.File(path) as file:
         add("", file)
         file.visititems(add)
-        setup = file.attrs["setup"].decode() if "setup" in file.attrs else ""
+        setup = file.attrs["setup"] if "setup" in file.attrs else ""
         found["@setup"] = "\n".join(line for line in setup.splitlines() if not line.startswith(tuple(ignore)))
     return found
 

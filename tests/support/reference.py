@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expressions import Expression
+
 TRUNCATED = 1
 INCOMPLETE = 2
 PICOSECONDS = {"ps": 1, "ns": 1_000, "us": 1_000_000, "ms": 1_000_000_000, "s": 1_000_000_000_000}
@@ -25,6 +27,11 @@ class Hits:
 
     def __len__(self):
         return len(self.time)
+
+    def part(self, begin, end):
+        """Hits begin to end - 1, for expressions: without payload."""
+        return Hits(self.time[begin:end], self.channel[begin:end], self.source[begin:end], self.payload_words[:0],
+                    self.payload[:0])
 
     def take(self, index):
         index = np.asarray(index, dtype=np.int64)
@@ -80,34 +87,61 @@ def multiplicity_runs(time, width, threshold, pre=0, post=0):
             np.searchsorted(time, (end * width).astype(np.uint64)))
 
 
-def runs_of(time, definition, tick_ps=1000):
+def hits_in(time, intervals, pre, post):
+    """The same for all hits in closed intervals of ticks, given rising, widened, joined where they share a tick."""
+    joined = []
+    for first, last in intervals:
+        first, last = max(int(first) - pre, 0), int(last) + post
+        if joined and first <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], last)
+        else:
+            joined.append([first, last])
+    edges = np.array(joined, dtype=np.uint64).reshape(-1, 2)
+    return np.searchsorted(time, edges[:, 0]), np.searchsorted(time, edges[:, 1], side="right")
+
+
+def coincidence_windows(hits, width, condition):
+    """[t, t + width] of each hit in whose window the condition holds."""
+    end = np.searchsorted(hits.time, hits.time + np.uint64(width), side="right")
+    begin = np.searchsorted(hits.time, hits.time)
+    return [(time, int(time) + width) for time, b, e in zip(hits.time, begin, end) if condition.holds(hits.part(b, e))]
+
+
+def outside_brackets(text):
+    """The parts between commas that are not in brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def runs_of(hits, definition, tick_ps, detector):
     """(begin, end, least number of hits) for the text of `--define`."""
     name, _, rest = definition.partition(":")
-    values = rest.split(",") if rest else []
+    values = outside_brackets(rest) if rest else []
+    if name == "gap" and len(values) == 2:
+        return *gap_runs(hits.time, ticks(values[0], tick_ps)), int(values[1])
     if name == "gap":
-        return *gap_runs(time, ticks(values[0], tick_ps)), int(values[1])
+        runs = [(hits.time[b], hits.time[e - 1]) for b, e in zip(*gap_runs(hits.time, ticks(values[0], tick_ps)))
+                if e - b >= int(values[1])]
+        return *hits_in(hits.time, runs, *(ticks(value, tick_ps) for value in values[2:])), 1
     if name == "multiplicity":
-        return *multiplicity_runs(time, ticks(values[0], tick_ps), *map(int, values[1:])), 1
+        return *multiplicity_runs(hits.time, ticks(values[0], tick_ps), *map(int, values[1:])), 1
+    if name == "coincidence":
+        windows = coincidence_windows(hits, ticks(values[0], tick_ps), Expression(values[1], detector, tick_ps))
+        return *hits_in(hits.time, windows, *(ticks(value, tick_ps) for value in values[2:] or ["0", "0"])), 1
     if name == "tag":
-        return *gap_runs(time, 0), 1
+        return *gap_runs(hits.time, 0), 1
     raise ValueError(definition)
 
 
-def passes(hits, begin, end, expression, tick_ps=1000):
+def passes(hits, begin, end, expression, tick_ps=1000, detector=None):
     """Whether the event hits[begin:end] passes one `--filter`; not for prescale, whose hash is not published."""
-    what, relation, number = re.fullmatch(r"(.+?)(>=|<=|==|!=|>|<)(.+)", expression).groups()
-    channel = hits.channel[begin:end]
-    if what == "n_hits":
-        value, number = end - begin, int(number)
-    elif what == "duration":
-        value, number = int(hits.time[end - 1] - hits.time[begin]), ticks(number, tick_ps)
-    elif what == "systems":
-        value, number = len(np.unique(channel >> 22 & 0x3F)), int(number)
-    else:
-        low, high = (int(text, 0) for text in what.removeprefix("channel:").split("-"))
-        value, number = int(((channel >= low) & (channel <= high)).sum()), int(number)
-    return {">=": value >= number, "<=": value <= number, "==": value == number, "!=": value != number,
-            ">": value > number, "<": value < number}[relation]
+    return Expression(expression, detector, tick_ps).holds(hits.part(begin, end))
 
 
 @dataclass
@@ -121,12 +155,12 @@ class Events:
     rejected: np.ndarray
 
 
-def find_events(hits, definition, overlap, filters=(), tick_ps=1000):
+def find_events(hits, definition, overlap, filters=(), tick_ps=1000, detector=None):
     """Events of ordered hits, cut where they are longer than `overlap`, and judged by `filters`.
 
     Hits of a run later than its first hit + overlap belong to no event, nor do they start one.
     """
-    begin, end, least = runs_of(hits.time, definition, tick_ps)
+    begin, end, least = runs_of(hits, definition, tick_ps, detector)
     whole = begin < end
     begin, end = begin[whole], end[whole]
     limit = np.searchsorted(hits.time, hits.time[begin] + np.uint64(overlap), side="right")
@@ -134,8 +168,8 @@ def find_events(hits, definition, overlap, filters=(), tick_ps=1000):
     end = np.minimum(limit, end)
     kept = end - begin >= least
     begin, end, truncated = begin[kept], end[kept], truncated[kept]
-    rejected = np.array([not all(passes(hits, b, e, f, tick_ps) for f in filters) for b, e in zip(begin, end)],
-                        dtype=bool)
+    conditions = [Expression(text, detector, tick_ps) for text in filters]
+    rejected = np.array([not all(c.holds(hits.part(b, e)) for c in conditions) for b, e in zip(begin, end)], dtype=bool)
     return Events(hits, begin, end, truncated, rejected)
 
 

@@ -6,8 +6,10 @@
 /// hits, events and hits in events.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "core/dataflow/slice_builder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/markers.hpp"
 #include "stream_maker.hpp"
 
 namespace eventloom::test {
@@ -60,6 +63,20 @@ std::vector<std::vector<RefHit>> deal(const std::vector<RefHit>& hits, std::size
   std::vector<std::vector<RefHit>> out(sources);
   for (const auto& hit : hits) out[random() % sources].push_back(hit);
   return out;
+}
+
+/// Of two groups, to which half of the channels belong each.
+DetectorPtr two_groups(std::size_t sources) {
+  constexpr std::uint32_t kHalf = (kValueMask + 1) / 2;
+  auto detector = std::make_shared<Detector>(sources);
+  detector->add_group("A");
+  detector->add_group("B");
+  for (std::size_t s = 0; s < sources; ++s) {
+    const auto source = static_cast<std::uint16_t>(s);
+    detector->change({source, 0, kHalf - 1}, [](ChannelInfo& info) { info.groups = 1; });
+    detector->change({source, kHalf, kValueMask}, [](ChannelInfo& info) { info.groups = 2; });
+  }
+  return detector;
 }
 
 /// What a builder holds of all slices.
@@ -126,9 +143,10 @@ extern "C" [[gnu::noinline]] void counted_builds(eventloom::test::Bench& bench, 
 int main(int argc, char** argv) try {
   using namespace eventloom;
   if (argc != 5) throw UserError("usage: builder_cost SOURCES DEFINITION ordered|shuffled TIMES");
-  const auto definition = parse_event_definition(argv[2], test::kBase.tick_ps);
+  const auto sources = std::stoul(argv[1]);
+  const auto definition = parse_event_definition(argv[2], test::kBase.tick_ps, test::two_groups(sources));
   const bool ordered = std::string_view(argv[3]) == "ordered";
-  const auto work = test::make_workload(std::stoul(argv[1]), definition, ordered, std::stoul(argv[4]));
+  const auto work = test::make_workload(sources, definition, ordered, std::stoul(argv[4]));
   test::Bench bench(work.settings);
   bench.build(work);
   counted_builds(bench, work);

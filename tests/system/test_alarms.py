@@ -2,13 +2,14 @@
 
 import signal
 import stat
+import subprocess
 
 import pytest
 
 from epochs_file import BUFFER_HEADER, read_epochs_file
 from interrupted import STOPPED, lines_with
 from monitored import Monitored, PlainRun
-from program import Run, eventloom, generate, only_line
+from program import BINARY, Run, environment, eventloom, generate, only_line
 
 DEFINE = ("--define", "gap:25ns,4")
 TELLS = """#!/bin/sh
@@ -102,6 +103,7 @@ def test_page_and_metrics_show_alarms(recording, tmp_path):
         quiet = run.until_status(lambda s: len(s["alarms"]) == 3, "alarms")["alarms"]
         assert [alarm["condition"] for alarm in quiet] == ["events>200", "lost>0", "rate:1>=1e9"]
         assert not any(alarm["active"] or alarm["raised"] for alarm in quiet)
+        top = subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, text=True, env=environment())
         assert run.control("resume")[0] == 202
         alarms = run.until_status(lambda s: s["alarms"][0]["active"], "an alarm")["alarms"]
         assert alarms[0]["value"] > 200 and alarms[0]["raised"] and not alarms[1]["active"] and alarms[1]["value"] == 0
@@ -110,6 +112,7 @@ def test_page_and_metrics_show_alarms(recording, tmp_path):
         assert 'eventloom_alarm_active{condition="lost>0"} 0\n' in metrics
         assert run.last_status()["alarms"][0]["value"] == run.report()["totals"]["events"]
         run.wait(0)
+        assert f"\nalarm: events>200, since {alarms[0]['raised']}\n" in top.communicate(timeout=30)[0]
 
 
 def test_a_program_that_fails(recording, tmp_path):

@@ -10,7 +10,8 @@ import pytest
 from program import ROOT, bounded, environment
 
 BUILDER_COST = os.environ.get("BUILDER_COST", str(ROOT / "build" / "tests" / "system" / "builder_cost"))
-DEFINITIONS = ["gap:25ns,5", "multiplicity:50ns,5,1,1"]
+COINCIDENCE = "coincidence:25ns,A>=2 && B>=2 && n_hits>=5"
+DEFINITIONS = ["gap:25ns,5", "multiplicity:50ns,5,1,1", COINCIDENCE]
 
 SOURCES = (1, 2, 4, 16)
 
@@ -63,6 +64,18 @@ def test_only_one_source_in_order_is_cheaper(definition):
     per_hit = cost_of_a_hit(definition, "ordered")
     assert max(per_hit.values()) < GROWTH * per_hit[2], per_hit
     assert max(per_hit.values()) < GROWTH_WITH_THE_SORT * per_hit[1], per_hit
+
+
+def test_a_coincidence_of_groups_costs_little_more_than_a_gap():
+    """Of the rate of a gap it keeps more than 70 %, by the builder's instructions alone."""
+    gap, coincidence = (cost(16, definition, "ordered").per_hit for definition in ("gap:25ns,5", COINCIDENCE))
+    assert coincidence < gap / 0.7, (gap, coincidence)
+
+
+def test_a_hit_costs_the_same_in_windows_of_any_length():
+    """Of hits that are in no event, as conditions go that never hold."""
+    short, long = (cost(4, f"coincidence:{length}ns,A>=1000000", "ordered").per_hit for length in (10, 1000))
+    assert long < 1.1 * short, (short, long)
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)

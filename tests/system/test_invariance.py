@@ -99,7 +99,8 @@ def test_equals_the_reference(tmp_path, request, name, configuration):
 
 
 @pytest.mark.parametrize("name", ["generated", "recorded"])
-@pytest.mark.parametrize("filters", [["n_hits>=6"], ["duration<40ns", "n_hits>=5"], ["channel:0x0-0xf>=3"], ["systems>=2"]],
+@pytest.mark.parametrize("filters", [["n_hits>=6"], ["duration<40ns", "n_hits>=5"], ["channel:0x0-0xf>=3"], ["systems>=2"],
+                                     ["sources>=2", "n_hits>=8 || !(source:1-3>=2) && duration>10ns"]],
                          ids=" ".join)
 def test_filters(tmp_path, request, name, filters):
     data = request.getfixturevalue(name)

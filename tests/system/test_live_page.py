@@ -104,6 +104,8 @@ def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
         page.until_text("#state", "ended")
         run.wait(0)
         page.until_text("#connection", "The last state: ended")
+        assert not page.ask("document.body.classList.contains('past')") # it is final
+        assert_labels_fit(page)
         totals = run.report()["totals"]
         shown = ledger_of(page)
         for name, account in (("hits_in", "hits in"), ("hits_in_events", "= in events"), ("hits_outside", "+ outside events"),
@@ -127,6 +129,12 @@ def assert_pictures_say_what_they_are(page):
     assert len(labels) >= 9 and all(role == "img" and label for role, label in labels), labels
     assert page.ask("[...document.querySelectorAll('input, select')].every((node) => node.labels.length === 1)")
     assert not re.search(r"NaN|undefined|\[object", page.text("main"))
+
+
+def assert_labels_fit(page):
+    wide = "[...document.querySelectorAll('#panel-flow svg text.strong')].map((node) => node.getComputedTextLength())"
+    box = page.ask("Math.min(...[...document.querySelectorAll('#panel-flow svg rect.box')].map((node) => node.getBBox().width))")
+    assert 0 < max(page.ask(wide)) <= box - 8
 
 
 def assert_fits(page):

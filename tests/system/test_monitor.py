@@ -18,8 +18,8 @@ import h5py
 import pytest
 
 from http_load import load
-from interrupted import STOPPED, until
-from live import free_port
+from interrupted import STOPPED, Started, until
+from live import free_port, sockets
 from monitored import HOST, Monitored, PlainRun
 from program import BINARY, ROOT, Run, environment, eventloom, generate, only_line
 from results import read_merged
@@ -108,6 +108,26 @@ def assert_events(events, reference):
         assert event["hits"]["channel"] == reference["hits/channel"][first:first + n].tolist()
         times = reference["hits/time"][first:first + n] - reference["events/time"][at]
         assert event["hits"]["dt_ns"] == times.tolist()
+
+
+def test_live_sources_have_their_own_speed(recording, tmp_path):
+    """Also nothing of what was refused is kept."""
+    uris, reference = recording
+    port = free_port()
+    with Monitored(tmp_path / "run", [f"udp://{HOST}:{port}"], *DEFINE) as run:
+        run.listening()
+        until(lambda: sockets("udp", port), "the port")
+        path = Path(uris[0].removeprefix("file:"))
+        with Started(tmp_path / "send", "send", path, "--to", f"udp://{HOST}:{port}", "--speed", "0.1") as sender:
+            run.until_status(lambda s: s["ledger"]["hits_in"] > 0, "hits")
+            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {run.token}"}
+            code, _, body = run.ask("/control", "POST", '{"command": "speed", "speed": 2}', headers)
+            assert code == 409 and "all sources are live" in json.loads(body)["error"]
+            assert run.control("pause")[0] == 202 and run.control("resume")[0] == 202
+            sender.wait(0)
+        assert run.control("end")[0] in (202, 409)
+        run.wait(0)
+        assert [command["command"] for command in run.report()["commands"]][:2] == ["pause", "resume"]
 
 
 def test_steered_by_the_command(recording, tmp_path):
@@ -365,7 +385,8 @@ def test_bad_usage_is_one_line(recording, tmp_path):
 
 ESCAPE = "\x1b]0;title\x07\x9b31m"
 ENDED = {"run": {"name": ESCAPE, "share_done": None, "remaining_s": None, "exit_code": 0}, "rates": {}, "state": "ended",
-         "ledger": {"slices": 1, "hits_in_events": 2, "dropped": {}}, "sources": [{"name": ESCAPE}], "builders": []}
+         "ledger": {"slices": 1, "hits_in_events": 2, "lost": 0}, "sources": [{"name": ESCAPE}], "builders": [],
+         "alarms": [{"condition": ESCAPE, "active": True, "raised": None}]}
 
 
 def changed(**changes):
@@ -398,10 +419,10 @@ def test_hostile_servers_get_one_line(tmp_path):
     with answering() as (server, url):
         server.answer = http_reply(changed())
         shown = eventloom("top", url).stdout
-        assert "\x1b" not in shown and "\x9b" not in shown and shown.count("\\x1b]0;title\\x07\\xc2\\x9b31m") == 2, shown
+        assert "\x1b" not in shown and "\x9b" not in shown and shown.count("\\x1b]0;title\\x07\\xc2\\x9b31m") == 3, shown
         for body in (b"", b"[" * 1_000_000, b"{}", b"[1]", b"1e999", b"\xff", changed(ledger=[]), changed(run=None),
-                     changed(ledger={"slices": 1e300, "hits_in_events": 2, "dropped": {}}),
-                     changed(ledger={"slices": -1, "hits_in_events": 2, "dropped": {"late": "x"}}),
+                     changed(ledger={"slices": 1e300, "hits_in_events": 2, "lost": 0}),
+                     changed(ledger={"slices": 1, "hits_in_events": 2, "lost": -1}),
                      changed(sources=3, builders=None, rates="x", ledger={}), b'{"a":' * 100_000):
             server.answer = http_reply(body)
             assert "\x1b" not in only_line(eventloom("top", url, code=2), "monitor"), body[:100]

@@ -362,7 +362,7 @@ CONTENTS = """
 import sys, zlib, h5py, numpy as np
 def told(name, item):
     data = item[()].tobytes() if isinstance(item, h5py.Dataset) else b""
-    print(name, zlib.crc32(data), sorted((key, np.asarray(value).tobytes()) for key, value in item.attrs.items()))
+    print(name, zlib.crc32(data), sorted((key, str(np.asarray(value).tolist())) for key, value in item.attrs.items()))
 with h5py.File(sys.argv[1]) as file:
     told("/", file)
     file.visititems(told)

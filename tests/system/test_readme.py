@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from program import BINARY, ROOT, environment
+from readers import PYTHON, needs_readers
 
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -81,7 +82,8 @@ def assert_says(said, expected):
 def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
     known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
-             "eventloom show")
+             "eventloom show", "eventloom compare", "--explain", "inspect --schemes",
+             "--detector-map")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
 
@@ -116,6 +118,80 @@ def test_a_look_at_a_run(clone):
     for (code, said), line in zip(run(clone, lines), lines):
         assert code == 0, said
         assert_says(said, shown(text)[line])
+
+
+def test_explained_events(clone):
+    kind, text = block_with("--explain")
+    line, = commands(kind, text)
+    (code, said), = run(clone, [line])
+    assert code == 0, said
+    assert_says(said, shown(text)[line])
+
+
+def test_first_map(clone):
+    kind, text = block_with("--detector-map")
+    line, = commands(kind, text)
+    (code, said), = run(clone, [line])
+    assert code == 0 and said.strip() == shown(text)[line][0], said
+
+
+def test_compare(clone):
+    """Of the run that the example before it has made."""
+    made = [line for line in commands(*block_with("eventloom show")) if " run " in line]
+    kind, text = block_with("eventloom compare")
+    lines = commands(kind, text)
+    *_, (code, said) = run(clone, [*made, *lines])
+    assert code == 0 and shown(text)[lines[0]] == [" ".join(line.split()) for line in said.splitlines()], said
+
+
+def python_blocks():
+    return [text for kind, text in BLOCKS if kind == "python"]
+
+
+READ_BACK = """
+import numpy as np
+n = f["events/n_hits"][:]
+times = f["hits/time"][:]
+assert len(n) > 1000 and times_of_event_7.tolist() == times[n[:7].sum():n[:8].sum()].tolist()
+"""
+PANDAS = """
+assert len(events) == len(n) and len(hits) == n.sum() and hits.groupby("event").size().tolist() == n.tolist()
+assert len(largest) == n.max() and (hits.groupby("event")["time"].min().values == events["time"].values).all()
+"""
+AWKWARD = """
+assert awkward.num(hits_of).tolist() == n.tolist() and awkward.flatten(hits_of.time).tolist() == times.tolist()
+assert awkward.min(since_first, axis=1).tolist() == [0] * len(n)
+assert awkward.max(since_first, axis=1).tolist() == f["events/duration"][:].tolist()
+"""
+ROOT_FILE = """
+tree = uproot.open("run.root")["events"]
+assert tree["hit_time"].array().tolist() == hits_of.time.tolist() and tree["time"].array().tolist() == f["events/time"][:].tolist()
+"""
+SCIPP = """
+assert pulses.bins.size().values.tolist() == n.tolist()
+last = pulses.bins.coords["event_time_offset"].bins.max().to(unit="us", dtype="float64").values
+assert np.allclose(last, f["events/duration"][:] / 1000, rtol=1e-12)
+"""
+
+
+def run_python(clone, program, python):
+    run(clone, [line for line in commands(*block_with("eventloom generate --output")) if "convert" not in line])
+    done = subprocess.run(["timeout", "-k", "5", str(PATIENCE), python, "-c", program], cwd=clone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_python(clone):
+    """With what Debian has: h5py and pandas."""
+    h5py_block, pandas_block = python_blocks()[:2]
+    assert "h5py" in h5py_block and "pandas" in pandas_block
+    run_python(clone, h5py_block + READ_BACK + pandas_block + PANDAS, "/usr/bin/python3")
+
+
+@needs_readers
+def test_python_with_packages_from_pypi(clone):
+    h5py_block, _, awkward_block, root_block, scipp_block = python_blocks()
+    program = h5py_block + READ_BACK + awkward_block + AWKWARD + root_block + ROOT_FILE + scipp_block + SCIPP
+    run_python(clone, program, PYTHON)
 
 
 def test_plan(clone):

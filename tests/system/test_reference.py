@@ -5,6 +5,7 @@ import pytest
 
 import truth
 from epochs_file import crc32c
+from expressions import Detector
 from reference import find_events, hits_of, ledger, merged_file, passes, weave
 
 
@@ -23,6 +24,15 @@ def found(times, definition, overlap=10**9):
     ("multiplicity:10,2,1,1", [5, 10, 11, 33, 40, 41, 59, 60], [[5, 10, 11, 33, 40, 41, 59]]),
     ("multiplicity:10,2,0,1", [5, 10, 11, 33, 40, 41, 59, 60], [[10, 11], [40, 41, 59]]),
     ("gap:5,1", [], []),
+    ("gap:3,2,8,6", [2, 10, 12, 18, 30, 32, 60], [[2, 10, 12, 18], [30, 32]]),
+    ("gap:3,2,12,6", [2, 10, 12, 18, 30, 32, 60], [[2, 10, 12, 18, 30, 32]]),
+    ("coincidence:5,n_hits>=2", [10, 15, 21, 40, 46], [[10, 15]]),
+    ("coincidence:5,n_hits>=2", [10, 15, 20, 30], [[10, 15, 20]]),
+    ("coincidence:4,n_hits>=2", [10, 11, 16, 17], [[10, 11], [16, 17]]),
+    ("coincidence:1,n_hits>=2,14,4", [0, 10, 11, 14, 20, 30, 31], [[0, 10, 11, 14], [20, 30, 31]]),
+    ("coincidence:1,n_hits>=2,15,4", [0, 10, 11, 14, 20, 30, 31], [[0, 10, 11, 14, 20, 30, 31]]),
+    # Channels number the hits.
+    ("coincidence:5,channel:0-1>=1 && channel:2>=1", [1, 2, 7, 8], [[2, 7]]),
 ])
 def test_definitions(definition, times, events):
     assert found(times, definition)[0] == events
@@ -45,8 +55,20 @@ def test_filters():
     hits = hits_of([10, 20, 30], [0x1200, 0x12FF, 1 << 22])
     for expression in ("n_hits>=3", "duration<=20ns", "systems>=2", "channel:0x1200-0x12ff>=2", "n_hits!=4"):
         assert passes(hits, 0, 3, expression), expression
+    for expression in ("n_hits>=9 || n_hits<4 && !systems==1", "!(n_hits==3 && sources==2)", "source:0-3=3",
+                       "(n_hits>8||n_hits<4) && duration<0.5us"):
+        assert passes(hits, 0, 3, expression), expression
     for expression in ("n_hits>3", "duration<20", "systems==1", "channel:0x1200-0x12fe==2"):
         assert not passes(hits, 0, 3, expression), expression
+
+
+def test_groups_and_causal_sets():
+    detector = Detector({"A": [(0, 1, 2), (None, 7, 9)], "empty": []}, {(0, 1): (0, 0, 0), (0, 2): (0, 30, 0), (0, 7): (0, 0, 0)})
+    hits = hits_of([0, 100, 150, 160], [1, 2, 7, 8])
+    for expression, holds in [("A==4", True), ("empty==0", True), ("A>4", False),
+                              # 30 m at 0.3 m/ns are 100 ns: 0 and 100 are partners, 100 and 150, too, 0 and 150 are not.
+                              ("causal(0.3m/ns,0)==2", True), ("causal(0.3,150ns)==3", True), ("causal(0.3,149ns)==2", True)]:
+        assert passes(hits, 0, 4, expression, detector=detector) == holds, expression
 
 
 def test_ledger_counts_hits_where_they_lie():

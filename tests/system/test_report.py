@@ -94,6 +94,7 @@ def assert_fit(histogram, merged, ledger, slice_ns):
 def assert_ledger(found, ledger, n_events):
     for name in ("hits_in", "hits_in_events", "hits_outside", "hits_rejected"):
         assert found["ledger"][name] == ledger[name].sum(), name
+    assert found["ledger"]["lost"] == sum(n for cause, n in dropped(ledger).items() if cause not in ("masked", "cut"))
     assert found["ledger"]["dropped"] == {cause: n for cause, n in dropped(ledger).items() if n}
     assert (found["ledger"]["slices"], found["ledger"]["events"]) == (len(ledger["slice"]), n_events)
     builders = np.unique(ledger["builder"])
@@ -121,8 +122,8 @@ def test_report_of_parts(recording, document):
     assert_document(document, merged, ledger, 69, 200_000)
     assert_series(document["series"], ledger, merged["events/time"], 20 * 10e-6)
     with h5py.File(recording.output) as file:
-        assert document["setup"]["configuration"] == file.attrs["setup"].decode()
-        assert document["setup"]["versions"]["mpi"] == file.attrs["mpi_version"].decode()
+        assert document["setup"]["configuration"] == file.attrs["setup"]
+        assert document["setup"]["versions"]["mpi"] == file.attrs["mpi_version"]
         totals = {counter["name"]: counter["value"] for counter in document["counters"]}
         assert all(totals[name] == file.attrs[name] for name in ("slices", "events", "hits_in", "hits_outside", "hits_written"))
     assert all(counter["help"] for counter in document["counters"])
@@ -157,7 +158,7 @@ def without_account(document):
 SUMS = ["slices", "events", "events_truncated", "events_incomplete", "hits_in", "hits_in_events", "hits_outside", "hits_rejected",
         "hits_written", "incomplete_slices", "unbalanced_slices", "anomalies",
         *(f"hits_dropped_{cause}" for cause in ("corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
-                                                "untimed", "lost", "late", "congested"))]
+                                                "untimed", "lost", "late", "congested", "masked", "cut"))]
 
 
 def test_a_merged_file_gives_the_same(recording, document, tmp_path):

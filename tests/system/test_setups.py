@@ -28,8 +28,9 @@ RECORDINGS = {
     "bursts": dict(sources=4, rate=3_000, timing="burst", hits=12, width="100ns", noise=1_000, duration="6ms", payload=1, seed=13),
     "thin": dict(sources=3, rate=100, timing="static", hits=4, width="40ns", noise=200, duration="20ms", seed=14),
 }
-DEFINITIONS = ["gap:60,4", "gap:25ns,2", "gap:300,3", "multiplicity:100,3,1,2", "multiplicity:1us,6", "tag"]
-FILTERS = ["n_hits>=5", "duration<150ns", "systems>=2", "channel:0x0-0xffff>=1"]
+DEFINITIONS = ["gap:60,4", "gap:25ns,2", "gap:300,3", "multiplicity:100,3,1,2", "multiplicity:1us,6", "tag",
+               "gap:60,3,200,90", "coincidence:60ns,sources>=2", "coincidence:200,n_hits>=4&&source:0-1>=2||channel:0x0-0x3>=3,50,1us"]
+FILTERS = ["n_hits>=5", "duration<150ns", "systems>=2", "channel:0x0-0xffff>=1", "sources>=2", "source:1-2>=2 || !(n_hits<4)"]
 SCHEDULES = ["round-robin", "chaotic", "balanced", "unshifted", "table", "round-robin --slot 2ms"]
 
 

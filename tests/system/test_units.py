@@ -40,7 +40,7 @@ def test_an_epoch_is_as_long_as_the_tick_allows(tmp_path, tick, tick_ps, epoch, 
     assert_same(read_merged(run.merged), reference(ticks, "gap:10,2", max(epoch_ticks, 200)))
     with h5py.File(run.merged) as file:
         assert file.attrs["epoch_ticks"] == epoch_ticks
-        assert f"epochs of {epoch}," in file.attrs["setup"].decode()
+        assert f"epochs of {epoch}," in file.attrs["setup"]
     assert f"epochs of {epoch}," in run.report()["in_force"]
     eventloom("convert", uri, "--tick", tick, "--output", tmp_path / "hits.epochs")
     told = json.loads(eventloom("inspect", "--json", tmp_path / "hits.epochs").stdout)

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/runtime/error.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom::test {
 
@@ -171,6 +176,89 @@ TEST(EventFilter, PayloadGoesWithItsHits) {
   EXPECT_EQ(slice.hits.channel, (std::vector<std::uint32_t>{3, 4, 5, 9}));
   EXPECT_EQ(slice.hits.payload_words, (std::vector<std::uint32_t>{0, 1, 2, 0}));
   EXPECT_EQ(slice.hits.payload, (std::vector<std::uint32_t>{110, 120, 121}));
+}
+
+TEST(EventFilter, SourcesAndRangesOfThem) {
+  auto slice = example();
+  slice.hits.source = {3, 3, 0, 1, 2, 3, 5, 5, 6, 9, 1, 1, 1, 1, 1};
+  const auto kept_of = [&](const std::string& expression) {
+    EventFilter filter;
+    filter.add(expression, 1000);
+    auto copy = slice;
+    filter.select(copy);
+    return copy.events.time;
+  };
+  EXPECT_EQ(kept_of("sources>=2"), (std::vector<Tick>{1000, 2000}));
+  EXPECT_EQ(kept_of("sources==4"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept_of("source:3-5>=2"), (std::vector<Tick>{0, 2000}));
+  EXPECT_EQ(kept_of("source:9==1 || source:0-1==2"), (std::vector<Tick>{1000, 3000}));
+}
+
+TEST(EventFilter, GroupsAndPositionsAreThoseOfTheDetector) {
+  auto detector = std::make_shared<Detector>(6);
+  detector->add_group("A");
+  detector->add_group("B");
+  for (std::uint16_t s = 0; s < 6; ++s) {
+    detector->change({s, 0x1200, 0x12ff}, [](ChannelInfo& info) {
+      info.groups = 2;
+      info.position.emplace();
+    });
+  }
+  const auto kept_of = [&](const std::string& expression) {
+    EventFilter filter(detector);
+    filter.add(expression, 1000);
+    filter.set_streams({});
+    auto slice = example();
+    filter.select(slice);
+    return slice.events.time;
+  };
+  EXPECT_EQ(kept_of("B>=1"), (std::vector<Tick>{1000, 2000}));
+  EXPECT_EQ(kept_of("A>=1"), std::vector<Tick>());
+  EXPECT_EQ(kept_of("A==0 && B<1"), (std::vector<Tick>{0, 3000}));
+  // In one place, 10 ticks apart; hits without a position do not count.
+  EXPECT_EQ(kept_of("causal(1,10ns)==2"), (std::vector<Tick>{1000}));
+  EXPECT_EQ(kept_of("causal(1,9ns)==1"), (std::vector<Tick>{1000, 2000}));
+  EXPECT_EQ(kept_of("causal(1,10ns)==0"), (std::vector<Tick>{0, 3000}));
+}
+
+TEST(EventFilter, TriggerIsThatOfTheFirstHitThatTellsIt) {
+  BuiltSlice slice = make_slice({{1, 1}, {1, 1}, {1, 1}, {1}});
+  slice.hits.source = {0, 1, 0, 1, 0, 1, 0};
+  // Source 0 tells none; of the hits of source 1, the third event's has too few words.
+  slice.hits.payload_words = {2, 2, 0, 3, 2, 1, 0};
+  slice.hits.payload = {0, 9U << 16, 5, 3U << 16 | 8U, 0, 4U << 16, 7, 0, 9U << 16, 5};
+  const auto kept_of = [&](const std::string& expression) {
+    EventFilter filter;
+    filter.add(expression, 1000);
+    filter.set_streams({0, kTriggerInPayload});
+    auto copy = slice;
+    filter.select(copy);
+    return copy.events.time;
+  };
+  EXPECT_EQ(kept_of("trigger==3"), (std::vector<Tick>{0}));
+  EXPECT_EQ(kept_of("trigger!=3"), (std::vector<Tick>{1000})) << "nothing holds for an unknown one";
+  EXPECT_EQ(kept_of("!(trigger==3)"), (std::vector<Tick>{1000, 2000}));
+}
+
+TEST(EventFilter, RefusesWhatTheRunDoesNotHave) {
+  for (const char* text : {"trigger==3", "n_hits>3 || causal(0.3,20ns)>=2"}) {
+    EventFilter filter;
+    filter.add(text, 1000);
+    EXPECT_THROW(filter.set_streams({kNumbered}), UserError) << text;
+  }
+}
+
+TEST(EventFilter, EveryExpressionIsAskedAboutEveryEvent) {
+  const auto rejected_by = [](const std::vector<const char*>& expressions) {
+    EventFilter filter;
+    for (const auto* expression : expressions) filter.add(expression, 1000);
+    auto slice = example();
+    filter.select(slice);
+    return slice.rejected_by;
+  };
+  EXPECT_EQ(rejected_by({"n_hits>=4", "systems==1"}), (std::vector<std::uint64_t>{3, 1}));
+  EXPECT_EQ(rejected_by({"systems==1", "n_hits>=4"}), (std::vector<std::uint64_t>{1, 3}));
+  EXPECT_EQ(rejected_by({}), std::vector<std::uint64_t>());
 }
 
 TEST(EventFilter, SaysWhatIsWrongAndWhatWasExpected) {

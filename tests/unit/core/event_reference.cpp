@@ -1,10 +1,14 @@
 #include "event_reference.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace eventloom::test {
 
@@ -49,6 +53,137 @@ std::vector<std::vector<RefHit>> multiplicity_runs(const std::vector<RefHit>& hi
   return runs;
 }
 
+/// The parts between the separators.
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  for (auto at = text.find(separator); at != std::string::npos; at = text.find(separator, begin)) {
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + separator.size();
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+bool is_in(const std::string& group, const RefHit& hit) {
+  return std::ranges::any_of(reference_groups(), [&](const RefGroup& part) {
+    return part.name == group && part.source.value_or(hit.source) == hit.source && part.low <= hit.channel &&
+           hit.channel <= part.high;
+  });
+}
+
+std::uint64_t count(const std::vector<RefHit>& hits, const std::function<bool(const RefHit&)>& counts) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(hits, counts));
+}
+
+/// NAME[:LOW-HIGH] OP NUMBER.
+struct RefTerm {
+  std::string name;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::string comparison;
+  std::uint64_t number = 0;
+};
+/// Any of all of these.
+using RefCondition = std::vector<std::vector<RefTerm>>;
+
+RefCondition parse_condition(const std::string& text) {
+  static const std::regex form("(\\w+)(?::(\\w+)-(\\w+))?(==|!=|<=|>=|<|>)(\\d+)");
+  RefCondition condition;
+  for (const auto& all : split(text, "||")) {
+    condition.emplace_back();
+    for (const auto& term : split(all, "&&")) {
+      std::smatch parts;
+      if (!std::regex_match(term, parts, form)) throw std::invalid_argument(term);
+      const auto number = [&](std::size_t i) { return parts[i].matched ? std::stoull(parts[i], nullptr, 0) : 0; };
+      condition.back().push_back({parts[1], number(2), number(3), parts[4], number(5)});
+    }
+  }
+  return condition;
+}
+
+std::uint64_t measure(const RefTerm& term, const std::vector<RefHit>& hits) {
+  if (term.name == "n_hits") return hits.size();
+  if (term.name == "sources" || term.name == "systems") {
+    std::vector<std::uint32_t> values;
+    for (const auto& hit : hits) values.push_back(term.name == "sources" ? hit.source : hit.channel >> 22 & 63U);
+    std::ranges::sort(values);
+    return static_cast<std::uint64_t>(std::ranges::unique(values).begin() - values.begin());
+  }
+  if (term.name != "channel" && term.name != "source")
+    return count(hits, [&](const RefHit& hit) { return is_in(term.name, hit); });
+  return count(hits, [&](const RefHit& hit) {
+    const auto value = term.name == "channel" ? hit.channel : hit.source;
+    return term.low <= value && value <= term.high;
+  });
+}
+
+bool holds(const RefTerm& term, const std::vector<RefHit>& hits) {
+  const auto value = measure(term, hits);
+  if (term.comparison == "==") return value == term.number;
+  if (term.comparison == "!=") return value != term.number;
+  if (term.comparison == "<=") return value <= term.number;
+  if (term.comparison == ">=") return value >= term.number;
+  return term.comparison == "<" ? value < term.number : value > term.number;
+}
+
+bool holds(const RefCondition& condition, const std::vector<RefHit>& hits) {
+  return std::ranges::any_of(condition, [&](const std::vector<RefTerm>& all) {
+    return std::ranges::all_of(all, [&](const RefTerm& term) { return holds(term, hits); });
+  });
+}
+
+/// The hits of [begin, end].
+std::vector<RefHit> inside(const std::vector<RefHit>& hits, Tick begin, Tick end) {
+  return {std::ranges::lower_bound(hits, begin, {}, &RefHit::time),
+          std::ranges::upper_bound(hits, end, {}, &RefHit::time)};
+}
+
+/// Closed intervals of ticks, rising.
+using Intervals = std::vector<std::pair<Tick, Tick>>;
+
+/// All hits in each interval, widened and joined with those that share a tick with it.
+std::vector<std::vector<RefHit>> widened_runs(const std::vector<RefHit>& hits, const Intervals& intervals, Tick pre,
+                                              Tick post) {
+  Intervals joined;
+  for (auto [begin, end] : intervals) {
+    begin = begin < pre ? 0 : begin - pre;
+    end += post;
+    if (!joined.empty() && begin <= joined.back().second) {
+      joined.back().second = std::max(joined.back().second, end);
+    } else {
+      joined.emplace_back(begin, end);
+    }
+  }
+  std::vector<std::vector<RefHit>> runs;
+  for (const auto& [begin, end] : joined) {
+    runs.push_back(inside(hits, begin, end));
+  }
+  return runs;
+}
+
+std::vector<std::vector<RefHit>> coincidence_runs(const std::vector<RefHit>& hits, const std::string& definition) {
+  const auto values = split(definition.substr(definition.find(':') + 1), ",");
+  const Tick window = std::stoull(values.at(0));
+  const auto condition = parse_condition(values.at(1));
+  Intervals accepted;
+  for (const auto& opens : hits) {
+    if (holds(condition, inside(hits, opens.time, opens.time + window)))
+      accepted.emplace_back(opens.time, opens.time + window);
+  }
+  const bool widens = values.size() > 2;
+  return widened_runs(hits, accepted, widens ? std::stoull(values.at(2)) : 0, widens ? std::stoull(values.at(3)) : 0);
+}
+
+std::vector<std::vector<RefHit>> widened_gap_runs(const std::vector<RefHit>& hits,
+                                                  const std::vector<std::uint64_t>& values) {
+  Intervals kept;
+  for (const auto& run : gap_runs(hits, values.at(0))) {
+    if (run.size() >= values.at(1)) kept.emplace_back(run.front().time, run.back().time);
+  }
+  return widened_runs(hits, kept, values.at(2), values.at(3));
+}
+
 RefEvent cut(std::vector<RefHit> run, Tick overlap) {
   RefEvent event;
   for (auto& hit : run) {
@@ -63,18 +198,41 @@ RefEvent cut(std::vector<RefHit> run, Tick overlap) {
 
 }  // namespace
 
+const std::vector<RefGroup>& reference_groups() {
+  constexpr std::uint32_t kLast = 0xfffffff;
+  static const std::vector<RefGroup> groups = {
+      {"A", std::nullopt, 0, 99},         {"A", std::nullopt, 0x5000000, 0x7ffffff},
+      {"B", std::uint16_t{1}, 50, 499},   {"B", std::uint16_t{1}, 0x6000000, 0xbffffff},
+      {"B", std::uint16_t{0}, 20, kLast}, {"none", std::uint16_t{0}, 1, 0}};
+  return groups;
+}
+
+bool reference_holds(const std::string& condition, const std::vector<RefHit>& hits) {
+  return holds(parse_condition(condition), hits);
+}
+
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,
                                        Tick overlap) {
   std::vector<RefHit> hits;
   for (const auto& stream : streams) hits.insert(hits.end(), stream.begin(), stream.end());
   std::stable_sort(hits.begin(), hits.end(), [](const RefHit& a, const RefHit& b) { return a.time < b.time; });
-  const auto values = definition == "tag" ? std::vector<std::uint64_t>{0, 1} : values_of(definition);
-  const bool multiplicity = definition.starts_with("multiplicity");
-  const auto runs = multiplicity ? multiplicity_runs(hits, values) : gap_runs(hits, values.at(0));
+  std::vector<std::vector<RefHit>> runs;
+  std::uint64_t least = 1;  // of the hits that the cut leaves
+  if (definition.starts_with("coincidence")) {
+    runs = coincidence_runs(hits, definition);
+  } else {
+    const auto values = definition == "tag" ? std::vector<std::uint64_t>{0, 1} : values_of(definition);
+    const bool multiplicity = definition.starts_with("multiplicity");
+    const bool plain = !multiplicity && values.size() == 2;
+    runs = multiplicity ? multiplicity_runs(hits, values)
+           : plain      ? gap_runs(hits, values.at(0))
+                        : widened_gap_runs(hits, values);
+    if (plain) least = values.at(1);
+  }
   std::vector<RefEvent> events;
   for (const auto& run : runs) {
     auto event = cut(run, overlap);
-    if (multiplicity || event.hits.size() >= values.at(1)) events.push_back(std::move(event));
+    if (event.hits.size() >= least) events.push_back(std::move(event));
   }
   return events;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,19 @@ struct RefEvent {
   [[nodiscard]] Tick first() const { return hits.front().time; }
   [[nodiscard]] Tick last() const { return hits.back().time; }
 };
+
+/// Channels that belong to a group, of one source or of all.
+struct RefGroup {
+  std::string name;
+  std::optional<std::uint16_t> source;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+};
+/// The groups of the reference: A and B, which share channels, and "none", which has none.
+const std::vector<RefGroup>& reference_groups();
+
+/// Whether a condition holds for hits: comparisons joined by && and ||, && first, without brackets, ! and blanks.
+bool reference_holds(const std::string& condition, const std::vector<RefHit>& hits);
 
 /// `streams`: the hits of each source in the order of its stream. `definition`: as in `--define`, in ticks.
 std::vector<RefEvent> reference_events(const std::vector<std::vector<RefHit>>& streams, const std::string& definition,

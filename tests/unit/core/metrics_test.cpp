@@ -55,7 +55,7 @@ TEST(Metrics, EachDropCauseHasOneOfTheRunAndOneOfASource) {
     const auto& of_run = info(dropped_hits(static_cast<DropCause>(i)));
     EXPECT_EQ(of_run.name, name);
     EXPECT_EQ(account_of(of_run.metric), Account::dropped);
-    EXPECT_TRUE(of_run.trouble) << "hits that are dropped are losses, whatever the cause";
+    EXPECT_EQ(of_run.trouble, !wanted(static_cast<DropCause>(i))) << "other hits that are dropped are losses";
     const auto& of_source = info(source_dropped_hits(static_cast<DropCause>(i)));
     EXPECT_EQ(of_source.name, name);
     EXPECT_EQ(account_of(of_source.metric), Account::source);

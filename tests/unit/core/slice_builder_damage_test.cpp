@@ -276,7 +276,8 @@ TEST(SliceBuilderDamage, ADamagedHeaderInTheMarginIsChargedToTheSlice) {
 
 TEST(SliceBuilderDamage, ALossOfUnknownCauseIsRefused) {
   auto run = random_run(12, "gap:12,3");
-  run.damage[1].push_back({.first_epoch = 11, .n_epochs = 3, .n_hits = 17, .cause = static_cast<DropCause>(9)});
+  run.damage[1].push_back(
+      {.first_epoch = 11, .n_epochs = 3, .n_hits = 17, .cause = static_cast<DropCause>(kDropCauses)});
   std::vector<BuildProblem> problems;
   EXPECT_THROW(run.build(1000, problems), std::runtime_error);
 }

@@ -10,6 +10,7 @@
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "event_reference.hpp"
+#include "reference_detector.hpp"
 #include "stream_maker.hpp"
 
 namespace eventloom::test {
@@ -21,7 +22,7 @@ constexpr std::uint64_t kManySliceLengths[] = {1, 3, 10, 1000};
 /// Hits by hand: a list of times for each source; channels number the hits.
 TestRun hand_made(std::string_view definition, const std::vector<std::vector<Tick>>& times, Tick overlap = 100) {
   TestRun run;
-  run.definition = parse_event_definition(definition, 1000);
+  run.definition = parse_event_definition(definition, 1000, reference_detector(times.size()));
   run.overlap = overlap;
   for (std::size_t s = 0; s < times.size(); ++s) {
     std::vector<RefHit> hits;
@@ -86,6 +87,25 @@ TEST(SliceBuilder, MultiplicityEventsByHand) {
   expect_reference(widened);
 }
 
+TEST(SliceBuilder, CoincidencesByHand) {
+  // Windows of 10 with hits of both sources: of 10 (10 to 20), and of 100 (100 to 110), not of 15, 30 or 109.
+  const std::vector<std::vector<Tick>> times = {{10, 30, 109}, {15, 100, 300}};
+  const auto run = hand_made("coincidence:10,sources==2", times);
+  EXPECT_EQ(event_times(run, 1), (std::vector<Tick>{10, 100}));
+  expect_reference(run);
+  // Until 20 + 10, the tick of the hit at 30, and from 100 - 70 on: both share it.
+  EXPECT_EQ(event_times(hand_made("coincidence:10,sources==2,70,10", times, 1000), 1), (std::vector<Tick>{10}));
+  EXPECT_EQ(event_times(hand_made("coincidence:10,sources==2,69,10", times, 1000), 1), (std::vector<Tick>{10, 100}));
+}
+
+TEST(SliceBuilder, GapEventsWidenedByHand) {
+  const std::vector<std::vector<Tick>> times = {{2, 10, 12, 18, 30, 32, 60}};
+  EXPECT_EQ(event_times(hand_made("gap:3,2,8,6", times), 1), (std::vector<Tick>{2, 30}));
+  EXPECT_EQ(event_times(hand_made("gap:3,2,12,6", times), 1), (std::vector<Tick>{2}));  // 18 is in both
+  EXPECT_EQ(event_times(hand_made("gap:3,2,7,6", times), 1), (std::vector<Tick>{10, 30}));
+  expect_reference(hand_made("gap:3,2,8,6", times));
+}
+
 TEST(SliceBuilder, WidenedIntervalsThatTouchAreOneEvent) {
   // Hot bins 1 and 4 with pre = post = 1: [0, 2] and [3, 5] touch. With hot bins 1 and 5 they do not.
   EXPECT_EQ(event_times(hand_made("multiplicity:10,2,1,1", {{10, 11, 40, 41}}), 1).size(), 1U);
@@ -111,7 +131,8 @@ TEST(SliceBuilder, HitsOnSliceEdges) {
 }
 
 TEST(SliceBuilder, NoHitsAndOneHit) {
-  for (std::string_view definition : {"gap:5,1", "multiplicity:7,1,1,1", "tag"}) {
+  for (std::string_view definition :
+       {"gap:5,1", "gap:5,1,3,3", "multiplicity:7,1,1,1", "coincidence:7,n_hits<5,1,1", "coincidence:7,A>=1", "tag"}) {
     expect_reference(hand_made(definition, {{}, {}}));
     expect_reference(hand_made(definition, {{}, {1234}}));
   }
@@ -209,7 +230,7 @@ std::vector<RefHit> random_hits(const Shape& shape, std::uint16_t source, std::u
 TestRun random_run(const Shape& shape, std::string_view definition, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   TestRun run;
-  run.definition = parse_event_definition(definition, 1000);
+  run.definition = parse_event_definition(definition, 1000, reference_detector(shape.sources));
   run.overlap = 50 + random() % 200;
   run.with_payload = shape.payload != 0;
   const auto words = static_cast<std::uint8_t>(shape.payload < 0 ? PayloadTable::kLengthInFirstWord : shape.payload);
@@ -235,6 +256,14 @@ constexpr const char* kManyDefinitions[] = {"gap:3,2",
                                             "multiplicity:7,2,1,3",
                                             "multiplicity:1,1,0,2",
                                             "multiplicity:64,4,2,0",
+                                            "gap:3,2,5,0",
+                                            "gap:0,2,1,30",
+                                            "gap:20,4,40,7",
+                                            "coincidence:5,n_hits>=3",
+                                            "coincidence:0,sources>=2,3,3",
+                                            "coincidence:30,A>=1&&B>=2&&none==0,0,20",
+                                            "coincidence:12,sources<2&&n_hits>=2||channel:0x1000000-0x2ffffff>=2,15,0",
+                                            "coincidence:40,source:1-2>=1&&A!=1&&systems==1,1,1",
                                             "tag"};
 
 class RandomStreams : public ::testing::TestWithParam<std::tuple<Shape, std::size_t>> {};

@@ -39,6 +39,18 @@ TEST(Units, Durations) {
   }
 }
 
+TEST(Units, Offsets) {
+  EXPECT_EQ(parse_offset("-5ms", 1000), -5'000'000);
+  EXPECT_EQ(parse_offset("2h", 1000), 7'200'000'000'000);
+  EXPECT_EQ(parse_offset("-17", 1000), -17);
+  EXPECT_EQ(parse_offset("1.4999ns", 1000), 1) << "to the nearest tick";
+  EXPECT_EQ(parse_offset("-1.5ns", 1000), -2);
+  EXPECT_EQ(parse_offset("-0.4ns", 1000), 0);
+  for (const char* text : {"", "-", "--5ns", "5.5", "5 ns", "ns", "5parsec", "1e19", "300000000000s"}) {
+    EXPECT_THROW(parse_offset(text, 1000), std::invalid_argument) << "'" << text << "'";
+  }
+}
+
 TEST(Units, StepsInALongTime) {
   constexpr std::uint64_t kTenYears = 315'360'000'000'000'000;  // ns; 213 days are 2^64 ps
   EXPECT_EQ(steps_in(kTenYears, 10'000'000), 31'536'000'000'000U);

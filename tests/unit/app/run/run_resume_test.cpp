@@ -63,10 +63,20 @@ TEST(Differences, NoneInWhatDoesNotChangeTheResult) {
   EXPECT_TRUE(differences(record(), now).empty());
 }
 
+TEST(Differences, NoneBetweenTextsOfOneTime) {
+  auto before = record();
+  auto now = record();
+  before.setup += "time-origin = 2026-11-21T10:00:00Z\n";
+  now.setup += "time-origin = 2026-11-21T11:00:00.0+01:00\n";
+  EXPECT_TRUE(differences(before, now).empty());
+}
+
 TEST(Differences, NameTheOptionWithBothValues) {
   using Change = std::function<void(RunRecord&)>;
   const std::vector<std::pair<Change, std::vector<std::string>>> cases = {
       {[](RunRecord& r) { r.definition = "gap:10,3"; }, {"--define", "gap:10,2", "gap:10,3"}},
+      {[](RunRecord& r) { r.setup += "time-origin = 2026-11-21T10:00:00Z\n"; },
+       {"--time-origin", "''", "2026-11-21T10:00:00Z"}},
       {[](RunRecord& r) { r.filters.pop_back(); }, {"--filter", "n_hits>=8", "duration<500"}},
       {[](RunRecord& r) { r.filters.clear(); }, {"--filter", "n_hits>=8"}},
       {[](RunRecord& r) { r.base.tick_ps = 1000; }, {"--tick", "500", "1000"}},

@@ -38,7 +38,7 @@ class LiveCongestion : public testing::Test {
   Live dense_{
       {.buffer_bytes = 10 * (make_buffer(0, 1).size() + sizeof(IndexEntry)), .drop_when_full = false, .record = {}}};
   LiveInputs inputs_{{.epoch_timeout = seconds(2), .stall_warning = seconds(10)}};
-  std::size_t dense_input_ = (inputs_.add({0}, sparse_.stream), inputs_.add({1}, dense_.stream));
+  std::size_t dense_input_ = (inputs_.add({0}, sparse_.stream, 0), inputs_.add({1}, dense_.stream, 0));
 
  private:
   std::ostringstream said_;

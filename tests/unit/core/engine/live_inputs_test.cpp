@@ -109,10 +109,10 @@ class LiveInputsTest : public testing::Test {
   }
   ~LiveInputsTest() override { spdlog::set_default_logger(before_); }
 
-  void begin(LivePatience patience) {
+  void begin(LivePatience patience, std::int64_t lead = 0) {
     inputs_ = std::make_unique<LiveInputs>(patience);
-    ahead_ = inputs_->add({3}, first);
-    behind_ = inputs_->add({4}, second);
+    ahead_ = inputs_->add({3}, first, lead);
+    behind_ = inputs_->add({4}, second, lead);
   }
   LiveInputs& inputs() { return *inputs_; }
   bool ready_first(Epoch end) { return inputs_->ready(ahead_, {0, end}); }
@@ -340,7 +340,7 @@ TEST_F(LiveInputsTest, NoStreamEndsInMidRun) {
 }
 
 TEST_F(LiveInputsTest, ASliceWithDataOnlyInItsMarginIsNotPassed) {
-  begin({.epoch_timeout = seconds(2), .quiet = seconds(1), .margin = 2});
+  begin({.epoch_timeout = seconds(2), .quiet = seconds(1)}, 2);
   first.come(10);
   receive({});
   receive(seconds(1));

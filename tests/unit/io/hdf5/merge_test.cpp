@@ -21,7 +21,7 @@ class MergeTest : public FolderTest {
   }
   void expect_refused(const std::string& reason) {
     try {
-      merge_run(folder / "run.h5", folder / "merged.h5", 0);
+      merge_run(folder / "run.h5", folder / "merged.h5", {});
       FAIL() << "no exception; expected: " << reason;
     } catch (const UserError& e) {
       EXPECT_NE(std::string(e.what()).find(reason), std::string::npos) << e.what();
@@ -45,7 +45,7 @@ TEST_F(MergeTest, DoesNotDependOnHowEventsWereSpreadOverParts) {
   for (const auto& shape : shapes) {
     const auto run = folder / ("run" + std::to_string(++number) + ".h5");
     write_run(run, shape, written);
-    const auto result = merge_run(run, folder / "merged.h5", shape.compress);
+    const auto result = merge_run(run, folder / "merged.h5", {.compress = shape.compress});
     EXPECT_EQ(result.events, expected.time.size());
     EXPECT_EQ(result.hits, expected.hit_time.size());
     expect_tables(folder / "merged.h5", expected, true);
@@ -68,13 +68,13 @@ TEST_F(MergeTest, WorksWithoutPayload) {
   WrittenRun expected;
   for (const auto& slice : written) expected.add(slice);
   write_run(folder / "run.h5", {.writers = 3, .with_payload = false}, written);
-  merge_run(folder / "run.h5", folder / "merged.h5", 0);
+  merge_run(folder / "run.h5", folder / "merged.h5", {});
   expect_tables(folder / "merged.h5", expected, false);
 }
 
 TEST_F(MergeTest, EmptyRunGivesDatasetsOfLengthZero) {
   write_run(folder / "run.h5", {.writers = 2}, {});
-  EXPECT_EQ(merge_run(folder / "run.h5", folder / "merged.h5", 0).events, 0U);
+  EXPECT_EQ(merge_run(folder / "run.h5", folder / "merged.h5", {}).events, 0U);
   expect_tables(folder / "merged.h5", WrittenRun{}, true);
   EXPECT_EQ(plain::attribute(folder / "merged.h5", "/", "format"), "eventloom-merged");
 }
@@ -93,7 +93,7 @@ TEST_F(MergeTest, KeepsTheListOfMissingSources) {
   RunRecord record = record_of({}, false);
   record.sources.resize(80);
   write_run_file(folder / "run.h5", record, parts);
-  merge_run(folder / "run.h5", folder / "merged.h5", 0);
+  merge_run(folder / "run.h5", folder / "merged.h5", {});
   for (const char* file : {"run.h5", "merged.h5"}) {
     EXPECT_EQ(plain::column<std::uint64_t>(folder / file, "/ledger/sources_missing_offsets"),
               (std::vector<std::uint64_t>{0, 0, 1, 3, 6}));

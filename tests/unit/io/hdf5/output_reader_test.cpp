@@ -38,7 +38,7 @@ class OutputReaderTest : public FolderTest {
 TEST_F(OutputReaderTest, ShowsTheFirstEventsOfRunAndMergedFile) {
   const std::vector<BuiltSlice> slices = {make_slice(3, 2, true), make_slice(4, 1, true)};
   write_run(folder / "run.h5", {.writers = 2}, slices);
-  merge_run(folder / "run.h5", folder / "merged.h5", 0);
+  merge_run(folder / "run.h5", folder / "merged.h5", {});
   for (const char* file : {"run.h5", "merged.h5"}) {
     const auto events = read_events(folder / file, 100);
     ASSERT_EQ(events.size(), 3U);
@@ -55,7 +55,7 @@ TEST_F(OutputReaderTest, ShowsTheFirstEventsOfRunAndMergedFile) {
 TEST_F(OutputReaderTest, FindsNothingWrongWithAWholeRun) {
   const std::vector<BuiltSlice> slices = {make_slice(3, 20, true), make_slice(4, 10, true)};
   const auto parts = write_run(folder / "run.h5", {.writers = 2}, slices);
-  merge_run(folder / "run.h5", folder / "merged.h5", 0);
+  merge_run(folder / "run.h5", folder / "merged.h5", {});
   const auto hits = slices[0].hits.size() + slices[1].hits.size();
   for (const std::string& file : {std::string("run.h5"), std::string("merged.h5"), parts[0].name}) {
     const auto summary = read_output(folder / file);
@@ -86,12 +86,12 @@ TEST_F(OutputReaderTest, ColumnsThatAreTooShortAreDamage) {
   for (const std::string column :
        {"/events/duration", "/hits/time", "/ledger/hits_in", "/events/first_hit", "/hits/first_payload"}) {
     std::filesystem::remove(merged);
-    merge_run(folder / "run.h5", merged, 0);
+    merge_run(folder / "run.h5", merged, {});
     EXPECT_NO_THROW(verify_columns(merged));
     plain::replace_column(merged, column, {1});
     EXPECT_THROW(verify_columns(merged), UserError) << column;
   }
-  merge_run(folder / "run.h5", folder / "second.h5", 0);
+  merge_run(folder / "run.h5", folder / "second.h5", {});
   plain::replace_column(folder / "second.h5", "/events/duration", {1});
   EXPECT_THROW(read_events(folder / "second.h5", 100), UserError);
 }

@@ -101,9 +101,9 @@ TEST_F(PartWriterTest, NamesTheUnitOfTimes) {
   about.base.tick_ps = 250;
   PartWriter(about).close();
   const auto part = folder / "run.part-0000-0000.h5";
-  EXPECT_EQ(plain::attribute(part, "/events/time", "units"), "ticks of 250 ps");
-  EXPECT_EQ(plain::attribute(part, "/events/duration", "units"), "ticks of 250 ps");
-  EXPECT_EQ(plain::attribute(part, "/hits/time", "units"), "ticks of 250 ps");
+  EXPECT_EQ(plain::attribute(part, "/events/time", "units"), "250 ps");
+  EXPECT_EQ(plain::attribute(part, "/events/duration", "units"), "250 ps");
+  EXPECT_EQ(plain::attribute(part, "/hits/time", "units"), "250 ps");
 }
 
 TEST_F(PartWriterTest, LeavesPayloadOutOfRunsWithoutAny) {

@@ -86,18 +86,27 @@ inline Storage storage(const std::filesystem::path& path, const std::string& nam
   return result;
 }
 
-/// Bytes of an attribute of `object` ("/" for the root) as they are stored.
+/// A text attribute of `object` ("/" for the root), which must be of variable length and in UTF-8; those
+/// of a list with a bar between them.
 inline std::string attribute(const std::filesystem::path& path, const std::string& object, const std::string& name) {
   const hid_t file = open(path);
   const hid_t at = H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
   if (at < 0) throw std::runtime_error(object + " has no attribute " + name);
   const hid_t type = H5Aget_type(at);
-  std::string bytes(H5Aget_storage_size(at), '\0');
-  H5Aread(at, type, bytes.data());
+  if (H5Tis_variable_str(type) <= 0 || H5Tget_cset(type) != H5T_CSET_UTF8) {
+    throw std::runtime_error(name + " is not a text of variable length in UTF-8");
+  }
+  const hid_t space = H5Aget_space(at);
+  std::vector<char*> texts(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  std::string value;
+  if (H5Aread(at, type, texts.data()) < 0) throw std::runtime_error("cannot read " + name);
+  for (char* text : texts) value += (value.empty() ? "" : "|") + std::string(text == nullptr ? "" : text);
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts.data());
+  H5Sclose(space);
   H5Tclose(type);
   H5Aclose(at);
   H5Fclose(file);
-  return bytes;
+  return value;
 }
 
 }  // namespace plain

@@ -100,7 +100,7 @@ TEST_F(RunStatisticsTest, TheMergedFileDoesNotDependOnThem) {
     record.ended = about.ended;
     record.command_lines = about.command_lines;
     write_run_file(run(), record, parts, statistics);
-    merge_run(run(), folder / name, 0);
+    merge_run(run(), folder / name, {});
     std::ifstream file(folder / name, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };

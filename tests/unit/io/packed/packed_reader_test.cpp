@@ -288,7 +288,6 @@ TEST_F(PackedReader, WrongDescriptionsAreNamed) {
   EXPECT_TRUE(complains("record=4&time=u8@0&channel=u8@1&unit=day", "'day' is not a unit of time"));
   EXPECT_TRUE(complains("record=4&time=u8@0&channel=u8@1&round=up", "there are down and nearest"));
   EXPECT_TRUE(complains("record=4&time=u8@0&channel=u8@1&skip=x", "'skip' must be"));
-  EXPECT_TRUE(complains("record=4&time=u8@0&channel=u8@1&group=a", "unknown key 'group'"));
   std::string many = "record=8&time=u8@0&channel=u8@1&payload=u64le@0";
   for (int i = 0; i < 127; ++i) many += ",u64le@0";
   EXPECT_TRUE(complains(many, "more than 254 words of 32 bits"));

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> boards_of(const std::vector<SourceSpec>& specs) {
 }
 
 TEST(LiveUri, IsReadWithItsAddress) {
-  const auto mbs = parse_source_uri("mbs://r4l-1:6000/transport?time=wr&concat");
+  const auto mbs = parse_source_uri("mbs://r4l-1:6000/transport?time=wr");
   EXPECT_EQ(mbs.scheme(), "mbs");
   EXPECT_EQ(mbs.path(), "//r4l-1:6000/transport");
   EXPECT_EQ(mbs.get("time", ""), "wr");

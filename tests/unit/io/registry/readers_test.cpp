@@ -197,7 +197,7 @@ TEST_F(CsvReaderTest, BadLinesNamePlaceTextAndExpectation) {
 TEST_F(CsvReaderTest, BadUrisAreRefused) {
   EXPECT_TRUE(complains("csv:" + text_file("1 1\n") + "?channel=1", "'time=' is missing"));
   EXPECT_TRUE(complains(csv("1 1\n", "&colour=3"), "unknown key 'colour'"));
-  EXPECT_TRUE(complains(csv("1 1\n", "&payload=x"), "payload=x"));
+  EXPECT_TRUE(complains(csv("1 1\n", "&payload=x"), "no column is called 'x'"));
   EXPECT_TRUE(complains(csv("1 1\n", "&payload=1,,2"), "empty name"));
   EXPECT_TRUE(complains(csv("1 1\n", "&time=0"), "from 1 to"));
   EXPECT_TRUE(complains("csv:" + path("none.csv") + "?time=1&channel=2", "cannot open '" + path("none.csv")));

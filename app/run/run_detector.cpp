@@ -1,0 +1,129 @@
+#include "app/run/run_detector.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/text_file.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Names of it are shown, and kept in files.
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+std::string names_of(const Detector& detector, GroupSet groups) {
+  std::string names;
+  for (; groups != 0; groups &= groups - 1) {
+    names += (names.empty() ? "" : ";") + detector.groups()[static_cast<std::size_t>(std::countr_zero(groups))];
+  }
+  return names;
+}
+
+/// Those of which something is known.
+void add_ranges(const Detector& detector, std::uint16_t source, std::vector<DetectorRange>& ranges) {
+  constexpr std::uint32_t kLastChannel = 0xfffffff;
+  std::optional<DetectorRange> open;
+  const auto close = [&](std::uint32_t last) {
+    if (open) ranges.push_back(*open);
+    if (open) ranges.back().last_channel = last;
+    open.reset();
+  };
+  detector.visit(source, [&](std::uint32_t low, const ChannelInfo& info) {
+    if (low != 0) close(low - 1);
+    if (info == ChannelInfo{}) return;
+    open = DetectorRange{
+        source,   low, 0, info.offset, info.masked, info.min_payload, info.max_payload, names_of(detector, info.groups),
+        info.name};
+    if (info.position) open->position = *info.position;
+  });
+  close(kLastChannel);
+}
+
+/// What the output keeps of the detector.
+DetectorRecord record_of(const RunConfig& config, const Detector& detector) {
+  DetectorRecord record{config.detector.file, config.detector.text, {}, {}};
+  for (const auto& group : config.groups) record.groups.push_back(group.text);
+  if (record.empty()) return record;
+  for (std::size_t s = 0; s < detector.sources(); ++s) {
+    add_ranges(detector, static_cast<std::uint16_t>(s), record.ranges);
+  }
+  return record;
+}
+
+bool corrects(const DetectorRow& row) { return row.offset || row.mask || row.min_payload || row.max_payload; }
+
+DetectorRow without_corrections(DetectorRow row) {
+  row.offset.reset();
+  row.mask.reset();
+  row.min_payload.reset();
+  row.max_payload.reset();
+  return row;
+}
+
+}  // namespace
+
+DetectorMap read_detector_map(const std::string& file) {
+  constexpr std::uint64_t kMostBytes = 64U << 20;
+  try {
+    auto text = read_text_file(file, kMostBytes);
+    if (!is_utf8(text)) throw UserError(file + ": it is not text in UTF-8");
+    return parse_detector_map(std::move(text), file);
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--detector: " + std::string(e.what()));
+  }
+}
+
+DetectorPtr named_groups(const RunConfig& config) {
+  return std::make_shared<Detector>(named_groups(config.detector, config.groups));
+}
+
+void take_kept_detector(RunConfig& config) {
+  constexpr std::string_view kSortedScheme = "sorted";
+  for (const auto& text : config.sources) {
+    const auto uri = SourceUri::parse(text);
+    if (uri.scheme() == kSortedScheme) config.kept_detector = read_sorted_manifest(uri.path()).detector;
+  }
+  const auto& kept = config.kept_detector;
+  const bool other = !config.detector.text.empty() && config.detector.text != kept.map;
+  if (other && kept.corrected && std::ranges::any_of(config.detector.rows, corrects)) {
+    throw UserError("--detector " + config.detector.file +
+                    ": the time-sorted hits were corrected by the offsets, masks or cuts of '" + kept.file +
+                    "' when they were saved: this map must not have any");
+  }
+  if (config.detector.text.empty() && !kept.map.empty()) config.detector = parse_detector_map(kept.map, kept.file);
+  for (const auto& group : kept.groups) {
+    if (std::ranges::find(config.groups, group, &GroupOption::text) == config.groups.end()) {
+      config.groups.push_back(parse_group_option(group));
+    }
+  }
+}
+
+RunDetector detector_of(const RunConfig& config, const DetectorSources& sources) {
+  auto detector = std::make_shared<const Detector>(resolve_detector(config.detector, config.groups, sources));
+  RunDetector all{detector, record_of(config, *detector), {}};
+  const bool corrected = config.kept_detector.corrected;
+  all.kept = {all.record.file, all.record.map, all.record.groups, corrected || detector->corrects()};
+  if (!corrected) return all;
+  auto rest = config.detector;
+  for (auto& row : rest.rows) row = without_corrections(row);
+  all.detector = std::make_shared<const Detector>(resolve_detector(rest, config.groups, sources));
+  return all;
+}
+
+}  // namespace eventloom

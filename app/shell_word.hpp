@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace eventloom {
+
+/// A word as a shell takes it: in quotes where it needs them.
+inline std::string shell_word(const std::string& word) {
+  constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace eventloom

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "io/hdf5/output_event.hpp"
+
+namespace eventloom {
+
+/// An event with all of its hits that were read, as a JSON object.
+nlohmann::ordered_json event_members(const OutputEvent& event);
+
+}  // namespace eventloom

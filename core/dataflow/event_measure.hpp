@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/dataflow/event_hits.hpp"
+#include "core/definitions/expression.hpp"
+#include "core/detector/channel_table.hpp"
+#include "core/detector/detector.hpp"
+
+namespace eventloom {
+
+/// Measures the quantities of expressions on events. Immutable but for set_streams(), and then shared by threads.
+class EventMeasure {
+ public:
+  explicit EventMeasure(DetectorPtr detector);
+
+  /// `stream_flags`: StreamFlag bits by source number; they say which sources have trigger types.
+  void set_streams(std::vector<std::uint32_t> stream_flags) { flags_ = std::move(stream_flags); }
+  [[nodiscard]] bool has_triggers() const;
+  [[nodiscard]] const Detector& detector() const { return *detector_; }
+
+  /// Nothing where the trigger type of an event is not known.
+  [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
+  /// A comparison with an unknown value does not hold.
+  [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {
+    const auto known = value(term.quantity, event);
+    return known && term.holds(*known);
+  }
+  [[nodiscard]] bool holds(const Expression& expression, const EventHits& event) const {
+    return expression.holds([&](std::size_t term) { return holds(expression.terms()[term], event); });
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t hits_in_group(std::size_t group, const EventHits& event) const;
+  [[nodiscard]] std::optional<std::uint64_t> trigger(const EventHits& event) const;
+  [[nodiscard]] std::uint64_t causal(const Quantity& quantity, const EventHits& event) const;
+
+  DetectorPtr detector_;
+  std::shared_ptr<const ChannelTable<GroupSet>> groups_;
+  std::vector<std::uint32_t> flags_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/dataflow/decode.hpp"
+#include "core/dataflow/number_match.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
+#include "core/dataflow/source_slice.hpp"
+#include "core/definitions/event_list.hpp"
+#include "core/definitions/hit_key.hpp"
+#include "core/detector/channel_table.hpp"
+#include "core/runtime/scratch.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// Adds the detector's offsets to the times of the hits, and takes out those that are masked or cut.
+///
+/// A hit that is taken out belongs to the slice in which its corrected time is. Hits whose corrected times are before
+/// tick 0 are dropped as untimed, by slice 0.
+class HitCorrection {
+ public:
+  explicit HitCorrection(const SliceBuilderSettings& settings);
+
+  /// The hits that remain and lie in the `n_ticks` from bounds.start on, in the order of their numbers; valid until the
+  /// next call. Appends what was untimed to `problems`.
+  std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, std::uint32_t n_ticks,
+                                  std::vector<BuildProblem>& problems);
+
+  /// Puts hits of equal times in the order of the run, for hits that were saved in another order: by source, then by
+  /// their times as saved. `keys`: of correct(), by time; the result is valid until the next call.
+  std::span<const HitKey> order_equal_times(const DecodedHits& hits, std::span<const HitKey> keys);
+
+  /// Those of them that lie in the slice.
+  [[nodiscard]] std::uint64_t kept_in_slice() const { return kept_in_slice_; }
+  /// Enters the slice's hits that were taken out, and those that were untimed, into its account.
+  void account(BuiltSlice& out) const;
+  /// Of the slice, rising. Kept only where events are built by number.
+  [[nodiscard]] std::span<const TakenOut> taken_out() const { return taken_out_; }
+
+ private:
+  /// What happens to the hits of a channel.
+  struct Rule {
+    std::int64_t offset = 0;
+    bool masked = false;
+    bool cut = false;
+    std::uint32_t min_payload = 0;
+    std::uint32_t max_payload = 0;
+    friend bool operator==(const Rule&, const Rule&) = default;
+  };
+  /// Hits that were dropped, of a source.
+  struct Dropped {
+    std::uint64_t masked = 0;
+    std::uint64_t cut = 0;
+    std::uint64_t untimed = 0;
+  };
+
+  [[nodiscard]] bool is_first() const { return bounds_.start + bounds_.slice_begin == 0; }
+  void shift(const DecodedHits& hits, std::uint16_t source, std::int64_t delta);
+  void apply_rules(const DecodedHits& hits, const DecodedSource& stream, std::int64_t base);
+  void apply(const Rule& rule, const DecodedHits& hits, std::uint32_t number, std::int64_t tick);
+  void drop(std::uint16_t source, std::int64_t tick, std::uint64_t Dropped::*cause);
+  void count_early(const DecodedHits& hits);
+
+  const SliceBuilderSettings& settings_;
+  ChannelTable<Rule> rules_;
+  bool by_number_;
+  std::vector<Dropped> dropped_;  ///< by source
+  std::vector<TakenOut> taken_out_;
+  Scratch<HitKey> keys_;
+  std::vector<HitKey> ordered_;
+  std::size_t n_keys_ = 0;
+  SliceBounds bounds_;
+  std::uint32_t n_ticks_ = 0;
+  std::uint64_t kept_in_slice_ = 0;
+};
+
+}  // namespace eventloom

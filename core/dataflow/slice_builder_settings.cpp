@@ -1,0 +1,32 @@
+#include "core/dataflow/slice_builder_settings.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+namespace {
+
+OffsetSpan offsets_of(const Detector& detector, std::uint16_t source) {
+  OffsetSpan span;
+  bool first = true;
+  detector.visit(source, [&](std::uint32_t, const ChannelInfo& info) {
+    if (first) span = {info.offset, info.offset};
+    span.add({info.offset, info.offset});
+    first = false;
+  });
+  return span;
+}
+
+}  // namespace
+
+std::vector<OffsetSpan> stream_offsets(const Detector& detector, bool sorted, std::size_t n_streams) {
+  std::vector<OffsetSpan> spans;
+  for (std::size_t s = 0; s < detector.sources(); ++s) {
+    spans.push_back(offsets_of(detector, static_cast<std::uint16_t>(s)));
+  }
+  if (std::ranges::all_of(spans, &OffsetSpan::none)) return {};
+  if (sorted) spans.assign(n_streams, total_span(spans));
+  return spans;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/detector/detector.hpp"
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// A hit of a channel whose position is known.
+struct PlacedHit {
+  Tick time = 0;
+  Position place;
+};
+
+/// Size of the causal set of hits, given in the order of their event: two hits are partners when their times differ by
+/// at most their distance / `speed` (metres per tick) + `slack`. As long as not all are partners of each other, the one
+/// with the fewest partners, of equals the last, is taken out. Time grows as the square of the number of hits.
+std::uint64_t causal_set_size(std::span<const PlacedHit> hits, double speed, Tick slack);
+
+}  // namespace eventloom

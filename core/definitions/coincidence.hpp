@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/definitions/definition_values.hpp"
+#include "core/definitions/event_definition.hpp"
+#include "core/definitions/widened_events.hpp"
+#include "core/definitions/window_counts.hpp"
+
+namespace eventloom {
+
+/// coincidence:W,COND[,pre,post] - each hit opens the window [t, t + W]; those in whose hits COND holds, widened by
+/// `pre` and `post` and joined where they share a tick, are events.
+class Coincidence final : public EventDefinition {
+ public:
+  static constexpr std::string_view kUsage = "coincidence:W,COND[,pre,post]";
+  static constexpr std::string_view kEvent =
+      "hits at most W after one of them for which COND holds, as in coincidence:50ns,A>=1&&B>=2 (see --filter); "
+      "windows that overlap are one event, which pre and post widen";
+
+  static constexpr std::size_t kMinValues = 2;
+  static constexpr std::size_t kMaxValues = 4;
+
+  explicit Coincidence(const DefinitionValues& values);
+
+  [[nodiscard]] std::string text() const override;
+  [[nodiscard]] DefinitionTraits traits() const override;
+  void find(const SortedHits& hits, EventList& events) const override;
+
+ private:
+  Tick window_;
+  WindowPlan plan_;
+  Widening widening_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/definitions/expression.hpp"
+#include "core/definitions/text_mistake.hpp"
+#include "core/definitions/widened_events.hpp"
+#include "core/detector/detector.hpp"
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+/// The values behind the colon of a definition, as many as it takes. All functions throw TextMistake; lengths of time
+/// are ticks or carry a unit.
+class DefinitionValues {
+ public:
+  /// `values` point into the text; `detector`: never null.
+  DefinitionValues(std::vector<std::string_view> values, std::uint64_t tick_ps, DetectorPtr detector)
+      : values_(std::move(values)), tick_ps_(tick_ps), detector_(std::move(detector)) {}
+
+  [[nodiscard]] const DetectorPtr& detector() const { return detector_; }
+  [[nodiscard]] std::string_view text(std::size_t i) const { return values_[i]; }
+
+  [[nodiscard]] Tick duration(std::size_t i) const {
+    return parse_part(values_[i], [this](auto value) { return parse_duration(value, tick_ps_); });
+  }
+  [[nodiscard]] std::uint64_t count(std::size_t i) const { return parse_part(values_[i], parse_count); }
+  /// Where the user may leave the value out: 0 then.
+  [[nodiscard]] std::uint64_t count_if_any(std::size_t i) const { return i < values_.size() ? count(i) : 0; }
+
+  /// The i-th value and the one after it, or neither.
+  [[nodiscard]] Widening widening(std::size_t i) const {
+    if (i >= values_.size()) return {};
+    const auto pre = values_[i];
+    if (i + 1 == values_.size()) throw TextMistake(pre.substr(pre.size()), "post is missing, which goes with pre");
+    return {duration(i), duration(i + 1)};
+  }
+
+  [[nodiscard]] Expression condition(std::size_t i) const {
+    return parse_expression(values_[i], tick_ps_, *detector_, ExpressionUse::condition);
+  }
+
+  /// The same value, unless it is 0; `name` is that of the i-th value.
+  [[nodiscard]] std::uint64_t above_0(std::uint64_t value, std::size_t i, const char* name) const {
+    if (value == 0) throw TextMistake(values_[i], std::string(name) + " is 0");
+    return value;
+  }
+
+ private:
+  std::vector<std::string_view> values_;
+  std::uint64_t tick_ps_;
+  DetectorPtr detector_;
+};
+
+}  // namespace eventloom

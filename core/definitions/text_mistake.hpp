@@ -1,0 +1,35 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace eventloom {
+
+/// A mistake in a text of the user, for parsers.
+class TextMistake : public std::invalid_argument {
+ public:
+  /// `where`: the part of the text that is wrong, perhaps empty; it must point into the text.
+  TextMistake(std::string_view where, const std::string& what) : std::invalid_argument(what), where_(where) {}
+  [[nodiscard]] std::string_view where() const { return where_; }
+
+ private:
+  std::string_view where_;
+};
+
+/// Calls `parse(part)`, a parser of a part of a text; its std::invalid_argument becomes a mistake at this part.
+template <class Parse>
+auto parse_part(std::string_view part, Parse parse) {
+  try {
+    return parse(part);
+  } catch (const TextMistake&) {
+    throw;
+  } catch (const std::invalid_argument& error) {
+    throw TextMistake(part, error.what());
+  }
+}
+
+/// Two lines: the text, and marks under the part of it that is `where`. A long text is cut around it.
+std::string marked(std::string_view text, std::string_view where);
+
+}  // namespace eventloom

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/ids.hpp"
+
+namespace eventloom {
+
+/// In metres.
+struct Position {
+  double x = 0;
+  double y = 0;
+  double z = 0;
+
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// A set of groups: bit i is group i of the detector.
+using GroupSet = std::uint64_t;
+inline constexpr std::size_t kMaxGroups = 64;
+
+/// What is known of a channel of a source.
+struct ChannelInfo {
+  std::int64_t offset = 0;  ///< ticks, added to the times of its hits
+  bool masked = false;      ///< its hits are dropped
+  bool cut = false;         ///< hits whose first payload word is outside [min_payload, max_payload] are dropped
+  std::uint32_t min_payload = 0;
+  std::uint32_t max_payload = std::numeric_limits<std::uint32_t>::max();
+  GroupSet groups = 0;
+  std::optional<Position> position;
+  std::string name;
+
+  friend bool operator==(const ChannelInfo&, const ChannelInfo&) = default;
+};
+
+/// The channels that one change of a detector is about, both ends of the range included.
+struct ChannelRange {
+  std::uint16_t source = 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0xfffffff;
+};
+
+/// Looks up channels by source and number. Immutable once in use, and then shared by threads.
+class Detector {
+ public:
+  /// Of a run with so many sources, of whose channels nothing is known.
+  explicit Detector(std::size_t n_sources = 0) : sources_(n_sources) {}
+
+  /// The number of the group, which is made when it is new. Throws std::length_error when there are kMaxGroups already.
+  std::size_t add_group(std::string_view name);
+
+  /// Prepares for many changes of a source, before the first: `lows` are the first channels of ranges, and one past
+  /// their last ones, rising.
+  void divide(std::uint16_t source, std::span<const std::uint32_t> lows);
+
+  /// Calls `change(ChannelInfo&)` for all channels of the range.
+  template <class Change>
+  void change(const ChannelRange& range, Change change) {
+    auto& pieces = sources_.at(range.source);
+    const std::size_t first = split(pieces, range.low);
+    const std::size_t end = range.high == kLastChannel ? pieces.size() : split(pieces, range.high + 1);
+    for (std::size_t i = first; i < end; ++i) change(pieces[i].info);
+  }
+
+  /// Calls `use(low, info)` for each piece of the source's channels, rising: of the channels from `low` up to the next
+  /// piece. None: nothing is known of the source.
+  template <class Use>
+  void visit(std::uint16_t source, Use use) const {
+    for (const auto& piece : sources_.at(source)) use(piece.low, piece.info);
+  }
+  [[nodiscard]] std::size_t sources() const { return sources_.size(); }
+
+  /// Of a source beyond the last: nothing is known.
+  [[nodiscard]] const ChannelInfo& at(std::uint16_t source, std::uint32_t channel) const;
+
+  /// By number.
+  [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
+  [[nodiscard]] std::optional<std::size_t> group(std::string_view name) const;
+
+  /// Whether hits change by it: any offset, mask or cut.
+  [[nodiscard]] bool corrects() const;
+  /// Whether any channel has a position.
+  [[nodiscard]] bool has_positions() const;
+  /// Greatest size of an offset.
+  [[nodiscard]] Tick largest_offset() const;
+
+ private:
+  static constexpr std::uint32_t kLastChannel = 0xfffffff;
+
+  /// Channels from `low` up to the next piece.
+  struct Piece {
+    std::uint32_t low = 0;
+    ChannelInfo info;
+  };
+  using Pieces = std::vector<Piece>;
+
+  [[nodiscard]] bool any(bool (*is)(const ChannelInfo&)) const;
+
+  /// The piece that begins at `low`, which is made when there is none.
+  static std::size_t split(Pieces& pieces, std::uint32_t low);
+
+  std::vector<Pieces> sources_;  ///< of each the pieces, rising; none: nothing is known
+  std::vector<std::string> groups_;
+};
+
+using DetectorPtr = std::shared_ptr<const Detector>;
+
+}  // namespace eventloom

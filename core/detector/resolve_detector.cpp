@@ -1,0 +1,212 @@
+#include "core/detector/resolve_detector.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Pieces of channels of all sources together: each needs some 100 bytes.
+constexpr std::size_t kMostPieces = std::size_t{4} << 20;
+/// Offsets are so much smaller than the greatest time that sums with them do not overflow.
+constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 60;
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "3" or "3-5".
+std::optional<std::pair<std::uint64_t, std::uint64_t>> numbers_in(std::string_view text) {
+  const auto dash = text.find('-');
+  const auto low = number_in(text.substr(0, dash));
+  const auto high = dash == std::string_view::npos ? low : number_in(text.substr(dash + 1));
+  if (!low || !high) return std::nullopt;
+  return std::pair{*low, *high};
+}
+
+std::string_view last_component(std::string_view name) { return name.substr(name.rfind('/') + 1); }
+
+bool is_named(const std::string& name, const std::string& text) {
+  return name == text || (name.ends_with(text) && name[name.size() - text.size() - 1] == '/');
+}
+
+bool matches(const std::string& name, const std::string& glob) {
+  return fnmatch(glob.c_str(), name.c_str(), 0) == 0 ||
+         fnmatch(glob.c_str(), std::string(last_component(name)).c_str(), 0) == 0;
+}
+
+using Numbers = std::vector<std::uint16_t>;
+
+template <class Select>
+Numbers all_where(const std::vector<std::string>& names, Select select) {
+  Numbers found;
+  for (std::size_t s = 0; s < names.size(); ++s) {
+    if (select(s, names[s])) found.push_back(static_cast<std::uint16_t>(s));
+  }
+  return found;
+}
+
+Numbers sources_of(const std::string& text, const std::vector<std::string>& names) {
+  if (text.empty()) return all_where(names, [](auto, const auto&) { return true; });
+  if (const auto range = numbers_in(text)) {
+    return all_where(names, [&](std::size_t s, const auto&) { return range->first <= s && s <= range->second; });
+  }
+  auto found = all_where(names, [&](auto, const std::string& name) { return is_named(name, text); });
+  if (!found.empty()) return found;
+  return all_where(names, [&](auto, const std::string& name) { return matches(name, text); });
+}
+
+/// `place`: of the selection, for messages.
+Numbers required_sources(const ChannelSelection& channels, const std::string& place, const DetectorSources& sources) {
+  auto found = sources_of(channels.source, sources.names);
+  if (!found.empty()) return found;
+  std::vector<std::string_view> names;
+  for (const auto& name : sources.names) names.push_back(last_component(name));
+  throw UserError(place + "column source: '" + channels.source + "' selects none of the " +
+                  std::to_string(sources.names.size()) + " sources" + did_you_mean(channels.source, names));
+}
+
+/// What a row changes, with its offset in ticks and the numbers of its groups.
+struct Change {
+  Numbers sources;
+  const DetectorRow* row = nullptr;
+  std::optional<std::int64_t> offset;
+  GroupSet groups = 0;
+
+  void apply(ChannelInfo& info) const {
+    if (offset) info.offset = *offset;
+    if (row->mask) info.masked = *row->mask;
+    if (row->min_payload) info.min_payload = *row->min_payload;
+    if (row->max_payload) info.max_payload = *row->max_payload;
+    info.cut = info.cut || row->min_payload || row->max_payload;
+    if (row->groups) info.groups = groups;
+    if (row->name) info.name = *row->name;
+    if (!row->x && !row->y && !row->z) return;
+    if (!info.position) info.position.emplace();
+    info.position->x = row->x.value_or(info.position->x);
+    info.position->y = row->y.value_or(info.position->y);
+    info.position->z = row->z.value_or(info.position->z);
+  }
+};
+
+/// Nothing when it does not fit.
+std::optional<Tick> size_of(const OffsetText& offset, std::uint64_t tick_ps) {
+  const bool in_ticks = offset.unit_ps == 0;
+  const auto ticks =
+      to_ticks(offset.size, Decimal{in_ticks ? 1 : offset.unit_ps, 0}, in_ticks ? 1 : tick_ps, Rounding::nearest);
+  return ticks && *ticks <= kMostOffset ? ticks : std::nullopt;
+}
+
+std::int64_t ticks_of(const OffsetText& offset, const std::string& place, const DetectorSources& sources) {
+  if (sources.numbered && offset.unit_ps != 0) {
+    throw UserError(place + "column offset: the times of the sources are event numbers: use a column offset_ticks");
+  }
+  const auto ticks = size_of(offset, sources.tick_ps);
+  if (!ticks) throw UserError(place + "column offset: it is longer than 2^60 ticks");
+  const auto size = static_cast<std::int64_t>(*ticks);
+  return offset.negative ? -size : size;
+}
+
+std::size_t number_of_group(Detector& detector, const std::string& name, const std::string& place) {
+  try {
+    return detector.add_group(name);
+  } catch (const std::length_error& e) {
+    throw UserError(place + e.what());
+  }
+}
+
+GroupSet groups_of(Detector& detector, const std::vector<std::string>& names, const std::string& place) {
+  GroupSet set = 0;
+  for (const auto& name : names) set |= GroupSet{1} << number_of_group(detector, name, place);
+  return set;
+}
+
+std::string place_of(const DetectorMap& map, const DetectorRow& row) { return map.place(row) + ": "; }
+std::string place_of(const GroupOption& group) { return "--group " + group.text + ": "; }
+
+void add_names(Detector& detector, const DetectorMap& map, std::span<const GroupOption> groups) {
+  for (const auto& row : map.rows) {
+    if (row.groups) groups_of(detector, *row.groups, place_of(map, row));
+  }
+  for (const auto& group : groups) number_of_group(detector, group.name, place_of(group));
+}
+
+/// The channels at which something may change, by source.
+void divide(Detector& detector, const std::vector<Change>& changes) {
+  std::vector<std::vector<std::uint32_t>> lows(detector.sources());
+  std::size_t pieces = 0;
+  for (const auto& change : changes) {
+    pieces += 2 * change.sources.size();
+    if (pieces > kMostPieces)
+      throw UserError("a detector map of more than " + std::to_string(kMostPieces / 2) + " ranges of channels");
+    for (const auto source : change.sources) {
+      lows[source].push_back(change.row->channels.low);
+      lows[source].push_back(change.row->channels.high + 1);
+    }
+  }
+  for (std::size_t s = 0; s < lows.size(); ++s) {
+    if (lows[s].empty()) continue;
+    std::ranges::sort(lows[s]);
+    detector.divide(static_cast<std::uint16_t>(s), lows[s]);
+  }
+}
+
+}  // namespace
+
+Detector named_groups(const DetectorMap& map, std::span<const GroupOption> groups) {
+  Detector detector;
+  add_names(detector, map, groups);
+  return detector;
+}
+
+Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps) {
+  Tick largest = 0;
+  for (const auto& row : map.rows) {
+    if (row.offset) largest = std::max(largest, size_of(*row.offset, tick_ps).value_or(0));
+  }
+  return largest;
+}
+
+Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources) {
+  Detector detector(sources.names.size());
+  add_names(detector, map, groups);
+  std::vector<Change> changes;
+  for (const auto& row : map.rows) {
+    const auto place = place_of(map, row);
+    Change change{required_sources(row.channels, place, sources), &row, {}, 0};
+    if (row.offset) change.offset = ticks_of(*row.offset, place, sources);
+    if (row.groups) change.groups = groups_of(detector, *row.groups, place);
+    changes.push_back(std::move(change));
+  }
+  divide(detector, changes);
+  for (const auto& change : changes) {
+    const auto& channels = change.row->channels;
+    for (const auto source : change.sources) {
+      detector.change({source, channels.low, channels.high}, [&](ChannelInfo& info) { change.apply(info); });
+    }
+  }
+  for (const auto& group : groups) {
+    const auto set = GroupSet{1} << number_of_group(detector, group.name, place_of(group));
+    for (const auto source : required_sources(group.channels, place_of(group), sources)) {
+      detector.change({source, group.channels.low, group.channels.high},
+                      [&](ChannelInfo& info) { info.groups |= set; });
+    }
+  }
+  return detector;
+}
+
+}  // namespace eventloom

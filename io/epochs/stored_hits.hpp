@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "formats/epoch_buffer.hpp"
+#include "formats/event.hpp"
+#include "formats/marker_reader.hpp"
+#include "formats/stream_file.hpp"
+
+namespace eventloom {
+
+/// Why the hits of an epoch buffer cannot be used.
+struct BufferDefect {
+  DropCause cause = DropCause::corrupt;
+  std::uint64_t offset = 0;  ///< bytes, in the stream
+  const char* reason = "";
+};
+
+/// Calls take(time, channel, payload words) for each hit of a stored epoch buffer, in the order of its words; its other
+/// items are left out. With a defect, the hits taken until then do not count.
+template <class Take>
+std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, std::span<const std::byte> stored,
+                                             const StreamHeader& stream, Take take) {
+  struct Visitor {
+    Take& take;
+    Tick epoch_begin = 0;
+    std::uint64_t epoch_ticks = 0;
+    std::uint32_t hits = 0;
+
+    void epoch(Epoch epoch) { epoch_begin = epoch * epoch_ticks; }
+    void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t> payload) {
+      ++hits;
+      take(epoch_begin + tick, channel, payload);
+    }
+    void tag(std::uint32_t) {}
+    void peak(Peak) {}
+    void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
+    void schedule(std::span<const std::uint32_t>) {}
+  };
+  const auto words = words_of(header, stored);
+  if (words.empty() && header.n_hits != 0) {
+    return BufferDefect{DropCause::lost, header.stream_offset, "it was lost before it was recorded"};
+  }
+  if (!words_intact(header, words)) {
+    return BufferDefect{DropCause::corrupt, header.stream_offset, "the checksum of an epoch buffer is wrong"};
+  }
+  Visitor visitor{take, 0, stream.base.epoch_ticks};
+  const MarkerContext context{header.epochs(), stream.base.epoch_ticks, stream.payload};
+  if (const auto error = MarkerReader(words, context, visitor).read()) {
+    const auto offset = header.stream_offset + sizeof header + sizeof(std::uint32_t) * error->word;
+    return BufferDefect{DropCause::corrupt, offset, error->reason};
+  }
+  if (visitor.hits == header.n_hits) return std::nullopt;
+  return BufferDefect{DropCause::corrupt, header.stream_offset,
+                      "the number of hits in an epoch buffer differs from its header"};
+}
+
+}  // namespace eventloom

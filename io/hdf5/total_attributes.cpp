@@ -1,0 +1,47 @@
+#include "io/hdf5/total_attributes.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "io/hdf5/attributes.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Metrics that are attributes of run.h5.
+constexpr std::array kTotals = {Account::slices, Account::dropped};
+
+/// Two have another name there.
+std::string attribute_name(const MetricInfo& metric) {
+  if (metric.metric == Metric::incomplete_slices) return "slices_incomplete";
+  if (metric.metric == Metric::unbalanced_slices) return "slices_unbalanced";
+  return std::string(metric.name);
+}
+
+}  // namespace
+
+bool is_total(const std::string& attribute) {
+  return std::ranges::any_of(kTotals, [&](Account account) {
+    return std::ranges::any_of(metrics_of(account),
+                               [&](const auto& total) { return attribute_name(total) == attribute; });
+  });
+}
+
+void write_totals(hid_t root, const RunTotals& totals) {
+  for (const auto account : kTotals) {
+    for (const auto& total : metrics_of(account)) {
+      write_attribute(root, attribute_name(total).c_str(), totals[total.metric]);
+    }
+  }
+}
+
+void read_totals(hid_t root, RunTotals& totals) {
+  for (const auto account : kTotals) {
+    for (const auto& total : metrics_of(account)) {
+      totals[total.metric] = read_number(root, attribute_name(total).c_str());
+    }
+  }
+}
+
+}  // namespace eventloom

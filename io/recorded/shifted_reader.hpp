@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "io/recorded/hit_reader.hpp"
+#include "io/uri/stream_shift.hpp"
+
+namespace eventloom {
+
+/// The hits of another reader with the times and channels that the URI's keys `offset` and `system` give them. Hits
+/// that would come before tick 0 are dropped (untimed), which is reported.
+class ShiftedReader final : public HitReader {
+ public:
+  ShiftedReader(std::unique_ptr<HitReader> reader, const StreamShift& shift)
+      : reader_(std::move(reader)), shift_(shift) {}
+
+  [[nodiscard]] const StreamHeader& header() const override { return reader_->header(); }
+  [[nodiscard]] const std::string& name() const override { return reader_->name(); }
+  [[nodiscard]] InputFile input() const override { return reader_->input(); }
+  bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<Tick> holds_back() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
+  [[nodiscard]] SourceCounts counts() const override { return reader_->counts(); }
+
+ private:
+  void tell_untimed();
+
+  std::unique_ptr<HitReader> reader_;
+  StreamShift shift_;
+  std::vector<bool> out_;
+  std::uint64_t untimed_ = 0;
+};
+
+/// `reader`, with what the keys of `uri` change.
+std::unique_ptr<HitReader> shifted(std::unique_ptr<HitReader> reader, const SourceUri& uri);
+
+}  // namespace eventloom

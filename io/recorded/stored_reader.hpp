@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/dataflow/source.hpp"
+#include "io/files/complaints.hpp"
+#include "io/recorded/hit_reader.hpp"
+
+namespace eventloom {
+
+/// The hits of a stream of epoch buffers, from its beginning to its end, so that they can be put into others. Items
+/// other than hits are left out.
+class StoredReader final : public HitReader {
+ public:
+  explicit StoredReader(std::unique_ptr<Source> stream);
+
+  [[nodiscard]] const StreamHeader& header() const override { return stream_->header(); }
+  [[nodiscard]] const std::string& name() const override { return stream_->name(); }
+  [[nodiscard]] InputFile input() const override { return stream_->input(); }
+  bool read(HitBlock& block) override;
+  [[nodiscard]] std::uint64_t anomalies() const override { return stream_->anomalies(); }
+
+ private:
+  void take_step(EpochRange step, HitBlock& block);
+  void take_damage(const Damage& damage, HitBlock& block) const;
+  void take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, HitBlock& block);
+
+  std::unique_ptr<Source> stream_;
+  std::optional<Epoch> at_;  ///< of the next item; nothing at the end
+  SliceData data_;
+  Complaints complaints_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace eventloom {
+
+/// A key of source URIs.
+struct SourceKey {
+  std::string_view name;
+  std::string_view value;  ///< what to write behind its '='; empty: the key stands alone
+  std::string_view help;   ///< one line, with the default
+};
+
+// Of every scheme but sorted:.
+inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
+    {"system", "N", "puts the source's hits into system N, 0 to 63: the top 6 bits of their channels"},
+    {"offset", "TIME", "added to all times, to the nearest tick, -5ms too; plain numbers are ticks, or event numbers"},
+});
+
+// What several schemes have.
+inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
+inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
+inline constexpr SourceKey kReorder{"reorder", "N", "hits that one may come late by and is still put in order (1e6)"};
+inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after the other, are one source"};
+
+inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
+    {"time", "tag|wr|word:OFFSET,COUNT", "event number, White Rabbit stamp, or words of the data (tag)"},
+    {"wr", "ID", "of the White Rabbit stamp's subsystem (any)"},
+    {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
+    kUnit,
+    kRound,
+    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    kConcat,
+});
+
+inline constexpr auto kHldKeys = std::to_array<SourceKey>({
+    {"time", "tag|tdc", "event number, or the time of the TDC (tag)"},
+    {"tdc", "", "a hit per time of a TRB3 TDC; tdc=0xe000-0xe00f,0xe100: of these alone"},
+    kUnit,
+    {"reorder", "N", "hits that one may come late by and is still put in order (1)"},
+    kConcat,
+});
+
+inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
+    {"label", "N", "added to the channels (that of the file)"},
+    kRound,
+    kReorder,
+});
+
+inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
+    {"record", "BYTES", "size of a record"},
+    {"time", "FIELD", "TYPE@OFFSET[:LOW-HIGH][*SCALE]: u64le@0, f64be@0*1e3; u8, u16 to u64, f32, f64 with le or be"},
+    {"channel", "FIELD", "likewise; bits of a number: u32le@8:0-21"},
+    {"system", "FIELD", "bits 22 to 27 of the channel; a plain number as of every source"},
+    {"subsystem", "FIELD", "bits 16 to 21 of the channel"},
+    {"payload", "FIELD,...", "a word each, two for more than 32 bits"},
+    {"skip", "BYTES", "before the first record (0)"},
+    {"numbered", "yes|no", "times are event numbers (no)"},
+    kUnit,
+    kRound,
+    kReorder,
+});
+
+inline constexpr SourceKey kRoundOff{"round", "down|nearest", "of times to ticks (nearest)"};
+
+inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
+    {"header", "0xCAEx|old", "the two bytes that the file lacks, or the format before version 2 (those of the file)"},
+    kRoundOff,
+    kReorder,
+});
+
+inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder});
+
+inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
+    {"time", "COLUMN", "name of the column, or number from 1 (called time, t, timestamp, timetag or toa)"},
+    {"channel", "COLUMN", "likewise (channel, ch, chan, detector or id); words are numbered in their order"},
+    {"payload", "COLUMN,...",
+     "likewise, a word each (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
+    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that in the name time_us, or ns)"},
+    {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
+    {"channels", "FILE", "a table of names and channels"},
+    {"skip", "N", "lines before the header or the first row (0)"},
+    kRound,
+    kReorder,
+});
+
+inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
+    {"group", "PATTERN", "of the groups, /dom_* for example; each is a source (/)"},
+    {"time", "DATASET", "of each group (time)"},
+    {"channel", "DATASET", "likewise (channel)"},
+    {"payload", "DATASET,...", "likewise, a word each (none)"},
+    kUnit,
+    kRound,
+    kReorder,
+});
+
+inline constexpr auto kGeneratorKeys = std::to_array<SourceKey>({
+    {"rate", "X", "hits a second"},
+    {"channels", "N", "number of channels (1024)"},
+    {"seed", "N", "of the random numbers (1)"},
+    {"duration", "TIME", "length of the stream (1s)"},
+    {"payload", "N", "words of each hit (0)"},
+    kReorder,
+});
+
+inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
+    kLmdKeys[0],
+    kLmdKeys[1],
+    kLmdKeys[2],
+    kUnit,
+    kRound,
+    kLmdKeys[5],
+    {"era", "auto|repeat|new", "what numbers that start again after a reconnection are (auto)"},
+});
+
+inline constexpr auto kUdpKeys = std::to_array<SourceKey>({
+    {"sources", "N,...", "ids of the boards that send to the port (the first heard)"},
+    {"payload", "N", "words of each hit, until a board has described its stream (0)"},
+});
+
+}  // namespace eventloom

@@ -1,0 +1,57 @@
+#include "io/tpx3/tpx3_packet.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace eventloom {
+
+Tpx3Kind Tpx3Packet::kind() const {
+  constexpr std::uint32_t kGlobalLow = 0x44;
+  constexpr std::uint32_t kGlobalHigh = 0x45;
+  switch (bits(63, 60)) {
+    case 0xb: return Tpx3Kind::pixel;
+    case 0xa: return Tpx3Kind::integrated;
+    case 0x6: return Tpx3Kind::tdc;
+    case 0x4:
+      if (bits(63, 56) == kGlobalLow) return Tpx3Kind::global_low;
+      return bits(63, 56) == kGlobalHigh ? Tpx3Kind::global_high : Tpx3Kind::other;
+    case 0x5:
+    case 0x7: return Tpx3Kind::other;
+    default: return Tpx3Kind::unknown;
+  }
+}
+
+std::int64_t Tpx3Packet::pixel_time() const {
+  constexpr std::int64_t kFineSteps = 6;
+  const std::uint64_t spidr = std::uint64_t{bits(15, 0)} << 14;
+  if (kind() == Tpx3Kind::integrated) return static_cast<std::int64_t>(spidr * kTpx3StepsPer25ns);
+  return static_cast<std::int64_t>((spidr | bits(43, 30)) * kTpx3StepsPer25ns) - kFineSteps * bits(19, 16);
+}
+
+std::optional<std::uint32_t> Tpx3Packet::edge() const {
+  switch (bits(59, 56)) {
+    case 0xf: return 0;
+    case 0xa: return 1;
+    case 0xe: return 2;
+    case 0xb: return 3;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::int64_t> Tpx3Packet::tdc_time() const {
+  constexpr std::uint64_t kCoarseSteps = 12;
+  const std::uint64_t fine = std::max<std::uint64_t>(bits(8, 5), 1) - 1;
+  if (fine >= kCoarseSteps) return std::nullopt;
+  const std::uint64_t coarse = word_ >> 9 & ((std::uint64_t{1} << 35) - 1);
+  return static_cast<std::int64_t>(coarse * kCoarseSteps + fine);
+}
+
+bool is_tpx3_file(const std::filesystem::path& file) {
+  std::uint64_t word = 0;
+  std::ifstream in(file, std::ios::binary);
+  in.read(reinterpret_cast<char*>(&word), sizeof word);
+  const Tpx3Packet packet(word);
+  return in.gcount() == sizeof word && packet.is_header() && packet.chunk_bytes() % sizeof word == 0;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,42 @@
+#include <string>
+
+#include "core/runtime/error.hpp"
+#include "fuzz_input.hpp"
+#include "hit_blocks.hpp"
+#include "io/compass/compass_reader.hpp"
+
+/// The first byte is the header of the file: 0, its own; 1, the old format; others, 0xCAEx.
+
+namespace {
+
+using namespace eventloom;
+
+std::string keys_of(std::uint8_t choice) {
+  if (choice == 0) return "";
+  return choice == 1 ? "?header=old" : std::string("?header=0xCAE") + "0123456789ABCDEF"[choice & 0xf];
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  fuzz::silence_log();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const fuzz::MemoryFile file(fuzz::bytes_of(data, size).subspan(1));
+  for (const std::uint64_t tick_ps : {1000U, 7U}) {
+    try {
+      const auto reader = open_compass(SourceUri::parse("compass:" + file.path() + keys_of(data[0])), {0}, {tick_ps});
+      const auto [hits, lost] = fuzz::read_all(*reader, size - 1);
+      const auto counters = reader->counts().counters;
+      const auto whole = counters[Metric::records];
+      fuzz::require(hits + counters[Metric::bad_records] == whole, "every record is a hit or a loss");
+      fuzz::require(hits + lost == whole || hits + lost == whole + 1, "so is the one that is cut");
+    } catch (const UserError&) {
+      continue;  // refusing is what the reader may do
+    }
+  }
+  return 0;
+}

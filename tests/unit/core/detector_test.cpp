@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/dataflow/slice_builder_settings.hpp"
+#include "core/dataflow/time_sort.hpp"
+#include "core/detector/channel_table.hpp"
+#include "core/detector/csv_table.hpp"
+#include "core/detector/resolve_detector.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/offset_span.hpp"
+
+namespace eventloom {
+namespace {
+
+DetectorSources sources() { return {{"rec/top_0.epochs", "rec/top_1.epochs", "rec/side.epochs"}, 1000, false}; }
+
+Detector detector_of(const std::string& text) {
+  return resolve_detector(parse_detector_map(text, "map.csv"), {}, sources());
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    static_cast<void>(detector_of(text));
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(CsvTable, ReadsQuotesCommentsAndBothLineEnds) {
+  const auto lines = parse_csv("\xef\xbb\xbf# note\r\n\n a , \"b, \"\"c\"\"\" ,\r\n\"\",d");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].number, 3U);
+  EXPECT_EQ(lines[0].fields, (std::vector<std::string>{"a", "b, \"c\"", ""}));
+  EXPECT_EQ(lines[1].fields, (std::vector<std::string>{"", "d"}));
+}
+
+TEST(DetectorMap, LaterRowsOverruleColumnByColumn) {
+  const auto detector = detector_of(
+      "source,channel,offset_ns,mask,group,name\n"
+      ",,7,,all,any\n"
+      "top_*,0x10-0x1f,-3,1,,\n"
+      "1,0x12,,0,A;B,here\n");
+  EXPECT_EQ(detector.at(2, 5).offset, 7);
+  EXPECT_EQ(detector.at(0, 0x1f).offset, -3);
+  EXPECT_TRUE(detector.at(0, 0x12).masked);
+  EXPECT_EQ(detector.at(0, 0x12).name, "any");
+  const auto& last = detector.at(1, 0x12);
+  EXPECT_EQ(last.offset, -3);
+  EXPECT_FALSE(last.masked);
+  EXPECT_EQ(last.name, "here");
+  EXPECT_EQ(detector.groups(), (std::vector<std::string>{"all", "A", "B"}));
+  EXPECT_EQ(last.groups, 0b110U);
+  EXPECT_EQ(detector.at(1, 0x13).groups, 0b001U);
+}
+
+TEST(DetectorMap, OffsetsAreRoundedToTheNearestTick) {
+  const auto offset = [](const std::string& column, const std::string& value) {
+    return detector_of(column + "\n" + value + "\n").at(0, 0).offset;
+  };
+  EXPECT_EQ(offset("offset_ns", "2.4999"), 2);
+  EXPECT_EQ(offset("offset_ns", "2.5"), 3);
+  EXPECT_EQ(offset("offset_ns", "-2.5"), -3);
+  EXPECT_EQ(offset("offset_ps", "-1499"), -1);
+  EXPECT_EQ(offset("offset_us", "0.0015"), 2);
+  EXPECT_EQ(offset("offset_ticks", "+1e3"), 1000);
+}
+
+TEST(DetectorMap, SelectsSourcesByNumberNameAndGlob) {
+  const auto selected = [](const std::string& source) {
+    const auto detector = detector_of("source,mask\n" + source + ",1\n");
+    return std::vector<bool>{detector.at(0, 0).masked, detector.at(1, 0).masked, detector.at(2, 0).masked};
+  };
+  EXPECT_EQ(selected("1"), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(selected("0-1"), (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(selected("rec/side.epochs"), (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(selected("side.epochs"), (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(selected("*top*"), (std::vector<bool>{true, true, false}));
+}
+
+TEST(DetectorMap, MistakesNameRowAndColumn) {
+  EXPECT_EQ(complaint("source,mask\n0,1\n1,2\n"), "map.csv: row 2 (line 3): column mask: expected 0 or 1, not '2'");
+  EXPECT_NE(complaint("sorce\n").find("did you mean 'source'"), std::string::npos);
+  EXPECT_NE(complaint("source\nfront\n").find("selects none of the 3 sources"), std::string::npos);
+  auto numbered = sources();
+  numbered.numbered = true;
+  EXPECT_THROW(static_cast<void>(resolve_detector(parse_detector_map("offset_ns\n1\n", "m"), {}, numbered)), UserError);
+  EXPECT_EQ(resolve_detector(parse_detector_map("offset_ticks\n1\n", "m"), {}, numbered).at(0, 0).offset, 1);
+}
+
+TEST(DetectorMap, OptionsAddGroups) {
+  const std::vector<GroupOption> groups{parse_group_option("B=source:1-2"), parse_group_option("A=channel:7")};
+  const auto detector = resolve_detector(parse_detector_map("channel,group\n7,A\n8,B\n", "m"), groups, sources());
+  EXPECT_EQ(detector.at(0, 7).groups, 0b01U);
+  EXPECT_EQ(detector.at(1, 7).groups, 0b11U);
+  EXPECT_EQ(detector.at(0, 8).groups, 0b10U);
+}
+
+/// In a table, in pieces, and where both ends have one value or two.
+TEST(ChannelTable, HasTheValuesOfTheDetector) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Detector detector(1);
+    const std::uint32_t reach = round % 3 == 0 ? 0xfffffff : round % 3 == 1 ? 2000 : 5;
+    for (int n = 0; n < 6; ++n) {
+      const auto low = static_cast<std::uint32_t>(random() % (reach + 1U));
+      const auto high = low + static_cast<std::uint32_t>(random() % (reach - low + 1U));
+      const auto offset = static_cast<std::int64_t>(random() % 3);
+      detector.change({0, low, high}, [&](ChannelInfo& info) { info.offset = offset; });
+    }
+    const ChannelTable<std::int64_t> table(detector, [](const ChannelInfo& info) { return info.offset; });
+    const auto values = table.of(0);
+    const auto expect_at = [&](std::uint32_t channel) {
+      ASSERT_EQ(values[channel], detector.at(0, channel).offset) << "channel " << channel << ", round " << round;
+    };
+    detector.visit(0, [&](std::uint32_t low, const ChannelInfo&) {
+      for (const auto channel : {low, low - (low > 0 ? 1 : 0), low + (low < 0xfffffff ? 1 : 0)}) expect_at(channel);
+    });
+    for (const std::uint32_t channel : {0U, 0xfffffffU}) expect_at(channel);
+  }
+}
+
+/// Of epochs of 10 ticks: what is sent for a slice are exactly the epochs with a tick that an offset moves into its
+/// window.
+TEST(OffsetSpan, SendsWhatMayBeMovedIntoTheWindow) {
+  SliceGeometry geometry{{1000, 10}, 3, 12, 2};
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    const auto a = static_cast<std::int64_t>(random() % 120) - 60;
+    const OffsetSpan span{a, a + static_cast<std::int64_t>(random() % 40)};
+    const SliceId slice{random() % 6};
+    const auto window = geometry.sent_epochs(slice);
+    const auto sent = sent_epochs(geometry, slice, span);
+    for (Epoch epoch = 0; epoch < 60; ++epoch) {
+      bool needed = slice.value == 0 && epoch < sent.end;
+      for (Tick tick = epoch * 10; tick < epoch * 10 + 10; ++tick) {
+        for (auto offset = span.least; offset <= span.most; ++offset) {
+          const auto corrected = static_cast<std::int64_t>(tick) + offset;
+          needed = needed || (corrected >= 0 && window.contains(static_cast<Epoch>(corrected) / 10));
+        }
+      }
+      ASSERT_FALSE(needed && !sent.contains(epoch)) << "epoch " << epoch << ", slice " << slice.value;
+      ASSERT_FALSE(!needed && sent.contains(epoch) && sent.end - sent.begin > 1) << "epoch " << epoch;
+      if (span.none()) continue;
+      ASSERT_LE(first_corrected(epoch, span, 10) * 10, shifted(epoch * 10, span.least));
+      ASSERT_GE(last_corrected(epoch, span, 10) * 10 + 9, shifted(epoch * 10 + 9, span.most));
+    }
+  }
+}
+
+TEST(TimeSort, KeepsTheOrderOfHitsAtOneTick) {
+  std::mt19937 random(11);
+  TimeSort sort;
+  for (const std::uint32_t n : {0U, 1U, 5U, 3000U, 100'000U}) {
+    for (const std::uint64_t n_ticks : {1ULL, 2ULL, 100ULL, 1'000'000ULL, 0xfffffff0ULL}) {
+      std::vector<HitKey> keys;
+      for (std::uint32_t i = 0; i < n; ++i) keys.push_back(make_key(static_cast<std::uint32_t>(random() % n_ticks), i));
+      auto expected = keys;
+      std::ranges::sort(expected);
+      const auto found = sort.sort(keys, n_ticks);
+      ASSERT_TRUE(std::ranges::equal(found, expected)) << n << " hits in " << n_ticks << " ticks";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
