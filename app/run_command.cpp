@@ -34,7 +34,7 @@ namespace eventloom {
 namespace {
 
 void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
-  spdlog::info("{}", in_force(config, setup.run.geometry, setup.numbered));
+  spdlog::info("{}", in_force(config, setup.run, setup.numbered));
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
@@ -47,68 +47,73 @@ void tell_place(const RunSetup& setup, const Collective& ranks) {
   set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
 }
 
-/// The record becomes that of all invocations that contribute to this run.
-void go_on(const Resumption& resumption, RunSetup& setup, RunRecord& record) {
-  if (setup.all_live) {
+/// The records become those of all invocations that contribute to this run.
+void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
+  for (std::size_t i = 0; i < resumptions.size(); ++i) {
+    if (!resumptions[i].resumes) continue;
+    add_invocations(records[i], resumptions[i].before);
     // Data that live sources sent meanwhile are not part of the run.
-    setup.first_slice = std::max(setup.first_slice, resumption.finished.end());
-  } else {
-    setup.first_slice = resumption.finished.frontier();
-    setup.finished = resumption.finished;
+    if (setup.all_live) setup.first_slice = std::max(setup.first_slice, resumptions[i].finished.end());
   }
-  add_invocations(record, resumption.before);
+  if (setup.all_live) return;
+  setup.finished = finished_in_all(resumptions);
+  setup.first_slice = std::max(setup.first_slice, setup.finished.frontier());
 }
 
 /// Rank 0 alone. Returns the exit code.
-int finish(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-           const ExchangeBackend& backend, const std::string& stopped_by, RunView& view) {
+int finish(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+           std::vector<RunRecord>& records, const ExchangeBackend& backend, const std::string& stopped_by,
+           RunView& view) {
   const Activity activity("writing the run file");
-  int code = exit_code_of(result);
+  int code = exit_code_of(results);
   try {
-    write_results(config, setup, result, record, backend);
+    write_results(config, setup, results, records, backend);
   } catch (const std::exception&) {
     const auto failure = Failure::of(std::current_exception());
     if (failure.code != kExitUsage) throw;
     spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", failure.text);
     code = kExitStopped;
   }
-  print_summary(std::cout, config, setup, result, stopped_by);
-  for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
-  view.conclude(result, code, stopped_by);
+  print_summary(std::cout, config, setup, results, stopped_by);
+  for (const auto& result : results) {
+    for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
+  }
+  view.conclude(results.front(), code, stopped_by);
   return code;
 }
 
 /// Collective.
-void prepare_output(const RunConfig& config, const RunRecord& record, const Resumption& resumption,
-                    const Collective& ranks) {
+void prepare_output(const RunConfig& config, const std::vector<RunRecord>& records,
+                    const std::vector<Resumption>& resumptions, const Collective& ranks) {
+  const auto configs = by_definition(config);
   agree(ranks, [&] {
-    if (!config.scratch.empty()) prepare_scratch(scratch_folder(config.scratch, config.output), config.output);
+    if (config.scratch.empty()) return;
+    for (const auto& of_one : configs) prepare_scratch(scratch_folder(config.scratch, config.output), of_one.output);
   });
   agree(ranks, [&] {
-    if (ranks.rank() == 0 && !resumption.resumes) begin_output(config, record);
+    if (ranks.rank() != 0) return;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      if (!resumptions[i].resumes) begin_output(configs[i], records[i]);
+    }
+    begin_index(config);
   });
 }
 
 /// Collective. Nothing when a resumed run cannot write: it can still be resumed.
-std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup, const Resumption& resumption,
-                                     Session& session) {
+std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
+                                     const std::vector<Resumption>& resumptions, Session& session) {
   try {
-    return std::make_unique<RankRun>(config, setup, resumption, session);
+    return std::make_unique<RankRun>(config, setup, resumptions, session);
   } catch (const UserError& e) {
-    if (!resumption.resumes) throw;
+    if (!any_resumes(resumptions)) throw;
     if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
     return nullptr;
   }
 }
 
-/// Collective: everything between the first slice and the last.
-RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumption& resumption, RunView& view,
-                       const Collective& ranks) {
-  const auto start = std::chrono::steady_clock::now();
-  rank_run.work([&](SteadyTime now) { view.turn(now); });
-  RunResult mine = rank_run.close();
-  mine.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  mine.totals[Metric::peak_rss_bytes] = peak_bytes();
+/// Collective: the results of all ranks for one definition.
+RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resumption, const RunView& view,
+                 const Collective& ranks) {
   if (ranks.rank() == 0) {
     mine.totals.add(resumption.totals);
     mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
@@ -123,14 +128,34 @@ RunResult build_events(RankRun& rank_run, const RunSetup& setup, const Resumptio
   return all;
 }
 
+/// Collective: everything between the first slice and the last; one result for each definition.
+std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
+                                    const std::vector<Resumption>& resumptions, RunView& view,
+                                    const Collective& ranks) {
+  const auto start = std::chrono::steady_clock::now();
+  rank_run.work([&](SteadyTime now) { view.turn(now); });
+  auto results = rank_run.close();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].seconds = seconds;
+    results[i].totals[Metric::peak_rss_bytes] = peak_bytes();
+    results[i] = add_up(std::move(results[i]), setup, resumptions[i], view, ranks);
+  }
+  return results;
+}
+
 /// The exit code of a run that had already ended, on rank 0.
-int tell_complete(const RunConfig& config, const Resumption& resumption) {
-  clear_up(config, resumption.parts);
-  std::cout << config.output << ": the run is complete, there is nothing to resume\n";
-  RunResult result;
-  result.totals = resumption.before.totals;
-  result.totals[Metric::hits_read] = result.totals[Metric::hits_in];
-  return exit_code_of(result);
+int tell_complete(const RunConfig& config, const std::vector<Resumption>& resumptions) {
+  std::vector<RunResult> results;
+  const auto configs = by_definition(config);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    clear_up(configs[i], resumptions[i].parts);
+    std::cout << configs[i].output << ": the run is complete, there is nothing to resume\n";
+    auto& totals = results.emplace_back().totals;
+    totals = resumptions[i].before.totals;
+    totals[Metric::hits_read] = totals[Metric::hits_in];
+  }
+  return exit_code_of(results);
 }
 
 /// Collective: the exit code that `work` returns on rank 0.
@@ -147,22 +172,26 @@ bool has_live_sources(const RunConfig& config) {
   return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
 }
 
-/// Collective: while rank 0 holds the lock no other run writes this output. Files are examined under the lock: an
+using OutputLocks = std::vector<std::unique_ptr<OutputLock>>;
+
+/// Collective: while rank 0 holds the locks no other run writes these outputs. Files are examined under the locks: an
 /// earlier run may just have ended.
-/// meanwhile is there then.
-std::unique_ptr<OutputLock> lock_output(const RunConfig& config, const Collective& ranks) {
-  std::unique_ptr<OutputLock> lock;
+OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
+  OutputLocks locks;
   agree(ranks, [&] {
     if (ranks.rank() != 0) return;
-    lock = std::make_unique<OutputLock>(config.output);
+    locks.push_back(std::make_unique<OutputLock>(config.output));
+    for (const auto& define : config.define) {
+      if (!define.name.empty()) locks.push_back(std::make_unique<OutputLock>(define.output));
+    }
     check_run_files(config, expand_sources(config.sources));
   });
-  return lock;
+  return locks;
 }
 
 /// Collective. `--resume --force`: an interrupted run continues, a complete one is replaced.
 void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
-  config.resume = config.live.go_on = !find_complete_run(config, ranks).complete;
+  config.resume = config.live.go_on = !all_complete(find_complete_runs(config, ranks));
 }
 
 /// Does `work`. Whoever looks at the run sees its error before the monitor closes.
@@ -184,13 +213,13 @@ constexpr const char* kNotBegun =
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
   RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
-  const auto lock = lock_output(config, communicator);
+  const auto locks = lock_outputs(config, communicator);
   RunView view(config, communicator);
   if (config.resume && config.force) choose_by_what_is_there(config, communicator);
   if (config.resume && has_live_sources(config)) {
-    const auto ended = find_complete_run(config, communicator);
+    const auto ended = find_complete_runs(config, communicator);
     require_undamaged(config, ended, communicator);
-    if (ended.complete) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
+    if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
   }
   const auto backend = exchange_backend();
   RunSetup setup = set_up_run(config, communicator, [&] {
@@ -200,25 +229,25 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   require_alarm_sources(config.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);
-  RunRecord record = describe(config, setup);
-  const Resumption resumption = resume_run(config, setup, record, communicator);
-  if (resumption.complete) {
-    return from_first_rank(communicator, [&] { return tell_complete(config, resumption); });
+  auto records = describe(config, setup);
+  const auto resumptions = resume_run(config, setup, records, communicator);
+  if (all_complete(resumptions)) {
+    return from_first_rank(communicator, [&] { return tell_complete(config, resumptions); });
   }
   if (first) tell_setup(config, setup, backend);
-  if (resumption.resumes) go_on(resumption, setup, record);
+  if (any_resumes(resumptions)) go_on(resumptions, setup, records);
   MpiNetwork network(communicator);
   Idle idle;
   Session session(session_settings(config, setup), {network, watch, idle});
-  prepare_output(config, record, resumption, communicator);
-  view.begin(config, setup, record, resumption.totals.counters, session);
-  const auto rank_run = begin_roles(config, setup, resumption, session);
+  prepare_output(config, records, resumptions, communicator);
+  view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
+  const auto rank_run = begin_roles(config, setup, resumptions, session);
   if (!rank_run) return kExitStopped;
   before.reset();
   return seen_to_fail(view, [&] {
-    const RunResult result = build_events(*rank_run, setup, resumption, view, communicator);
+    const auto results = build_events(*rank_run, setup, resumptions, view, communicator);
     return from_first_rank(communicator, [&] {
-      return finish(config, setup, result, record, backend, session.control().stopped_by(), view);
+      return finish(config, setup, results, records, backend, session.control().stopped_by(), view);
     });
   });
 }

@@ -56,27 +56,18 @@ void check(const BuiltSlice& slice) {
   }
 }
 
-}  // namespace
-
-std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head) {
-  head.ledger = slice.ledger;
-  head.n_events = slice.events.size();
-  head.n_hits = slice.hits.size();
-  head.n_payload_counts = slice.hits.payload_words.size();
-  head.n_payload = slice.hits.payload.size();
-  head.n_sources_missing = slice.sources_missing.size();
-  head.n_losses = slice.losses.size();
-  std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&head, 1))};
-  for_each_column(slice, head, [&](const auto& column, std::uint64_t) {
-    const auto bytes = std::as_bytes(std::span(column));
-    if (bytes.empty()) return;
-    pieces.push_back(bytes);
-    if (const auto pad = padding(bytes.size()); pad != 0) pieces.push_back(std::span(kZeros).first(pad));
-  });
-  return pieces;
+BuiltSliceHead head_of(const BuiltSlice& slice) {
+  return {slice.ledger,
+          slice.events.size(),
+          slice.hits.size(),
+          slice.hits.payload_words.size(),
+          slice.hits.payload.size(),
+          slice.sources_missing.size(),
+          slice.losses.size()};
 }
 
-void from_wire(std::span<const std::byte> bytes, BuiltSlice& out) {
+/// Takes one slice from the front of `bytes`.
+void take(std::span<const std::byte>& bytes, BuiltSlice& out) {
   BuiltSliceHead head;
   if (bytes.size() < sizeof head) contradiction("without its header");
   std::memcpy(&head, bytes.data(), sizeof head);
@@ -89,8 +80,33 @@ void from_wire(std::span<const std::byte> bytes, BuiltSlice& out) {
     if (n != 0) std::memcpy(column.data(), bytes.data(), size);
     bytes = bytes.subspan(std::min(bytes.size(), size + padding(size)));
   });
-  if (!bytes.empty()) contradiction("longer than its header says");
   check(out);
+}
+
+}  // namespace
+
+std::vector<std::span<const std::byte>> to_wire(std::span<const BuiltSlice> built, std::vector<BuiltSliceHead>& heads) {
+  heads.clear();
+  for (const auto& slice : built) heads.push_back(head_of(slice));
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    pieces.push_back(std::as_bytes(std::span(&heads[i], 1)));
+    for_each_column(built[i], heads[i], [&](const auto& column, std::uint64_t) {
+      const auto bytes = std::as_bytes(std::span(column));
+      if (bytes.empty()) return;
+      pieces.push_back(bytes);
+      if (const auto pad = padding(bytes.size()); pad != 0) pieces.push_back(std::span(kZeros).first(pad));
+    });
+  }
+  return pieces;
+}
+
+void from_wire(std::span<const std::byte> bytes, std::span<BuiltSlice> out) {
+  for (auto& slice : out) take(bytes, slice);
+  if (!bytes.empty()) contradiction("longer than its header says");
+  for (const auto& slice : out) {
+    if (slice.slice() != out.front().slice()) contradiction("of two numbers");
+  }
 }
 
 }  // namespace eventloom

@@ -8,8 +8,8 @@
 
 #include "formats/event.hpp"
 
-/// How a BuiltSlice travels from a builder to a filter: BuiltSliceHead, then the columns back to back in the order of
-/// the structs in event.hpp, each padded to 8 bytes.
+/// How a built slice travels from a builder to a filter: for each kind of events a BuiltSliceHead, then the columns
+/// back to back in the order of the structs in event.hpp, each padded to 8 bytes.
 namespace eventloom {
 
 struct BuiltSliceHead {
@@ -22,10 +22,11 @@ struct BuiltSliceHead {
   std::uint64_t n_losses = 0;
 };
 
-/// Views into `slice` and `head`, which must not change while they are in use. Fills `head`.
-std::vector<std::span<const std::byte>> to_wire(const BuiltSlice& slice, BuiltSliceHead& head);
+/// Views into `built` and `heads`, which must not change while they are in use. Replaces `heads`.
+std::vector<std::span<const std::byte>> to_wire(std::span<const BuiltSlice> built, std::vector<BuiltSliceHead>& heads);
 
-/// The inverse. `bytes` is aligned to 8. Throws std::runtime_error when sizes, counts or causes are invalid.
-void from_wire(std::span<const std::byte> bytes, BuiltSlice& out);
+/// The inverse, for as many kinds of events as `out` has. `bytes` is aligned to 8. Throws std::runtime_error when
+/// sizes, counts or causes are invalid, or when the kinds are not of one slice.
+void from_wire(std::span<const std::byte> bytes, std::span<BuiltSlice> out);
 
 }  // namespace eventloom

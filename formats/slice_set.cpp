@@ -213,4 +213,16 @@ std::vector<SliceRun> SliceSet::beyond() const {
   return runs.runs();
 }
 
+SliceSet in_both(const SliceSet& a, const SliceSet& b) {
+  if (b.frontier() < a.frontier()) return in_both(b, a);
+  SliceRuns both;
+  for (const auto& run : a.beyond()) {
+    for (std::uint64_t i = 0; i < run.count; ++i) {
+      const SliceId slice{run.first + i * run.step};
+      if (b.contains(slice)) both.add(slice);
+    }
+  }
+  return {a.frontier(), both.runs()};
+}
+
 }  // namespace eventloom

@@ -77,4 +77,7 @@ class SliceSet {
   std::vector<Bitmap> words_;
 };
 
+/// The slices that are in both. Time: that of a look at each slice beyond a frontier.
+SliceSet in_both(const SliceSet& a, const SliceSet& b);
+
 }  // namespace eventloom

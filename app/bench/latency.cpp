@@ -148,21 +148,21 @@ class Build final : public Far {
     const SourceSlice source{slice->part(0).buffers(), {}};
     builder_.build({0}, std::span(&source, 1), built_, problems_);
     assembler_.recycle(std::move(slice));
-    if (built_.events.size() != 1) throw std::runtime_error("bench latency: the event was not built");
+    if (built_.front().events.size() != 1) throw std::runtime_error("bench latency: the event was not built");
   }
 
  private:
   static SliceBuilderSettings settings() {
     SliceBuilderSettings settings;
     settings.geometry = {.base = kBase, .epochs_per_slice = 1, .overlap = kBase.epoch_ticks, .reach = 0};
-    settings.definition = parse_event_definition("gap:25,4", kBase.tick_ps);
+    settings.events = {{parse_event_definition("gap:25,4", kBase.tick_ps), kBase.epoch_ticks}};
     settings.payload.resize(1);
     return settings;
   }
   SliceAssembler assembler_;
   SliceId next_{};  ///< as the assembler counts; the epoch buffer is that of slice 0 every time
   SliceBuilder builder_;
-  BuiltSlice built_;
+  std::vector<BuiltSlice> built_;
   std::vector<BuildProblem> problems_;
 };
 

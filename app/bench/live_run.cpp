@@ -92,10 +92,10 @@ class TimedOutput final : public SliceOutput {
   TimedOutput(Selector& selector, Now now, std::vector<SliceTimes>& log)
       : to_(selector), now_(std::move(now)), log_(log) {}
   [[nodiscard]] bool accepts(SliceId slice) override { return to_.accepts(slice); }
-  void put(BuiltSlice& slice) override {
-    while (log_[next_].slice < slice.slice()) ++next_;
+  void put(std::vector<BuiltSlice>& built) override {
+    while (log_[next_].slice < built.front().slice()) ++next_;
     log_[next_].built = now_();
-    to_.put(slice);
+    to_.put(built);
     log_[next_].written = now_();
   }
   void pass(SliceRange gap) override { to_.pass(gap); }
@@ -143,7 +143,7 @@ class MakerRole final : public Role {
 /// A builder of this rank with all its parts.
 struct LiveBuilder {
   LiveBuilder(std::unique_ptr<PartWriter> to, Scheduler& schedule, const Now& now)
-      : sink(std::move(to)), selector(EventFilter(), sink), watch(schedule, now, log) {}
+      : sink(std::move(to)), selector(EventFilter(), {&sink}), watch(schedule, now, log) {}
   std::vector<SliceTimes> log;
   CountingSink sink;
   Selector selector;
@@ -193,7 +193,8 @@ class RankLive {
     settings.slices_in_flight = settings_.wiring.slices_in_flight;
     settings.threads = builder_threads();
     settings.claims = wiring_.claims();
-    SliceBuilderSettings building{settings_.live.geometry, settings_.definition, {}, false};
+    SliceBuilderSettings building{
+        settings_.live.geometry, {{settings_.definition, settings_.live.geometry.overlap}}, {}, false};
     building.payload.resize(roles.sources);
     builder.role = std::make_unique<BuilderRole>(settings, building, builder.watch, Inbox(wiring_.builder_rings(id)),
                                                  std::make_unique<TimedOutput>(builder.selector, now(), builder.log),

@@ -23,10 +23,10 @@ void ExplainedEvents::add(Tick time, std::string text) {
 }
 
 std::string ExplainedEvents::explain(const EventHits& event) const {
-  const auto& measure = filter_.measure();
+  const auto& measure = filter_->measure();
   std::string terms;
   bool accepted = true;
-  for (const auto& expression : filter_.expressions()) {
+  for (const auto& expression : filter_->expressions()) {
     const bool holds = measure.holds(expression, event);
     accepted = accepted && holds;
     terms += fmt::format("  {}: {}\n", for_terminal(expression.text()), holds ? "holds" : "does not hold");
@@ -42,7 +42,7 @@ std::string ExplainedEvents::explain(const EventHits& event) const {
 }
 
 std::string ExplainedEvents::value_text(const Term& term, const EventHits& event) const {
-  const auto value = filter_.measure().value(term.quantity, event);
+  const auto value = filter_->measure().value(term.quantity, event);
   if (!value) return term.subject + " is not known";
   if (term.quantity.kind == Quantity::Kind::prescale)
     return fmt::format("hash of its time modulo {} = {}", term.quantity.low, *value);

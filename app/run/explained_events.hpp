@@ -15,7 +15,7 @@ class ExplainedEvents {
  public:
   /// `filter` must outlive it. `tick_ps`: 0 where times are event numbers.
   ExplainedEvents(const EventFilter& filter, std::size_t most, std::uint64_t tick_ps)
-      : filter_(filter), most_(most), tick_ps_(tick_ps) {}
+      : filter_(&filter), most_(most), tick_ps_(tick_ps) {}
 
   /// A slice before its selection, in any order.
   void add(const BuiltSlice& slice);
@@ -28,7 +28,7 @@ class ExplainedEvents {
   [[nodiscard]] std::string explain(const EventHits& event) const;
   [[nodiscard]] std::string value_text(const Term& term, const EventHits& event) const;
 
-  const EventFilter& filter_;
+  const EventFilter* filter_;
   std::size_t most_;
   std::uint64_t tick_ps_;
   std::map<Tick, std::string> texts_;

@@ -75,19 +75,22 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
   return settings;
 }
 
-RankRun::RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, Session& session)
-    : config_(config), setup_(setup), resumption_(resumption), session_(session) {
+RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, Session& session)
+    : config_(config), setup_(setup), resumptions_(resumptions), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
   SessionEnds ends;
-  ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return add_writer(writer); };
+  ends.sinks_of = [this](std::uint32_t writer) { return add_writers(writer); };
   if (!config_.save_sorted.empty()) ends.sorted_sink_of = [this](BuilderId id) { return keep_sorted(id); };
   if (latency_) ends.watch_built = [this](const BuiltSlice& slice) { latency_->add(slice); };
   if (config.explain != 0) {
-    explained_.emplace(setup.run.filter, config.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
-    ends.watch_unselected = [this](const BuiltSlice& slice) { explained_->add(slice); };
+    const ExplainedEvents none(setup.run.filter, config.explain, setup.numbered ? 0 : setup.run.geometry.base.tick_ps);
+    explained_.assign(config.define.size(), none);
+    ends.watch_unselected = [this](std::span<const BuiltSlice> built) {
+      for (std::size_t i = 0; i < built.size(); ++i) explained_[i].add(built[i]);
+    };
   }
   ends.new_file = [this] {
-    for (auto& writer : writers_) writer->begin_part();
+    for (auto& writer : writers_) writer.to->begin_part();
   };
   ends.report = [this](const BuildProblem& p) { report(p); };
   session_.begin(std::move(ends), std::move(setup.local));
@@ -99,25 +102,44 @@ void RankRun::work(const std::function<void(SteadyTime)>& each_turn) { session_.
 bool RankRun::unfinished() const {
   const auto* sources = session_.sources();
   const bool cut_off = sources != nullptr && sources->cut_off() && !session_.control().ended();
-  return cut_off || std::ranges::any_of(writers_, [](const auto& writer) { return writer->failed(); });
+  return cut_off || std::ranges::any_of(writers_, [](const Writer& writer) { return writer.to->failed(); });
 }
 
-RunResult RankRun::close() {
-  RunResult result;
-  auto* sources = session_.sources();
+std::vector<RunResult> RankRun::close() {
+  std::vector<RunResult> results(config_.define.size());
+  close_writers(results);
+  leave_scratch();
+  if (auto* sources = session_.sources()) sources->live().close();
+  const auto common = common_result();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto parts = std::move(results[i].parts);
+    auto totals = std::move(results[i].totals);
+    results[i] = common;
+    results[i].parts = std::move(parts);
+    results[i].totals.add(totals);
+    if (!explained_.empty()) results[i].explained = explained_[i].texts();
+  }
+  agree(session_.ranks(), [&] {
+    if (!common.unfinished) finish_sorted(results.front());
+  });
+  return results;
+}
+
+void RankRun::close_writers(std::vector<RunResult>& results) {
   for (auto& writer : writers_) {
-    for (const auto& part : writer->close()) {
+    auto& result = results[writer.definition];
+    for (const auto& part : writer.to->close()) {
       result.parts.push_back(part.info);
       result.totals.add(part.totals);
     }
   }
-  leave_scratch();
-  if (sources != nullptr) sources->live().close();
+}
+
+/// What does not depend on the definition. Collective.
+RunResult RankRun::common_result() {
+  RunResult result;
+  const auto* sources = session_.sources();
   result.unfinished = session_.ranks().any(unfinished());
-  agree(session_.ranks(), [&] {
-    if (!result.unfinished) finish_sorted(result);
-  });
-  if (explained_) result.explained = explained_->texts();
   if (latency_) result.latency = latency_->histogram();
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   if (sources != nullptr) {
@@ -143,9 +165,16 @@ void RankRun::finish_sorted(RunResult& result) {
   }
 }
 
-EventSink& RankRun::add_writer(std::uint32_t number) {
+std::vector<EventSink*> RankRun::add_writers(std::uint32_t number) {
+  std::vector<EventSink*> sinks;
+  for (std::size_t i = 0; i < config_.define.size(); ++i) sinks.push_back(&add_writer(number, i));
+  return sinks;
+}
+
+EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
+  const auto& resumption = resumptions_[definition];
   PartWriterSettings settings;
-  settings.run_file = config_.output;
+  settings.run_file = config_.define[definition].output;
   settings.writer = number;
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
@@ -155,13 +184,14 @@ EventSink& RankRun::add_writer(std::uint32_t number) {
   settings.segment_bytes = config_.segment_bytes;
   settings.segment_time = config_.segment_time;
   if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
-  const auto place = resumption_.writers.find(number);
-  const bool resumes = place != resumption_.writers.end();
+  const auto place = resumption.writers.find(number);
+  const bool resumes = place != resumption.writers.end();
   settings.list = resumes ? place->second.list : PartListPlace{};
   settings.first_segment = resumes ? place->second.next_segment : 0;
-  writers_.push_back(std::make_unique<ResumableWriter>(
-      std::move(settings), [this](const std::string& why) { session_.control().stop_writing(why); }));
-  return *writers_.back();
+  auto writer = std::make_unique<ResumableWriter>(std::move(settings), resumption.finished,
+                                                  [this](const auto& why) { session_.control().stop_writing(why); });
+  writers_.push_back({definition, std::move(writer)});
+  return *writers_.back().to;
 }
 
 std::function<void(const SortedSlice&)> RankRun::keep_sorted(BuilderId id) {

@@ -25,19 +25,28 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
 /// destruction are collective; the arguments must outlive it.
 class RankRun {
  public:
-  /// Takes the local sources out of `setup`. Throws UserError, the same on all ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const Resumption& resumption, Session& session);
+  /// Takes the local sources out of `setup`. `resumptions`: one for each definition. Throws UserError, the same on all
+  /// ranks, when any of them cannot write.
+  RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, Session& session);
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
   /// same on all ranks, when an input fails on any of them. Collective.
   /// `each_turn`: called once a turn.
   void work(const std::function<void(SteadyTime)>& each_turn);
 
-  /// Ends the part files and reports on this rank. Collective; throws UserError like work().
-  RunResult close();
+  /// Ends the part files and reports on this rank, for each definition. Collective; throws UserError like work().
+  std::vector<RunResult> close();
 
  private:
-  EventSink& add_writer(std::uint32_t number);
+  /// A writer of the events of one definition.
+  struct Writer {
+    std::size_t definition;
+    std::unique_ptr<ResumableWriter> to;
+  };
+  std::vector<EventSink*> add_writers(std::uint32_t number);
+  EventSink& add_writer(std::uint32_t number, std::size_t definition);
+  [[nodiscard]] RunResult common_result();
+  void close_writers(std::vector<RunResult>& results);
   std::function<void(const SortedSlice&)> keep_sorted(BuilderId id);
   [[nodiscard]] bool unfinished() const;
   void leave_scratch();
@@ -46,12 +55,12 @@ class RankRun {
 
   const RunConfig& config_;
   RunSetup& setup_;
-  const Resumption& resumption_;
+  const std::vector<Resumption>& resumptions_;
   Session& session_;
-  std::vector<std::unique_ptr<ResumableWriter>> writers_;
+  std::vector<Writer> writers_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< if the sources state their start time
-  std::optional<ExplainedEvents> explained_;     ///< if they were asked for
+  std::vector<ExplainedEvents> explained_;       ///< by definition, if they were asked for
   std::uint64_t told_out_of_step_ = 0;           ///< messages of this kind
   std::map<std::uint16_t, std::uint64_t> told_;  ///< messages of dropped epoch buffers, by source
 };

@@ -8,8 +8,9 @@
 
 namespace eventloom {
 
-ResumableWriter::ResumableWriter(PartWriterSettings settings, std::function<void(const std::string& why)> on_failure)
-    : parts_(std::move(settings)), on_failure_(std::move(on_failure)) {}
+ResumableWriter::ResumableWriter(PartWriterSettings settings, const SliceSet& finished,
+                                 std::function<void(const std::string& why)> on_failure)
+    : parts_(std::move(settings)), finished_(finished), on_failure_(std::move(on_failure)) {}
 
 template <class Step>
 void ResumableWriter::attempt(Step step) {
@@ -26,6 +27,7 @@ void ResumableWriter::attempt(Step step) {
 }
 
 void ResumableWriter::write(const BuiltSlice& slice) {
+  if (finished_.contains(slice.slice())) return;
   attempt([&] { parts_.write(slice); });
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/event_sink.hpp"
+#include "formats/slice_set.hpp"
 #include "io/hdf5/part_writer.hpp"
 
 namespace eventloom {
@@ -13,8 +14,11 @@ namespace eventloom {
 /// those are built again when the run is resumed.
 class ResumableWriter final : public EventSink {
  public:
-  /// `on_failure` gets the reason. Throws UserError when the first part cannot be created.
-  ResumableWriter(PartWriterSettings settings, std::function<void(const std::string& why)> on_failure);
+  /// Ignores the slices in `finished`, which must outlive it: those that an earlier invocation has written, and another
+  /// definition of the run has not. `on_failure` gets the reason. Throws UserError when the first part cannot be
+  /// created.
+  ResumableWriter(PartWriterSettings settings, const SliceSet& finished,
+                  std::function<void(const std::string& why)> on_failure);
 
   void write(const BuiltSlice& slice) override;
   /// The next slice begins another part.
@@ -28,6 +32,7 @@ class ResumableWriter final : public EventSink {
   void attempt(Step step);
 
   PartWriter parts_;
+  const SliceSet& finished_;
   std::function<void(const std::string& why)> on_failure_;
   bool failed_ = false;
 };

@@ -74,8 +74,12 @@ constexpr const char* kFilterHelp =
     "in 0.3m/ns), prescale=10 (one event in 10); compared by >= > <= < == or !=, joined by && || ! and brackets";
 
 void add_event_options(po::options_description& options) {
-  const auto define = "what an event is, lengths of time in ticks or with a unit:\n" + definition_help();
-  options.add_options()("define", po::value<std::string>()->value_name("DEF"), define.c_str())(
+  const auto define =
+      "what an event is, lengths of time in ticks or with a unit; several with names, as in muon=gap:25ns,4, have a "
+      "run file each:\n" +
+      definition_help();
+  options.add_options()("define", po::value<std::vector<std::string>>()->value_name("[NAME=]DEF")->composing(),
+                        define.c_str())(
       "filter", po::value<std::vector<std::string>>()->value_name("EXPR")->composing(), kFilterHelp)(
       "explain", po::value<std::string>()->value_name("N")->implicit_value("10")->default_value("0", "none"),
       "at the end of the run, say of its first N events (10 where N is left out) which terms of the filters held")(
@@ -230,7 +234,7 @@ RunConfig to_config(const po::variables_map& values) {
   config.schedule = values["schedule"].as<std::string>();
   config.slot_ns = slot_option(values);
   check_schedule(config.schedule, config.slot_ns);
-  config.define = values["define"].as<std::string>();
+  config.define = parse_define_options(values["define"].as<std::vector<std::string>>(), output_name(values, "output"));
   if (values.count("filter") != 0) config.filter = values["filter"].as<std::vector<std::string>>();
   config.explain = count_option(values, "explain", 0, 1'000'000);
   if (config.explain != 0 && config.filter.empty())
@@ -270,8 +274,7 @@ std::string in_force_remark(const po::variables_map& values) {
       if (is_live(spec.uri)) continue;
       const auto header = open_source(spec, {}, config.time_base)->header();
       const bool numbered = (header.flags & kNumbered) != 0;
-      return "# in force: " +
-             in_force(config, interpret(config, header.base, named_groups(config)).geometry, numbered) + "\n";
+      return "# in force: " + in_force(config, interpret(config, header.base, named_groups(config)), numbered) + "\n";
     }
   } catch (const std::exception& e) {
     return "# in force: unknown until this is fixed: " + std::string(e.what()) + "\n";
@@ -306,7 +309,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
 }
 
 Tick histogram_ticks(const RunDefinition& run) {
-  return histogram_bin_ticks(run.events->traits().bin_ticks, run.geometry.base.epoch_ticks);
+  return histogram_bin_ticks(run.events.front().definition->traits().bin_ticks, run.geometry.base.epoch_ticks);
 }
 
 namespace {
@@ -323,7 +326,13 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
 RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector) {
   RunDefinition run;
   run.detector = std::move(detector);
-  run.events = parse_event_definition(config.define, base.tick_ps, run.detector);
+  for (const auto& define : config.define) {
+    auto definition = parse_event_definition(define.text, base.tick_ps, run.detector);
+    const Tick overlap = config.overlap.empty()
+                             ? default_overlap(*definition, base)
+                             : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
+    run.events.push_back({std::move(definition), overlap});
+  }
   run.filter = EventFilter(run.detector);
   for (const auto& expression : config.filter) run.filter.add(expression, base.tick_ps);
   auto& geometry = run.geometry;
@@ -334,24 +343,35 @@ RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorP
     const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
     geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
   }
-  geometry.reach = run.events->traits().reach;
-  geometry.overlap = config.overlap.empty()
-                         ? default_overlap(*run.events, base)
-                         : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });
+  geometry = widest(geometry, run.events);
   return run;
 }
 
-void require_whole_events(const RunConfig& config, const RunDefinition& run) {
-  const auto& geometry = run.geometry;
-  const Tick longest = run.events->traits().longest_length;
-  if (longest <= geometry.overlap) return;
-  const auto text = [&](Tick ticks) { return duration_text(ticks, geometry.base.tick_ps); };
-  throw UserError("--define '" + config.define + "' spans " + text(longest) + ", longer than --overlap " +
-                  text(geometry.overlap) + ": every such event would be cut; use --overlap " +
-                  text(default_overlap(*run.events, geometry.base)) + ", or omit --overlap");
+std::vector<RunConfig> by_definition(const RunConfig& config) {
+  std::vector<RunConfig> all;
+  for (const auto& define : config.define) {
+    all.push_back(config);
+    all.back().define = {define};
+    all.back().output = define.output;
+  }
+  return all;
 }
 
-std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered) {
+void require_whole_events(const RunConfig& config, const RunDefinition& run) {
+  const auto& base = run.geometry.base;
+  const auto text = [&](Tick ticks) { return duration_text(ticks, base.tick_ps); };
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    const auto& [definition, overlap, use_tags] = run.events[i];
+    const Tick longest = definition->traits().longest_length;
+    if (longest <= overlap) continue;
+    throw UserError("--define '" + config.define[i].given() + "' spans " + text(longest) + ", longer than --overlap " +
+                    text(overlap) + ": every such event would be cut; use --overlap " +
+                    text(default_overlap(*definition, base)) + ", or omit --overlap");
+  }
+}
+
+std::string in_force(const RunConfig& config, const RunDefinition& run, bool numbered) {
+  const auto& geometry = run.geometry;
   const auto& base = geometry.base;
   const auto text = [&](Tick ticks) {
     return numbered ? std::to_string(ticks) + " event numbers" : duration_text(ticks, base.tick_ps);
@@ -360,7 +380,12 @@ std::string in_force(const RunConfig& config, const SliceGeometry& geometry, boo
   all += "epochs of " + text(base.epoch_ticks) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
          " epochs (" + text(geometry.slice_ticks()) + ")";
   if (geometry.epochs_per_slice != config.epochs_per_slice) all += " by --flush-after";
-  return all + ", overlap " + text(geometry.overlap);
+  all += ", overlap ";
+  for (std::size_t i = 0; i < run.events.size(); ++i) {
+    all += (i == 0 ? "" : ", ") + text(run.events[i].overlap);
+    if (has_index(config)) all += " (" + config.define[i].name + ")";
+  }
+  return all;
 }
 
 }  // namespace eventloom

@@ -8,9 +8,10 @@
 
 #include "app/alarm/alarm_condition.hpp"
 #include "app/monitor/monitor.hpp"
+#include "app/run/define_option.hpp"
 #include "app/run/progress.hpp"
 #include "core/dataflow/event_filter.hpp"
-#include "core/definitions/event_definition.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
 #include "core/detector/detector_map.hpp"
 #include "formats/geometry.hpp"
@@ -26,8 +27,8 @@ struct RunConfig {
   std::uint32_t builders = 0;  ///< 0: as many as ranks
   std::uint32_t filters = 0;
   std::string schedule;
-  std::uint64_t slot_ns = 0;  ///< 0: slots are kept by order only
-  std::string define;
+  std::uint64_t slot_ns = 0;         ///< 0: slots are kept by order only
+  std::vector<DefineOption> define;  ///< never empty
   std::vector<std::string> filter;
   std::size_t explain = 0;          ///< events of which is told what the filters' terms say
   DetectorMap detector;             ///< of --detector; without rows: none
@@ -37,7 +38,7 @@ struct RunConfig {
   std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
   std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
-  std::string output;
+  std::string output;       ///< with named definitions the index of their run files
   double speed = 0;
   std::string report_json;
   std::string save_sorted;  ///< folder for the time-sorted hits; empty: none
@@ -70,22 +71,27 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv);
 
 /// Parts of the configuration that depend on the clock of the run.
 struct RunDefinition {
-  SliceGeometry geometry;
-  EventDefinitionPtr events;
+  SliceGeometry geometry;            ///< with the margin of the widest events
+  std::vector<WantedEvents> events;  ///< in the order of RunConfig::define
   EventFilter filter;
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
 };
-/// Width of the bins of the histograms saved with time-sorted hits.
+/// Width of the bins of the histograms saved with time-sorted hits, which suits the first events.
 Tick histogram_ticks(const RunDefinition& run);
 
 /// `detector`: never null; until the sources are known it knows no more than the names of groups. Throws UserError.
 RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector);
 
-/// Throws UserError when the definition contains a length of time above the overlap.
+/// Whether the definitions have names, and run files of their own.
+inline bool has_index(const RunConfig& config) { return !config.define.front().name.empty(); }
+/// The run as if each definition were the only one, with its own run file.
+std::vector<RunConfig> by_definition(const RunConfig& config);
+
+/// Throws UserError when a definition contains a length of time above the overlap.
 void require_whole_events(const RunConfig& config, const RunDefinition& run);
 
 /// The lengths of a run, for the user: "ticks of 1ns, epochs of 10us, slices of 100 epochs (1ms), overlap 10us".
 /// `numbered`: times are event numbers.
-std::string in_force(const RunConfig& config, const SliceGeometry& geometry, bool numbered);
+std::string in_force(const RunConfig& config, const RunDefinition& run, bool numbered);
 
 }  // namespace eventloom

@@ -10,6 +10,7 @@
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/run_index.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/registry/registry.hpp"
 #include "io/sorted/sorted_manifest.hpp"
@@ -36,27 +37,32 @@ bool was_live(const RunFile& run) {
   });
 }
 
+/// A run file, or the index of several.
+bool is_of_output(const fs::path& file) { return is_run_file(file) || is_run_index(file); }
+
 /// Whether the files of an earlier run of this output may be replaced.
 bool gives_way(const RunConfig& config) {
   if (config.force) return true;
-  if (!is_run_file(config.output)) return false;
+  if (!is_of_output(config.output)) return false;
   if (config.resume) return true;
+  if (is_run_index(config.output)) return !read_run_index(config.output).closed;
   const auto run = read_run_file(config.output);
   return !run.record.closed && !was_live(run);
 }
 
 /// The hits of a run that has ended stay; one that is resumed may have been stopped right before its own end.
 Existing existing_sorted(const RunConfig& config) {
-  const bool of_this_run = config.resume && is_run_file(config.output);
+  const bool of_this_run = config.resume && is_of_output(config.output);
   return config.force || of_this_run || !has_sorted_hits(config.save_sorted) ? Existing::replace : Existing::keep;
 }
 
 bool is_any_file(const fs::path&) { return true; }
 
-void plan_outputs(FilePlan& plan, const RunConfig& config) {
+/// Of one definition, or of the index.
+void plan_output(FilePlan& plan, const RunConfig& config) {
   const auto existing = gives_way(config) ? Existing::replace : Existing::keep;
   const fs::path output(config.output);
-  plan.write(output, "--output", is_run_file, existing, false);
+  plan.write(output, "--output", is_of_output, existing, false);
   plan.write(OutputLock::place_for(output), "--output", OutputLock::is_lock, Existing::replace, false);
   // The longest name that will occur.
   plan.write(output.parent_path() / part_name(output, 9999, 9999), "--output", is_part_file, existing);
@@ -67,6 +73,11 @@ void plan_outputs(FilePlan& plan, const RunConfig& config) {
   plan.write_in(
       output.parent_path(), "--output",
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
+}
+
+void plan_outputs(FilePlan& plan, const RunConfig& config) {
+  if (has_index(config)) plan_output(plan, config);
+  for (const auto& of_one : by_definition(config)) plan_output(plan, of_one);
   plan_report(plan, config.report_json, "--report-json");
   if (!config.live.record.empty()) {
     plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);

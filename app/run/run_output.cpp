@@ -13,6 +13,7 @@
 #include "core/runtime/log.hpp"
 #include "io/hdf5/part_list.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/run_index.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
@@ -42,8 +43,8 @@ std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 void write_manifest(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   SortedManifest manifest;
   manifest.base = setup.run.geometry.base;
-  manifest.definition = setup.run.events->text();
-  manifest.overlap = setup.run.geometry.overlap;
+  manifest.definition = setup.run.events.front().definition->text();
+  manifest.overlap = setup.run.events.front().overlap;
   manifest.bin_ticks = histogram_ticks(setup.run);
   manifest.anomalies = result.totals[Metric::anomalies];
   for (const auto& s : setup.sources) {
@@ -58,12 +59,10 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   write_sorted_manifest(config.save_sorted, manifest);
 }
 
-}  // namespace
-
-RunRecord describe(const RunConfig& config, const RunSetup& setup) {
+RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t definition) {
   RunRecord record;
-  record.setup = config.effective + "# in force: " + in_force(config, setup.run.geometry, setup.numbered) + '\n';
-  record.definition = config.define;
+  record.setup = config.effective + "# in force: " + in_force(config, setup.run, setup.numbered) + '\n';
+  record.definition = config.define[definition].text;
   record.filters = config.filter;
   record.began = utc_now();
   record.command_lines = {command_line_of_process()};
@@ -75,7 +74,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
   record.hosts = distinct(setup.hosts);
   record.base = setup.run.geometry.base;
   record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
-  record.overlap = setup.run.geometry.overlap;
+  record.overlap = setup.run.events[definition].overlap;
   record.detector = setup.detector.record;
   record.with_payload = setup.with_payload;
   record.numbered = setup.numbered;
@@ -83,6 +82,34 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup) {
     record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});
   }
   return record;
+}
+
+void write_index(const RunConfig& config, bool closed) {
+  RunIndex index{closed, {}};
+  for (const auto& define : config.define) {
+    index.runs.push_back({define.name, std::filesystem::path(define.output).filename().string(), define.text});
+  }
+  write_run_index(config.output, index);
+}
+
+/// Of one definition.
+void write_result(const RunConfig& config, const RunResult& result, RunRecord& record) {
+  add_commands(record, result.commands);
+  record.ended = utc_now();
+  // For the one that resumes the run.
+  if (result.unfinished) return write_run_file(config.output, record, {}, result.statistics);
+  record.closed = true;
+  record.totals = result.totals;
+  write_run_file(config.output, record, result.parts, result.statistics);
+  clear_up(config, result.parts);
+}
+
+}  // namespace
+
+std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup) {
+  std::vector<RunRecord> records;
+  for (std::size_t i = 0; i < config.define.size(); ++i) records.push_back(describe(config, setup, i));
+  return records;
 }
 
 void add_invocations(RunRecord& record, const RunRecord& before) {
@@ -118,19 +145,21 @@ void begin_output(const RunConfig& config, const RunRecord& record) {
   clear_up(config, {});
 }
 
-void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-                   const ExchangeBackend& backend) {
-  if (!config.report_json.empty()) write_report_json(config, setup, result, backend);
-  add_commands(record, result.commands);
-  record.ended = utc_now();
-  // For the one that resumes the run.
-  if (result.unfinished) write_run_file(config.output, record, {}, result.statistics);
-  if (result.unfinished) return;
-  if (!config.save_sorted.empty()) write_manifest(config, setup, result);
-  record.closed = true;
-  record.totals = result.totals;
-  write_run_file(config.output, record, result.parts, result.statistics);
-  clear_up(config, result.parts);
+void begin_index(const RunConfig& config) {
+  if (!has_index(config)) return;
+  remove_lists(config.output);
+  write_index(config, false);
+  clear_up(config, {});
+}
+
+void write_results(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+                   std::vector<RunRecord>& records, const ExchangeBackend& backend) {
+  const bool ends = !results.front().unfinished;
+  if (!config.report_json.empty()) write_report_json(config, setup, results, backend);
+  if (ends && !config.save_sorted.empty()) write_manifest(config, setup, results.front());
+  const auto configs = by_definition(config);
+  for (std::size_t i = 0; i < configs.size(); ++i) write_result(configs[i], results[i], records[i]);
+  if (ends && has_index(config)) write_index(config, true);
 }
 
 }  // namespace eventloom

@@ -13,20 +13,22 @@
 /// UserError where a file cannot be written.
 namespace eventloom {
 
-/// What run.h5 says of a run that is about to begin.
-RunRecord describe(const RunConfig& config, const RunSetup& setup);
+/// What the run files of a run that is about to begin say, one for each of its definitions.
+std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup);
 /// Adds earlier invocations: their beginning, hosts, command lines and commands.
 void add_invocations(RunRecord& record, const RunRecord& before);
 
-/// Prepares the folder, so that an unwritable one shows before the work.
+/// Prepares the folder, so that an unwritable one shows before the work. `config`: of one definition.
 void begin_output(const RunConfig& config, const RunRecord& record);
+/// Where definitions have names, replaces what is in the place of their index.
+void begin_index(const RunConfig& config);
 /// Adds those who steered the run.
 void add_commands(RunRecord& record, const std::vector<CommandRecord>& commands);
-/// The report, the manifest of sorted hits and, for a run that is finished, the run file. That comes last: it closes
-/// the run.
-void write_results(const RunConfig& config, const RunSetup& setup, const RunResult& result, RunRecord& record,
-                   const ExchangeBackend& backend);
-/// For a closed run: only run.h5 and its `parts` remain.
+/// The report, the manifest of sorted hits and, for a run that is finished, the run files and their index. These come
+/// last: they close the run. `results`, `records`: one for each definition.
+void write_results(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+                   std::vector<RunRecord>& records, const ExchangeBackend& backend);
+/// For a closed run: only its run file and its `parts` remain.
 void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts);
 
 }  // namespace eventloom

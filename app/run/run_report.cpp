@@ -77,11 +77,11 @@ void print_explained(std::ostream& out, const RunConfig& config, const RunResult
   }
 }
 
-void tell_truncated(const RunSetup& setup, std::uint64_t events) {
-  const auto& geometry = setup.run.geometry;
-  spdlog::warn("{} event{} truncated: raise --overlap (now {})", events, events == 1 ? "" : "s",
-               setup.numbered ? std::to_string(geometry.overlap) + " event numbers"
-                              : duration_text(geometry.overlap, geometry.base.tick_ps));
+/// `of`: begins the message where there are several definitions.
+void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, std::uint64_t events) {
+  spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
+               setup.numbered ? std::to_string(overlap) + " event numbers"
+                              : duration_text(overlap, setup.run.geometry.base.tick_ps));
 }
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
@@ -235,64 +235,122 @@ int exit_code_of(const RunResult& result) {
   return loss ? kExitLosses : kExitOk;
 }
 
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
-                   const std::string& stopped_by) {
+int exit_code_of(const std::vector<RunResult>& results) {
+  int worst = kExitOk;
+  for (const auto& result : results) worst = std::max(worst, exit_code_of(result));
+  return worst;
+}
+
+namespace {
+
+/// The events of one definition, and what became of the hits.
+void print_events(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
+                  Tick overlap) {
   const auto& t = result.totals;
+  const auto of = has_index(config) ? config.define.front().name + ": " : "";
   print_explained(out, config, result);
-  char line[160];
-  if (result.unfinished) {
-    out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
-        << "; the same command with --resume "
-        << (setup.live && !config.save_sorted.empty() ? "and without --save-sorted " : "")
-        << "goes on; finished so far:\n";
-  }
-  std::snprintf(
-      line, sizeof line,
-      "%llu events with %llu hits in %llu slices from %zu sources, by %u builders and %u filters on %d ranks\n",
-      static_cast<unsigned long long>(t[Metric::events]), static_cast<unsigned long long>(t[Metric::hits_written]),
-      static_cast<unsigned long long>(t[Metric::slices]), setup.sources.size(), setup.roles.builders,
-      setup.roles.filters, setup.roles.ranks);
-  out << line;
+  out << of
+      << fmt::format("{} events with {} hits in {} slices from {} sources, by {} builders and {} filters on {} ranks\n",
+                     t[Metric::events], t[Metric::hits_written], t[Metric::slices], setup.sources.size(),
+                     setup.roles.builders, setup.roles.filters, setup.roles.ranks);
   print_ledger(out, t);
   print_filters(out, config, t);
   if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
   if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
   print_troubles(out, setup, result);
-  if (t[Metric::events_truncated] != 0 && !result.unfinished) tell_truncated(setup, t[Metric::events_truncated]);
-  if (!result.clocks.empty()) print_slots(out, result);
-  if (result.latency.count() != 0) print_latency(out, result.latency);
-  std::snprintf(line, sizeof line,
-                "%.3f s, %.1f million hits/s in, %.1f MB written in %zu part files, %.0f MB peak memory of a rank\n",
-                result.seconds, million_per_second(t[Metric::hits_in] - result.hits_before, result.seconds),
-                static_cast<double>(bytes_of(result.parts)) / 1e6, result.parts.size(),
-                static_cast<double>(t[Metric::peak_rss_bytes]) / 1e6);
-  out << line << "output: " << config.output << '\n';
+  if (t[Metric::events_truncated] != 0 && !result.unfinished) {
+    tell_truncated(of, setup, overlap, t[Metric::events_truncated]);
+  }
 }
 
-void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
+std::string files_of(const RunConfig& config) {
+  std::string files = config.output;
+  if (!has_index(config)) return files;
+  for (const auto& define : config.define) files += (&define == &config.define.front() ? ": " : ", ") + define.output;
+  return files;
+}
+
+}  // namespace
+
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup,
+                   const std::vector<RunResult>& results, const std::string& stopped_by) {
+  const auto& result = results.front();
+  if (result.unfinished) {
+    out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
+        << "; the same command with --resume "
+        << (setup.live && !config.save_sorted.empty() ? "and without --save-sorted " : "")
+        << "goes on; finished so far:\n";
+  }
+  const auto configs = by_definition(config);
+  std::uint64_t bytes = 0;
+  std::size_t parts = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    print_events(out, configs[i], setup, results[i], setup.run.events[i].overlap);
+    bytes += bytes_of(results[i].parts);
+    parts += results[i].parts.size();
+  }
+  if (!result.clocks.empty()) print_slots(out, result);
+  if (result.latency.count() != 0) print_latency(out, result.latency);
+  const auto hits = result.totals[Metric::hits_in] - result.hits_before;
+  out << fmt::format(
+      "{:.3f} s, {:.1f} million hits/s in, {:.1f} MB written in {} part files, {:.0f} MB peak memory of a rank\n",
+      result.seconds, million_per_second(hits, result.seconds), static_cast<double>(bytes) / 1e6, parts,
+      static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
+  out << "output: " << files_of(config) << '\n';
+}
+
+namespace {
+
+/// What is said of the events of one definition.
+Json of_events(const RunConfig& config, const RunResult& result) {
+  Json json = Json::object();
+  json["totals"] = to_json(result.totals);
+  json["parts"] = to_json(result.parts);
+  json["balanced"] = imbalances(result).empty();
+  json["output"] = config.output;
+  if (!config.filter.empty()) json["per_filter"] = per_filter(config, result.totals);
+  return json;
+}
+
+Json per_definition(const RunConfig& config, const std::vector<RunResult>& results) {
+  Json list = Json::array();
+  const auto configs = by_definition(config);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    Json json{{"name", config.define[i].name}, {"definition", config.define[i].text}};
+    json.update(of_events(configs[i], results[i]));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace
+
+void write_report_json(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend) {
+  const auto& result = results.front();
   const auto& t = result.totals;
   Json json{{"format", kRunReport}};
-  json["totals"] = to_json(t);
+  if (has_index(config)) {
+    json["definitions"] = per_definition(config, results);
+    json["output"] = config.output;
+  } else {
+    json.update(of_events(config, result));
+  }
   t.counters.put_into(json, {Metric::hits_read});
   t.counters.put_into(json["sent"], Account::exchange);
   t.counters.put_into(json["sent"], {Metric::late_transfers});
-  json["parts"] = to_json(result.parts);
   json["unfinished"] = result.unfinished;
   if (result.latency.count() != 0) json["latency"] = result.latency.to_json();
   json["seconds"] = result.seconds;
   t.counters.put_into(json, {Metric::peak_rss_bytes});
-  json["balanced"] = imbalances(result).empty();
-  json["exit_code"] = exit_code_of(result);
+  json["exit_code"] = exit_code_of(results);
   json["hits_per_second"] =
       1e6 * million_per_second(result.totals[Metric::hits_in] - result.hits_before, result.seconds);
   json["slices_before"] = result.slices_before;
-  json["output"] = config.output;
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
-  if (!config.filter.empty()) json["per_filter"] = per_filter(config, t);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;
@@ -301,7 +359,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const Run
   json["commands"] = Json::array();
   for (const auto& command : result.commands) json["commands"].push_back(to_json(command));
   json["setup"] = config.effective;
-  json["in_force"] = in_force(config, setup.run.geometry, setup.numbered);
+  json["in_force"] = in_force(config, setup.run, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

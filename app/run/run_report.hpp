@@ -21,7 +21,7 @@
 
 namespace eventloom {
 
-/// What one rank, or the whole run, has to say at the end.
+/// What one rank, or the whole run, has to say at the end of the events of one definition.
 struct RunResult {
   RunTotals totals;
   /// What each source counts, by number.
@@ -56,12 +56,15 @@ std::vector<std::string> imbalances(const RunResult& result);
 /// kExitOk, kExitLosses or kExitStopped.
 int exit_code_of(const RunResult& result);
 
-/// The summary for people. `stopped_by`: what an unfinished run was stopped by.
-void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
-                   const std::string& stopped_by);
+/// The worst of several.
+int exit_code_of(const std::vector<RunResult>& results);
+
+/// The summary for people, with a section for each definition. `stopped_by`: what an unfinished run was stopped by.
+void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& setup,
+                   const std::vector<RunResult>& results, const std::string& stopped_by);
 
 /// The summary as one JSON object. Throws UserError when the file cannot be written.
-void write_report_json(const RunConfig& config, const RunSetup& setup, const RunResult& result,
+void write_report_json(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
                        const ExchangeBackend& backend);
 
 }  // namespace eventloom

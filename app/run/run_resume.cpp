@@ -16,6 +16,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/utc_time.hpp"
+#include "io/hdf5/run_index.hpp"
 #include "io/hdf5/totals_json.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
@@ -73,13 +74,37 @@ void compare_maps(std::vector<std::string>& found, const std::string& before, co
   }
 }
 
-void refuse_differences(const std::string& run_file, const RunRecord& before, const RunRecord& now) {
-  const auto found = differences(before, now);
-  if (found.empty()) return;
+[[noreturn]] void refuse_other_setup(const std::string& run_file, const std::string& difference) {
   throw UserError(
       fmt::format("'{}' cannot be resumed, it was begun with another input or setup: {}; repeat the original "
                   "command, or {}",
-                  run_file, joined(found, "; ", kDifferencesTold), kToBeginAnew));
+                  run_file, difference, kToBeginAnew));
+}
+
+void refuse_differences(const std::string& run_file, const RunRecord& before, const RunRecord& now) {
+  const auto found = differences(before, now);
+  if (!found.empty()) refuse_other_setup(run_file, joined(found, "; ", kDifferencesTold));
+}
+
+std::string given(const std::vector<std::string>& definitions) { return "'" + joined(definitions, "' and '") + "'"; }
+
+/// Names and texts of the definitions of the run in the place of the output.
+std::vector<std::string> definitions_before(const RunConfig& config) {
+  if (!is_run_index(config.output)) return {read_run_record(config.output).definition};
+  std::vector<std::string> definitions;
+  for (const auto& run : read_run_index(config.output).runs) definitions.push_back(run.name + "=" + run.definition);
+  return definitions;
+}
+
+void refuse_other_definitions(const RunConfig& config) {
+  if (!std::filesystem::exists(config.output)) return;
+  if (!has_index(config) && !is_run_index(config.output)) return;  // its record says more
+  std::vector<std::string> now;
+  for (const auto& define : config.define) now.push_back(define.given());
+  const auto before = definitions_before(config);
+  if (before != now) {
+    refuse_other_setup(config.output, fmt::format("--define was {}, is {}", given(before), given(now)));
+  }
 }
 
 /// Live sources do not begin again with the first slice of the run.
@@ -215,12 +240,14 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
   return work;
 }
 
-/// Rank 0 alone.
-Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged) {
+/// Rank 0 alone. `whole`: the run is complete for all definitions; one that is complete alone is taken up for the
+/// others.
+Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged,
+                   bool whole) {
   auto resumption = std::move(found.resumption);
   refuse_damage(config, setup.live, damaged);
   auto work = std::move(found.work);
-  if (resumption.complete && !damaged.empty()) {
+  if (resumption.complete && !whole) {
     work = reopen(config, resumption, damaged);
   } else if (resumption.resumes) {
     take_up_run(config.output, work, damaged);
@@ -284,39 +311,72 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   return found;
 }
 
-Resumption find_complete_run(const RunConfig& config, const Collective& ranks) {
-  Resumption found;
+bool all_complete(const std::vector<Resumption>& resumptions) {
+  return std::ranges::all_of(resumptions, &Resumption::complete);
+}
+
+bool any_resumes(const std::vector<Resumption>& resumptions) {
+  return std::ranges::any_of(resumptions, &Resumption::resumes);
+}
+
+SliceSet finished_in_all(const std::vector<Resumption>& resumptions) {
+  auto finished = resumptions.front().finished;
+  for (const auto& resumption : resumptions) finished = in_both(finished, resumption.finished);
+  return finished;
+}
+
+std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collective& ranks) {
+  const auto configs = by_definition(config);
+  std::vector<Resumption> found(configs.size());
   agree(ranks, [&] {
-    if (ranks.rank() != 0 || !std::filesystem::exists(config.output)) return;
-    auto run = read_run_file(config.output);
-    found.complete = run.record.closed;
-    found.before = std::move(run.record);
-    found.parts = std::move(run.parts);
+    if (ranks.rank() == 0) refuse_other_definitions(config);
+    for (std::size_t i = 0; i < configs.size() && ranks.rank() == 0; ++i) {
+      if (!std::filesystem::exists(configs[i].output)) continue;
+      auto run = read_run_file(configs[i].output);
+      found[i].complete = run.record.closed;
+      found[i].before = std::move(run.record);
+      found[i].parts = std::move(run.parts);
+    }
   });
-  found.complete = ranks.any(found.complete);
+  for (auto& resumption : found) resumption.complete = ranks.any(resumption.complete);
   return found;
 }
 
-void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks) {
-  if (!found.complete) return;
-  const auto damaged = find_damage(config, found.parts, ranks);
-  agree(ranks, [&] { refuse_damage(config, true, damaged); });
+void require_undamaged(const RunConfig& config, const std::vector<Resumption>& found, const Collective& ranks) {
+  if (!all_complete(found)) return;
+  const auto configs = by_definition(config);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const auto damaged = find_damage(configs[i], found[i].parts, ranks);
+    agree(ranks, [&] { refuse_damage(configs[i], true, damaged); });
+  }
 }
 
-Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks) {
-  if (!config.resume) return {};
+std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& now,
+                                   const Collective& ranks) {
+  const auto configs = by_definition(config);
+  if (!config.resume) return std::vector<Resumption>(configs.size());
   const bool first = ranks.rank() == 0;
-  Found found;
+  std::vector<Found> found(configs.size());
   agree(ranks, [&] {
-    if (first) found = look_for_run(config, setup, now);
+    if (first) refuse_other_definitions(config);
+    for (std::size_t i = 0; i < configs.size() && first; ++i) found[i] = look_for_run(configs[i], setup, now[i]);
   });
-  const auto damaged = find_damage(config, parts_of(found), ranks);
-  Resumption mine;
+  std::vector<DamagedParts> damaged;
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    damaged.push_back(find_damage(configs[i], parts_of(found[i]), ranks));
+  const bool whole = std::ranges::all_of(found, [](const Found& f) { return f.resumption.complete; }) &&
+                     std::ranges::all_of(damaged, &DamagedParts::empty);
+  std::vector<Resumption> mine(configs.size());
   agree(ranks, [&] {
-    if (first) mine = take_up(config, setup, std::move(found), damaged);
+    for (std::size_t i = 0; i < configs.size() && first; ++i) {
+      mine[i] = take_up(configs[i], setup, std::move(found[i]), damaged[i], whole);
+    }
   });
-  const auto told = broadcast_json(ranks, to_json(mine));
-  return ranks.rank() == 0 ? mine : resumption_from_json(told);
+  for (auto& resumption : mine) {
+    const auto told = broadcast_json(ranks, to_json(resumption));
+    if (!first) resumption = resumption_from_json(told);
+  }
+  return mine;
 }
 
 }  // namespace eventloom

@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// State on disk of the run to be resumed; empty when there is none.
+/// State on disk of the run to be resumed, of the events of one definition; empty when there is none.
 struct Resumption {
   bool resumes = false;   ///< there is an interrupted run; its finished parts are kept
   bool complete = false;  ///< there is nothing left to do
@@ -31,14 +31,23 @@ struct Resumption {
 /// over ranks, and the way of writing, may change.
 std::vector<std::string> differences(const RunRecord& before, const RunRecord& now);
 
-/// Collective. Whether the output is that of a complete run, as far as known before its sources are open.
-Resumption find_complete_run(const RunConfig& config, const Collective& ranks);
+/// Whether nothing is left to do for any definition.
+bool all_complete(const std::vector<Resumption>& resumptions);
+/// Whether there is an interrupted run of any definition.
+bool any_resumes(const std::vector<Resumption>& resumptions);
+/// The slices that are finished for all definitions.
+SliceSet finished_in_all(const std::vector<Resumption>& resumptions);
+
+/// Collective. Whether the outputs are those of a complete run, as far as known before its sources are open; one for
+/// each definition.
+std::vector<Resumption> find_complete_runs(const RunConfig& config, const Collective& ranks);
 
 /// Collective. Throws UserError when a complete run of live sources has damaged parts: they cannot be built again.
-void require_undamaged(const RunConfig& config, const Resumption& found, const Collective& ranks);
+void require_undamaged(const RunConfig& config, const std::vector<Resumption>& found, const Collective& ranks);
 
-/// Collective. Finds an interrupted run of the output's name, and prepares its folder. Throws UserError when its input
-/// or definition was different, or when its parts are damaged.
-Resumption resume_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now, const Collective& ranks);
+/// Collective. Finds an interrupted run of the output's name, and prepares its folder; `now` and the result have one
+/// for each definition. Throws UserError when its input or definitions were different, or when its parts are damaged.
+std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& now,
+                                   const Collective& ranks);
 
 }  // namespace eventloom

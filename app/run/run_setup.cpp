@@ -141,14 +141,15 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
   if (!whole || static_cast<std::size_t>(n_sorted) != setup.streams.size()) {
     throw UserError("time-sorted streams must be read alone and as a whole: use a single '--source sorted:DIR'");
   }
-  const auto& definition = *setup.run.events;
-  const auto traits = definition.traits();
-  // Events by number are matched again: their tags cover all hits of a number.
-  // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
-  const bool same_events = traits.finds_runs && !traits.needs_numbers && !traits.needs_groups &&
-                           !traits.needs_positions && !setup.run.detector->corrects() &&
-                           sorted->definition == definition.text() && sorted->overlap == setup.run.geometry.overlap;
-  setup.sorted = {static_cast<std::uint32_t>(setup.sources.size()), same_events};
+  for (auto& wanted : setup.run.events) {
+    const auto traits = wanted.definition->traits();
+    // Events by number are matched again: their tags cover all hits of a number.
+    // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
+    wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.needs_groups && !traits.needs_positions &&
+                      !setup.run.detector->corrects() && sorted->definition == wanted.definition->text() &&
+                      sorted->overlap == wanted.overlap;
+  }
+  setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
 
 Roles assign_roles(const RunConfig& config, const std::vector<SourceSpec>& specs, int ranks) {
@@ -308,8 +309,9 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
 
 /// Refuses a definition or a filter that asks for what the sources and the detector do not have.
 void require_known_quantities(const RunConfig& config, RunSetup& setup) {
-  if (setup.run.events->traits().needs_positions && !setup.run.detector->has_positions()) {
-    throw UserError("--define '" + config.define +
+  for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
+    if (!setup.run.events[i].definition->traits().needs_positions || setup.run.detector->has_positions()) continue;
+    throw UserError("--define '" + config.define[i].given() +
                     "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
   }
   std::vector<std::uint32_t> flags;

@@ -17,7 +17,7 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
   run.name = config.output;
   run.command_line = record.command_lines.back();
   run.began = utc_text(std::chrono::system_clock::now());
-  run.definition = record.definition;
+  run.definition = config.define.front().given();
   run.filters = record.filters;
   run.schedule = config.schedule;
   run.all_live = setup.all_live;

@@ -15,7 +15,8 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
                if (rule.masked || !rule.cut) rule.min_payload = rule.max_payload = 0;
                return rule;
              }),
-      by_number_(settings.definition->traits().needs_numbers) {}
+      by_number_(std::ranges::any_of(
+          settings.events, [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; })) {}
 
 std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const SliceBounds& bounds,
                                                std::uint32_t n_ticks, std::vector<BuildProblem>& problems) {

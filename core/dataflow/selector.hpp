@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/event_sink.hpp"
@@ -11,21 +14,27 @@ namespace eventloom {
 /// The last stage: selects events, completes the slice's account, writes.
 class Selector {
  public:
-  /// `watch`, unless it is empty, is called with each slice before events are taken out of it.
-  Selector(EventFilter filter, EventSink& sink, std::function<void(const BuiltSlice&)> watch = {})
-      : filter_(std::move(filter)), sink_(sink), watch_(std::move(watch)) {}
+  /// `sinks`: for each kind of events, of which there is at least one; they must outlive it. `watch`, unless it is
+  /// empty, is called with each slice before events are taken out of it.
+  Selector(EventFilter filter, std::vector<EventSink*> sinks,
+           std::function<void(std::span<const BuiltSlice>)> watch = {})
+      : filter_(std::move(filter)), sinks_(std::move(sinks)), watch_(std::move(watch)) {}
 
-  /// `slice` as built; slices come in rising order. Changes it.
-  void take(BuiltSlice& slice) {
-    if (watch_) watch_(slice);
-    filter_.select(slice);
-    sink_.write(slice);
+  [[nodiscard]] std::size_t kinds() const { return sinks_.size(); }
+
+  /// A slice as built, with all its kinds of events; slices come in rising order. Changes it.
+  void take(std::span<BuiltSlice> built) {
+    if (watch_) watch_(built);
+    for (std::size_t i = 0; i < sinks_.size(); ++i) {
+      filter_.select(built[i]);
+      sinks_[i]->write(built[i]);
+    }
   }
 
  private:
   EventFilter filter_;
-  EventSink& sink_;
-  std::function<void(const BuiltSlice&)> watch_;
+  std::vector<EventSink*> sinks_;
+  std::function<void(std::span<const BuiltSlice>)> watch_;
 };
 
 }  // namespace eventloom

@@ -6,12 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "core/dataflow/collect_events.hpp"
-#include "core/dataflow/damage_account.hpp"
 #include "core/dataflow/decode.hpp"
+#include "core/dataflow/event_search.hpp"
 #include "core/dataflow/hit_correction.hpp"
-#include "core/dataflow/number_match.hpp"
-#include "core/dataflow/tagged_events.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/runtime/error.hpp"
 
@@ -48,15 +45,20 @@ void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std:
   for (auto& item : out) item.damage.origin = item.source.value;
 }
 
+void add_losses(std::span<const BuildProblem> problems, BuiltSlice& out) {
+  for (const auto& problem : problems) {
+    out.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
+  }
+}
+
 }  // namespace
 
 struct SliceBuilder::Work {
   explicit Work(SliceBuilderSettings given)
       : settings(std::move(given)),
-        traits(settings.definition->traits()),
         decoder(settings),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
-    if (traits.needs_numbers) match.emplace(settings.stream_flags, settings.with_payload);
+    for (const auto& wanted : settings.events) searches.emplace_back(settings, wanted);
     if (settings.detector->corrects()) correction.emplace(settings);
   }
 
@@ -71,79 +73,54 @@ struct SliceBuilder::Work {
     return settings.sorted ? correction->order_equal_times(decoder.hits(), sorted) : sorted;
   }
 
-  void find_events(std::span<const HitKey> keys, const SliceBounds& bounds) {
-    const bool use_tags = settings.sorted && settings.sorted->use_tags;
-    if (use_tags && take_tagged_events(decoder.hits(), keys, bounds, events)) return;
-    SortedHits sorted{bounds.start, keys};
-    if (traits.needs_channels) {
-      sorted.channel = {decoder.hits().channel.data(), decoder.hits().size};
-      sorted.source = {decoder.hits().source.data(), decoder.hits().size};
-    }
-    events.restart(keys, bounds);
-    settings.definition->find(sorted, events);
-  }
-
-  void keep(std::span<const HitKey> keys, const SliceBounds& bounds, SortedSlice& out) {
-    const auto tagged = traits.finds_runs ? events.events() : std::span<const EventRange>();
-    encoder.encode(decoder.hits(), keys, tagged, bounds, settings.with_payload, out.buffers);
+  /// All hits of the slice, with the first events as tags. Saved hits are those received: another definition may use
+  /// hits that are left out of events by number.
+  void keep(const SliceHits& slice, EpochRange owned, SortedSlice& out) {
+    auto& search = searches.front();
+    if (search.matches_numbers()) search.find(slice);
+    encoder.encode(decoder.hits(), slice.keys, search.runs(), slice.bounds, settings.with_payload, out.buffers);
+    collect_damage(decoder.damage(), owned, out.damage);
   }
 
   const SliceBuilderSettings settings;
-  const DefinitionTraits traits;
   SliceDecoder decoder;
   TimeSort time_sort;
-  EventList events;
-  EventCollector collector;
-  std::optional<NumberMatch> match;         ///< for events built by number
+  std::vector<EventSearch> searches;        ///< one for each kind of events
   std::optional<HitCorrection> correction;  ///< where a detector changes hits
   SortedSliceEncoder encoder;
 };
 
 SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
-  settings.geometry.reach = settings.definition->traits().reach;
+  settings.geometry = widest(settings.geometry, settings.events);
   require_short_stretch(settings);
   work_ = std::make_unique<Work>(std::move(settings));
 }
 SliceBuilder::~SliceBuilder() = default;
 SliceBuilder::SliceBuilder(SliceBuilder&&) noexcept = default;
 
-void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, BuiltSlice& out,
+void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
                          std::vector<BuildProblem>& problems, SortedSlice* sorted) {
-  const auto& geometry = work_->settings.geometry;
+  auto& work = *work_;
+  const auto& geometry = work.settings.geometry;
   const auto sent = geometry.sent_epochs(slice);
   const auto owned = geometry.owned_ticks(slice);
   const Tick start = sent.begin * geometry.base.epoch_ticks;
   const SliceBounds bounds{start, owned.begin - start, owned.end - start, geometry.overlap};
 
-  work_->decoder.decode(slice, sources, problems);
-  const DecodedHits& hits = work_->decoder.hits();
-  auto keys = work_->sort_hits(bounds, sent.end - sent.begin, problems);
-  out.ledger = {.slice = slice.value};
-  out.losses.clear();
-  if (work_->match) {
-    // Saved hits are those received: another definition may use hits that matching removes.
-    if (sorted != nullptr) {
-      work_->find_events(keys, bounds);
-      work_->keep(keys, bounds, *sorted);
-    }
-    keys = work_->match->same_trigger(hits, keys, bounds, out, problems);
+  const std::size_t before = problems.size();
+  work.decoder.decode(slice, sources, problems);
+  const auto keys = work.sort_hits(bounds, sent.end - sent.begin, problems);
+  const SliceHits hits{work.decoder.hits(), keys, bounds, work.decoder.damage(),
+                       work.correction ? &*work.correction : nullptr};
+  const std::size_t common = problems.size();
+  out.resize(work.searches.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t begin = problems.size();
+    work.searches[i].build(hits, slice, out[i], problems);
+    add_losses(std::span(problems).first(common).subspan(before), out[i]);
+    add_losses(std::span(problems).subspan(begin), out[i]);
   }
-  work_->find_events(keys, bounds);
-  work_->collector.collect(hits, keys, work_->events, bounds, work_->settings.with_payload, out);
-  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there
-  account_for_damage(work_->decoder.damage(), geometry, out);
-  if (work_->correction) work_->correction->account(out);
-  if (work_->match) {
-    const auto taken_out = work_->correction ? work_->correction->taken_out() : std::span<const TakenOut>();
-    work_->match->flag_missing(hits, work_->events, taken_out, out);
-  }
-  const std::uint64_t decoded = work_->correction ? work_->correction->kept_in_slice()
-                                                  : hits.count(static_cast<std::uint32_t>(bounds.slice_begin),
-                                                               static_cast<std::uint32_t>(bounds.slice_end));
-  out.ledger.hits_in = decoded + out.ledger.dropped() - out_of_step;
-  if (sorted == nullptr) return;
-  if (!work_->match) work_->keep(keys, bounds, *sorted);
-  collect_damage(work_->decoder.damage(), geometry.owned_epochs(slice), sorted->damage);
+  if (sorted != nullptr) work.keep(hits, geometry.owned_epochs(slice), *sorted);
 }
 
 }  // namespace eventloom

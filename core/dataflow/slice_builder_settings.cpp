@@ -19,6 +19,21 @@ OffsetSpan offsets_of(const Detector& detector, std::uint16_t source) {
 
 }  // namespace
 
+SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted) {
+  geometry.overlap = wanted.overlap;
+  geometry.reach = wanted.definition->traits().reach;
+  return geometry;
+}
+
+SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEvents>& events) {
+  auto found = geometry_of(geometry, events.at(0));
+  for (const auto& wanted : events) {
+    const auto other = geometry_of(geometry, wanted);
+    if (other.margin() > found.margin()) found = other;
+  }
+  return found;
+}
+
 std::vector<OffsetSpan> stream_offsets(const Detector& detector, bool sorted, std::size_t n_streams) {
   std::vector<OffsetSpan> spans;
   for (std::size_t s = 0; s < detector.sources(); ++s) {

@@ -11,9 +11,11 @@ namespace eventloom {
 namespace {
 
 /// Whether the slice needs a row in the output: it has hits, losses or incomplete sources.
-bool has_row(const BuiltSlice& slice) {
-  return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
-         slice.events.size() != 0;
+bool has_row(const std::vector<BuiltSlice>& built) {
+  return std::ranges::any_of(built, [](const BuiltSlice& slice) {
+    return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
+           slice.events.size() != 0;
+  });
 }
 
 }  // namespace
@@ -142,10 +144,12 @@ void BuilderRole::build_all(std::size_t n) {
 }
 
 /// An event belongs to one slice, though others may have it, too.
-void BuilderRole::count(const BuiltSlice& slice) {
+void BuilderRole::count(const std::vector<BuiltSlice>& slice) {
   ++built_.slices;
-  built_.hits += slice.ledger.hits_in;
-  for (const auto owned : slice.events.owned) built_.events += owned;
+  built_.hits += slice.front().ledger.hits_in;
+  for (const auto& found : slice) {
+    for (const auto owned : found.events.owned) built_.events += owned;
+  }
 }
 
 /// An exception must not leave a parallel region.
@@ -166,10 +170,7 @@ void BuilderRole::build_in(BuildSlot& slot) {
   slot.problems.clear();
   slot.builder.build(slot.slice, slot.sources, slot.output, slot.problems,
                      settings_.keep_sorted ? &slot.sorted : nullptr);
-  slot.output.ledger.builder = settings_.id.value;
-  for (const auto& problem : slot.problems) {
-    slot.output.losses.push_back({problem.source.value, problem.damage.cause, problem.damage.n_hits});
-  }
+  for (auto& slice : slot.output) slice.ledger.builder = settings_.id.value;
 }
 
 std::size_t BuilderRole::pass_on() {
@@ -177,7 +178,7 @@ std::size_t BuilderRole::pass_on() {
   while (n_passed_ < n_built_ && output_->accepts(build_slots_[n_passed_].slice)) {
     auto& slot = build_slots_[n_passed_];
     if (settings_.keep_sorted) settings_.keep_sorted(slot.sorted);
-    if (settings_.watch_built) settings_.watch_built(slot.output);
+    if (settings_.watch_built) settings_.watch_built(slot.output.front());
     count(slot.output);
     if (has_row(slot.output)) {
       output_->put(slot.output);

@@ -28,7 +28,7 @@ struct BuilderRoleSettings {
   ClaimRole* claims = nullptr;         ///< null unless builders claim their slices; must outlive the builder
   /// Called with the time-sorted hits of each slice, in rising order of slices; empty: they are not kept.
   std::function<void(const SortedSlice&)> keep_sorted = {};
-  /// Called with each built slice, in rising order; may be empty.
+  /// Called with the first events of each built slice, in rising order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
   bool measures = false;  ///< how long it builds
 };
@@ -55,7 +55,7 @@ class BuilderRole final : public Role {
     SliceBuilder builder;
     std::unique_ptr<SliceAssembly> input;
     std::vector<SourceSlice> sources;
-    BuiltSlice output;
+    std::vector<BuiltSlice> output;  ///< one for each kind of events
     SortedSlice sorted;
     std::vector<BuildProblem> problems;
     SliceId slice;
@@ -67,7 +67,7 @@ class BuilderRole final : public Role {
   void finish();
   void build(std::size_t n);
   void build_all(std::size_t n);
-  void count(const BuiltSlice& slice);
+  void count(const std::vector<BuiltSlice>& slice);
   std::size_t pass_on();
   void try_to_build_in(BuildSlot& slot);
   void build_in(BuildSlot& slot);

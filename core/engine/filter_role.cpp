@@ -24,7 +24,8 @@ SliceId next_slice_of_filter(const FilterRoleSettings& settings, std::uint64_t f
 FilterRole::FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector selector)
     : settings_(std::move(settings)),
       selector_(std::move(selector)),
-      next_(next_slice_of_filter(settings_, settings_.first_slice.value)) {
+      next_(next_slice_of_filter(settings_, settings_.first_slice.value)),
+      built_(selector_.kinds()) {
   for (auto& inbox : inboxes) lanes_.push_back({std::move(inbox), SliceAssembler{1}});
 }
 
@@ -45,13 +46,13 @@ bool FilterRole::take_next() {
   }
   if (!holder->assembler.complete(next_)) return false;
   auto assembly = holder->assembler.take(next_);
-  from_wire(assembly->part(0).body(), slice_);
-  if (slice_.slice() != next_) {
-    throw std::runtime_error("exchange: slice " + std::to_string(slice_.slice().value) + " arrived as slice " +
+  from_wire(assembly->part(0).body(), built_);
+  if (built_.front().slice() != next_) {
+    throw std::runtime_error("exchange: slice " + std::to_string(built_.front().slice().value) + " arrived as slice " +
                              std::to_string(next_.value));
   }
   holder->assembler.recycle(std::move(assembly));
-  selector_.take(slice_);
+  selector_.take(built_);
   next_ = next_slice_of_filter(settings_, next_.value + 1);
   return true;
 }

@@ -23,7 +23,7 @@ struct FilterRoleSettings {
 /// passes them to the selector.
 class FilterRole final : public Role {
  public:
-  /// `inboxes`: one per builder, by number.
+  /// `inboxes`: one per builder, by number. The selector says how many kinds of events a slice has.
   FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector selector);
 
   std::size_t do_work(SteadyTime now) override;
@@ -43,7 +43,7 @@ class FilterRole final : public Role {
   std::vector<Lane> lanes_;
   Selector selector_;
   SliceId next_;
-  BuiltSlice slice_;
+  std::vector<BuiltSlice> built_;
   bool finished_ = false;
 };
 

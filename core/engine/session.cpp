@@ -58,8 +58,7 @@ void Session::add_filter(FilterId id) {
                             wired.roles.filters,
                             wired.roles.builders,
                             wired.slices_in_flight};
-  roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id),
-                                                Selector(settings_.filter, sink_of(id.value), ends_.watch_unselected)));
+  roles_.push_back(std::make_unique<FilterRole>(std::move(filter), wiring_.filter_inboxes(id), selector_of(id.value)));
 }
 
 void Session::add_builder(BuilderId id) {
@@ -85,12 +84,14 @@ void Session::add_builder(BuilderId id) {
 
 std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
   if (wiring_.roles().filters != 0) return std::make_unique<FilterOutput>(wiring_.filter_outboxes(id));
-  return std::make_unique<LocalOutput>(Selector(settings_.filter, sink_of(id.value), ends_.watch_unselected));
+  return std::make_unique<LocalOutput>(selector_of(id.value));
 }
 
-EventSink& Session::sink_of(std::uint32_t writer) {
-  auto& sink = ends_.sink_of(writer);
-  return telemetry_ ? telemetry_->watch(writer, sink) : sink;
+/// The first events stand for the run where people look at it.
+Selector Session::selector_of(std::uint32_t writer) {
+  auto sinks = ends_.sinks_of(writer);
+  if (telemetry_) sinks.front() = &telemetry_->watch(writer, *sinks.front());
+  return {settings_.filter, std::move(sinks), ends_.watch_unselected};
 }
 
 /// What the sinks do not see.

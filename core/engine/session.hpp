@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/control/collective.hpp"
@@ -42,16 +43,16 @@ struct SessionHost {
 
 /// The outputs of a session. Only the rank's own thread calls them, until run() has returned.
 struct SessionEnds {
-  /// Returns the sink for the selected events of a writer: of a filter, or without filters of a builder. Called once
-  /// per writer on this rank. May throw UserError.
-  std::function<EventSink&(std::uint32_t writer)> sink_of;
+  /// Returns the sinks for the selected events of a writer, one for each kind of events: of a filter, or without
+  /// filters of a builder. Called once per writer on this rank. May throw UserError.
+  std::function<std::vector<EventSink*>(std::uint32_t writer)> sinks_of;
   /// Returns what is called with the time-sorted hits of a builder, in rising order of slices. Empty: they are not
   /// kept. May throw UserError.
   std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
-  /// Called with each built slice; may be empty.
+  /// Called with the first events of each built slice; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
   /// Called with each slice of the writers on this rank before its events are selected; may be empty.
-  std::function<void(const BuiltSlice&)> watch_unselected = {};
+  std::function<void(std::span<const BuiltSlice>)> watch_unselected = {};
   /// Called on each rank when new files are asked for, see Command; may be empty.
   std::function<void()> new_file = {};
   /// Called for each epoch buffer that is dropped.
@@ -96,7 +97,7 @@ class Session {
   [[nodiscard]] LivePatience patience_for(const SourceRoleSettings& sending) const;
   void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
-  [[nodiscard]] EventSink& sink_of(std::uint32_t writer);
+  [[nodiscard]] Selector selector_of(std::uint32_t writer);
   void count(RankRecord& record) const;
 
   SessionSettings settings_;

@@ -10,12 +10,12 @@ FilterOutput::FilterOutput(std::vector<Outbox> outboxes) {
 
 bool FilterOutput::accepts(SliceId slice) { return lane_of(slice).outbox.accepts(slice); }
 
-void FilterOutput::put(BuiltSlice& slice) {
-  auto& lane = lane_of(slice.slice());
-  std::swap(lane.slice, slice);
+void FilterOutput::put(std::vector<BuiltSlice>& built) {
+  auto& lane = lane_of(built.front().slice());
+  std::swap(lane.built, built);
   Message message;
-  message.slice = lane.slice.slice();
-  message.body = to_wire(lane.slice, lane.head);
+  message.slice = lane.built.front().slice();
+  message.body = to_wire(lane.built, lane.heads);
   lane.outbox.start(message);
   lane.outbox.pump();
   // The next put() reuses the slice's memory, perhaps before another publish.

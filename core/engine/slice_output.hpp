@@ -21,9 +21,9 @@ class SliceOutput {
   virtual ~SliceOutput() = default;
   /// Whether put() may be called for `slice` now.
   [[nodiscard]] virtual bool accepts(SliceId slice) = 0;
-  /// Slices must come in rising order. Takes the contents of `slice`, and may leave the memory of an earlier one in it,
-  /// to be reused.
-  virtual void put(BuiltSlice& slice) = 0;
+  /// `built`: a slice with all its kinds of events. Slices must come in rising order. Takes the contents, and may leave
+  /// the memory of an earlier one in it, to be reused.
+  virtual void put(std::vector<BuiltSlice>& built) = 0;
   /// The slices of `gap` have no contents, whichever builder has them. May come before lower slices that are still
   /// being built.
   virtual void pass(SliceRange gap) = 0;
@@ -39,7 +39,7 @@ class LocalOutput final : public SliceOutput {
  public:
   explicit LocalOutput(Selector selector) : selector_(std::move(selector)) {}
   [[nodiscard]] bool accepts(SliceId) override { return true; }
-  void put(BuiltSlice& slice) override { selector_.take(slice); }
+  void put(std::vector<BuiltSlice>& built) override { selector_.take(built); }
   void pass(SliceRange) override {}
   void end(SliceId) override { ended_ = true; }
   std::size_t do_work() override { return 0; }
@@ -56,7 +56,7 @@ class FilterOutput final : public SliceOutput {
  public:
   explicit FilterOutput(std::vector<Outbox> outboxes);
   [[nodiscard]] bool accepts(SliceId slice) override;
-  void put(BuiltSlice& slice) override;
+  void put(std::vector<BuiltSlice>& built) override;
   void pass(SliceRange gap) override;
   void end(SliceId data_end) override;
   std::size_t do_work() override;
@@ -67,8 +67,8 @@ class FilterOutput final : public SliceOutput {
   /// The way to one filter, with the slice being sent, which the outbox reads in place.
   struct Lane {
     Outbox outbox;
-    BuiltSlice slice;
-    BuiltSliceHead head;
+    std::vector<BuiltSlice> built;
+    std::vector<BuiltSliceHead> heads;
     std::deque<SliceRange> gaps;  ///< the filter is still to be told of
     SliceRange last_gap;          ///< the last one queued or sent
     bool told_end = false;

@@ -13,6 +13,7 @@ namespace eventloom {
 inline constexpr const char* kRunFormat = "eventloom-run";
 inline constexpr const char* kPartFormat = "eventloom-part";
 inline constexpr const char* kMergedFormat = "eventloom-merged";
+inline constexpr const char* kIndexFormat = "eventloom-run-index";
 inline constexpr std::uint64_t kOutputVersion = 1;
 
 /// Sources beyond this number share the last bit of the masks of missing sources.

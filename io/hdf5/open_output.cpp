@@ -4,12 +4,14 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/run_index.hpp"
 
 namespace eventloom {
 
 std::string format_of(const OpenOutput& open) {
   std::string format = has_attribute(open.file.get(), "format") ? read_text(open.file.get(), "format") : "";
   if (format != kRunFormat && format != kPartFormat && format != kMergedFormat) {
+    refuse_index(open.name);
     throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
   }
   const auto version = read_number(open.file.get(), "format_version");

@@ -20,7 +20,9 @@ std::string output_format_of(const std::filesystem::path& file) {
   try {
     const H5Id open = open_for_reading(file);
     auto format = read_text(open.get(), "format");
-    if (format == kRunFormat || format == kPartFormat || format == kMergedFormat) return format;
+    for (const char* known : {kRunFormat, kPartFormat, kMergedFormat, kIndexFormat}) {
+      if (format == known) return format;
+    }
   } catch (const std::exception&) {
     // An unreadable file proves nothing.
   }

@@ -6,7 +6,7 @@
 /// Recognises Eventloom's HDF5 files by their contents.
 namespace eventloom {
 
-/// kRunFormat, kPartFormat or kMergedFormat; empty for any other or unreadable file.
+/// kRunFormat, kPartFormat, kMergedFormat or kIndexFormat; empty for any other or unreadable file.
 std::string output_format_of(const std::filesystem::path& file);
 
 /// For Recognise.

@@ -13,6 +13,7 @@
 #include "io/hdf5/detector_table.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/record_columns.hpp"
+#include "io/hdf5/run_index.hpp"
 #include "io/hdf5/tables_writer.hpp"
 #include "io/hdf5/total_attributes.hpp"
 
@@ -242,6 +243,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
 }
 
 RunFile read_run_file(const std::filesystem::path& path) {
+  refuse_index(path);
   const H5Id file = open_for_reading(path);
   try {
     expect_run_file(file.get());

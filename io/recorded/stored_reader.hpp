@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/dataflow/source.hpp"
+#include "formats/epoch_buffer.hpp"
 #include "io/files/complaints.hpp"
 #include "io/recorded/hit_reader.hpp"
 

@@ -90,7 +90,7 @@ std::vector<std::uint64_t> encode(const std::vector<Tick>& times, EpochRange epo
 
 SliceBuilderSettings settings_for(Pattern pattern, std::size_t sources, const EventDefinitionPtr& definition) {
   SliceBuilderSettings settings;
-  settings.definition = definition;
+  settings.events = {{definition, kEpochTicks}};
   settings.payload.resize(sources);
   settings.geometry = {
       {1000, kEpochTicks}, pattern == Pattern::dense ? 1 : 100 * sources, kEpochTicks, definition->traits().reach};
@@ -143,13 +143,14 @@ void set_rate(benchmark::State& state, const Workload& work) {
 void build(benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) {
   const auto work = workload_of(state, definition);
   SliceBuilder builder(work.settings);
-  BuiltSlice slice;
+  std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
   std::uint64_t i = 0;
   double in_events = 0;
   double hits = 0;
   for (auto _ : state) {
-    builder.build({i}, work.slices[i], slice, problems);
+    builder.build({i}, work.slices[i], built, problems);
+    const auto& slice = built.front();
     benchmark::DoNotOptimize(slice.hits.time.data());
     in_events += static_cast<double>(slice.ledger.hits_in_events);
     hits += static_cast<double>(slice.ledger.hits_in);
@@ -217,7 +218,7 @@ void define(benchmark::State& state, EventDefinitionPtr (*definition)(Pattern)) 
     const Tick start = geometry.sent_epochs({i}).begin * kEpochTicks;
     const auto owned = geometry.owned_ticks({i});
     events.restart(keys[i], {start, owned.begin - start, owned.end - start, geometry.overlap});
-    work.settings.definition->find({start, keys[i]}, events);
+    work.settings.events.front().definition->find({start, keys[i]}, events);
     benchmark::DoNotOptimize(events.events().data());
     i = (i + 1) % work.slices.size();
   }

@@ -29,6 +29,11 @@ RunCase CaseMaker::any() {
   for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
     of.hits.push_back(hits_of(static_cast<std::uint16_t>(s), end, draw(0, 2) == 0));
   }
+  for (auto n = draw(0, 2); n > 0; --n) {
+    RunCase other;
+    choose_definition(other);
+    of.further.push_back({other.definition, other.overlap});
+  }
   return of;
 }
 

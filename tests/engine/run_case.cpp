@@ -30,6 +30,15 @@ SliceSet finished_set(const RunCase& of) {
   return {of.first_slice, runs.runs()};
 }
 
+std::vector<WantedEvents> wanted_events(const RunCase& of) {
+  const auto detector = reference_detector(of.roles.sources);
+  std::vector<WantedEvents> wanted{{parse_event_definition(of.definition, of.base.tick_ps, detector), of.overlap}};
+  for (const auto& events : of.further) {
+    wanted.push_back({parse_event_definition(events.definition, of.base.tick_ps, detector), events.overlap});
+  }
+  return wanted;
+}
+
 SessionSettings session_settings(const RunCase& of) {
   SessionSettings session;
   session.wiring.roles = of.roles;
@@ -37,10 +46,7 @@ SessionSettings session_settings(const RunCase& of) {
   session.wiring.schedule = of.schedule_settings(of.roles);
   session.wiring.slices_in_flight = of.slices_in_flight;
   session.wiring.finished = finished_set(of);
-  session.building = {of.geometry(),
-                      parse_event_definition(of.definition, of.base.tick_ps, reference_detector(of.roles.sources)),
-                      {},
-                      false};
+  session.building = {of.geometry(), wanted_events(of), {}, false};
   session.building.payload.resize(of.roles.sources);
   if (of.keep_sorted) session.building.save_bin_ticks = 10;
   session.building.detector = of.detector;
@@ -133,7 +139,7 @@ class Player {
 
   SessionEnds ends() {
     SessionEnds ends;
-    ends.sink_of = [this](std::uint32_t writer) -> EventSink& { return sink_of(writer); };
+    ends.sinks_of = [this](std::uint32_t writer) { return sinks_of(writer); };
     ends.new_file = [this] { ++outcome_.new_files[static_cast<std::size_t>(rank_.number())]; };
     ends.watch_built = [this](const BuiltSlice& slice) {
       const auto number = slice.slice().value;
@@ -148,7 +154,19 @@ class Player {
     return ends;
   }
 
-  EventSink& sink_of(std::uint32_t writer) {
+  std::vector<EventSink*> sinks_of(std::uint32_t writer) {
+    std::vector<EventSink*> sinks{&first_sink(writer)};
+    for (std::size_t i = 0; i < of_.further.size(); ++i) sinks.push_back(&further_sink(i));
+    return sinks;
+  }
+
+  EventSink& further_sink(std::size_t kind) {
+    sinks_.push_back(std::make_unique<Collector>(
+        [this, kind](const BuiltSlice& slice) { outcome_.further[kind][slice.slice().value] = slice; }));
+    return *sinks_.back();
+  }
+
+  EventSink& first_sink(std::uint32_t writer) {
     sinks_.push_back(std::make_unique<Collector>(
         [this, writer, written = std::uint64_t{0}, last = std::int64_t{-1}](const BuiltSlice& slice) mutable {
           if (writer == 0 && of_.sink_fails_after != 0 && ++written > of_.sink_fails_after) return fail_to_write();
@@ -320,10 +338,7 @@ std::string wrong_place(const RunCase& of, const Roles& roles, Scheduler& schedu
 
 }  // namespace
 
-SliceGeometry RunCase::geometry() const {
-  return {base, epochs_per_slice, overlap,
-          parse_event_definition(definition, base.tick_ps, reference_detector(roles.sources))->traits().reach};
-}
+SliceGeometry RunCase::geometry() const { return widest({base, epochs_per_slice, 0, 0}, wanted_events(*this)); }
 
 ScheduleSettings RunCase::schedule_settings(const Roles& of) const {
   ScheduleSettings settings;
@@ -340,6 +355,7 @@ Outcome play(const RunCase& of) {
   Outcome outcome;
   outcome.errors.resize(static_cast<std::size_t>(of.roles.ranks));
   outcome.paused.resize(outcome.errors.size());
+  outcome.further.resize(of.further.size());
   outcome.new_files.resize(outcome.errors.size());
   for (const auto& arrivals : of.arrivals) {
     for (const auto& arrival : arrivals) simulation.expect(simulation.now_ns() + arrival.time_ns);
@@ -395,6 +411,25 @@ std::map<std::uint64_t, BuiltSlice> expected_slices(const RunCase& of) {
   return slices;
 }
 
+/// Of the further events, in the slices that were written.
+std::string difference_of_further(const RunCase& of, const Outcome& outcome) {
+  for (std::size_t i = 0; i < of.further.size(); ++i) {
+    RunCase alone = of;
+    alone.definition = of.further[i].definition;
+    alone.overlap = of.further[i].overlap;
+    const auto wanted = expected_slices(alone);
+    for (const auto& [number, written] : outcome.slices) {
+      const auto found = outcome.further[i].find(number);
+      const auto at = "slice " + std::to_string(number) + " of " + alone.definition + ": ";
+      if (found == outcome.further[i].end()) return at + "is not there";
+      const auto wrong = difference(found->second, wanted.at(number));
+      if (!wrong.empty()) return at + wrong;
+    }
+    if (outcome.further[i].size() > outcome.slices.size()) return "there are unexpected slices of " + alone.definition;
+  }
+  return "";
+}
+
 std::string difference(const RunCase& of, const Outcome& outcome, bool stopped) {
   if (!outcome.faults.empty()) return outcome.faults.front();
   std::vector<std::pair<Roles, std::unique_ptr<Scheduler>>> sessions;
@@ -415,7 +450,7 @@ std::string difference(const RunCase& of, const Outcome& outcome, bool stopped) 
     if (!wrong.empty()) return at + wrong;
     ++found;
   }
-  return found == outcome.slices.size() ? "" : "there are unexpected slices";
+  return found == outcome.slices.size() ? difference_of_further(of, outcome) : "there are unexpected slices";
 }
 
 std::string text_of(const RunCase& of) {

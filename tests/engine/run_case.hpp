@@ -31,6 +31,12 @@ struct TimedCommand {
   double speed = 0;  ///< that is asked for
 };
 
+/// Events that are built beside those of RunCase::definition.
+struct FurtherEvents {
+  std::string definition;
+  Tick overlap = 0;
+};
+
 /// A whole run: everything that it depends on.
 struct RunCase {
   SimulationSettings simulation;
@@ -43,6 +49,7 @@ struct RunCase {
   std::uint64_t epochs_per_slice = 3;
   std::string definition = "gap:5,2";
   Tick overlap = 60;
+  std::vector<FurtherEvents> further = {};
   std::uint32_t least_hits = 0;  ///< a filter asks for so many hits; 0: there is no filter
   double speed = 0;
   std::chrono::nanoseconds duration{};
@@ -98,7 +105,8 @@ struct Transfer {
 /// The outcome of a case.
 struct Outcome {
   std::map<std::uint64_t, WrittenSlice> slices;
-  std::vector<std::string> errors;  ///< by rank; empty: none
+  std::vector<std::map<std::uint64_t, BuiltSlice>> further;  ///< in the order of RunCase::further
+  std::vector<std::string> errors;                           ///< by rank; empty: none
   std::string stopped_by;
   bool cut_off = false;
   std::uint64_t hits_read = 0;

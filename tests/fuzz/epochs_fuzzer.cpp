@@ -70,7 +70,7 @@ class Run {
     geometry_.overlap = 20;
     geometry_.reach = 5;
     return {.geometry = geometry_,
-            .definition = parse_event_definition("gap:5,2", 1000),
+            .events = {{parse_event_definition("gap:5,2", 1000), geometry_.overlap}},
             .payload = {source.header().payload},
             .with_payload = source.header().payload.any()};
   }
@@ -84,15 +84,15 @@ class Run {
     const std::vector<SourceSlice> parts{{bytes, data.damage}};
     problems_.clear();
     builder_.build(slice, parts, built_, problems_);
-    fuzz::require(built_.ledger.balances(), "every hit of a slice is accounted for");
+    fuzz::require(built_.front().ledger.balances(), "every hit of a slice is accounted for");
     source_.release_before(geometry_.owned_epochs(slice).end);
-    return built_.ledger.hits_in;
+    return built_.front().ledger.hits_in;
   }
 
   EpochsSource& source_;
   SliceGeometry geometry_;
   SliceBuilder builder_;
-  BuiltSlice built_;
+  std::vector<BuiltSlice> built_;
   std::vector<BuildProblem> problems_;
 };
 

@@ -182,18 +182,18 @@ SliceBuilderSettings builder_settings(const Setup& setup, std::size_t n_sources)
   settings.geometry.base.epoch_ticks = epoch_ticks(setup);
   settings.geometry.epochs_per_slice = 4;
   settings.geometry.overlap = 30;
-  settings.definition = parse_event_definition(definition(setup), 1000);
+  settings.events = {{parse_event_definition(definition(setup), 1000), settings.geometry.overlap}};
   settings.payload.assign(n_sources, payload_table(setup));
   settings.with_payload = settings.payload[0].any();
   return settings;
 }
 
 void require_same_after_travel(const BuiltSlice& slice) {
-  BuiltSliceHead head;
+  std::vector<BuiltSliceHead> heads;
   std::vector<std::byte> sent;
-  for (const auto& piece : to_wire(slice, head)) sent.insert(sent.end(), piece.begin(), piece.end());
+  for (const auto& piece : to_wire({&slice, 1}, heads)) sent.insert(sent.end(), piece.begin(), piece.end());
   BuiltSlice received;
-  from_wire(sent, received);
+  from_wire(sent, {&received, 1});
   fuzz::require(received.events.time == slice.events.time && received.hits.time == slice.hits.time &&
                     received.hits.payload == slice.hits.payload && received.ledger.hits_in == slice.ledger.hits_in,
                 "a built slice arrives as it was sent");
@@ -213,9 +213,10 @@ void build(Words words, const Setup& setup) {
   SliceBuilder builder(settings);
   SliceId slice = settings.geometry.slice_of(setup.first_epoch);
   if ((setup.faults & kNextSlice) != 0) ++slice.value;
-  BuiltSlice built;
+  std::vector<BuiltSlice> kinds;
   std::vector<BuildProblem> problems;
-  builder.build(slice, sources, built, problems);
+  builder.build(slice, sources, kinds, problems);
+  auto& built = kinds.front();
   fuzz::require(built.ledger.balances(), "every hit of a slice is accounted for");
   if (std::ranges::all_of(stored, &Stored::good)) {
     fuzz::require(problems.empty() && built.ledger.dropped() == 0, "what can be read is not dropped");

@@ -84,12 +84,13 @@ DetectorPtr detector() {
 
 void parse_definition(std::string_view text, std::uint64_t tick_ps) {
   SliceBuilderSettings settings;
-  settings.definition = parse_event_definition(text, tick_ps, detector());
-  const auto again = parse_event_definition(settings.definition->text(), tick_ps, detector());
-  fuzz::require(again->text() == settings.definition->text(), "a definition reads as it is written");
+  const auto definition = parse_event_definition(text, tick_ps, detector());
+  const auto again = parse_event_definition(definition->text(), tick_ps, detector());
+  fuzz::require(again->text() == definition->text(), "a definition reads as it is written");
+  settings.events = {{definition, settings.geometry.overlap}};
   settings.payload.resize(1);
   SliceBuilder builder(settings);
-  BuiltSlice built;
+  std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
   builder.build({1}, std::vector<SourceSlice>(1), built, problems);
 }

@@ -98,7 +98,7 @@ Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition
   auto all = make_hits(times);
   if (!ordered) shuffle_epochs(all);
   Workload out;
-  out.settings = {{kBase, kSliceEpochs * times, kOverlap, definition->traits().reach}, definition, {}, false};
+  out.settings = {{kBase, kSliceEpochs * times, kOverlap, definition->traits().reach}, {{definition, kOverlap}}, {}, false};
   out.settings.payload.resize(sources);
   for (const auto& hits : deal(all, sources)) {
     const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);
@@ -113,7 +113,7 @@ Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition
 /// A builder with the memory that it reuses, and what it built.
 struct Bench {
   SliceBuilder builder;
-  BuiltSlice slice;
+  std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
   std::uint64_t hits = 0;
   std::uint64_t events = 0;
@@ -124,7 +124,8 @@ struct Bench {
   void build(const Workload& work) {
     hits = events = hits_in_events = 0;
     for (std::uint64_t i = 0; i < kSlices; ++i) {
-      builder.build({i}, work.slices[i], slice, problems);
+      builder.build({i}, work.slices[i], built, problems);
+      const auto& slice = built.front();
       hits += slice.ledger.hits_in;
       events += slice.events.size();
       hits_in_events += slice.ledger.hits_in_events;

@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import h5py
 import pytest
 
 from program import BINARY, ROOT, environment
@@ -82,7 +83,7 @@ def assert_says(said, expected):
 def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
     known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
-             "eventloom show", "eventloom compare", "--explain", "inspect --schemes",
+             "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
              "--detector-map")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
@@ -126,6 +127,17 @@ def test_explained_events(clone):
     (code, said), = run(clone, [line])
     assert code == 0, said
     assert_says(said, shown(text)[line])
+
+
+def test_several_kinds_of_events(clone):
+    kind, text = block_with("light=gap")
+    line, = commands(kind, text)
+    (code, said), = run(clone, [line])
+    assert code == 0, said
+    assert_says(said, [" ".join(words.split()) for words in text.splitlines()[1:] if words != "..."])
+    with h5py.File(clone / "night.h5") as index:
+        assert index.attrs["closed"] == 1 and list(index.attrs["names"]) == ["muon", "light"]
+        assert index["muon/ledger/hits_in"][:].sum() == 147463
 
 
 def test_first_map(clone):

@@ -142,10 +142,11 @@ std::pair<BuiltSlice, std::vector<BuildProblem>> build_one(const TestRun& run, s
                                                            const std::vector<std::vector<std::byte>>& bytes) {
   std::vector<SourceSlice> sources(bytes.size());
   for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].buffers = bytes[s];
-  SliceBuilder builder({run.geometry(epochs_per_slice), run.definition, run.payload});
-  std::pair<BuiltSlice, std::vector<BuildProblem>> out;
-  builder.build(slice, sources, out.first, out.second);
-  return out;
+  SliceBuilder builder({run.geometry(epochs_per_slice), {{run.definition, run.overlap}}, run.payload});
+  std::vector<BuiltSlice> built;
+  std::vector<BuildProblem> problems;
+  builder.build(slice, sources, built, problems);
+  return {built.front(), problems};
 }
 
 constexpr const char* kDefinitions[] = {"gap:12,3", "multiplicity:20,3,1,1", "tag"};

@@ -96,7 +96,7 @@ std::vector<RefEvent> reference(const std::vector<std::vector<RefHit>>& hits) {
 
 /// A slice of 10 epochs that holds the run's epochs 10 to 19, as it is saved.
 SortedSlice saved(const TestRun& run) {
-  SliceBuilder builder({run.geometry(10), run.definition, run.payload, run.with_payload});
+  SliceBuilder builder({run.geometry(10), {{run.definition, run.overlap}}, run.payload, run.with_payload});
   std::vector<std::vector<std::byte>> bytes(run.streams.size());
   std::vector<SourceSlice> sources;
   for (std::size_t s = 0; s < bytes.size(); ++s) {
@@ -106,11 +106,11 @@ SortedSlice saved(const TestRun& run) {
     }
     sources.push_back({bytes[s], {}});
   }
-  BuiltSlice slice;
+  std::vector<BuiltSlice> built;
   std::vector<BuildProblem> problems;
   SortedSlice sorted;
-  builder.build({1}, sources, slice, problems, &sorted);
-  EXPECT_GT(slice.events.size(), 0U);
+  builder.build({1}, sources, built, problems, &sorted);
+  EXPECT_GT(built.front().events.size(), 0U);
   return sorted;
 }
 
@@ -135,8 +135,8 @@ TEST(SliceBuilderLists, EventsNeedNotBeRunsOfTheSortedHits) {
 TEST(SliceBuilderLists, AreSavedWithoutTags) {
   const auto run = make_run(1);
   const auto sorted = saved(run);
-  SliceBuilderSettings settings{run.geometry(10), run.definition, {sorted_payload_table()}, true};
-  settings.sorted = {3, false};
+  SliceBuilderSettings settings{run.geometry(10), {{run.definition, run.overlap}}, {sorted_payload_table()}, true};
+  settings.sorted = {3};
   SliceDecoder decoder(settings);
   std::vector<BuildProblem> problems;
   const std::vector<SourceSlice> streams{{sorted.buffers, {}}};

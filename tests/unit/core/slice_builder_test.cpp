@@ -180,12 +180,12 @@ TEST(SliceBuilder, EpochNumbersWrapAt28Bits) {
 
 TEST(SliceBuilder, RefusesAWindowOf32BitsAndMore) {
   SliceBuilderSettings settings;
-  settings.definition = parse_event_definition("gap:0,1", 1000);
+  settings.events = {{parse_event_definition("gap:0,1", 1000), settings.geometry.overlap}};
   settings.payload.resize(1);
   settings.geometry.epochs_per_slice = (std::uint64_t{1} << 32) / settings.geometry.base.epoch_ticks;
   EXPECT_THROW(SliceBuilder{settings}, UserError);
   settings.geometry.epochs_per_slice = 1;
-  settings.geometry.overlap = ~Tick{0};
+  settings.events.front().overlap = ~Tick{0};
   EXPECT_THROW(SliceBuilder{settings}, UserError);
 }
 

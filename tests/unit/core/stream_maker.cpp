@@ -60,9 +60,9 @@ SliceGeometry TestRun::geometry(std::uint64_t epochs_per_slice) const {
 std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, SliceId first, SliceId last,
                                        std::vector<BuildProblem>& problems) const {
   const auto shape = geometry(epochs_per_slice);
-  SliceBuilder builder({shape, definition, payload, with_payload});
+  SliceBuilder builder({shape, {{definition, overlap}}, payload, with_payload});
   std::vector<BuiltSlice> out;
-  BuiltSlice slice;  // reused, as a builder does
+  std::vector<BuiltSlice> built;  // reused, as a builder does
   for (SliceId id = first; id <= last; ++id.value) {
     std::vector<std::vector<std::uint64_t>> memory(streams.size());
     std::vector<std::vector<Damage>> lost(streams.size());
@@ -82,8 +82,8 @@ std::vector<BuiltSlice> TestRun::build(std::uint64_t epochs_per_slice, SliceId f
       }
       sources.push_back({std::as_bytes(std::span(memory[s])).first(bytes.size()), lost[s]});
     }
-    builder.build(id, sources, slice, problems);
-    out.push_back(slice);
+    builder.build(id, sources, built, problems);
+    out.push_back(built.front());
   }
   return out;
 }

@@ -31,17 +31,17 @@ BuiltSlice some_slice() {
   return slice;
 }
 
-std::vector<std::byte> wire_of(const BuiltSlice& slice) {
-  BuiltSliceHead head;
+std::vector<std::byte> wire_of(const std::vector<BuiltSlice>& slices) {
+  std::vector<BuiltSliceHead> heads;
   std::vector<std::byte> bytes;
-  for (const auto piece : to_wire(slice, head)) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  for (const auto piece : to_wire(slices, heads)) bytes.insert(bytes.end(), piece.begin(), piece.end());
   return bytes;
 }
 
 TEST(BuiltSliceWire, ComesBackAsItWas) {
   const auto slice = some_slice();
   BuiltSlice back;
-  from_wire(wire_of(slice), back);
+  from_wire(wire_of({slice}), {&back, 1});
   EXPECT_EQ(back.ledger.slice, 7U);
   EXPECT_EQ(back.events.n_hits, slice.events.n_hits);
   EXPECT_EQ(back.hits.time, slice.hits.time);
@@ -64,20 +64,40 @@ TEST(BuiltSliceWire, RefusesCountsThatContradictOneAnother) {
     auto slice = some_slice();
     lies[i](slice);
     BuiltSlice back;
-    EXPECT_THROW(from_wire(wire_of(slice), back), std::runtime_error) << "lie " << i;
+    EXPECT_THROW(from_wire(wire_of({slice}), {&back, 1}), std::runtime_error) << "lie " << i;
   }
 }
 
+TEST(BuiltSliceWire, CarriesAllKindsOfEventsOfASlice) {
+  auto other = some_slice();
+  other.events = {};
+  other.hits = {};
+  other.ledger.hits_outside = 4;
+  std::vector<BuiltSlice> back(3);
+  from_wire(wire_of({some_slice(), other, some_slice()}), back);
+  EXPECT_EQ(back[0].hits.payload, some_slice().hits.payload);
+  EXPECT_EQ(back[1].events.size(), 0U);
+  EXPECT_EQ(back[1].ledger.hits_outside, 4U);
+  EXPECT_EQ(back[2].hits.payload, some_slice().hits.payload);
+  back.resize(2);
+  EXPECT_THROW(from_wire(wire_of({some_slice(), other, some_slice()}), back), std::runtime_error);
+  back.resize(4);
+  EXPECT_THROW(from_wire(wire_of({some_slice(), other, some_slice()}), back), std::runtime_error);
+  other.ledger.slice = 8;
+  back.resize(2);
+  EXPECT_THROW(from_wire(wire_of({some_slice(), other}), back), std::runtime_error);
+}
+
 TEST(BuiltSliceWire, RefusesAnotherLengthThanItsHeadSays) {
-  auto bytes = wire_of(some_slice());
+  auto bytes = wire_of({some_slice()});
   BuiltSlice back;
   bytes.resize(bytes.size() + 8);
-  EXPECT_THROW(from_wire(bytes, back), std::runtime_error);
+  EXPECT_THROW(from_wire(bytes, {&back, 1}), std::runtime_error);
   bytes.resize(bytes.size() - 16);
-  EXPECT_THROW(from_wire(bytes, back), std::runtime_error);
+  EXPECT_THROW(from_wire(bytes, {&back, 1}), std::runtime_error);
   std::uint64_t events = std::uint64_t{1} << 61;
   std::memcpy(bytes.data() + offsetof(BuiltSliceHead, n_events), &events, sizeof events);
-  EXPECT_THROW(from_wire(bytes, back), std::runtime_error);
+  EXPECT_THROW(from_wire(bytes, {&back, 1}), std::runtime_error);
 }
 
 }  // namespace

@@ -193,5 +193,21 @@ TEST(SliceSet, ManySlicesOfBuildersInTurn) {
   EXPECT_EQ(SliceSet(set.frontier(), set.beyond()), set);
 }
 
+TEST(SliceSet, InBothOfTwo) {
+  std::mt19937 random(7);
+  for (int n = 0; n < 200; ++n) {
+    Expected a{random() % 5, {}};
+    Expected b{random() % 5, {}};
+    for (std::uint64_t slice = 5; slice < 200; ++slice) {
+      if (random() % 8 != 0) a.slices.insert(slice);
+      if (random() % 4 != 0) b.slices.insert(slice);
+    }
+    const auto both = in_both(set_of(a.begin, packed(a.slices)), set_of(b.begin, packed(b.slices)));
+    for (std::uint64_t slice = 0; slice < 250; ++slice) {
+      ASSERT_EQ(both.contains(SliceId{slice}), a.contains(slice) && b.contains(slice)) << slice;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace eventloom

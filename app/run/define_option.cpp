@@ -1,0 +1,55 @@
+#include "app/run/define_option.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kNameRule = "a name is up to 32 letters, digits and underscores, beginning with a letter";
+
+bool is_name(const std::string& text) {
+  constexpr std::size_t kLongest = 32;
+  const auto good = [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); };
+  return !text.empty() && text.size() <= kLongest && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         text.front() != '_' && std::ranges::all_of(text, good);
+}
+
+/// `NAME=DEF` or `DEF`, in which the first word ends with a colon.
+DefineOption parse(const std::string& given) {
+  const auto equals = given.find('=');
+  if (equals == std::string::npos || given.find(':') < equals) return {{}, given, {}};
+  DefineOption option{given.substr(0, equals), given.substr(equals + 1), {}};
+  if (!is_name(option.name)) throw UserError("--define '" + given + "': '" + option.name + "' is no name; " + kNameRule);
+  return option;
+}
+
+std::string file_of(const std::filesystem::path& output, const std::string& name) {
+  const auto file = output.stem().string() + "." + name + output.extension().string();
+  return (output.parent_path() / file).string();
+}
+
+}  // namespace
+
+std::vector<DefineOption> parse_define_options(const std::vector<std::string>& given, const std::string& output) {
+  std::vector<DefineOption> options;
+  for (const auto& text : given) {
+    auto option = parse(text);
+    if (option.name.empty() && given.size() > 1) {
+      throw UserError("--define '" + text + "': of several definitions each needs a name, as in --define muon=" + text);
+    }
+    const auto same = std::ranges::find(options, option.name, &DefineOption::name);
+    if (same != options.end()) {
+      throw UserError("--define '" + text + "': the name '" + option.name + "' is taken by '" + same->given() + "'");
+    }
+    option.output = option.name.empty() ? output : file_of(output, option.name);
+    options.push_back(std::move(option));
+  }
+  return options;
+}
+
+}  // namespace eventloom

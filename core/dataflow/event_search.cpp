@@ -1,0 +1,53 @@
+#include "core/dataflow/event_search.hpp"
+
+#include "core/dataflow/damage_account.hpp"
+#include "core/dataflow/tagged_events.hpp"
+
+namespace eventloom {
+
+EventSearch::EventSearch(const SliceBuilderSettings& settings, const WantedEvents& wanted)
+    : settings_(settings),
+      wanted_(wanted),
+      traits_(wanted.definition->traits()),
+      geometry_(geometry_of(settings.geometry, wanted)) {
+  if (traits_.needs_numbers) match_.emplace(settings.stream_flags, settings.with_payload);
+}
+
+void EventSearch::find(SliceHits slice) {
+  slice.bounds.overlap = wanted_.overlap;
+  if (wanted_.use_tags && take_tagged_events(slice.decoded, slice.keys, slice.bounds, events_)) return;
+  SortedHits sorted{slice.bounds.start, slice.keys};
+  if (traits_.needs_channels) {
+    sorted.channel = {slice.decoded.channel.data(), slice.decoded.size};
+    sorted.source = {slice.decoded.source.data(), slice.decoded.size};
+  }
+  events_.restart(slice.keys, slice.bounds);
+  wanted_.definition->find(sorted, events_);
+}
+
+std::span<const EventRange> EventSearch::runs() const {
+  return traits_.finds_runs ? events_.events() : std::span<const EventRange>();
+}
+
+void EventSearch::build(SliceHits slice, SliceId id, BuiltSlice& out, std::vector<BuildProblem>& problems) {
+  slice.bounds.overlap = wanted_.overlap;
+  out.ledger = {.slice = id.value};
+  out.losses.clear();
+  if (match_) slice.keys = match_->same_trigger(slice.decoded, slice.keys, slice.bounds, out, problems);
+  find(slice);
+  collector_.collect(slice.decoded, slice.keys, events_, slice.bounds, settings_.with_payload, out);
+  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there
+  account_for_damage(slice.damage, geometry_, out);
+  const auto* correction = slice.correction;
+  if (correction != nullptr) correction->account(out);
+  if (match_) {
+    const auto taken_out = correction != nullptr ? correction->taken_out() : std::span<const TakenOut>();
+    match_->flag_missing(slice.decoded, events_, taken_out, out);
+  }
+  const auto begin = static_cast<std::uint32_t>(slice.bounds.slice_begin);
+  const auto end = static_cast<std::uint32_t>(slice.bounds.slice_end);
+  const std::uint64_t decoded = correction != nullptr ? correction->kept_in_slice() : slice.decoded.count(begin, end);
+  out.ledger.hits_in = decoded + out.ledger.dropped() - out_of_step;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/dataflow/collect_events.hpp"
+#include "core/dataflow/decode.hpp"
+#include "core/dataflow/hit_correction.hpp"
+#include "core/dataflow/number_match.hpp"
+#include "core/dataflow/slice_builder_settings.hpp"
+#include "core/dataflow/source_slice.hpp"
+#include "core/definitions/event_list.hpp"
+#include "formats/event.hpp"
+
+namespace eventloom {
+
+/// A slice in which events are searched for: all its hits, decoded and in time order.
+struct SliceHits {
+  const DecodedHits& decoded;
+  std::span<const HitKey> keys;
+  SliceBounds bounds;                    ///< its overlap is that of the search
+  std::span<const SourceDamage> damage;  ///< by source
+  const HitCorrection* correction;       ///< null where no detector changes hits
+};
+
+/// The events of one definition in the slices of a builder, and their account. Keeps its memory between slices.
+class EventSearch {
+ public:
+  /// `settings` must outlive it. `wanted`: one of its events.
+  EventSearch(const SliceBuilderSettings& settings, const WantedEvents& wanted);
+
+  /// Replaces the contents of `out`, of which the losses are those found here. `problems`: those of the slice so far;
+  /// appends those found here.
+  void build(SliceHits slice, SliceId id, BuiltSlice& out, std::vector<BuildProblem>& problems);
+
+  /// The events among all hits of a slice, also among those that build() leaves out of events by number.
+  void find(SliceHits slice);
+  /// Those found last, as runs of the keys; none where events are no runs.
+  [[nodiscard]] std::span<const EventRange> runs() const;
+  /// Whether build() may leave hits out of events by number.
+  [[nodiscard]] bool matches_numbers() const { return match_.has_value(); }
+
+ private:
+  const SliceBuilderSettings& settings_;
+  WantedEvents wanted_;
+  DefinitionTraits traits_;
+  SliceGeometry geometry_;
+  EventList events_;
+  EventCollector collector_;
+  std::optional<NumberMatch> match_;  ///< for events built by number
+};
+
+}  // namespace eventloom

@@ -1,0 +1,59 @@
+#include "app/run/define_option.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+namespace {
+
+std::vector<DefineOption> parse(const std::vector<std::string>& given) {
+  return parse_define_options(given, "/data/run.h5");
+}
+
+std::string refusal_of(const std::vector<std::string>& given) {
+  try {
+    parse(given);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(DefineOption, OneWithoutANameIsTheRun) {
+  const auto options = parse({"gap:25ns,4"});
+  ASSERT_EQ(options.size(), 1U);
+  EXPECT_EQ(options[0].name, "");
+  EXPECT_EQ(options[0].text, "gap:25ns,4");
+  EXPECT_EQ(options[0].output, "/data/run.h5");
+}
+
+TEST(DefineOption, NamedOnesHaveRunFilesOfTheirOwn) {
+  const auto options = parse({"muon=coincidence:50ns,A>=1 && B==2", "n_2=tag"});
+  ASSERT_EQ(options.size(), 2U);
+  EXPECT_EQ(options[0].name, "muon");
+  EXPECT_EQ(options[0].text, "coincidence:50ns,A>=1 && B==2");
+  EXPECT_EQ(options[0].output, "/data/run.muon.h5");
+  EXPECT_EQ(options[0].given(), "muon=coincidence:50ns,A>=1 && B==2");
+  EXPECT_EQ(options[1].text, "tag");
+  EXPECT_EQ(options[1].output, "/data/run.n_2.h5");
+  EXPECT_EQ(parse_define_options({"a=tag"}, "out/x").front().output, "out/x.a");
+}
+
+TEST(DefineOption, EqualsSignsOfConditionsAreNoNames) { EXPECT_EQ(parse({"coincidence:50ns,A==1"}).front().name, ""); }
+
+TEST(DefineOption, NamesAreCheckedAndDistinct) {
+  EXPECT_NE(refusal_of({"=gap:5,2"}).find("'' is no name"), std::string::npos);
+  EXPECT_NE(refusal_of({"1a=gap:5,2"}).find("letter"), std::string::npos);
+  // Parts of a run have such names.
+  EXPECT_NE(refusal_of({"part-0000-0000=gap:5,2"}).find("is no name"), std::string::npos);
+  EXPECT_NE(refusal_of({"../a=gap:5,2"}).find("is no name"), std::string::npos);
+  EXPECT_NE(refusal_of({std::string(33, 'a') + "=gap:5,2"}).find("is no name"), std::string::npos);
+  EXPECT_EQ(refusal_of({std::string(32, 'a') + "=gap:5,2"}), "");
+  EXPECT_NE(refusal_of({"a=gap:5,2", "gap:7,2"}).find("each needs a name, as in --define muon=gap:7,2"),
+            std::string::npos);
+  EXPECT_NE(refusal_of({"a=gap:5,2", "a=tag"}).find("'a' is taken by 'a=gap:5,2'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace eventloom
