@@ -157,7 +157,7 @@ std::optional<UtcTime> parse_utc(std::string_view text) {
   const int zone = read_zone(in, time.says_zone);
   if (!in.done() || !date.ok() || hours > 23 || minutes > 59 || seconds > 59) return std::nullopt;
   const auto day = ch::sys_days(date).time_since_epoch();
-  time.seconds = ch::seconds(day).count() + (hours * 60 + minutes - zone) * 60 + seconds;
+  time.seconds = ch::seconds(day).count() + std::int64_t{hours * 60 + minutes - zone} * 60 + seconds;
   return time;
 }
 

@@ -67,8 +67,9 @@ void compare_maps(std::vector<std::string>& found, const std::string& before, co
   for (std::uint64_t number = 1; before != now; ++number) {
     std::string one;
     std::string two;
-    const bool more = static_cast<bool>(std::getline(a, one)) | static_cast<bool>(std::getline(b, two));
-    if (one == two && more) continue;
+    const bool more_before = static_cast<bool>(std::getline(a, one));
+    const bool more_now = static_cast<bool>(std::getline(b, two));
+    if (one == two && (more_before || more_now)) continue;
     found.push_back(fmt::format("line {} of the --detector map was '{}', is '{}'", number, one, two));
     return;
   }

@@ -28,7 +28,7 @@ std::uint64_t count_systems(std::span<const std::uint32_t> channels) {
 std::uint64_t count_sources(std::span<const std::uint16_t> sources) {
   std::vector<std::uint16_t> seen(sources.begin(), sources.end());
   std::ranges::sort(seen);
-  return static_cast<std::uint64_t>(std::ranges::unique(seen).begin() - seen.begin());
+  return static_cast<std::uint64_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/definitions/causal_set.hpp"
 
@@ -31,8 +31,8 @@ std::uint64_t min_hits_of(const Term& term) {
 std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& node) {
   if (node.op == Expression::Node::Op::term) return min_hits_of(condition.terms()[node.term]);
   if (node.op == Expression::Node::Op::none) return 0;
-  const auto of_part = [&](const Expression::Node& part) { return min_hits_of(condition, part); };
-  const auto parts = std::views::transform(node.parts, of_part);
+  std::vector<std::uint64_t> parts;
+  for (const auto& part : node.parts) parts.push_back(min_hits_of(condition, part));
   return node.op == Expression::Node::Op::all ? std::ranges::max(parts) : std::ranges::min(parts);
 }
 

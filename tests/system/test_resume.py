@@ -400,7 +400,7 @@ def test_with_force_what_was_interrupted_goes_on(tmp_path, interrupted, complete
     job.resume("--force", "--filter", "n_hits>=9")
     assert all(value != closed[name] for name, value in state(tmp_path).items() if name.startswith("run."))
     with h5py.File(tmp_path / "run.h5") as file:
-        assert file.attrs["closed"] == 1 and list(file.attrs["filters"]) == [b"n_hits>=9"]
+        assert file.attrs["closed"] == 1 and list(file.attrs["filters"]) == ["n_hits>=9"]
 
 
 def test_force_on_one_rank_alone(tmp_path, recording):
