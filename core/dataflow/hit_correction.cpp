@@ -16,7 +16,14 @@ HitCorrection::HitCorrection(const SliceBuilderSettings& settings)
                return rule;
              }),
       by_number_(std::ranges::any_of(
-          settings.events, [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; })) {}
+          settings.events, [](const WantedEvents& wanted) { return wanted.definition->traits().needs_numbers; })) {
+  for (std::size_t s = 0; s < settings.detector->sources(); ++s) {
+    takes_out_.push_back(false);
+    settings.detector->visit(static_cast<std::uint16_t>(s), [this](std::uint32_t, const ChannelInfo& info) {
+      takes_out_.back() = takes_out_.back() || info.masked || info.cut;
+    });
+  }
+}
 
 std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const SliceBounds& bounds,
                                                std::uint32_t n_ticks, std::vector<BuildProblem>& problems) {
@@ -33,7 +40,11 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
     const bool uniform = !settings_.sorted && rules_.of(static_cast<std::uint16_t>(s)).uniform();
     const Rule rule = uniform ? rules_.of(static_cast<std::uint16_t>(s))[0] : Rule{};
     if (uniform && !rule.masked && !rule.cut) {
-      shift(hits, static_cast<std::uint16_t>(s), base + rule.offset);
+      shift(hits, static_cast<std::uint16_t>(s), [delta = base + rule.offset](std::uint32_t) { return delta; });
+    } else if (!settings_.sorted && !takes_out_[s]) {
+      const auto rules = rules_.of(static_cast<std::uint16_t>(s));
+      const auto* channels = hits.channel.data();
+      shift(hits, static_cast<std::uint16_t>(s), [=](std::uint32_t i) { return base + rules[channels[i]].offset; });
     } else {
       apply_rules(hits, stream, base);
     }
@@ -51,18 +62,23 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
   return {keys_.data(), n_keys_};
 }
 
-/// All hits of a stream by the same time.
-void HitCorrection::shift(const DecodedHits& hits, std::uint16_t source, std::int64_t delta) {
+/// A stream of which no hit is taken out. Without branches, as what lies where cannot be predicted near borders.
+/// `delta_of`: ticks to add to a hit, by its number.
+template <class DeltaOf>
+void HitCorrection::shift(const DecodedHits& hits, std::uint16_t source, DeltaOf delta_of) {
   const auto& stream = hits.sources[source];
   HitKey* out = keys_.data() + n_keys_;
   std::uint64_t in_slice = 0;
   std::uint64_t before = 0;
-  const std::uint64_t length = bounds_.slice_end - bounds_.slice_begin;
+  const auto* ticks = hits.tick.data();
+  const std::uint64_t begin = bounds_.slice_begin;
+  const std::uint64_t length = bounds_.slice_end - begin;
+  const std::uint64_t n_ticks = n_ticks_;
   for (std::uint32_t i = stream.begin; i < stream.end; ++i) {
-    const std::int64_t tick = hits.tick.data()[i] + delta;
+    const std::int64_t tick = ticks[i] + delta_of(i);
     *out = make_key(static_cast<std::uint32_t>(tick), i);
-    out += static_cast<std::uint64_t>(tick) < n_ticks_ ? 1 : 0;
-    in_slice += static_cast<std::uint64_t>(tick) - bounds_.slice_begin < length ? 1 : 0;
+    out += static_cast<std::uint64_t>(tick) < n_ticks ? 1 : 0;
+    in_slice += static_cast<std::uint64_t>(tick) - begin < length ? 1 : 0;
     before += tick < 0 ? 1 : 0;
   }
   n_keys_ = static_cast<std::size_t>(out - keys_.data());

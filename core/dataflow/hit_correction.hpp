@@ -58,7 +58,8 @@ class HitCorrection {
   };
 
   [[nodiscard]] bool is_first() const { return bounds_.start + bounds_.slice_begin == 0; }
-  void shift(const DecodedHits& hits, std::uint16_t source, std::int64_t delta);
+  template <class DeltaOf>
+  void shift(const DecodedHits& hits, std::uint16_t source, DeltaOf delta_of);
   void apply_rules(const DecodedHits& hits, const DecodedSource& stream, std::int64_t base);
   void apply(const Rule& rule, const DecodedHits& hits, std::uint32_t number, std::int64_t tick);
   void drop(std::uint16_t source, std::int64_t tick, std::uint64_t Dropped::*cause);
@@ -67,6 +68,7 @@ class HitCorrection {
   const SliceBuilderSettings& settings_;
   ChannelTable<Rule> rules_;
   bool by_number_;
+  std::vector<bool> takes_out_;   ///< by source: some of its hits are masked or cut
   std::vector<Dropped> dropped_;  ///< by source
   std::vector<TakenOut> taken_out_;
   Scratch<HitKey> keys_;

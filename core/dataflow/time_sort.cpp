@@ -135,11 +135,23 @@ std::span<const std::uint32_t> TimeSort::scatter(std::span<const HitKey> keys, u
                                                  std::uint64_t n_tiles) {
   // One tile may have all 2^32 ticks, and 32 bits cannot be shifted by 32.
   const auto tile_of = [tile_bits](HitKey key) { return std::uint64_t{tick_of(key)} >> tile_bits; };
+  // Neighbours are mostly hits of one source, and in one tile: their place is kept in a register, as a number in memory
+  // that each of them changes would make it wait for the one before.
   tile_ends_.assign(n_tiles, 0);
-  for (const HitKey key : keys) ++tile_ends_[tile_of(key)];
+  for (std::size_t k = 0; k < keys.size();) {
+    const auto tile = tile_of(keys[k]);
+    const auto begin = k;
+    while (k < keys.size() && tile_of(keys[k]) == tile) ++k;
+    tile_ends_[tile] += static_cast<std::uint32_t>(k - begin);
+  }
   positions_from_counts(tile_ends_.data(), n_tiles);
-  HitKey* to = scattered_.require(keys.size());
-  for (const HitKey key : keys) to[tile_ends_[tile_of(key)]++] = key;
+  HitKey* out = scattered_.require(keys.size());
+  for (std::size_t k = 0; k < keys.size();) {
+    const auto tile = tile_of(keys[k]);
+    HitKey* to = out + tile_ends_[tile];
+    while (k < keys.size() && tile_of(keys[k]) == tile) *to++ = keys[k++];
+    tile_ends_[tile] = static_cast<std::uint32_t>(to - out);
+  }
   return tile_ends_;
 }
 

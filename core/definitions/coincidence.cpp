@@ -1,6 +1,8 @@
 #include "core/definitions/coincidence.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "core/definitions/saturating.hpp"
 
@@ -34,23 +36,33 @@ DefinitionTraits Coincidence::traits() const {
 
 void Coincidence::find(const SortedHits& hits, EventList& events) const {
   const auto keys = hits.keys;
-  if (plan_.min_hits() > keys.size()) return;
-  const std::uint64_t others = plan_.min_hits() - 1;
-  WindowCounts window(plan_, hits, events.scratch(keys.size()));
+  std::uint32_t* candidates = events.scratch(keys.size() + WindowCounts::room(plan_, keys.size()));
+  const std::uint32_t n = find_candidates(keys, candidates);
+  WindowCounts window(plan_, hits, candidates + keys.size());
   WidenedEvents found(keys, widening_, events);
-  for (std::uint32_t i = 0; i + others < keys.size();) {
-    const std::uint32_t tick = tick_of(keys[i]);
-    const std::uint64_t last = tick + window_;
-    if (tick_of(keys[i + others]) > last) {  // as of most hits: nothing is counted then
-      ++i;
-      continue;
-    }
-    window.move(i, last);
-    if (window.accepted() && !found.add(i, last)) return;
-    do ++i;
-    while (i < keys.size() && tick_of(keys[i]) == tick);
+  auto before = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint32_t c = 0; c < n; ++c) {
+    const std::uint32_t first = candidates[c];
+    const std::uint64_t last = tick_of(keys[first]) + window_;
+    if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
+    window.move(first, last);
+    if (window.accepted() && !found.add(first, last)) return;
   }
   found.finish();
+}
+
+/// The hits that open windows with enough hits; returns their number. Of several at one tick the first is among them if
+/// any is. Without branches: in real data they cannot be predicted.
+std::uint32_t Coincidence::find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const {
+  if (plan_.min_hits() > keys.size()) return 0;
+  const auto others = static_cast<std::size_t>(plan_.min_hits() - 1);
+  const auto end = static_cast<std::uint32_t>(keys.size() - others);
+  std::uint32_t n = 0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    candidates[n] = i;
+    n += static_cast<std::uint32_t>(tick_of(keys[i + others]) - tick_of(keys[i]) <= window_);
+  }
+  return n;
 }
 
 }  // namespace eventloom

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/definitions/definition_values.hpp"
 #include "core/definitions/event_definition.hpp"
+#include "core/definitions/hit_key.hpp"
 #include "core/definitions/widened_events.hpp"
 #include "core/definitions/window_counts.hpp"
 
@@ -30,6 +33,8 @@ class Coincidence final : public EventDefinition {
   void find(const SortedHits& hits, EventList& events) const override;
 
  private:
+  std::uint32_t find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const;
+
   Tick window_;
   WindowPlan plan_;
   Widening widening_;

@@ -41,8 +41,12 @@ std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& n
 WindowPlan::WindowPlan(Expression condition, DetectorPtr detector)
     : condition_(std::move(condition)),
       detector_(std::move(detector)),
-      groups_(*detector_, [](const ChannelInfo& info) { return info.groups; }),
       min_hits_(std::max<std::uint64_t>(min_hits_of(condition_, condition_.root()), 1)) {
+  count_quantities();
+  make_truth();
+}
+
+void WindowPlan::count_quantities() {
   for (const auto& term : condition_.terms()) {
     const auto known = std::ranges::find(counted_, term.quantity);
     counts_.push_back(static_cast<std::size_t>(known - counted_.begin()));
@@ -50,63 +54,65 @@ WindowPlan::WindowPlan(Expression condition, DetectorPtr detector)
   }
   if (counted_.size() > kMaxCounts)
     throw std::invalid_argument("more than " + std::to_string(kMaxCounts) + " groups and ranges to count");
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
+    if (counted_[i].kind != Kind::group) ranges_.push_back(i);
+  }
+  groups_ = ChannelTable<std::uint32_t>(*detector_, [this](const ChannelInfo& info) {
+    std::uint32_t mark = 0;
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+      const bool in_group = counted_[i].kind == Kind::group && (info.groups >> counted_[i].group & 1U) != 0;
+      mark |= static_cast<std::uint32_t>(in_group) << i;
+    }
+    return mark;
+  });
 }
 
-WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::uint32_t* marks)
-    : plan_(plan), hits_(hits), marks_(marks), n_counts_(plan.counted_.size()) {
+/// Not of causal sets, which take so long that no more of them are made than the condition needs.
+void WindowPlan::make_truth() {
+  const auto& terms = condition_.terms();
+  if (terms.size() > kMaxTabled || condition_.uses(Kind::causal)) return;
+  truth_ = 0;
+  for (unsigned in_span = 0; in_span < 1U << terms.size(); ++in_span) {
+    const bool holds =
+        condition_.holds([&](std::size_t term) { return ((in_span >> term & 1U) != 0) != terms[term].negated; });
+    *truth_ |= static_cast<std::uint64_t>(holds) << in_span;
+  }
+}
+
+WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::uint32_t* sums)
+    : plan_(plan),
+      hits_(hits),
+      sums_(sums),
+      n_sums_(blocks(plan) * kLanes),
+      counts_distinct_(plan.condition_.uses(Kind::systems) || plan.condition_.uses(Kind::sources)) {
   const auto& condition = plan.condition_;
   if (condition.uses(Kind::systems)) systems_.hits.resize(kSystems);
   if (condition.uses(Kind::sources) && !hits.source.empty())
     sources_.hits.resize(std::size_t{std::ranges::max(hits.source)} + 1);
   for (std::size_t s = 0; s < plan.groups_.sources() && condition.uses(Kind::group); ++s)
     groups_.push_back(plan.groups_.of(static_cast<std::uint16_t>(s)));
+  n_sources_ = groups_.size();
   for (std::size_t term = 0; term < condition.terms().size(); ++term) checks_.push_back(check_of(term));
 }
 
 WindowCounts::Check WindowCounts::check_of(std::size_t term) const {
   const auto& of = plan_.condition_.terms()[term];
+  const auto check = [&](const std::uint32_t* value) { return Check{&of, value, of.least, of.span}; };
   switch (of.quantity.kind) {
-    case Kind::n_hits: return {&of, &n_hits_};
-    case Kind::systems: return {&of, &systems_.values};
-    case Kind::sources: return {&of, &sources_.values};
-    case Kind::causal: return {&of, nullptr};
-    default: return {&of, &counts_[plan_.counts_[term]]};
+    case Kind::n_hits: return check(&n_hits_);
+    case Kind::systems: return check(&systems_.values);
+    case Kind::sources: return check(&sources_.values);
+    case Kind::causal: return check(nullptr);
+    default: return check(&counts_[plan_.counts_[term]]);
   }
 }
 
-void WindowCounts::move(std::uint32_t first, std::uint64_t last) {
-  for (const auto end = std::min(first, end_); first_ < end; ++first_) remove(first_);
-  first_ = first;
-  for (end_ = std::max(first, end_); end_ < hits_.keys.size() && tick_of(hits_.keys[end_]) <= last; ++end_) add(end_);
-  n_hits_ = end_ - first_;
-}
-
-std::uint32_t WindowCounts::mark(std::uint32_t number) const {
-  const std::uint16_t source = hits_.source[number];
-  const std::uint32_t channel = hits_.channel[number];
-  const GroupSet groups = source < groups_.size() ? groups_[source][channel] : 0;
-  std::uint32_t mark = 0;
-  for (std::size_t i = 0; i < n_counts_; ++i) {
-    const auto& what = plan_.counted_[i];
-    const std::uint64_t place = what.kind == Kind::channel ? channel : source;
-    const bool counts =
-        what.kind == Kind::group ? (groups >> what.group & 1U) != 0 : place - what.low <= what.high - what.low;
-    mark |= static_cast<std::uint32_t>(counts) << i;
-  }
-  return mark;
-}
-
-void WindowCounts::add(std::uint32_t at) {
-  const auto number = number_of(hits_.keys[at]);
-  if (n_counts_ != 0) marks_[at] = mark(number);
-  for (std::size_t i = 0; i < n_counts_; ++i) counts_[i] += marks_[at] >> i & 1U;
+void WindowCounts::add_distinct(std::uint32_t number) {
   if (!systems_.hits.empty()) systems_.add(system_of(hits_.channel[number]));
   if (!sources_.hits.empty()) sources_.add(hits_.source[number]);
 }
 
-void WindowCounts::remove(std::uint32_t at) {
-  const auto number = number_of(hits_.keys[at]);
-  for (std::size_t i = 0; i < n_counts_; ++i) counts_[i] -= marks_[at] >> i & 1U;
+void WindowCounts::remove_distinct(std::uint32_t number) {
   if (!systems_.hits.empty()) systems_.remove(system_of(hits_.channel[number]));
   if (!sources_.hits.empty()) sources_.remove(hits_.source[number]);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,10 @@ class ChannelTable {
    private:
     friend class ChannelTable;
     [[nodiscard]] const T& beyond(std::uint32_t channel) const {
-      if (n_pieces_ == 1) return piece_values_[0];
+      if (n_pieces_ <= kFew) {  // without branches, as no channel predicts the next
+        return piece_values_[(lows_[1] <= channel ? 1 : 0) + (lows_[2] <= channel ? 1 : 0) +
+                             (lows_[3] <= channel ? 1 : 0)];
+      }
       return piece_values_[std::upper_bound(lows_, lows_ + n_pieces_, channel) - lows_ - 1];
     }
 
@@ -36,7 +40,7 @@ class ChannelTable {
     std::uint32_t n_ = 0;  ///< of channels that are in the table
     const T* values_ = nullptr;
     std::size_t n_pieces_ = 1;
-    const std::uint32_t* lows_ = nullptr;
+    const std::uint32_t* lows_ = nullptr;  ///< at least kFew
     const T* piece_values_ = nullptr;
   };
 
@@ -63,6 +67,8 @@ class ChannelTable {
   }
 
  private:
+  /// Of so many pieces none is searched: all are compared.
+  static constexpr std::size_t kFew = 4;
   /// The tables of a source, and of all together, have no more channels.
   static constexpr std::uint32_t kMostOfSource = 1U << 18;
   static constexpr std::size_t kMost = std::size_t{1} << 22;
@@ -70,7 +76,7 @@ class ChannelTable {
   struct Values {
     std::uint32_t first = 0;
     std::vector<T> table;
-    std::vector<std::uint32_t> lows;  ///< of pieces
+    std::vector<std::uint32_t> lows;  ///< of pieces; behind those of few ones numbers that no channel reaches
     std::vector<T> values;            ///< by piece; one: of all channels that the table does not have
   };
 
@@ -87,6 +93,7 @@ class ChannelTable {
       to.values.push_back(value_of(ChannelInfo{}));
     }
     if (to.values.size() > 1) fill_table(to);
+    to.lows.resize(std::max(to.lows.size(), kFew), std::numeric_limits<std::uint32_t>::max());
   }
 
   /// The table ends where the last piece begins, and begins at channel 0 or, where what lies before has the value of
