@@ -1,12 +1,16 @@
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "app/command_line.hpp"
 #include "app/monitor/http_client.hpp"
 #include "app/monitor/token.hpp"
 #include "app/options.hpp"
 #include "app/show/safe_text.hpp"
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -35,7 +39,15 @@ std::string error_in(const HttpAnswer& answer) {
   return "no monitor of Eventloom answers there";
 }
 
+void require_command(const std::string& command) {
+  constexpr std::array<std::string_view, 6> kAll = {"pause", "resume", "speed", "new-file", "stop", "end"};
+  if (std::ranges::find(kAll, command) != kAll.end()) return;
+  throw UserError("there is no command '" + command + "'" + did_you_mean(command, kAll) +
+                  "; use pause, resume, speed X, new-file, stop or end");
+}
+
 nlohmann::json body_of(const std::string& command, const po::variable_value& value) {
+  require_command(command);
   if ((command == "speed") == value.empty()) {
     throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'" : command + " takes no number");
   }

@@ -74,6 +74,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
     spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", failure.text);
     code = kExitStopped;
   }
+  view.make_way();
   print_summary(std::cout, config, setup, results, stopped_by);
   for (const auto& result : results) {
     for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
@@ -225,6 +226,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   RunSetup setup = set_up_run(config, communicator, [&] {
     before.reset();  // live sources are being received
     watch.turn();
+    view.wait();
   });
   require_alarm_sources(config.alarms, setup.sources.size());
   watch.set_roles(setup.roles);

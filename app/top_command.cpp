@@ -68,6 +68,15 @@ std::string rows(const nlohmann::json& status) {
   return lines;
 }
 
+/// How it has ended, or why it is about to.
+std::string ending(const nlohmann::json& status) {
+  auto line = text(status, "message");
+  if (status.at("run").contains("exit_code")) {
+    line += fmt::format("{}exit code {}", line.empty() ? "" : ", ", number(status["run"], "exit_code"));
+  }
+  return line.empty() ? line : line + "\n";
+}
+
 /// A line for each that is active.
 std::string alarms(const nlohmann::json& status) {
   std::string lines;
@@ -88,7 +97,7 @@ nlohmann::json status_at(const MonitorUrl& url) {
   return json;
 }
 
-/// False when the run has ended. Whoever has seen it once knows that it has, too, when nobody answers any more.
+/// False when the run has ended, or nobody answers who did before.
 bool show(const MonitorUrl& url, bool seen) {
   try {
     const auto status = status_at(url);
@@ -96,11 +105,15 @@ bool show(const MonitorUrl& url, bool seen) {
     std::cout << (terminal ? "\033[H\033[J"
                   : seen   ? "\n"
                            : "")
-              << head(status) << alarms(status) << rows(status) << std::flush;
+              << head(status) << ending(status) << alarms(status) << rows(status) << std::flush;
     return !status["run"].contains("exit_code");
+  } catch (const NoAnswerInTime& e) {
+    if (!seen) throw;
+    std::cout << e.what() << "; asking again\n" << std::flush;
+    return true;
   } catch (const UserError&) {
     if (!seen) throw;
-    std::cout << "the run has ended\n";
+    std::cout << "nobody answers any more: the run has ended, how is in its own output\n";
     return false;
   } catch (const nlohmann::json::exception&) {
     throw UserError("the monitor's answer cannot be understood: it is of another version");

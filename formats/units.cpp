@@ -152,7 +152,7 @@ Tick parse_duration(std::string_view text, std::uint64_t tick_ps) {
   const auto unit_ps = picoseconds_of(unit);
   if (!unit_ps) reject(text, kExpected);
   const auto ticks = to_ticks(*value, *unit_ps, tick_ps);
-  if (!ticks) reject(text, ("a whole number of ticks of " + std::to_string(tick_ps) + " ps").c_str());
+  if (!ticks) reject(text, ("a whole number of ticks of " + std::to_string(tick_ps) + " ps, less than 2^64").c_str());
   return *ticks;
 }
 
@@ -194,7 +194,7 @@ std::uint64_t parse_bytes(std::string_view text) {
 std::uint64_t parse_count(std::string_view text) {
   const auto value = parse_decimal(text);
   const auto count = value ? scaled(value->digits, value->exponent, 1, 1) : std::nullopt;
-  if (!count) reject(text, "a whole number");
+  if (!count) reject(text, "a whole number below 2^64");
   return *count;
 }
 

@@ -26,6 +26,7 @@ constexpr std::size_t kMostAtATime = 4;
 constexpr std::size_t kMostWaiting = 100;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kLongest = std::chrono::seconds(60);
+constexpr auto kToDie = std::chrono::seconds(1);
 
 /// Where the program is, as a shell would look for it.
 std::string find_program(const std::string& name) {
@@ -133,9 +134,15 @@ void AlarmCommand::run(Variables variables) {
 
 void AlarmCommand::finish(std::chrono::nanoseconds patience) {
   std::unique_lock lock(mutex_);
-  if (changed_.wait_for(lock, patience, [this] { return open_ == 0; })) return;
-  spdlog::error("--alarm-command: at the end of the run {} still run and are left alone, {} were not started",
+  const auto all_ended = [this] { return open_ == 0; };
+  if (changed_.wait_for(lock, patience, all_ended)) return;
+  spdlog::error("--alarm-command: at the end of the run {} still run and are ended, {} were not started",
                 open_ - queue_.size(), queue_.size());
+  open_ -= queue_.size();
+  queue_.clear();
+  ends_ = true;
+  changed_.notify_all();
+  changed_.wait_for(lock, kToDie, all_ended);
 }
 
 // From here on: called by the thread.
@@ -189,7 +196,7 @@ bool AlarmCommand::has_ended(const Child& child) const {
   int status = 0;
   const auto found = ::waitpid(child.process, &status, WNOHANG);
   if (found == 0) {
-    if (std::chrono::steady_clock::now() - child.began > kLongest) ::kill(-child.process, SIGKILL);
+    if (ends_ || std::chrono::steady_clock::now() - child.began > kLongest) ::kill(-child.process, SIGKILL);
     return false;
   }
   if (found < 0) return errno != EINTR;  // where children are not waited for nobody knows how it ended

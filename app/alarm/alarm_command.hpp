@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -26,14 +27,15 @@ class AlarmCommand {
 
   /// Throws UserError when there is no such program.
   explicit AlarmCommand(std::vector<std::string> words);
-  /// Leaves programs that still run alone.
+  /// Leaves programs alone that still run, unless finish() has ended them.
   ~AlarmCommand();
   AlarmCommand(const AlarmCommand&) = delete;
   AlarmCommand& operator=(const AlarmCommand&) = delete;
 
   /// Soon. Never blocks.
   void run(Variables variables);
-  /// Waits for all of them, so long at most.
+  /// Waits for all of them, so long at most; then ends them with all that they have started: whoever reads their
+  /// output, such as mpirun, would wait for them.
   void finish(std::chrono::nanoseconds patience);
 
  private:
@@ -52,6 +54,7 @@ class AlarmCommand {
   std::vector<std::string> words_;
   std::vector<std::string> environment_;  ///< of this program
   std::vector<Child> children_;           ///< of the thread alone
+  std::atomic<bool> ends_{false};         ///< they must
   std::mutex mutex_;                      ///< of all that follows
   std::condition_variable changed_;
   std::deque<Variables> queue_;

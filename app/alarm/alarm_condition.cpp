@@ -123,7 +123,9 @@ double limit_in(std::string_view word, std::string_view quantity, const std::str
   if (!begins || error != std::errc{} || !std::isfinite(number)) {
     refuse_condition(text, "'" + std::string(word) + "' is not a number from 0 on with an optional unit");
   }
-  return number * factor_of(word.substr(static_cast<std::size_t>(end - word.data())), quantity, text);
+  const double limit = number * factor_of(word.substr(static_cast<std::size_t>(end - word.data())), quantity, text);
+  if (quantity == "1" && limit > 1) refuse_condition(text, "it is at most 1; write 90% or 0.9");
+  return limit;
 }
 
 std::uint32_t source_number(std::string_view word, const std::string& text) {

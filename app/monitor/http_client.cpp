@@ -7,8 +7,6 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 
-#include "core/runtime/error.hpp"
-
 namespace eventloom {
 
 namespace {
@@ -64,7 +62,10 @@ class Exchange {
     check(error_);
   }
   void check(const boost::system::error_code& error) const {
-    if (error) throw UserError("http://" + url_.host + ":" + url_.port + "/ does not answer: " + error.message());
+    if (!error) return;
+    const auto text = "http://" + url_.host + ":" + url_.port + "/ does not answer: " + error.message();
+    if (error == boost::beast::error::timeout) throw NoAnswerInTime(text);
+    throw UserError(text);
   }
 
   const MonitorUrl& url_;

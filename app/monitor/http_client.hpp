@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/runtime/error.hpp"
+
 namespace eventloom {
 
 /// Of "http://HOST:PORT/", with or without the scheme and the slash. Throws UserError.
@@ -17,8 +19,14 @@ struct HttpAnswer {
   std::string body;
 };
 
+/// A UserError: there is somebody who does not answer in time.
+class NoAnswerInTime : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// One request of a connection of its own, 10 s at most. `body` empty: GET, else POST of JSON. `token` may be empty.
-/// Throws UserError when nobody answers.
+/// Throws UserError when nobody answers, NoAnswerInTime when it takes too long.
 HttpAnswer ask(const MonitorUrl& url, const std::string& path, const std::string& body = {},
                const std::string& token = {});
 

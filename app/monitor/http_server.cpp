@@ -43,7 +43,11 @@ Tcp::acceptor listen(asio::io_context& context, const std::string& address, std:
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
-    throw UserError("--monitor: cannot listen on " + address + ":" + std::to_string(port) + ": " + error.message());
+    const auto why = error == asio::error::address_in_use ? "the port is in use; choose another, or 0 for a free one"
+                     : error == asio::error::invalid_argument
+                         ? "ADDR must be a numeric address of this host, such as 127.0.0.1 or 0.0.0.0"
+                         : error.message();
+    throw UserError("--monitor: cannot listen on " + address + ":" + std::to_string(port) + ": " + why);
   }
   return acceptor;
 }

@@ -148,8 +148,9 @@ std::vector<Request> Monitor::take_commands() {
   return commands;
 }
 
-std::vector<CommandRecord> Monitor::commands() const {
+std::vector<CommandRecord> Monitor::close_commands() {
   const std::lock_guard lock(mutex_);
+  takes_commands_ = false;
   return *commands_;
 }
 
@@ -231,7 +232,7 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
 /// Nothing: it is in the queue; else why not.
 std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRecord& record) {
   const std::lock_guard lock(mutex_);
-  if (snapshot_->exit_code) return refusal(409, "the run has ended");
+  if (snapshot_->exit_code || !takes_commands_) return refusal(409, "the run has ended");
   if (request.command == Command::speed && run_->all_live) {
     return refusal(409, "all sources are live: they come at the speed of the experiment");
   }

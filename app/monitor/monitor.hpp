@@ -47,8 +47,8 @@ class Monitor {
   void publish(std::shared_ptr<const RunSnapshot> snapshot);
   /// Those that came since the last call, oldest first.
   std::vector<Request> take_commands();
-  /// All that were accepted.
-  [[nodiscard]] std::vector<CommandRecord> commands() const;
+  /// All that were accepted; no more are from here on.
+  [[nodiscard]] std::vector<CommandRecord> close_commands();
   /// Publishes the end of the run. If somebody has just been looking, waits five seconds at most until he has seen it.
   void conclude(std::shared_ptr<const RunSnapshot> snapshot);
 
@@ -96,6 +96,7 @@ class Monitor {
   std::shared_ptr<const RunDescription> run_;
   std::shared_ptr<const RunSnapshot> snapshot_;
   std::deque<Request> queue_;
+  bool takes_commands_ = true;
   std::shared_ptr<const Commands> commands_;
   std::chrono::steady_clock::time_point looked_{};
   bool end_seen_ = false;

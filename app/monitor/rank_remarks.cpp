@@ -114,7 +114,9 @@ std::vector<std::string> rank_remarks(const RunDescription& run, const RunSnapsh
   for (std::size_t r = 0; r < snapshot.silent_s.size(); ++r) {
     if (snapshot.silent_s[r] >= kSilent) remarks.add(r, fmt::format("silent for {:.0f} s", snapshot.silent_s[r]));
   }
-  if (snapshot.condition.state == "running") {
+  // While one is silent what is known of the others is old.
+  const bool all_speak = std::ranges::none_of(snapshot.silent_s, [](double s) { return s >= kSilent; });
+  if (snapshot.condition.state == "running" && all_speak) {
     const Rings rings(snapshot);
     const auto builders = builders_of(snapshot);
     add_slow_builders(rings, builders, remarks);

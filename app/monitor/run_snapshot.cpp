@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/monitor/telemetry_settings.hpp"
+#include "core/runtime/error.hpp"
 
 namespace eventloom {
 
@@ -23,15 +24,22 @@ double seconds_between(RunTracker::Time from, RunTracker::Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// Sum of the rates of all ranks.
-double rate(const RunSnapshot& snapshot, Metric metric) {
+/// Sum of the rates of all ranks. What one that has reported only once has done it has done since the run began.
+double rate(const RunSnapshot& snapshot, Metric metric, RunTracker::Time begun) {
+  constexpr double kShortest_s = 0.5;
   double sum = 0;
   for (std::size_t r = 0; r < snapshot.now.ranks().size(); ++r) {
-    const double seconds = snapshot.seconds_reported(r);
-    if (seconds <= 0) continue;
     const auto now = snapshot.now.ranks()[r].counters[metric];
-    const auto before = snapshot.before.ranks()[r].counters[metric];
-    sum += static_cast<double>(now - std::min(now, before)) / seconds;
+    if (const double seconds = snapshot.seconds_reported(r); seconds > 0) {
+      const auto before = snapshot.before.ranks()[r].counters[metric];
+      sum += static_cast<double>(now - std::min(now, before)) / seconds;
+      continue;
+    }
+    const auto told = snapshot.now.heard(static_cast<int>(r));
+    const bool before =
+        r < snapshot.before.ranks().size() && snapshot.before.heard(static_cast<int>(r)) != RunTracker::Time{};
+    const double seconds = before || told == RunTracker::Time{} ? 0 : seconds_between(begun, told);
+    if (seconds > kShortest_s) sum += static_cast<double>(now) / seconds;
   }
   return sum;
 }
@@ -115,8 +123,10 @@ std::shared_ptr<RunSnapshot> RunTracker::conclude(const RunPicture& picture, con
   snapshot->before = picture;
   snapshot->silent_s.assign(picture.ranks().size(), 0);
   snapshot->totals = totals;
+  // Of a run that was stopped no more will be sent, but not all of it has been.
+  const auto share = exit_code == kExitStopped ? snapshot->figures.share : picture.share_sent();
   snapshot->figures = {};
-  snapshot->figures.share = picture.share_sent();
+  snapshot->figures.share = share;
   return snapshot;
 }
 
@@ -144,10 +154,10 @@ void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
 
 void RunTracker::add_figures(RunSnapshot& snapshot) const {
   auto& figures = snapshot.figures;
-  figures.hits_per_s = rate(snapshot, Metric::hits_in);
-  figures.bytes_per_s = rate(snapshot, Metric::message_bytes);
-  figures.events_per_s = rate(snapshot, Metric::events);
-  figures.slices_per_s = rate(snapshot, Metric::slices);
+  figures.hits_per_s = rate(snapshot, Metric::hits_in, *begun_);
+  figures.bytes_per_s = rate(snapshot, Metric::message_bytes, *begun_);
+  figures.events_per_s = rate(snapshot, Metric::events, *begun_);
+  figures.slices_per_s = rate(snapshot, Metric::slices, *begun_);
   figures.ring_fill = snapshot.now.ring_fill();
   const auto latest =
       difference(snapshot.now.histogram(HistogramKind::latency), snapshot.before.histogram(HistogramKind::latency));
@@ -164,6 +174,7 @@ void RunTracker::add_remaining(RunSnapshot& snapshot) {
     paced_since_s_ = snapshot.elapsed_s;
     paced_from_ = share;
   }
+  if (last_ && snapshot.condition.state == "paused") paced_since_s_ += snapshot.elapsed_s - last_->elapsed_s;
   if (share > paced_from_) {
     figures.remaining_s = (snapshot.elapsed_s - paced_since_s_) * (1 - share) / (share - paced_from_);
   }

@@ -24,12 +24,15 @@ DefineOption parse(const std::string& given) {
   const auto equals = given.find('=');
   if (equals == std::string::npos || given.find(':') < equals) return {{}, given, {}};
   DefineOption option{given.substr(0, equals), given.substr(equals + 1), {}};
-  if (!is_name(option.name)) throw UserError("--define '" + given + "': '" + option.name + "' is no name; " + kNameRule);
+  if (!is_name(option.name))
+    throw UserError("--define '" + given + "': '" + option.name + "' is no name; " + kNameRule);
   return option;
 }
 
 std::string file_of(const std::filesystem::path& output, const std::string& name) {
-  const auto file = output.stem().string() + "." + name + output.extension().string();
+  // Without an extension the name would pass for one, and be left out of the names of parts.
+  const auto extension = output.has_extension() ? output.extension().string() : ".h5";
+  const auto file = output.stem().string() + "." + name + extension;
   return (output.parent_path() / file).string();
 }
 

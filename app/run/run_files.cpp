@@ -93,6 +93,7 @@ void check_run_files(const RunConfig& config, const std::vector<SourceSpec>& spe
   plan_inputs(plan, config, specs);
   plan_outputs(plan, config);
   plan.check();
+  for (const auto& define : config.define) refuse_parts_of_others(define.output);
 }
 
 }  // namespace eventloom

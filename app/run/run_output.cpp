@@ -135,7 +135,8 @@ void clear_up(const RunConfig& config, const std::vector<PartInfo>& parts) {
 
 void begin_output(const RunConfig& config, const RunRecord& record) {
   const std::filesystem::path output(config.output);
-  if (std::filesystem::exists(output) && std::filesystem::exists(output.parent_path() / part_list_name(output, 0))) {
+  const bool has_parts = std::filesystem::exists(output.parent_path() / part_list_name(output, 0));
+  if (std::filesystem::exists(output) && (has_parts || is_run_index(output))) {
     spdlog::warn("'{}' was interrupted; starting over, as --resume was not given", config.output);
   }
   if (!config.save_sorted.empty()) prepare_sorted_folder(config.save_sorted);

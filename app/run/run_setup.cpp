@@ -15,8 +15,10 @@
 #include "app/run/same_setup.hpp"
 #include "app/run/time_origin.hpp"
 #include "core/dataflow/live_stream.hpp"
+#include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
+#include "core/runtime/text_error.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
 #include "io/sorted/sorted_source.hpp"
@@ -181,26 +183,22 @@ void require_one_clock(const std::vector<SourceInfo>& sources) {
   }
 }
 
-/// Builders store times in 32 bits, from the start of a stream's data for a slice.
-void require_slice_fits(const SliceGeometry& geometry, const std::vector<OffsetSpan>& offsets) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  const bool margin_fits = geometry.margin() < kMost / 4;
-  const std::uint64_t epochs = margin_fits ? geometry.epochs_per_slice + 2 * geometry.margin_epochs() + 2 : 0;
-  const std::uint64_t most = kMost / geometry.base.epoch_ticks;
-  const auto fits = [&](Tick apart) {
-    return margin_fits && epochs < most && apart < (most - epochs) * geometry.base.epoch_ticks;
-  };
-  if (std::ranges::all_of(offsets, [&](const OffsetSpan& span) { return fits(span.width()); }) && fits(0)) return;
-  if (fits(0)) {
+void require_slice_fits(const RunSetup& setup) {
+  const auto& geometry = setup.run.geometry;
+  if (!fits_a_builder(geometry, 0)) {
     throw UserError(
-        "the offsets of --detector within one source differ by more than fits, with a slice and its overlap, "
-        "into " +
-        std::to_string(kMost) +
-        " ticks; use a coarser --tick, or make the times of its channels agree when they are converted");
+        "a slice with its overlap and the reach of the event definition on both sides must be shorter than 2^32 ticks; "
+        "use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
   }
-  throw UserError("a slice with its overlap and the reach of the event definition on both sides must be shorter than " +
-                  std::to_string(kMost) +
-                  " ticks; use fewer --epochs-per-slice, a shorter --overlap or a coarser --tick");
+  for (std::size_t s = 0; s < setup.offsets.size(); ++s) {
+    const Tick apart = setup.offsets[s].width();
+    if (fits_a_builder(geometry, apart)) continue;
+    throw UserError(
+        "--detector: the offsets within source " + std::to_string(s) + " (" + setup.streams[s].name + ") differ by " +
+        std::to_string(apart) +
+        " ticks, more than fits, with a slice and its overlap, into 2^32; use a coarser --tick, or make the "
+        "times of its channels agree when they are converted");
+  }
 }
 
 /// Live sources that begin farther apart are out of step: one hour.
@@ -311,8 +309,10 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
 void require_known_quantities(const RunConfig& config, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
     if (!setup.run.events[i].definition->traits().needs_positions || setup.run.detector->has_positions()) continue;
-    throw UserError("--define '" + config.define[i].given() +
-                    "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+    const auto given = config.define[i].given();
+    throw TextError("--define '" + given +
+                        "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv",
+                    marked_word(given, "causal"));
   }
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
@@ -333,7 +333,7 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
   require_known_quantities(config, setup);
   resolve_sorted(setup, sorted);
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
-  require_slice_fits(setup.run.geometry, setup.offsets);
+  require_slice_fits(setup);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
   setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);

@@ -1,7 +1,9 @@
 #include "app/run/run_view.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
+#include <utility>
 
 #include "app/monitor/utc_text.hpp"
 #include "app/run/run_output.hpp"
@@ -83,9 +85,19 @@ void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRec
   if (monitor_) monitor_->describe(run);
 }
 
+void RunView::wait() {
+  if (!monitor_) return;
+  for (const auto& request : monitor_->take_commands()) {
+    const bool ends = request.command == Command::stop || request.command == Command::end;
+    if (ends) std::raise(SIGTERM);
+    if (!ends) early_.push_back(request);
+  }
+}
+
 void RunView::turn(SteadyTime now) {
   if (!tracker_) return;
   if (monitor_) {
+    for (const auto& request : std::exchange(early_, {})) session_->control().ask(request);
     for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
   // Little time is left after a failure: it is told at once.
@@ -109,14 +121,13 @@ std::string RunView::state() const {
 }
 
 void RunView::add_to(RunResult& result) const {
-  if (monitor_) result.commands = monitor_->commands();
+  if (monitor_) result.commands = monitor_->close_commands();
   if (!tracker_) return;
   result.statistics.builders = builder_records(*session_->picture(), result.seconds);
   result.statistics.rates = rate_records(tracker_->series());
 }
 
 void RunView::conclude(const RunResult& result, int exit_code, const std::string& stopped_by) {
-  progress_.reset();
   if (!monitor_ && !alarms_) return;
   const auto message = stopped_by.empty() ? "" : "stopped by " + stopped_by;
   const auto snapshot = tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message);

@@ -29,10 +29,14 @@ class RunView {
   /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
   void begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
              Session& session);
+  /// Once a turn before that, while sources are waited for: stop and end do what a signal does, the rest is for later.
+  void wait();
   /// Once a turn.
   void turn(SteadyTime now);
   /// After the last: the commands that were accepted, what builders did with their time, and the rates.
   void add_to(RunResult& result) const;
+  /// Before results are printed: ends the progress.
+  void make_way() { progress_.reset(); }
   /// The end of the run.
   void conclude(const RunResult& result, int exit_code, const std::string& stopped_by);
   /// An error ends it.
@@ -41,6 +45,7 @@ class RunView {
  private:
   [[nodiscard]] std::string state() const;
 
+  std::vector<Request> early_;  ///< commands that came before the first slice
   std::optional<Progress> progress_;
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Alarms> alarms_;

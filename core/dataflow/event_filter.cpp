@@ -92,11 +92,14 @@ void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
 void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
   measure_.set_streams(std::move(stream_flags));
   for (const auto& expression : expressions_) {
-    const auto refuse = [&](const char* why) { throw UserError("--filter '" + expression.text() + "': " + why); };
+    const auto refuse = [&](const char* name, const char* why) {
+      throw TextError("--filter '" + expression.text() + "': '" + name + "' " + why,
+                      marked_word(expression.text(), name));
+    };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())
-      refuse("'trigger' is of triggered data, and no source of this run tells trigger types; leave it out");
+      refuse("trigger", "is of triggered data, and no source of this run tells trigger types; leave it out");
     if (expression.uses(Quantity::Kind::causal) && !measure_.detector().has_positions())
-      refuse("'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
+      refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
   }
 }
 

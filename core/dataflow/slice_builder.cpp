@@ -16,24 +16,16 @@ namespace eventloom {
 
 namespace {
 
-/// Ticks of a stream seen by a builder are counted in 32 bits.
 void require_short_stretch(const SliceBuilderSettings& settings) {
-  const auto& geometry = settings.geometry;
-  constexpr std::uint64_t kLimit = std::numeric_limits<std::uint32_t>::max();
-  const std::uint64_t epoch = geometry.base.epoch_ticks;
-  const std::uint64_t epochs = kLimit / epoch;
+  if (settings.geometry.epochs_per_slice == 0) throw UserError("--epochs-per-slice must be at least 1");
   Tick apart = 0;
   for (const auto& span : stream_offsets(*settings.detector, settings.sorted.has_value(), settings.payload.size())) {
     apart = std::max(apart, span.width());
   }
-  const std::uint64_t margin = std::max(geometry.margin(), apart) / epoch + 1;
-  if (geometry.epochs_per_slice == 0) throw UserError("--epochs-per-slice must be at least 1");
-  if (geometry.epochs_per_slice > epochs || margin > epochs ||
-      geometry.epochs_per_slice + 2 * margin + apart / epoch > epochs) {
-    throw UserError("a slice with its overlap and the reach of its event definition is longer than " +
-                    std::to_string(kLimit) +
-                    " ticks: choose smaller --epochs-per-slice, --overlap, --define lengths or --detector offsets");
-  }
+  if (fits_a_builder(settings.geometry, apart)) return;
+  throw UserError(
+      "a slice with its overlap and the reach of its event definition is longer than 2^32 ticks: choose smaller "
+      "--epochs-per-slice, --overlap, --define lengths or --detector offsets");
 }
 
 /// The damage that the slice accounts for: that which begins in it.

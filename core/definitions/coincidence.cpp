@@ -37,18 +37,29 @@ DefinitionTraits Coincidence::traits() const {
 void Coincidence::find(const SortedHits& hits, EventList& events) const {
   const auto keys = hits.keys;
   std::uint32_t* candidates = events.scratch(keys.size() + WindowCounts::room(plan_, keys.size()));
-  const std::uint32_t n = find_candidates(keys, candidates);
-  WindowCounts window(plan_, hits, candidates + keys.size());
+  const std::uint32_t n = find_accepted(hits, find_candidates(keys, candidates), candidates);
   WidenedEvents found(keys, widening_, events);
-  auto before = std::numeric_limits<std::uint64_t>::max();
-  for (std::uint32_t c = 0; c < n; ++c) {
-    const std::uint32_t first = candidates[c];
-    const std::uint64_t last = tick_of(keys[first]) + window_;
-    if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
-    window.move(first, last);
-    if (window.accepted() && !found.add(first, last)) return;
+  for (std::uint32_t a = 0; a < n; ++a) {
+    const std::uint32_t first = candidates[a];
+    if (!found.add(first, tick_of(keys[first]) + window_)) return;
   }
   found.finish();
+}
+
+/// Leaves only those of the `n` candidates whose windows are accepted, one for each tick; returns their number.
+std::uint32_t Coincidence::find_accepted(const SortedHits& hits, std::uint32_t n, std::uint32_t* candidates) const {
+  WindowCounts window(plan_, hits, candidates + hits.keys.size());
+  auto before = std::numeric_limits<std::uint64_t>::max();
+  std::uint32_t accepted = 0;
+  for (std::uint32_t c = 0; c < n; ++c) {
+    const std::uint32_t first = candidates[c];
+    const std::uint64_t last = tick_of(hits.keys[first]) + window_;
+    if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
+    window.move(first, last);
+    candidates[accepted] = first;
+    accepted += window.accepted() ? 1 : 0;
+  }
+  return accepted;
 }
 
 /// The hits that open windows with enough hits; returns their number. Of several at one tick the first is among them if

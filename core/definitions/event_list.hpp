@@ -36,7 +36,9 @@ class EventList {
   /// Events come in rising order of their first hits, either all as runs or all as lists. An event is cut at the
   /// overlap and taken if it has a hit in the slice and keeps at least `min_hits` hits. False when no later event can
   /// have a hit in the slice.
-  bool add_run(EventRange run, std::uint64_t min_hits = 1) { return add(sorted_, run, min_hits); }
+  [[gnu::always_inline]] bool add_run(EventRange run, std::uint64_t min_hits = 1) {
+    return add(sorted_, run, min_hits);
+  }
   bool add_list(std::span<const HitKey> hits, std::uint64_t min_hits = 1);
 
   [[nodiscard]] std::span<const EventRange> events() const { return events_; }
@@ -46,8 +48,8 @@ class EventList {
   std::uint32_t* scratch(std::size_t n) { return scratch_.require(n); }
 
  private:
-  /// In the header because it is called for every event.
-  bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
+  /// In the header because it is called for every event, and inlined even where there are several calls.
+  [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
     const std::uint64_t first = tick_of(hits[event.begin]);
     if (first >= bounds_.slice_end) return false;
     if (tick_of(hits[event.end - 1]) - first > bounds_.overlap) cut(hits, event);

@@ -262,6 +262,7 @@ class ExpressionParser {
     known.insert(known.end(), detector_.groups().begin(), detector_.groups().end());
     std::string groups;
     for (const auto& group : detector_.groups()) groups.append(groups.empty() ? "" : ", ").append(group);
+    if (name == "not") throw TextMistake(name, "write ! for 'not'");
     throw TextMistake(name, quoted(name) + " is neither a quantity nor a group" + did_you_mean(name, known) +
                                 (groups.empty() ? "; groups come from --group or --detector" : "; groups: " + groups));
   }

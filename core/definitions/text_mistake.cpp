@@ -27,6 +27,10 @@ std::size_t character_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::string marked_word(std::string_view text, std::string_view word) {
+  return marked(text, text.substr(std::min(text.find(word), text.size()), word.size()));
+}
+
 std::string marked(std::string_view text, std::string_view where) {
   const auto at = std::min(static_cast<std::size_t>(where.data() - text.data()), text.size());
   const std::size_t begin = at > kBefore ? character_at(text, at - kBefore) : 0;

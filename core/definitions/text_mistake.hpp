@@ -31,5 +31,7 @@ auto parse_part(std::string_view part, Parse parse) {
 
 /// Two lines: the text, and marks under the part of it that is `where`. A long text is cut around it.
 std::string marked(std::string_view text, std::string_view where);
+/// The same, with marks under the first place of `word`.
+std::string marked_word(std::string_view text, std::string_view word);
 
 }  // namespace eventloom

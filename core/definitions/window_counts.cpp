@@ -1,14 +1,17 @@
 #include "core/definitions/window_counts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/definitions/causal_set.hpp"
+#include "core/definitions/saturating.hpp"
 
 namespace eventloom {
 
@@ -27,13 +30,43 @@ std::uint64_t min_hits_of(const Term& term) {
   return term.least == 0 && term.span != std::numeric_limits<std::uint64_t>::max() ? term.span + 1 : 0;
 }
 
+/// Whether any channel is in two of the groups.
+bool overlap(const Detector& detector, GroupSet groups) {
+  bool found = false;
+  for (std::size_t s = 0; s < detector.sources(); ++s) {
+    detector.visit(static_cast<std::uint16_t>(s), [&](std::uint32_t, const ChannelInfo& info) {
+      found = found || std::popcount(info.groups & groups) > 1;
+    });
+  }
+  return found;
+}
+
+/// Hits of the groups of a conjunction, which add up where no channel is in two of them.
+std::uint64_t min_hits_in_groups(const Expression& condition, const Expression::Node& all, const Detector& detector) {
+  std::map<std::size_t, std::uint64_t> least;
+  GroupSet groups = 0;
+  for (const auto& part : all.parts) {
+    if (part.op != Expression::Node::Op::term) continue;
+    const auto& term = condition.terms()[part.term];
+    if (term.quantity.kind != Kind::group) continue;
+    auto& of_group = least[term.quantity.group];
+    of_group = std::max(of_group, min_hits_of(term));
+    groups |= GroupSet{1} << term.quantity.group;
+  }
+  if (least.empty() || overlap(detector, groups)) return 0;
+  std::uint64_t sum = 0;
+  for (const auto& [group, hits] : least) sum = saturating_sum({sum, hits});
+  return sum;
+}
+
 /// The same of an expression.
-std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& node) {
+std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& node, const Detector& detector) {
   if (node.op == Expression::Node::Op::term) return min_hits_of(condition.terms()[node.term]);
   if (node.op == Expression::Node::Op::none) return 0;
   std::vector<std::uint64_t> parts;
-  for (const auto& part : node.parts) parts.push_back(min_hits_of(condition, part));
-  return node.op == Expression::Node::Op::all ? std::ranges::max(parts) : std::ranges::min(parts);
+  for (const auto& part : node.parts) parts.push_back(min_hits_of(condition, part, detector));
+  if (node.op == Expression::Node::Op::any) return std::ranges::min(parts);
+  return std::max(std::ranges::max(parts), min_hits_in_groups(condition, node, detector));
 }
 
 }  // namespace
@@ -41,7 +74,7 @@ std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& n
 WindowPlan::WindowPlan(Expression condition, DetectorPtr detector)
     : condition_(std::move(condition)),
       detector_(std::move(detector)),
-      min_hits_(std::max<std::uint64_t>(min_hits_of(condition_, condition_.root()), 1)) {
+      min_hits_(std::max<std::uint64_t>(min_hits_of(condition_, condition_.root(), *detector_), 1)) {
   count_quantities();
   make_truth();
 }

@@ -43,7 +43,8 @@ H5Id open_dataset(hid_t file, const std::string& path) {
 H5Id open_for_reading(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw UserError("cannot open '" + path.string() + "': no such file");
+    const bool exists = std::filesystem::exists(path, error);
+    throw UserError("cannot open '" + path.string() + "': " + (exists ? "it is no regular file" : "no such file"));
   }
   H5Id access(check(H5Pcreate(H5P_FILE_ACCESS), "creating a property list"), H5Pclose);
 #if H5_VERSION_GE(1, 10, 7)

@@ -147,7 +147,8 @@ class StreamedPart {
 struct EventStream::Chains {
   using Head = std::pair<Tick, std::size_t>;  // time of the next event, chain
 
-  Chains(const RunTables& run, std::size_t buffer_bytes) : folder(run.folder) {
+  Chains(const RunTables& run, std::size_t buffer_bytes)
+      : place(run.parts.size() == 1 ? run.folder / run.parts.front().name : run.folder) {
     auto split = chains_of(run.parts);
     const auto columns = std::max<std::size_t>(split.size(), 1) * kStreamColumns;
     const auto buffer = std::clamp(buffer_bytes / columns, kLeastBuffer, kColumnBuffer);
@@ -162,7 +163,7 @@ struct EventStream::Chains {
     if (auto* part = of[chain].part()) heads.emplace(part->next_time(), chain);
   }
 
-  std::filesystem::path folder;
+  std::filesystem::path place;  ///< of the run, for messages
   std::vector<PartChain<StreamedPart>> of;
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   std::size_t at = 0;
@@ -175,7 +176,7 @@ EventStream::EventStream(const RunTables& run, std::size_t buffer_bytes)
 EventStream::~EventStream() = default;
 
 bool EventStream::next() {
-  return reading(chains_->folder, [&] {
+  return reading(chains_->place, [&] {
     if (chains_->current != nullptr) {
       read_through();
       chains_->current = nullptr;
@@ -187,7 +188,7 @@ bool EventStream::next() {
     if (started_ && time <= event_.time) {
       throw UserError(
           fmt::format("the events in '{}' are not in the order of time: a file is damaged, or they are not of one run",
-                      chains_->folder.string()));
+                      chains_->place.string()));
     }
     number_ += started_ ? 1 : 0;
     started_ = true;
@@ -199,11 +200,11 @@ bool EventStream::next() {
 }
 
 void EventStream::read_hits(HitPiece& piece) {
-  reading(chains_->folder, [&] { chains_->current->read_hits(piece); });
+  reading(chains_->place, [&] { chains_->current->read_hits(piece); });
 }
 
 void EventStream::read_words(std::vector<std::uint32_t>& words) {
-  reading(chains_->folder, [&] { chains_->current->read_words(words); });
+  reading(chains_->place, [&] { chains_->current->read_words(words); });
 }
 
 void EventStream::read_through() {

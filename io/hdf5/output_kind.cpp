@@ -31,6 +31,10 @@ std::string output_format_of(const std::filesystem::path& file) {
 
 bool is_run_file(const std::filesystem::path& file) { return output_format_of(file) == kRunFormat; }
 bool is_part_file(const std::filesystem::path& file) { return output_format_of(file) == kPartFormat; }
+std::string run_file_of_part(const std::filesystem::path& part) {
+  const H5Id open = open_for_reading(part);
+  return has_attribute(open.get(), "run_file") ? read_text(open.get(), "run_file") : "";
+}
 bool is_merged_file(const std::filesystem::path& file) {
   return is_in_the_making(file) || output_format_of(file) == kMergedFormat;
 }

@@ -119,6 +119,19 @@ bool is_name_of_part(const fs::path& run_file, const std::string& name) {
   return is_part_of(run_file.stem().string(), name);
 }
 
+void refuse_parts_of_others(const fs::path& run_file) {
+  const auto stem = run_file.stem().string();
+  for (const auto& part : files_in(folder_of(run_file), [&](const auto& name) { return is_part_of(stem, name); })) {
+    if (!is_part_file(part)) continue;
+    const auto owner = run_file_of_part(part);
+    if (owner.empty() || owner == run_file.filename().string()) return;  // names of all follow from one
+    throw UserError(
+        fmt::format("--output: '{}' is a part of the run '{}', and parts of '{}' would have the same names; "
+                    "choose another name",
+                    part.string(), owner, run_file.filename().string()));
+  }
+}
+
 bool is_of_run(const fs::path& file) {
   return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file);
 }

@@ -18,6 +18,8 @@ namespace eventloom {
 bool is_name_of_run(const std::filesystem::path& run_file, const std::string& name);
 /// Whether that name is a part, finished or not.
 bool is_name_of_part(const std::filesystem::path& run_file, const std::string& name);
+/// Throws UserError when files with names of its parts belong to a run of another file: `run` beside `run.h5`.
+void refuse_parts_of_others(const std::filesystem::path& run_file);
 /// Whether a file is a run file, a part or a list of some run, by its contents; also an empty file.
 bool is_of_run(const std::filesystem::path& file);
 

@@ -130,6 +130,17 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
         assert [command["command"] for command in run.report()["commands"]][:2] == ["pause", "resume"]
 
 
+@pytest.mark.parametrize("np", [None, 2])
+@pytest.mark.parametrize("command", ["stop", "end"])
+def test_stopped_before_the_first_data(tmp_path, command, np):
+    """A board that is silent, and a crew that gives up."""
+    with Monitored(tmp_path / "run", [f"udp://{HOST}:{free_port()}"], *DEFINE, np=np) as run:
+        run.listening()
+        assert run.control("pause")[0] == 202
+        assert run.control(command)[0] == 202
+        assert f"command {command} from {HOST}" in run.wait(STOPPED)
+
+
 def test_steered_by_the_command(recording, tmp_path):
     uris, reference = recording
     token = tmp_path / "token"
@@ -148,6 +159,7 @@ def test_steered_by_the_command(recording, tmp_path):
         control("resume")
         run.until_status(lambda s: s["ledger"]["hits_in"] > paused["ledger"]["hits_in"], "more hits")
         only_line(eventloom("control", run.url, "speed", "--token-file", token, code=2), "speed needs a number")
+        only_line(eventloom("control", run.url, "pouse", "--token-file", token, code=2), "did you mean 'pause'")
         only_line(eventloom("control", run.url, "speed", "1e10", "--token-file", token, code=2), "from 1e-6 to 1e9")
         assert control("speed", "0.03").stdout == "speed: accepted\n"
         run.until_status(lambda s: s["setup"]["speed"] == 0.03, "another speed")

@@ -135,6 +135,45 @@ TEST(RunTracker, RatesAreOfTheTimeBetweenSnapshots) {
   EXPECT_TRUE(StatusJson::accept(to_text(json)));
 }
 
+/// Ranks do not all report at once: one that has done so once has done that since the beginning.
+TEST(RunTracker, RatesOfTheFirstSecondsAreThoseOfAllRanks) {
+  RunTracker tracker({}, {});
+  const auto at = [](int second) { return RunTracker::Time(seconds(second)); };
+  const auto report = [](std::uint64_t hits) {
+    RankRecord record;
+    record.counters[Metric::hits_in] = hits;
+    return encode_telemetry(record, {});
+  };
+  RunPicture picture(2);
+  EXPECT_EQ(tracker.take(at(10), picture, {"running"})->figures.hits_per_s, 0);
+  picture.take(0, report(300), at(11));
+  EXPECT_EQ(tracker.take(at(11), picture, {"running"})->figures.hits_per_s, 300);
+  picture.take(1, report(1000), at(12));
+  EXPECT_EQ(tracker.take(at(12), picture, {"running"})->figures.hits_per_s, 300 + 500);
+}
+
+TEST(RunTracker, PausesDoNotCountForTheTimeThatIsLeft) {
+  RunTracker tracker({}, {});
+  const auto left = [&](int second, std::uint64_t share, const char* state) {
+    const RunTracker::Time now{seconds(second)};
+    return tracker.take(now, picture_of(share, 0, second), {state})->figures.remaining_s.value_or(-1);
+  };
+  left(10, 0, "running");
+  EXPECT_DOUBLE_EQ(left(12, 20, "running"), 8);
+  EXPECT_DOUBLE_EQ(left(17, 20, "paused"), 8);
+  EXPECT_DOUBLE_EQ(left(22, 20, "paused"), 8);
+  EXPECT_DOUBLE_EQ(left(24, 40, "running"), 6);
+}
+
+TEST(RunTracker, ARunThatWasStoppedIsNotDone) {
+  for (const bool stopped : {false, true}) {
+    RunTracker tracker({}, {});
+    (void)tracker.take(RunTracker::Time(seconds(1)), picture_of(20, 0), {"running"});
+    const auto end = tracker.conclude(picture_of(100, 0), {}, stopped ? kExitStopped : kExitOk, "");
+    EXPECT_EQ(end->figures.share, stopped ? 0.2 : 1);
+  }
+}
+
 TEST(RunTracker, FailureKeepsTheFigures) {
   RunTracker tracker({}, {});
   EXPECT_EQ(tracker.fail(2, "no disk")->condition.state, "failed") << "before the first turn";

@@ -37,7 +37,7 @@ TEST(DefineOption, NamedOnesHaveRunFilesOfTheirOwn) {
   EXPECT_EQ(options[0].given(), "muon=coincidence:50ns,A>=1 && B==2");
   EXPECT_EQ(options[1].text, "tag");
   EXPECT_EQ(options[1].output, "/data/run.n_2.h5");
-  EXPECT_EQ(parse_define_options({"a=tag"}, "out/x").front().output, "out/x.a");
+  EXPECT_EQ(parse_define_options({"a=tag"}, "out/x").front().output, "out/x.a.h5");
 }
 
 TEST(DefineOption, EqualsSignsOfConditionsAreNoNames) { EXPECT_EQ(parse({"coincidence:50ns,A==1"}).front().name, ""); }
