@@ -88,9 +88,13 @@ void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRec
 void RunView::wait() {
   if (!monitor_) return;
   for (const auto& request : monitor_->take_commands()) {
-    const bool ends = request.command == Command::stop || request.command == Command::end;
-    if (ends) std::raise(SIGTERM);
-    if (!ends) early_.push_back(request);
+    if (request.command == Command::stop) {
+      std::raise(SIGUSR1);
+    } else if (request.command == Command::end) {
+      std::raise(SIGTERM);
+    } else {
+      early_.push_back(request);
+    }
   }
 }
 

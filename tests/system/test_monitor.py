@@ -131,14 +131,14 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
 
 
 @pytest.mark.parametrize("np", [None, 2])
-@pytest.mark.parametrize("command", ["stop", "end"])
-def test_stopped_before_the_first_data(tmp_path, command, np):
+@pytest.mark.parametrize("command, code", [("stop", STOPPED), ("end", 0)])
+def test_stopped_before_the_first_data(tmp_path, command, code, np):
     """A board that is silent, and a crew that gives up."""
     with Monitored(tmp_path / "run", [f"udp://{HOST}:{free_port()}"], *DEFINE, np=np) as run:
         run.listening()
         assert run.control("pause")[0] == 202
         assert run.control(command)[0] == 202
-        assert f"command {command} from {HOST}" in run.wait(STOPPED)
+        assert f"command {command} from {HOST}" in run.wait(code)
 
 
 def test_steered_by_the_command(recording, tmp_path):
