@@ -3,9 +3,12 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <span>
 
 #include "core/runtime/error.hpp"
+#include "formats/crc32c.hpp"
 
 namespace eventloom {
 
@@ -98,6 +101,22 @@ std::vector<std::string> read_variable_texts(hid_t attribute, const char* name, 
   return values;
 }
 
+bool is_text(hid_t object, const std::string& name) {
+  const H5Id attribute(check(H5Aopen(object, name.c_str(), H5P_DEFAULT), name.c_str()), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name.c_str()), H5Tclose);
+  return H5Tget_class(type.get()) == H5T_STRING;
+}
+
+std::uint64_t crc_of_texts(hid_t file) {
+  std::string all;
+  for (const auto& name : attribute_names(file)) {
+    if (!is_text(file, name)) continue;
+    all += name + '\0';
+    for (const auto& text : read_texts(file, name.c_str())) all += text + '\0';
+  }
+  return crc32c(std::as_bytes(std::span(all)));
+}
+
 std::size_t elements(hid_t space) {
   const hssize_t n = check(H5Sget_simple_extent_npoints(space), "asking for the size of a dataspace");
   return static_cast<std::size_t>(n);
@@ -166,6 +185,13 @@ std::string read_text(hid_t object, const char* name) {
   const auto values = read_texts(object, name);
   if (values.size() != 1) throw UserError("the attribute '" + std::string(name) + "' is not one text");
   return values.front();
+}
+
+void seal_texts(hid_t file) { write_attribute(file, kSeal, crc_of_texts(file)); }
+
+void check_texts(hid_t file) {
+  if (!has_attribute(file, kSeal) || read_number(file, kSeal) == crc_of_texts(file)) return;
+  throw UserError("the texts of its attributes are damaged: they do not have the checksum that was written with them");
 }
 
 std::vector<std::string> attribute_names(hid_t object) {

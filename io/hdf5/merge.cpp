@@ -248,7 +248,8 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   const H5Id file = open_for_reading(run_file);
   for (const auto& name : attribute_names(file.get())) {
     const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
-    if (name != "format" && !of_invocations && !is_total(name)) copy_attribute(file.get(), out, name.c_str());
+    if (name != "format" && name != kSeal && !of_invocations && !is_total(name))
+      copy_attribute(file.get(), out, name.c_str());
   }
   write_attribute(out, "format", kMergedFormat);
   if (!missing.empty()) write_attribute(out, "missing", missing);
@@ -315,6 +316,7 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
     reading(run_file, [&] {
       copy_about_run(run_file, run, missing, file);
       result = write_tables(folder, run, file, settings);
+      seal_texts(file.id());
     });
   });
   result.missing = missing;

@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <stdexcept>
+
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/run_index.hpp"
@@ -15,7 +17,14 @@ std::string format_of(const OpenOutput& open) {
     throw UserError("'" + open.name + "' is an HDF5 file, but not one that Eventloom wrote");
   }
   const auto version = read_number(open.file.get(), "format_version");
-  if (version == kOutputVersion) return format;
+  if (version == kOutputVersion) {
+    try {
+      check_texts(open.file.get());
+    } catch (const std::runtime_error& e) {
+      throw UserError("'" + open.name + "': " + e.what());
+    }
+    return format;
+  }
   throw UserError(
       fmt::format("'{}': format version {}, this program reads version {}", open.name, version, kOutputVersion));
 }

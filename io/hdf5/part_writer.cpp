@@ -155,6 +155,7 @@ void PartWriter::end_segment() {
     write_rejected(segment_->file->id(), segment_->totals);
     segment_->events->finish();
     segment_->ledger->finish();
+    seal_texts(segment_->file->id());
   });
   segment_->events.reset();
   segment_->ledger.reset();

@@ -237,6 +237,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
     });
     ledger.finish();
     write_statistics(file, statistics);
+    seal_texts(file.id());
   });
   file.close();
   file.publish();
@@ -247,6 +248,7 @@ RunFile read_run_file(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   try {
     expect_run_file(file.get());
+    check_texts(file.get());
     RunFile run{read_record(file.get()), read_parts(file.get(), path.string())};
     run.record.sources = read_source_columns(file.get(), path.string());
     run.record.detector = read_detector(file.get(), path.string());
