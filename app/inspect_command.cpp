@@ -62,7 +62,7 @@ CommandLine inspect_command_line() {
       "detector-map", text_value("MAP.csv", "", "none"),
       "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
       "each "
-      "channel, with its rate and a remark where that is far above those of its source")(
+      "channel, with its rate and a remark where that is far above those of its source (- is standard output)")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)");
@@ -126,6 +126,14 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
+/// By its contents; nothing of other kinds.
+const SourceScheme* recognised_scheme(const std::string& file) {
+  const auto schemes = source_schemes();
+  const auto found = std::ranges::find_if(
+      schemes, [&](const SourceScheme& scheme) { return scheme.recognise != nullptr && scheme.recognise(file); });
+  return found == schemes.end() ? nullptr : &*found;
+}
+
 Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
   const auto inspect = scheme_of(uri).inspect;
   if (inspect != nullptr) return inspect(uri, n_events);
@@ -143,9 +151,8 @@ Json inspect(const std::string& text, std::uint64_t n_events) {
     throw UserError("cannot open '" + text + "': no such file");
   }
   if (is_hdf5(text)) return inspect_output(text, n_events);
-  for (const auto& scheme : source_schemes()) {
-    if (scheme.recognise == nullptr || !scheme.recognise(text)) continue;
-    return inspect_source(SourceUri::of_path(std::string(scheme.name), text), n_events);
+  if (const auto* scheme = recognised_scheme(text)) {
+    return inspect_source(SourceUri::of_path(std::string(scheme->name), text), n_events);
   }
   throw UserError("'" + text + "' is not one of " + recognised_files() + " and HDF5; " + shown_by_uri() +
                   " needs its whole URI");
@@ -219,9 +226,18 @@ void print(std::ostream& out, const Json& json) {
   }
 }
 
-/// The sources are those of a run with the same arguments.
-int write_first_map(const std::string& file, const std::vector<std::string>& uris, const TimeBaseOptions& base) {
+/// With the scheme of a file that is recognised by its contents.
+std::string with_scheme(const std::string& text) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(text, error)) return text;
+  const auto* scheme = recognised_scheme(text);
+  return scheme == nullptr ? text : std::string(scheme->name) + ":" + text;
+}
+
+/// The sources are those of a run with the same arguments, and files that are recognised; "-" is standard output.
+int write_first_map(const std::string& file, std::vector<std::string> uris, const TimeBaseOptions& base) {
   DetectorSurvey survey;
+  for (auto& uri : uris) uri = with_scheme(uri);
   const auto specs = expand_sources(uris);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (is_live(specs[s].uri)) {
@@ -229,6 +245,10 @@ int write_first_map(const std::string& file, const std::vector<std::string>& uri
                       "' is live: record it with 'eventloom run --record DIR', and give the recording");
     }
     add_to_survey(survey, *open_source(specs[s], {static_cast<std::uint16_t>(s)}, base));
+  }
+  if (file == "-") {
+    std::cout << first_map(survey);
+    return survey.damaged ? kExitLosses : kExitOk;
   }
   write_text_file(file, first_map(survey), is_nobodys);
   std::size_t channels = 0;

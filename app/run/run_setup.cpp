@@ -46,6 +46,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
+  if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
   return json;
 }
 
@@ -66,6 +67,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
+  if (json.contains("origin_ns")) info.origin_ns = json["origin_ns"].get<std::int64_t>();
   return info;
 }
 
@@ -90,6 +92,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   info.joined = peer.joined;
   info.counts_tai = counts_tai(spec.uri);
   info.started_ns = peer.started_ns;
+  info.origin_ns = stated_origin(spec.uri, header.base.tick_ps);
   return info;
 }
 

@@ -32,6 +32,7 @@ std::uint64_t first_ns(const SourceInfo& source) {
 
 std::optional<Statement> statement_of(const SourceInfo& source) {
   if (source.started_ns != 0) return Statement{"'" + source.name + "'", source.started_ns};
+  if (source.origin_ns) return Statement{"the origin= of '" + source.name + "'", *source.origin_ns};
   if (!source.counts_tai) return std::nullopt;
   return Statement{"the White Rabbit stamps of '" + source.name + "'", unix_ns_of_tai_zero(first_ns(source))};
 }

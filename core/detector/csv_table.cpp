@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "formats/quoted_field.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -72,16 +74,16 @@ class CsvParser {
   }
 
   std::string quoted() {
-    std::string text;
-    for (rest_.remove_prefix(1);;) {
-      if (rest_.empty()) throw std::invalid_argument("line " + std::to_string(number_) + ": a quote is not closed");
-      const char c = rest_.front();
-      rest_.remove_prefix(1);
-      if (c == '"' && !rest_.starts_with('"')) break;
-      if (c == '"') rest_.remove_prefix(1);
-      if (is_control(c)) refuse_control(c);
-      text += c;
+    const auto end = closing_quote(rest_);
+    const auto inside = rest_.substr(1, end == std::string_view::npos ? end : end - 1);
+    if (const auto control = std::ranges::find_if(inside, is_control); control != inside.end()) {
+      refuse_control(*control);
     }
+    if (end == std::string_view::npos) {
+      throw std::invalid_argument("line " + std::to_string(number_) + ": a quote is not closed");
+    }
+    auto text = with_single_quotes(inside);
+    rest_.remove_prefix(end + 1);
     skip_blanks();
     if (!at_line_end() && rest_.front() != ',') {
       throw std::invalid_argument("line " + std::to_string(number_) + ": text follows a closed quote");

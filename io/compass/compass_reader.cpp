@@ -60,6 +60,7 @@ class CompassReader final : public HitReader {
 
  private:
   void read_format(const SourceUri& uri);
+  [[nodiscard]] std::uint16_t first_two_bytes();
   bool read_record(HitBlock& block);
   void take(const CompassRecord& record, HitBlock& block);
   void count(std::uint32_t flags);
@@ -91,19 +92,28 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
              .text = uri.text() + "\n" + describe(format_)};
 }
 
+/// 0 of a shorter file.
+std::uint16_t CompassReader::first_two_bytes() {
+  std::uint16_t header = 0;
+  const auto bytes = file_.front(sizeof header);
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+/// No record begins like a header: that would be an impossible board.
 void CompassReader::read_format(const SourceUri& uri) {
   const auto key = uri.get("header", "");
+  const auto own = first_two_bytes();
+  const bool has_own = CompassFormat::of_header(own).has_value();
+  const auto header = key.empty() ? own : hexadecimal(key);
+  if (has_own && header != own) {
+    uri.refuse(
+        fmt::format("header={}, but the file begins with 0x{:04X}, a header of its own: omit header=", key, own));
+  }
+  if (has_own) file_.skip(sizeof own);
   if (key == "old") {
     format_ = CompassFormat::old();
     return;
-  }
-  std::uint16_t header = 0;
-  if (key.empty()) {
-    const auto bytes = file_.front(sizeof header);
-    if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
-    file_.skip(sizeof header);
-  } else {
-    header = hexadecimal(key);
   }
   const auto format = CompassFormat::of_header(header);
   if (!format && !key.empty()) uri.refuse("header=" + key + " is not known; use 0xCAE1 to 0xCAEF, or old");

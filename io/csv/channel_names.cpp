@@ -1,5 +1,9 @@
 #include "io/csv/channel_names.hpp"
 
+#include <charconv>
+#include <vector>
+
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "io/csv/csv_fields.hpp"
 #include "io/csv/line_reader.hpp"
@@ -21,7 +25,7 @@ ChannelNumbers read_channel_table(const std::string& path) {
   while (lines.next(line)) {
     const auto text = without_blanks_around(line);
     if (text.empty() || text.front() == '#') continue;
-    splitter.split(line, 2);
+    splitter.split(lines, line, 2);
     const auto& fields = splitter.fields();
     const auto number = fields.size() < 2 ? std::nullopt : parse_integer(fields[1], 0, kMaxChannel);
     if (!number && lines.line_number() == 1) continue;  // a header
@@ -43,18 +47,30 @@ void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take
   while (lines.next(line)) {
     const auto text = without_blanks_around(line);
     if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
-    splitter.split(line, columns.last());
+    splitter.split(lines, line, columns.last());
     const auto& fields = splitter.fields();
     if (fields.size() < columns.channel) continue;  // reading the row will complain
     if (!take(lines, fields[columns.channel - 1])) return;
   }
 }
 
+/// A number of any kind, if none of a channel, or nothing at all.
+bool is_no_word(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    return text.substr(2).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  }
+  if (text.empty()) return true;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool digits = text.find_first_of("0123456789") != std::string_view::npos;  // neither "inf" nor "nan"
+  return digits && end == text.data() + text.size();
+}
+
 bool begins_with_word(const SourceUri& uri, const CsvColumns& columns) {
   bool word = false;
   for_each_channel(uri, columns, [&](const LineReader&, std::string_view field) {
-    const bool number_like = field.empty() || field.front() == '-' || (field.front() >= '0' && field.front() <= '9');
-    word = !number_like;
+    word = !is_no_word(field);
     return false;
   });
   return word;
@@ -63,6 +79,7 @@ bool begins_with_word(const SourceUri& uri, const CsvColumns& columns) {
 ChannelNumbers number_words(const SourceUri& uri, const CsvColumns& columns) {
   ChannelNumbers numbers;
   for_each_channel(uri, columns, [&](const LineReader& lines, std::string_view field) {
+    if (is_no_word(field)) return true;  // reading the row will complain
     if (numbers.find(field) == numbers.end()) numbers.emplace(field, 0);
     if (numbers.size() <= ChannelNames::kMostNames) return true;
     throw UserError(lines.place() + ": the channels have more than " + std::to_string(ChannelNames::kMostNames) +
@@ -81,13 +98,25 @@ ChannelNames ChannelNames::of(const SourceUri& uri, const CsvColumns& columns) {
     names.numbers_ = read_channel_table(uri.require("channels"));
   } else if (begins_with_word(uri, columns)) {
     names.numbers_ = number_words(uri, columns);
+    names.words_alone_ = true;
   }
   return names;
 }
 
-std::optional<std::uint32_t> ChannelNames::number(std::string_view name) const {
-  const auto found = numbers_.find(name);
-  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+std::optional<std::uint32_t> ChannelNames::number(std::string_view field) const {
+  const auto found = numbers_.find(field);
+  if (found != numbers_.end()) return found->second;
+  const auto number = words_alone_ ? std::nullopt : parse_integer(field, 0, kMaxChannel);
+  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+std::string ChannelNames::expected(std::string_view field) const {
+  if (words_alone_) return "a word, as the channel of the first row is; channels=FILE gives the words numbers";
+  const std::string number = "a channel: a whole number from 0 to 0xfffffff, decimal or 0x...";
+  if (!any()) return number + "; channels=FILE gives words numbers";
+  std::vector<std::string_view> names;
+  for (const auto& [name, channel] : numbers_) names.push_back(name);
+  return number + ", or one of its names" + did_you_mean(field, names);
 }
 
 std::string ChannelNames::list() const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "io/csv/csv_fields.hpp"
@@ -57,28 +58,30 @@ struct ColumnName {
 /// The names of a header.
 class TableHeader {
  public:
-  explicit TableHeader(std::string_view line) {
+  TableHeader(const LineReader& lines, std::string_view line) {
     FieldSplitter splitter;
-    splitter.split(line, kMaxCsvColumn);
+    splitter.split(lines, line, kMaxCsvColumn);
     for (const auto field : splitter.fields()) names_.emplace_back(field);
   }
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
-  /// The column that is called so; 0 when none is.
-  [[nodiscard]] std::size_t column(std::string_view name) const { return number_of(std::ranges::find(names_, name)); }
-  /// The first with a usual name.
-  [[nodiscard]] std::size_t usual(std::span<const std::string_view> usual_names) const {
-    return number_of(std::ranges::find_if(names_, [&](const std::string& name) {
-      return std::ranges::find(usual_names, ColumnName(name).name) != usual_names.end();
-    }));
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// The columns that are called so.
+  [[nodiscard]] std::vector<std::size_t> called(std::string_view name) const {
+    return columns_where([&](const std::string& own) { return own == name; });
+  }
+  /// Those with the first of the usual names that any column has.
+  [[nodiscard]] std::vector<std::size_t> usual(std::span<const std::string_view> usual_names) const {
+    for (const auto usual_name : usual_names) {
+      auto columns = all_usual({&usual_name, 1});
+      if (!columns.empty()) return columns;
+    }
+    return {};
   }
   [[nodiscard]] std::vector<std::size_t> all_usual(std::span<const std::string_view> usual_names) const {
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const bool found = std::ranges::find(usual_names, ColumnName(names_[i]).name) != usual_names.end();
-      if (found && columns.size() < kMaxPayloadWords) columns.push_back(i + 1);
-    }
-    return columns;
+    return columns_where([&](const std::string& own) {
+      return std::ranges::find(usual_names, ColumnName(own).name) != usual_names.end();
+    });
   }
   [[nodiscard]] std::string unit_of(std::size_t column) const {
     return column != 0 && column <= names_.size() ? ColumnName(names_[column - 1]).unit : "";
@@ -91,8 +94,13 @@ class TableHeader {
   }
 
  private:
-  [[nodiscard]] std::size_t number_of(std::vector<std::string>::const_iterator at) const {
-    return at == names_.end() ? 0 : static_cast<std::size_t>(at - names_.begin()) + 1;
+  template <class Condition>
+  [[nodiscard]] std::vector<std::size_t> columns_where(Condition holds) const {
+    std::vector<std::size_t> columns;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (holds(names_[i])) columns.push_back(i + 1);
+    }
+    return columns;
   }
 
   std::vector<std::string> names_;
@@ -129,7 +137,8 @@ struct WantedColumns {
 std::size_t find_column(const std::string& text, const TableHeader* header, std::span<const std::string_view> usual) {
   if (is_column_number(text)) return static_cast<std::size_t>(*parse_integer(text, 1, kMaxCsvColumn));
   if (header == nullptr) return 0;
-  return text.empty() ? header->usual(usual) : header->column(text);
+  const auto found = text.empty() ? header->usual(usual) : header->called(text);
+  return found.empty() ? 0 : found.front();
 }
 
 CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
@@ -140,6 +149,7 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   if (header == nullptr) return columns;
   if (wanted.time.empty() && wanted.channel.empty() && wanted.payload.empty()) {
     columns.payload = header->all_usual(kPayloadNames);
+    columns.payload.resize(std::min<std::size_t>(columns.payload.size(), kMaxPayloadWords));
   }
   columns.unit = header->unit_of(columns.time);
   return columns;
@@ -155,6 +165,42 @@ std::string list_of_names(std::span<const std::string_view> names) {
   return text;
 }
 
+/// Refuses a key for which several columns would do.
+void require_one(const LineReader& lines, const std::string& key, const std::string& text, const TableHeader& header,
+                 const std::vector<std::size_t>& columns) {
+  if (columns.size() < 2) return;
+  const auto choice = [&](std::size_t column) {
+    const auto& name = header.names()[column - 1];
+    const bool by_name = header.called(name).size() == 1 && !is_column_number(name) && text.empty();
+    return key + "=" + (by_name ? name : std::to_string(column));
+  };
+  throw UserError(lines.place() + ": columns " + std::to_string(columns[0]) + " and " + std::to_string(columns[1]) +
+                  (text.empty() ? " could both be the " + key : " are both called '" + text + "'") + "; say which: " +
+                  choice(columns[0]) + " or " + choice(columns[1]) + "; the header has " + header.list());
+}
+
+void require_clear(const LineReader& lines, const WantedColumns& wanted, const TableHeader& header) {
+  const auto named = [&](const std::string& key, const std::string& text) {
+    if (!is_column_number(text)) require_one(lines, key, text, header, header.called(text));
+  };
+  if (wanted.time.empty()) require_one(lines, "time", "", header, header.all_usual(kTimeNames));
+  if (wanted.channel.empty()) require_one(lines, "channel", "", header, header.usual(kChannelNames));
+  if (!wanted.time.empty()) named("time", wanted.time);
+  if (!wanted.channel.empty()) named("channel", wanted.channel);
+  for (const auto& text : wanted.payload) named("payload", text);
+}
+
+/// For a name in the header that was probably meant as one of those looked for.
+std::string probably_meant(const TableHeader& header, std::span<const std::string_view> usual) {
+  for (const auto& given : header.names()) {
+    const auto name = ColumnName(given).name;
+    if (std::ranges::find(kPayloadNames, name) != kPayloadNames.end()) continue;
+    const auto hint = did_you_mean(name, usual);
+    if (!hint.empty()) return "; '" + given + "'" + hint;
+  }
+  return {};
+}
+
 /// Says which column the header lacks.
 [[noreturn]] void refuse_header(const std::string& place, const WantedColumns& wanted, const TableHeader& header) {
   const auto columns = columns_in(wanted, &header);
@@ -163,10 +209,12 @@ std::string list_of_names(std::span<const std::string_view> names) {
   if (!time && columns.channel != 0) {
     name = wanted.payload[static_cast<std::size_t>(std::ranges::find(columns.payload, 0U) - columns.payload.begin())];
   }
-  const auto usual = list_of_names(time ? std::span<const std::string_view>(kTimeNames) : kChannelNames);
-  const auto missing = name.empty() ? "column is called " + usual + ", and '" + (time ? "time" : "channel") +
-                                          "=' is missing: its name or number"
-                                    : "column is called '" + name + "'";
+  const auto usual = time ? std::span<const std::string_view>(kTimeNames) : kChannelNames;
+  const std::vector<std::string_view> own(header.names().begin(), header.names().end());
+  const auto missing = name.empty()
+                           ? "column is called " + list_of_names(usual) + ", and '" + (time ? "time" : "channel") +
+                                 "=' is missing: its name or number" + probably_meant(header, usual)
+                           : "column is called '" + name + "'" + did_you_mean(name, own);
   throw UserError(place + ": no " + missing + "; the first line has " + header.list());
 }
 
@@ -174,6 +222,24 @@ std::string list_of_names(std::span<const std::string_view> names) {
 std::string_view without_marks(std::string_view comment) {
   while (!comment.empty() && comment.front() == '#') comment.remove_prefix(1);
   return without_blanks_around(comment);
+}
+
+/// Nothing when a comment is no header: its quotes need not match.
+std::optional<TableHeader> header_in(const LineReader& lines, std::string_view comment) {
+  try {
+    return TableHeader(lines, comment);
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+/// Nothing when the line lacks any of the columns.
+std::optional<CsvColumns> columns_if_header(const LineReader& lines, const WantedColumns& wanted,
+                                            const TableHeader& header) {
+  auto columns = columns_in(wanted, &header);
+  if (!has_all_columns(columns)) return std::nullopt;
+  require_clear(lines, wanted, header);
+  return columns;
 }
 
 /// Reads up to the header.
@@ -188,15 +254,16 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
       comment = without_marks(text);
       continue;
     }
-    const TableHeader first(line);
-    auto columns = columns_in(wanted, &first);
-    columns.lines_before = lines.line_number();
-    if (has_all_columns(columns)) return columns;
-    const TableHeader above(comment);
-    columns = columns_in(wanted, &above);
-    columns.lines_before = lines.line_number() - 1;
-    if (above.size() == first.size() && has_all_columns(columns)) return columns;
-    refuse_header(lines.place(), wanted, first);
+    const TableHeader first(lines, line);
+    if (auto columns = columns_if_header(lines, wanted, first)) {
+      columns->lines_before = lines.line_number();
+      return *columns;
+    }
+    const auto above = header_in(lines, comment);
+    auto columns = above && above->size() == first.size() ? columns_if_header(lines, wanted, *above) : std::nullopt;
+    if (!columns) refuse_header(lines.place(), wanted, first);
+    columns->lines_before = lines.line_number() - 1;
+    return *columns;
   }
   throw UserError("'" + uri.path() + "': no line names its columns; give their numbers: ?time=1&channel=2");
 }

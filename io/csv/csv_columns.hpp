@@ -29,7 +29,8 @@ struct CsvColumns {
 ///   channel  channel, ch, chan, detector or id
 ///   payload  payload, energy, adc, amplitude, charge and tot, all there are, when neither time nor channel is given
 ///
-/// Throws UserError when a column is not found, or the file cannot be opened.
+/// The order of the names decides where several are used, but for times: of those there must be one column. Throws
+/// UserError when a column is not found, when two have the same name, or the file cannot be opened.
 CsvColumns find_columns(const SourceUri& uri);
 
 }  // namespace eventloom

@@ -2,16 +2,29 @@
 
 #include <charconv>
 
+#include "core/runtime/error.hpp"
+#include "formats/quoted_field.hpp"
+#include "io/csv/line_reader.hpp"
+
 namespace eventloom {
 
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view unquoted(std::string_view text) {
-  text = without_blanks_around(text);
-  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-  return quoted ? text.substr(1, text.size() - 2) : text;
+std::string without_quoted_fields(std::string_view line) {
+  std::string text;
+  bool quoted = false;
+  bool begins = true;  // a field, perhaps
+  for (const char c : line) {
+    if (c == '"' && (quoted || begins)) {
+      quoted = !quoted;
+    } else if (!quoted) {
+      text += c;
+    }
+    begins = is_blank(c) || c == ',' || c == ';' || c == '"';
+  }
+  return text;
 }
 
 }  // namespace
@@ -32,23 +45,49 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
   return value;
 }
 
-void FieldSplitter::split(std::string_view line, std::size_t limit) {
+void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
+  rewritten_.clear();
   while (fields_.size() < limit) {
-    const auto end = delimiter_ == ' ' ? line.find_first_of(" \t") : line.find(delimiter_);
-    fields_.push_back(unquoted(line.substr(0, end)));
+    const auto end = take_field(lines, line);
     if (end == std::string_view::npos) return;
     line.remove_prefix(end + 1);
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
 }
 
+/// The first field of `line`; returns where the separator behind it is, or npos.
+std::size_t FieldSplitter::take_field(const LineReader& lines, std::string_view line) {
+  const auto separator = [&](std::size_t from) {
+    return delimiter_ == ' ' ? line.find_first_of(" \t", from) : line.find(delimiter_, from);
+  };
+  const auto first = line.find_first_not_of(delimiter_ == '\t' ? " " : " \t");
+  if (first == std::string_view::npos || line[first] != '"') {
+    const auto end = separator(0);
+    fields_.push_back(without_blanks_around(line.substr(0, end)));
+    return end;
+  }
+  const auto quoted = line.substr(first);
+  const auto close = closing_quote(quoted);
+  if (close == std::string_view::npos) throw UserError(lines.place() + ": a quote is not closed on its line");
+  const auto behind = first + close + 1;
+  const auto end = separator(behind);
+  if (!without_blanks_around(line.substr(behind, end - behind)).empty()) {
+    throw UserError(lines.place() + ": text follows a closed quote; quotes inside a quoted field are written twice");
+  }
+  const auto inside = quoted.substr(1, close - 1);
+  const bool plain = inside.find('"') == std::string_view::npos;
+  fields_.push_back(plain ? inside : rewritten_.emplace_back(with_single_quotes(inside)));
+  return end;
+}
+
 void FieldSplitter::choose(std::string_view line) {
   delimiter_ = ' ';
+  const auto text = without_quoted_fields(line);
   for (const char c : {',', ';', '\t'}) {
-    if (line.find(c) != std::string_view::npos) delimiter_ = c;
+    if (text.find(c) != std::string::npos) delimiter_ = c;
   }
 }
 

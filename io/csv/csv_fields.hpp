@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,19 +16,24 @@ std::string_view without_blanks_around(std::string_view text);
 /// A decimal number, or a hexadecimal one behind 0x; nothing when it is neither or not in [low, high].
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high);
 
-/// Splits lines into fields, which may be quoted, but hold no separators. The first line determines the separator: a
-/// tab, a semicolon, a comma, or else runs of blanks.
+class LineReader;
+
+/// Splits lines into fields, which may be quoted (RFC 4180, but no line breaks). The first line determines the
+/// separator: a tab, a semicolon, a comma, or else runs of blanks, wherever it is not quoted.
 class FieldSplitter {
  public:
-  /// Puts the first fields of `line`, at most `limit`, into fields().
-  void split(std::string_view line, std::size_t limit);
+  /// Puts the first fields of `line`, the current one of `lines`, at most `limit`, into fields(), which are valid as
+  /// long as it is. Throws UserError for a quote that is not closed, or closed before the end of its field.
+  void split(const LineReader& lines, std::string_view line, std::size_t limit);
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
 
  private:
   void choose(std::string_view line);
+  std::size_t take_field(const LineReader& lines, std::string_view line);
 
   char delimiter_ = '\0';
   std::vector<std::string_view> fields_;
+  std::deque<std::string> rewritten_;  ///< fields with quotes inside
 };
 
 }  // namespace eventloom

@@ -73,7 +73,7 @@ bool CsvReader::read(HitBlock& block) {
     if (lines_.line_number() <= columns_.lines_before) continue;
     const auto text = without_blanks_around(line);
     if (text.empty() || text.front() == '#') continue;
-    splitter_.split(line, last_column_);
+    splitter_.split(lines_, line, last_column_);
     add_hit(block);
   }
   const bool any = block.size() != 0 || !block.losses.empty();
@@ -117,10 +117,9 @@ void CsvReader::lose_untimed(HitBlock& block) {
 }
 
 std::uint32_t CsvReader::channel(std::string_view text) const {
-  if (const auto number = names_.number(text)) return *number;
-  const auto number = parse_integer(text, 0, kMaxChannel);
-  if (!number) reject(text, "a channel: a whole number from 0 to 0xfffffff, decimal or 0x..., or one of its names");
-  return static_cast<std::uint32_t>(*number);
+  const auto number = names_.number(text);
+  if (!number) reject(text, names_.expected(text));
+  return *number;
 }
 
 std::string_view CsvReader::field(std::size_t column) const {

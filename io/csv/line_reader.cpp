@@ -33,6 +33,10 @@ bool LineReader::next(std::string_view& line) {
   }
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (++line_number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (line.find('\0') != std::string_view::npos) {
+    throw UserError("'" + path_ + "' line " + std::to_string(line_number_) +
+                    " holds a NUL byte: not text in UTF-8 (UTF-16? save it as UTF-8)");
+  }
   if (line.ends_with('\r')) line.remove_suffix(1);
   return true;
 }

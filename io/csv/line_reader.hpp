@@ -17,7 +17,8 @@ class LineReader {
   explicit LineReader(const std::string& path);
 
   /// The next line, without its end (LF or CRLF) and the byte order mark of the file; false at the end of the file.
-  /// Valid until the next call. Throws UserError for a line of more than kMaxLineBytes, or when reading fails.
+  /// Valid until the next call. Throws UserError for a line of more than kMaxLineBytes or with a NUL byte,
+  /// or when reading fails.
   bool next(std::string_view& line);
 
   /// Number of the current line, from 1.

@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/handle.hpp"
+#include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/virtual_layout.hpp"
 
 namespace eventloom {
@@ -44,7 +45,10 @@ void ColumnReader::open(const std::string& file, const std::string& dataset) {
   if (handles_->dataset.get() >= 0) return;
   const auto reason = hdf5_reason();
   const bool there = H5Lexists(handles_->file.get(), dataset.c_str(), H5P_DEFAULT) > 0;
-  fail(there ? "the dataset does not open: " + reason : "there is no such dataset");
+  if (there) fail("the dataset does not open: " + reason);
+  const bool own = !output_format_of(file).empty();
+  fail(std::string("there is no such dataset") +
+       (own ? ": the file is an output of Eventloom; give the recordings that it was built from" : ""));
 }
 
 void ColumnReader::learn_type() {
@@ -164,7 +168,7 @@ void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::si
   }
 }
 
-void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out) {
+void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice) {
   out.resize(n);
   if (n == 0) return;
   // Read as signed, to detect negative numbers; HDF5 would clip them at 0.
@@ -173,7 +177,7 @@ void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint
   const auto negative = std::ranges::find_if(out, [](std::uint64_t v) { return static_cast<std::int64_t>(v) < 0; });
   if (negative != out.end()) {
     fail("row " + std::to_string(from + static_cast<std::uint64_t>(negative - out.begin())) + " is negative (" +
-         std::to_string(static_cast<std::int64_t>(*negative)) + ")");
+         std::to_string(static_cast<std::int64_t>(*negative)) + "): " + advice);
   }
 }
 

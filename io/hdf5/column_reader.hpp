@@ -40,8 +40,9 @@ class ColumnReader {
   /// One past the last row that is stored contiguously with `row`.
   [[nodiscard]] std::uint64_t piece_end(std::uint64_t row) const;
 
-  /// Elements [from, from + n) of an integer dataset; negative ones are an error with their row. Throws UnreadableRows.
-  void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
+  /// Elements [from, from + n) of an integer dataset; negative ones are an error with their row, to which
+  /// `advice` is added. Throws UnreadableRows.
+  void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice);
   /// Elements [from, from + n) of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
 

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
+constexpr const char* kTimesFrom0 =
+    "times must not be negative; add a constant to the column, the same in all files of a run";
+constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
+constexpr const char* kPayloadFrom0 = "payload words must not be negative; store them as unsigned numbers";
 
 class Hdf5Reader final : public HitReader {
  public:
@@ -92,11 +97,11 @@ class Hdf5Reader final : public HitReader {
 
   void append_rows(std::size_t n, HitBlock& block) {
     const auto hits = block.size();
-    channel_.read(row_, n, integers_);
+    channel_.read(row_, n, integers_, kChannelsFrom0);
     for (std::size_t i = 0; i < n; ++i) block.channel.push_back(fitting(integers_[i], kMaxChannel, channel_, i));
     block.payload.resize((hits + n) * payload_.size());
     for (std::size_t p = 0; p < payload_.size(); ++p) {
-      payload_[p].read(row_, n, integers_);
+      payload_[p].read(row_, n, integers_, kPayloadFrom0);
       for (std::size_t i = 0; i < n; ++i) {
         block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
       }
@@ -126,7 +131,7 @@ class Hdf5Reader final : public HitReader {
       time_.read(row_, n, doubles_);
       append_ticks(doubles_, out);
     } else {
-      time_.read(row_, n, integers_);
+      time_.read(row_, n, integers_, kTimesFrom0);
       append_ticks(integers_, out);
     }
   }
@@ -136,13 +141,19 @@ class Hdf5Reader final : public HitReader {
     const auto before = out.size();
     for (const auto value : values) {
       const auto time = scale_.ticks(value);
-      if (!time) reject_time(std::to_string(value), out.size() - before);
+      if (!time) reject_time(value, out.size() - before);
       out.push_back(*time);
     }
   }
 
-  [[noreturn]] void reject_time(const std::string& value, std::size_t i) const {
-    throw UserError("'" + time_.name() + "' row " + std::to_string(row_ + i) + ": " + scale_.complaint(value));
+  template <class Value>
+  [[noreturn]] void reject_time(Value value, std::size_t i) const {
+    const auto number = static_cast<double>(value);
+    auto complaint = scale_.complaint(std::to_string(value));
+    if (!std::isfinite(number))
+      complaint = fmt::format("the time {} is not a finite number; leave such rows out", value);
+    if (std::isfinite(number) && number < 0) complaint = fmt::format("the time {} is negative: {}", value, kTimesFrom0);
+    throw UserError("'" + time_.name() + "' row " + std::to_string(row_ + i) + ": " + complaint);
   }
 
   [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,

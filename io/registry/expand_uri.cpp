@@ -16,9 +16,10 @@ namespace {
 
 bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
-/// Files that match `pattern`, in the order of their names (bytes).
+/// Files that match `pattern`, in the order of their names (bytes); the one that has it as its name, if there is one.
 std::vector<std::string> matching_files(const std::string& pattern) {
-  if (!has_wildcard(pattern)) return {pattern};
+  std::error_code error;
+  if (!has_wildcard(pattern) || std::filesystem::exists(pattern, error)) return {pattern};
   glob_t found{};
   const int status = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
   std::vector<std::string> paths;

@@ -1,10 +1,29 @@
 #include "io/registry/time_scale.hpp"
 
+#include <limits>
+
+#include "formats/units.hpp"
+#include "formats/utc_time.hpp"
+
 namespace eventloom {
 
 bool counts_tai(const SourceUri& uri) {
   const bool list_mode = uri.scheme() == "lmd" || uri.scheme() == "mbs";
   return list_mode && uri.get("time", "") == "wr" && uri.get("unit", "ns") == "ns" && uri.get("offset", "").empty();
+}
+
+std::optional<std::int64_t> stated_origin(const SourceUri& uri, std::uint64_t tick_ps) {
+  __extension__ using SignedWide = __int128;
+  constexpr std::uint64_t kAttosecondsPerNs = 1'000'000'000;
+  constexpr std::int64_t kPsPerNs = 1000;
+  const auto utc = uri.scheme() == "csv" ? parse_utc(uri.get("origin", "")) : std::nullopt;
+  if (!utc || utc->attoseconds % kAttosecondsPerNs != 0) return std::nullopt;
+  const auto shift_ps = SignedWide{parse_offset(uri.get("offset", "0"), tick_ps)} * tick_ps;
+  const auto tick_0_ns = SignedWide{utc->seconds} * 1'000'000'000 +
+                         static_cast<std::int64_t>(utc->attoseconds / kAttosecondsPerNs) - shift_ps / kPsPerNs;
+  using Range = std::numeric_limits<std::int64_t>;
+  if (shift_ps % kPsPerNs != 0 || tick_0_ns < Range::min() || tick_0_ns > Range::max()) return std::nullopt;
+  return static_cast<std::int64_t>(tick_0_ns);
 }
 
 }  // namespace eventloom

@@ -30,9 +30,9 @@ SourceUri SourceUri::parse(const std::string& text) {
     if (item.empty() || equals == 0) {
       throw UserError("source '" + text + "': '" + item + "' is not of the form key=value");
     }
-    auto& value = uri.values_[item.substr(0, equals)];
-    value.reset();
-    if (equals != std::string::npos) value = item.substr(equals + 1);
+    const auto key = item.substr(0, equals);
+    const auto value = equals == std::string::npos ? std::nullopt : std::optional(item.substr(equals + 1));
+    if (!uri.values_.emplace(key, value).second) throw UserError("source '" + text + "': '" + key + "' is given twice");
     at = next;
   }
   uri.compose();

@@ -98,7 +98,8 @@ Workload make_workload(std::size_t sources, const EventDefinitionPtr& definition
   auto all = make_hits(times);
   if (!ordered) shuffle_epochs(all);
   Workload out;
-  out.settings = {{kBase, kSliceEpochs * times, kOverlap, definition->traits().reach}, {{definition, kOverlap}}, {}, false};
+  out.settings = {
+      {kBase, kSliceEpochs * times, kOverlap, definition->traits().reach}, {{definition, kOverlap}}, {}, false};
   out.settings.payload.resize(sources);
   for (const auto& hits : deal(all, sources)) {
     const auto stream = make_stream(hits, kBase.epoch_ticks, kEpochsPerBuffer);

@@ -207,10 +207,11 @@ NOT_COLUMNS = {
     "scalar": (columns(np.uint64(7)), "one dimension"),
     "strings": (columns([b"1", b"2", b"3", b"4"]), "integers or floating-point"),
     "compound": (columns(np.zeros(4, [("a", "u8"), ("b", "u8")])), "integers or floating-point"),
-    "nan": (columns(np.array([1, 2, np.nan, 4])), "row 2"),
-    "infinity": (columns(np.array([1, 2, 3, np.inf])), "row 3"),
-    "negative": (columns(np.array([1, -2, 3, 4])), "row 1"),
-    "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1"),
+    "nan": (columns(np.array([1, 2, np.nan, 4])), "row 2: the time nan is not a finite number; leave such rows out"),
+    "infinity": (columns(np.array([1, 2, 3, np.inf])), "row 3: the time inf is not a finite number"),
+    "negative": (columns(np.array([1, -2, 3, 4])), "row 1 is negative (-2): times must not be negative; add a constant"),
+    "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1: the time -2 is negative: times must not be negative; add"),
+    "negative_channel": (columns(np.arange(4), np.array([1, -2, 3, 4])), "row 1 is negative (-2): channels must not be"),
     "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3"),
     "channel_too_large": (columns(np.arange(4), np.array([1, 2, 3, 1 << 28])), "row 3"),
     "float_channel": (columns(np.arange(4), np.arange(4.0)), "integers"),
@@ -229,6 +230,15 @@ def test_what_is_no_column_of_hits_is_refused(tmp_path, name):
     run = ["run", f"hdf5:{tmp_path}/hits.h5?unit=tick", "--define", "tag", "--output", tmp_path / "run.h5"]
     only_line(eventloom(*run, code=2, timeout=20), "hits.h5", word)
     assert not (tmp_path / "run.h5").exists()
+
+
+@pytest.mark.parametrize("kind", ["run", "merged"])
+def test_an_output_is_no_recording(tmp_path, kind):
+    run = Run(tmp_path, ["gen:poisson?rate=1e5&duration=1ms"], "--define", "gap:1us,1")
+    path = run.output if kind == "run" else run.merged
+    words = (path.name, "an output of Eventloom", "give the recordings that it was built from")
+    only_line(eventloom("run", path, "--define", "gap:1us,1", "--output", tmp_path / "again.h5", code=2), *words)
+    only_line(eventloom("inspect", path, "--detector-map", tmp_path / "map.csv", code=2), *words)
 
 
 def test_a_file_of_several_that_does_not_open(tmp_path):

@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
+import caen
 import truth
 from detector_reference import correct, write_map
 from epochs_file import hits_of_file, read_epochs_file
@@ -261,6 +262,16 @@ def test_first_map_of_any_input(tmp_path, generated):
     mapped = Run(tmp_path / "2", generated.uris, "--define", DEFINITION, "--detector", path)
     assert_same(read_merged(mapped.merged), read_merged(plain.merged))
     only_line(eventloom("inspect", *generated.uris, "--detector-map", path, code=2), "first.csv")
+
+
+def test_first_map_of_a_file_that_is_recognised(tmp_path):
+    """By its contents, as 'inspect' does; to standard output when the file is called -."""
+    path = caen.compass_file(tmp_path / "ok.bin", 0xCAE1, [{"board": 2, "channel": 3, "time_ps": 1000 * n} for n in range(5)])
+    map_of = ("inspect", path, "--detector-map")
+    assert "1 channels of 1 sources" in eventloom(*map_of, tmp_path / "map.csv").stdout
+    text = eventloom(*map_of, "-", cwd=tmp_path).stdout
+    assert text == (tmp_path / "map.csv").read_text() and text.splitlines()[-1].startswith(f"{path},{2 << 16 | 3},")
+    assert not (tmp_path / "-").exists()
 
 
 def test_first_map_remarks_on_noise(tmp_path):

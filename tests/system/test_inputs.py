@@ -172,6 +172,8 @@ HEADERS = {
                          [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "a comment as header": ("# by me\n# t_us ch\n1.5 3\n2 4\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "quoted": ('"t","ch"\n"1500","3"\n2000,4\n', "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "by the order of usual names": ("id,channel,time_ns\n1,7,1500\n2,8,2000\n", "", [(1500, 0, 7, ()), (2000, 0, 8, ())]),
+    "separators in quotes": ('time,note,channel\n1500,"a,b",5\n2000,"""",6\n', "", [(1500, 0, 5, ()), (2000, 0, 6, ())]),
     "byte order mark": ("\ufefft,ch\r\n1500,3\r\n2000,4\r\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "lines before it": ("run 7\n\nt,ch\n1500,3\n2000,4\n", "?skip=1", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "name and number": ("t,a,b\n1500,3,9\n2000,4,8\n", "?channel=3&payload=a", [(1500, 0, 9, (3,)), (2000, 0, 8, (4,))]),
@@ -233,6 +235,13 @@ def test_numbers_of_words_are_kept(tmp_path):
     ("t,ch\n1,2\n", "?origin=yesterday", ("origin=yesterday",)),
     ("t,ch\n2026-02-30T10:00:00Z,2\n", "?origin=2026-02-01T00:00:00Z", ("t.csv:2", "2026-02-30")),
     ("", "", ("t.csv", "no line names its columns")),
+    ("t_us,time_ns,ch\n1,1000,2\n", "", ("t.csv:1", "time=t_us or time=time_ns")),
+    ("time,note,channel\n1,\"a,5\n", "", ("t.csv:2", "a quote is not closed")),
+    ("t,ch\n1,2\0,6\n", "", ("line 2 holds a NUL byte", "UTF-16? save it as UTF-8")),
+    ("time,chanel\n1,2\n", "", ("t.csv:1", "'chanel' (did you mean 'channel'?)")),
+    ("t,ch\n1,veto\n2,5\n", "", ("t.csv:3", "'5' is not a word", "channels=FILE")),
+    ("t,ch\n1,5\n2,veto\n", "", ("t.csv:3", "'veto'", "channels=FILE")),
+    ("1,2\n", "?time=1&time=2", ("'time' is given twice",)),
 ])
 def test_tables_that_cannot_be(tmp_path, text, keys, words):
     refused(f"{table(tmp_path, text)}{keys}", *words)
@@ -338,6 +347,15 @@ def test_compass_files_without_a_header(tmp_path):
     assert rows_of(run_all(tmp_path / "old", f"compass:{tmp_path}/old.bin?header=old")) == compass_rows(0xCAED, events)
     refused(f"compass:{tmp_path}/old.bin", "0xCAEx", "header=old")
     refused(f"compass:{tmp_path}/old.bin?header=0xBEEF", "header=0xBEEF")
+
+
+def test_a_header_that_the_file_has(tmp_path):
+    """It is no record, and must be the one that is given."""
+    events = compass_events(0xCAED)
+    path = caen.compass_file(tmp_path / "a.bin", 0xCAED, events)
+    assert rows_of(run_all(tmp_path / "run", f"compass:{path}?header=0xCAED")) == compass_rows(0xCAED, events)
+    for other in ("0xCAE1", "old"):
+        refused(f"compass:{path}?header={other}", f"header={other}", "0xCAED", "omit header=")
 
 
 def test_damaged_compass_files(tmp_path):

@@ -100,6 +100,37 @@ def test_stamps_in_another_unit_or_as_words_say_nothing(tmp_path):
     assert tick_0(run.output) is None
 
 
+def table(folder, name, origin, keys=""):
+    """Three hits 10 ns apart from 10:00:00.000001 of UTC on."""
+    rows = [f"2026-11-21T10:00:00.0000010{n}0Z,{n}" for n in range(3)]
+    (folder / name).write_text("\n".join(["time,ch", *rows, ""]))
+    return f"{folder}/{name}?origin={origin}{keys}"
+
+
+@pytest.mark.parametrize("origin, keys, tick, told", [
+    (GIVEN, "", 1000, GIVEN), ("2026-11-21T09:59:59.5Z", "", 500_001_000, "2026-11-21T09:59:59.500000000Z"),
+    (GIVEN, "&offset=-500ns", 500, "2026-11-21T10:00:00.000000500Z")])
+def test_the_origin_of_a_table(tmp_path, origin, keys, tick, told):
+    run = Run(tmp_path, [table(tmp_path, "u1.csv", origin, keys)], *DEFINE, np=2)
+    assert tick_0(run.output) == tick_0(run.merged) == told
+    with h5py.File(run.merged) as file:
+        assert file["events/time"][:].tolist() == [tick]
+    assert "  utc       2026-11-21T10:00:00.000001000Z\n" in eventloom("show", run.merged, "--event", 0).stdout
+
+
+def test_origins_of_tables_contradict(tmp_path):
+    one, other = table(tmp_path, "u1.csv", GIVEN), table(tmp_path, "u2.csv", "2026-11-21T09:59:00Z")
+    run = Run(tmp_path / "two", [one, other], *DEFINE)
+    line, = lines_with(run.done.stderr, "warning", "tick 0")
+    assert all(words in line for words in (f"at {GIVEN} by the origin= of", "u1.csv", "2026-11-21T09:59:00Z by", "u2.csv", "-60 s")), line
+    assert tick_0(run.output) == GIVEN
+    run = Run(tmp_path / "given", [one], *DEFINE, "--time-origin", "2026-11-21T10:01:00Z")
+    line, = lines_with(run.done.stderr, "warning", "tick 0")
+    assert "by --time-origin" in line and "-60 s" in line and tick_0(run.output) == "2026-11-21T10:01:00Z"
+    run = Run(tmp_path / "same", [one, table(tmp_path, "u3.csv", "2026-11-21T11:00:00+01:00")], *DEFINE)
+    assert "tick 0" not in run.done.stderr
+
+
 @pytest.mark.parametrize("np", [1, 3])
 def test_a_contradiction_is_told(tmp_path, np):
     """By one rank, with both times; what is given counts."""

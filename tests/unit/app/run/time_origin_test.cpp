@@ -42,6 +42,18 @@ TEST(TimeOrigin, IsThatOfTheFirstSourceThatKnows) {
             utc_text(kTaiZero + 2'000'000'000));
 }
 
+TEST(TimeOrigin, TablesStateItByTheirOrigin) {
+  SourceInfo table;
+  table.name = "u1.csv";
+  table.origin_ns = 0;
+  auto later = table;
+  later.origin_ns = 60'000'000'000;
+  const auto origin = find_time_origin("", {SourceInfo(), table, later});
+  EXPECT_EQ(origin.time_of_tick_0, "1970-01-01T00:00:00Z");
+  ASSERT_EQ(origin.contradictions.size(), 1U);
+  EXPECT_NE(origin.contradictions[0].find("by the origin= of 'u1.csv', +60 s"), std::string::npos);
+}
+
 TEST(TimeOrigin, ContradictionsOfMoreThanAMillisecondAreTold) {
   const auto now = parse_unix_ns("2026-11-21T10:00:00Z");
   EXPECT_TRUE(find_time_origin("", {board("a", now), board("b", now + 999'999)}).contradictions.empty());

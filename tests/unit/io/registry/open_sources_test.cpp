@@ -62,6 +62,19 @@ TEST_F(OpenSources, NamesThatAGlobMatchedAreTakenAsTheyAre) {
   }
 }
 
+TEST_F(OpenSources, AFileWhosePathIsWrittenLikeAGlobIsThatFile) {
+  for (const char* name : {"a[1].csv", "a1.csv", "b1.csv"}) std::ofstream(path(name)) << "10 1\n";
+  const auto paths = [&](const std::string& name) {
+    std::vector<std::string> found;
+    for (const auto& spec : expand_sources(std::array{"csv:" + path(name) + "?time=1&channel=2"})) {
+      found.push_back(std::filesystem::path(spec.uri.path()).filename());
+    }
+    return found;
+  };
+  EXPECT_EQ(paths("a[1].csv"), (std::vector<std::string>{"a[1].csv"}));
+  EXPECT_EQ(paths("b[1].csv"), (std::vector<std::string>{"b1.csv"}));
+}
+
 TEST_F(OpenSources, GroupsThatAPatternMatchedAreTakenAsTheyAre) {
   const std::vector<std::string> names = {"a&time=x", "a?b", "b"};
   write_groups(path("g.h5"), names, 3);

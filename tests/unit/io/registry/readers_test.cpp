@@ -194,12 +194,71 @@ TEST_F(CsvReaderTest, BadLinesNamePlaceTextAndExpectation) {
   EXPECT_TRUE(complains(csv("1 1\n" + std::string(2'000'000, '7')), "line 2 is longer than"));
 }
 
+TEST_F(CsvReaderTest, QuotedFieldsHoldSeparatorsAndQuotes) {
+  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text)).channel; };
+  EXPECT_EQ(channels("time,note,channel\n1,\"a,b\",5\n2,,6\n3, \"\" , 7\n"), (std::vector<std::uint32_t>{5, 6, 7}));
+  EXPECT_EQ(channels("time,note,channel\n1,\"a;b\",5\n"), (std::vector<std::uint32_t>{5}));
+  EXPECT_EQ(channels("\"time, of day\";t;ch\n\"10;00\";1;5\n"), (std::vector<std::uint32_t>{5}));
+  EXPECT_EQ(channels("time \"a note\" channel\n1 \"x y\" 5\n2 \"\" 6\n"), (std::vector<std::uint32_t>{5, 6}));
+  const auto reader = open("csv:" + text_file("t,ch\n1,\"a, \"\"b\"\"\"\n2,\"a\"\n"));
+  EXPECT_TRUE(contains(reader->header().text, "a = 0, a, \"b\" = 1"));
+}
+
+TEST_F(CsvReaderTest, QuotesThatDoNotMatchNameTheirLine) {
+  EXPECT_TRUE(complains(csv("1,5\n\"2,6\n"), "t.csv:2: a quote is not closed"));
+  EXPECT_TRUE(complains(csv("1,5\n\"2\" 3,6\n"), "t.csv:2: text follows a closed quote"));
+  EXPECT_TRUE(complains("csv:" + text_file("time,\"channel\n1,2\n"), "t.csv:1: a quote is not closed"));
+  EXPECT_EQ(hits_of("csv:" + text_file("# \"so said the shift\n# \"a remark\nt,ch\n1,5\n")).channel,
+            (std::vector<std::uint32_t>{5}));
+}
+
+TEST_F(CsvReaderTest, WhatIsNotUtf8TextSaysSo) {
+  using namespace std::string_literals;
+  EXPECT_TRUE(complains(csv("1,2\n1,2\0,6\n"s), "line 2 holds a NUL byte: not text in UTF-8"));
+  EXPECT_TRUE(complains("csv:" + text_file("\xff\xfet\0,\0c\0h\0\n\0"s), "UTF-16? save it as UTF-8"));
+}
+
+TEST_F(CsvReaderTest, UsualNamesAreChosenByTheirOrderNotThatOfTheColumns) {
+  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text)).channel; };
+  EXPECT_EQ(channels("id,channel,time_ns\n1,7,10\n2,8,20\n"), (std::vector<std::uint32_t>{7, 8}));
+  EXPECT_EQ(channels("t,id,detector,chan\n1,2,3,4\n"), (std::vector<std::uint32_t>{4}));
+  const auto file = "csv:" + text_file("t_us,time_ns,ch\n1,1000,5\n");
+  EXPECT_TRUE(complains(file, "t.csv:1: columns 1 and 2 could both be the time; say which: time=t_us or time=time_ns"));
+  EXPECT_EQ(hits_of(file + "?time=time_ns").time, hits_of(file + "?time=t_us").time);
+  EXPECT_TRUE(complains("csv:" + text_file("time,channel,channel\n1,2,3\n"), "say which: channel=2 or channel=3"));
+  EXPECT_TRUE(complains("csv:" + text_file("time,Channel,channel\n1,2,3\n"), "channel=Channel or channel=channel"));
+  EXPECT_TRUE(complains("csv:" + text_file("t,t,ch\n1,2,3\n") + "?time=t", "both called 't'; say which: time=1"));
+  EXPECT_TRUE(complains("csv:" + text_file("t,ch,a,a\n1,2,3,4\n") + "?payload=a", "say which: payload=3"));
+}
+
+TEST_F(CsvReaderTest, TypingErrorsInNamesAreRecognised) {
+  EXPECT_TRUE(complains("csv:" + text_file("time,chanel\n1,2\n"), "'chanel' (did you mean 'channel'?)"));
+  EXPECT_TRUE(complains("csv:" + text_file("tmie_us,tot,ch\n1,2,3\n"), "'tmie_us' (did you mean 'time'?)"));
+  EXPECT_TRUE(complains("csv:" + text_file("t,channel\n1,2\n") + "?channel=chanel", "(did you mean 'channel'?)"));
+  const auto names = path("names.csv");
+  std::ofstream(names) << "vetoo,1\nmuon,2\n";
+  EXPECT_TRUE(complains(csv("1,veto\n", "&channels=" + names), "one of its names (did you mean 'vetoo'?)"));
+}
+
+TEST_F(CsvReaderTest, NumbersAmongWordsAreRefusedInAnyOrder) {
+  for (const std::string number : {"5", "-5", "0x1f", "1.5", "1e3", ""}) {
+    const auto line = ": '" + number + "' is not a word, as the channel of the first row is; channels=FILE";
+    EXPECT_TRUE(complains(csv("1,veto\n2," + number + "\n3,muon\n"), "t.csv:2" + line)) << number;
+  }
+  EXPECT_TRUE(complains(csv("1,5\n2,veto\n"), "t.csv:2: 'veto' is not a channel"));
+  EXPECT_TRUE(complains(csv("1,5\n2,veto\n"), "channels=FILE"));
+  EXPECT_EQ(hits_of(csv("1,3a\n2,nan\n3,0xg\n4,1-2\n")).channel, (std::vector<std::uint32_t>{2, 3, 0, 1}));
+  const auto names = path("names.csv");
+  std::ofstream(names) << "veto,7\n";
+  EXPECT_EQ(hits_of(csv("1,veto\n2,5\n", "&channels=" + names)).channel, (std::vector<std::uint32_t>{7, 5}));
+}
+
 TEST_F(CsvReaderTest, BadUrisAreRefused) {
   EXPECT_TRUE(complains("csv:" + text_file("1 1\n") + "?channel=1", "'time=' is missing"));
   EXPECT_TRUE(complains(csv("1 1\n", "&colour=3"), "unknown key 'colour'"));
   EXPECT_TRUE(complains(csv("1 1\n", "&payload=x"), "no column is called 'x'"));
   EXPECT_TRUE(complains(csv("1 1\n", "&payload=1,,2"), "empty name"));
-  EXPECT_TRUE(complains(csv("1 1\n", "&time=0"), "from 1 to"));
+  EXPECT_TRUE(complains("csv:" + text_file("1 1\n") + "?channel=2&time=0", "from 1 to"));
   EXPECT_TRUE(complains("csv:" + path("none.csv") + "?time=1&channel=2", "cannot open '" + path("none.csv")));
   EXPECT_TRUE(complains("csv:" + testing::TempDir() + "?time=1&channel=2", "not a regular file"));
   EXPECT_EQ(complaint(csv("1 1\n", "&reorder=5")), "");
@@ -416,8 +475,8 @@ TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
   const auto uri = "hdf5:" + file + "?group=/g";
   EXPECT_TRUE(complains(uri, file + ":/g/channel' row 2: 268435456 is above 268435455"));
   EXPECT_TRUE(complains(uri + "&channel=short", file + ":/g/short' has 2 rows, but '" + file + ":/g/time' has 3"));
-  EXPECT_TRUE(complains(uri + "&channel=minus", file + ":/g/minus': row 1 is negative"));
-  EXPECT_TRUE(complains(uri + "&time=minus&channel=time", file + ":/g/minus': row 1 is negative"));
+  EXPECT_TRUE(complains(uri + "&channel=minus", file + ":/g/minus': row 1 is negative (-2): channels must not be"));
+  EXPECT_TRUE(complains(uri + "&time=minus&channel=time", file + ":/g/minus': row 1 is negative (-2): times must not"));
   EXPECT_TRUE(complains(uri + "&channel=real", file + ":/g/real': the dataset must hold integers"));
   EXPECT_TRUE(
       complains(uri + "&channel=time&payload=time,wide", file + ":/g/wide' row 1: 4294967296 is above 4294967295"));

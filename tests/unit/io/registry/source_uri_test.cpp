@@ -6,6 +6,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/registry/registry.hpp"
+#include "io/registry/time_scale.hpp"
 
 namespace eventloom {
 namespace {
@@ -33,6 +34,35 @@ TEST(SourceUri, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(parse_source_uri("udp://:7000?source=3"), UserError);
   EXPECT_THROW((void)parse_source_uri("csv:x?unit=d").get_unit_ps("unit", 1), UserError);
   EXPECT_THROW((void)parse_source_uri("csv:x?skip=-1").get_count("skip", 0, 0, 10), UserError);
+}
+
+TEST(SourceUri, RefusesAKeyThatIsGivenTwice) {
+  for (const std::string uri : {"csv:x?time=1&time=2", "csv:x?time=1&channel=2&time=1", "hld:x?tdc&tdc=1"}) {
+    try {
+      (void)parse_source_uri(uri);
+      ADD_FAILURE() << uri;
+    } catch (const UserError& e) {
+      EXPECT_TRUE(std::string(e.what()).ends_with("' is given twice")) << e.what();
+    }
+  }
+}
+
+/// 2026-11-21T10:00:00Z is 1795255200 in `date +%s`.
+TEST(StatedOrigin, IsUtcOfATableAndShifted) {
+  const auto origin = [](const std::string& uri, std::uint64_t tick_ps = 1000) {
+    return stated_origin(SourceUri::parse(uri), tick_ps);
+  };
+  constexpr std::int64_t kTime = 1'795'255'200'000'000'000;
+  EXPECT_EQ(origin("csv:x?origin=2026-11-21T10:00:00Z"), kTime);
+  EXPECT_EQ(origin("csv:x?origin=2026-11-21T11:00:00.000000001+01:00"), kTime + 1);
+  EXPECT_EQ(origin("csv:x?origin=1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(origin("csv:x?origin=2026-11-21T10:00:00Z&offset=60s"), kTime - 60'000'000'000);
+  EXPECT_EQ(origin("csv:x?origin=2026-11-21T10:00:00Z&offset=-3", 4000), kTime + 12);
+  for (const std::string silent : {"csv:x", "csv:x?origin=-5ms", "csv:x?origin=2026-11-21T10:00:00.0000000001Z",
+                                   "csv:x?origin=1066-10-14T09:00:00Z", "hdf5:x?origin=2026-11-21T10:00:00Z"}) {
+    EXPECT_EQ(origin(silent), std::nullopt) << silent;
+  }
+  EXPECT_EQ(origin("csv:x?origin=2026-11-21T10:00:00Z&offset=1", 1), std::nullopt);
 }
 
 TEST(SourceUri, KeysThatStandAloneReadAsTheyAreWritten) {
