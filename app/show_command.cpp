@@ -41,7 +41,8 @@ CommandLine show_command_line() {
                                                                                       "histograms instead of an event")(
       "by", text_value("WHAT", "auto"), "rows of the picture: source, channel, or auto: source if there are several")(
       "svg", po::value<std::string>()->value_name("FILE"),
-      "draw the event to FILE instead: coloured by source, the first payload word as size; replaces only such a file");
+      "draw the event to FILE instead: coloured by the groups of --detector, or by source, the first payload word as "
+      "size, beside it the positions of the hits; replaces only such a file");
   line.positional("run", 1);
   return line;
 }
@@ -165,6 +166,7 @@ void show_event(const po::variables_map& values, const RunTables& run, const Wan
   const auto found = find_event(run, wanted);
   EventView view{&run.record, read_event(run, found.place, kMostHitsShown), found.number, run.events()};
   view.rows = rows_of(values["by"].as<std::string>(), view.event);
+  view.known = KnownChannels(run.record.detector);
   if (values.count("svg") == 0) {
     print_event(std::cout, view, wants_colour());
     return;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "io/hdf5/detector_record.hpp"
+
 namespace eventloom {
 
 /// What stays as it is while a run goes on. Names may be any bytes.
@@ -27,6 +29,7 @@ struct RunDescription {
   std::string ucx_version;
   std::string configuration;         ///< the full setup as an INI file
   std::vector<std::string> sources;  ///< by number
+  KnownChannels known;               ///< of the detector
   std::uint32_t n_builders = 0;
   std::uint32_t n_filters = 0;
   std::vector<Rank> ranks;

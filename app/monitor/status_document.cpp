@@ -8,6 +8,7 @@
 #include "app/monitor/rank_remarks.hpp"
 #include "app/monitor/snapshot_rates.hpp"
 #include "app/monitor/utc_text.hpp"
+#include "app/report/detector_json.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {
@@ -41,18 +42,20 @@ Json setup_json(const RunDescription& run, const RunSnapshot& snapshot) {
   for (const auto& rank : run.ranks) {
     if (std::ranges::find(hosts, rank.host) == hosts.end()) hosts.push_back(rank.host);
   }
-  return {{"definition", run.definition},
-          {"filters", run.filters},
-          {"schedule", run.schedule},
-          {"speed", snapshot.condition.speed},
-          {"all_live", run.all_live},
-          {"tick_ps", run.tick_ps},
-          {"epoch_ticks", run.epoch_ticks},
-          {"epochs_per_slice", run.epochs_per_slice},
-          {"ranks", run.ranks.size()},
-          {"hosts", hosts},
-          {"versions", {{"eventloom", run.eventloom_version}, {"mpi", run.mpi_version}, {"ucx", run.ucx_version}}},
-          {"configuration", run.configuration}};
+  Json setup{{"definition", run.definition},
+             {"filters", run.filters},
+             {"schedule", run.schedule},
+             {"speed", snapshot.condition.speed},
+             {"all_live", run.all_live},
+             {"tick_ps", run.tick_ps},
+             {"epoch_ticks", run.epoch_ticks},
+             {"epochs_per_slice", run.epochs_per_slice},
+             {"ranks", run.ranks.size()},
+             {"hosts", hosts},
+             {"versions", {{"eventloom", run.eventloom_version}, {"mpi", run.mpi_version}, {"ucx", run.ucx_version}}},
+             {"configuration", run.configuration}};
+  if (!run.known.empty()) setup["detector"] = detector_facts(run.known);
+  return setup;
 }
 
 Json counters_json(const Counters& totals) {
@@ -191,17 +194,32 @@ Json clocks_json(const RunSnapshot& snapshot) {
 }
 
 /// Of events written by this invocation.
-Json channels_json(const RunSnapshot& snapshot) {
+Json channels_json(const RunDescription& run, const ChannelCounts& counts) {
   Json list = Json::array();
-  for (const auto& of : snapshot.now.channels().busiest(ChannelCounts::Limits{}.of_source)) {
+  for (const auto& of : counts.busiest(ChannelCounts::Limits{}.of_source)) {
     Json item{{"source", of.source}, {"channel", Json::array()}, {"hits", Json::array()}, {"others", of.others}};
     for (const auto& [channel, hits] : of.channels) {
       item["channel"].push_back(channel);
       item["hits"].push_back(hits);
     }
+    if (auto names = channel_names(run.known, of); !names.is_null()) item["name"] = std::move(names);
     list.push_back(std::move(item));
   }
   return list;
+}
+
+/// Of the same hits as channels_json().
+Json hits_by_group(const RunDescription& run, const ChannelCounts& counts) {
+  GroupCounts groups(run.known);
+  std::uint64_t unknown = 0;
+  for (const auto& row : counts.rows()) {
+    if (row.channel == ChannelRow::kOthers) {
+      unknown += row.hits;
+    } else {
+      groups.add(row.source, row.channel, row.hits);
+    }
+  }
+  return groups_json(run.known, groups.hits(), unknown);
 }
 
 Json series_json(const RunSeries& series) {
@@ -307,7 +325,7 @@ Json alarms_json(const std::vector<AlarmState>& alarms) {
   return list;
 }
 
-Json event_json(const LatestEvent& latest, double tick_ns) {
+Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& known) {
   const auto& event = latest.event;
   Json flags = Json::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
@@ -319,6 +337,7 @@ Json event_json(const LatestEvent& latest, double tick_ns) {
     hits["channel"].push_back(hit.channel);
     if (event.payload != 0) hits["payload"].push_back(hit.payload_words == 0 ? Json() : Json(hit.payload));
   }
+  add_detector(hits, known);
   return {{"time", std::to_string(event.time)},
           {"duration_ns", static_cast<double>(event.duration) * tick_ns},
           {"n_hits", event.n_hits},
@@ -355,7 +374,9 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
   json["clocks"] = clocks_json(snapshot);
   json["series"] = series_json(snapshot.series);
   json["histograms"] = histograms_json(run, snapshot);
-  json["channels"] = channels_json(snapshot);
+  const auto& channels = snapshot.now.channels();
+  json["channels"] = channels_json(run, channels);
+  if (!run.known.groups().empty()) json["groups"] = hits_by_group(run, channels);
   json["share_counted"] = share_counted(snapshot);
   json["ledger"] = ledger_json(snapshot.totals);
   json["alarms"] = alarms_json(snapshot.alarms);
@@ -370,7 +391,7 @@ StatusJson status_document(const RunDescription& run, const RunSnapshot& snapsho
 StatusJson latest_events(const RunDescription& run, const RunSnapshot& snapshot) {
   Json list = Json::array();
   for (const auto& event : snapshot.now.events()) {
-    list.push_back(event_json(event, static_cast<double>(run.tick_ps) / 1000));
+    list.push_back(event_json(event, static_cast<double>(run.tick_ps) / 1000, run.known));
   }
   return list;
 }

@@ -118,15 +118,17 @@ function drawn(series, x, y, bottom) {
   const colour = `c${series.colour || 0}`;
   if (series.kind === 'bars') return [svg('path', { d: barsPath(series, x, y, bottom), class: `area ${colour}` })];
   if (series.kind === 'stems') {
-    return series.y.map((value, i) =>
-      line(x.at(series.x[i]), bottom, x.at(series.x[i]), y.at(value), `stem ${colour}`),
-    );
+    return series.y.map((value, i) => {
+      const stem = line(x.at(series.x[i]), bottom, x.at(series.x[i]), y.at(value), `stem ${colour}`);
+      if (series.names && series.names[i]) stem.append(svg('title', {}, `${series.names[i]}: ${whole(value)}`));
+      return stem;
+    });
   }
   return [svg('path', { d: linePath(series, x, y), class: `curve ${colour}${series.dashed ? ' dashed' : ''}` })];
 }
 
 // {title, x, y: labels with units; logX, logY, counts, textX, textY; series: [{name, kind: line, bars or stems, x, y,
-// colour, dashed}]}
+// colour, dashed, names: of the single stems}]}
 function chartOf(chart, width, height = 240) {
   const series = chart.series.filter((one) => one.y.length > 0);
   if (series.length === 0) return el('p', { class: 'note' }, 'no data yet');
@@ -171,6 +173,7 @@ function chartTable(chart, series) {
   return table(
     [
       { title: chart.x, of: range },
+      ...(first.names ? [{ title: 'name', kind: 'words', of: (i) => first.names[i] }] : []),
       ...columns.map((one) => ({ title: one.name, number: true, of: (i) => (chart.textY || whole)(one.y[i]) })),
     ],
     rows,

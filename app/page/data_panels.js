@@ -190,12 +190,31 @@ function channelsPanel(doc, width, redraw) {
         x: 'channel',
         y: 'hits',
         textX: String,
-        series: [{ name: 'hits', kind: 'stems', x: item.channel, y: item.hits }],
+        series: [{ name: 'hits', kind: 'stems', x: item.channel, y: item.hits, names: item.name }],
       },
       width,
     ),
     sampleNote(doc.share_counted),
     note,
+  ];
+}
+
+// A hit counts in each group of its channel: these are no shares of a whole.
+function groupsPanel(doc, width) {
+  const { name, hits, none, unknown } = doc.groups;
+  const items = [...name.map((of, i) => ({ name: of, value: hits[i], colour: groupColour(i, name) })),
+    { name: 'no group', value: none, colour: groupColour(name.length, name) }];
+  const columns = [
+    { title: 'group', kind: 'words', of: (item) => item.name },
+    { title: 'hits', number: true, of: (item) => whole(item.value) },
+  ];
+  const left = `${whole(unknown)} hits on channels that are not counted one by one`;
+  return [
+    barsPicture(items, width, 'Hits by group'),
+    el('p', { class: 'note' }, 'A hit counts in each group of its channel.'),
+    sampleNote(doc.share_counted),
+    unknown ? el('p', { class: 'note' }, left) : null,
+    details('Hits by group as a table', () => table(columns, items, 'Hits by group')),
   ];
 }
 
@@ -215,15 +234,26 @@ function listOfEvents(doc) {
   return { events: listed, still };
 }
 
+// What the colours of its hits mean.
+function eventLegend(event, doc) {
+  const { hits } = event;
+  const few = (numbers) => [...new Set(numbers)].sort((a, b) => a - b).slice(0, 14);
+  if (!hits.group) {
+    return few(hits.source).map((source) => ({ name: sourceName(doc, source, 40), colour: source % 7 }));
+  }
+  return few(hits.source.map((_, i) => groupOf(hits, i, doc.groups))).map((group) => ({
+    name: group < doc.groups.length ? endOf(doc.groups[group], 40) : 'no group',
+    colour: groupColour(group, doc.groups),
+  }));
+}
+
 function eventsPanel(doc, width, redraw) {
   const event = doc.events[Math.min(chosen.get('events') || 0, doc.events.length - 1)];
-  const sources = [...new Set(event.hits.source)].sort((a, b) => a - b).slice(0, 14);
-  const name = (source) => sourceName(doc, source, 40);
   const size = event.hits.payload ? 'The area of a mark grows with the first payload word. ' : '';
   return [
     chooser('events', 'Event', doc.events.map(eventTitle), redraw),
-    eventPicture(event, width),
-    legend(sources.map((source) => ({ name: name(source), colour: source % 7 }))),
+    eventPicture(event, doc.groups, width),
+    legend(eventLegend(event, doc)),
     el('p', { class: 'note' }, size + (event.truncated ? 'Only the first hits are drawn.' : '')),
     doc.still ? el('p', { class: 'note' }, 'The list stands still until the first is chosen.') : null,
     details('Hits as a table', () => eventTable(event)),

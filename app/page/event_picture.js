@@ -1,4 +1,4 @@
-// One event: its hits over time, a row for each channel, coloured by source.
+// One event: its hits over time, a row for each channel, coloured by group, or by source where there are no groups.
 
 const EVENT_HEIGHT = 320;
 
@@ -6,38 +6,68 @@ function eventRows(hits) {
   const keys = hits.channel.map((channel, i) => hits.source[i] * 2 ** 32 + channel);
   const sorted = [...new Set(keys)].sort((a, b) => a - b);
   const rows = new Map(sorted.map((key, row) => [key, row]));
-  return { count: sorted.length, keys: sorted, of: keys.map((key) => rows.get(key)) };
+  const names = new Map(keys.map((key, i) => [key, (hits.name || [])[i] || '']));
+  return {
+    count: sorted.length,
+    keys: sorted,
+    names: sorted.map((key) => names.get(key)),
+    of: keys.map((key) => rows.get(key)),
+  };
 }
 
-function rowName(key) {
-  return `source ${Math.floor(key / 2 ** 32)}, channel ${key % 2 ** 32}`;
+function rowName(key, name) {
+  const channel = `source ${Math.floor(key / 2 ** 32)}, channel ${key % 2 ** 32}`;
+  return name ? `${channel}, ${name}` : channel;
 }
 
-function eventMarks(event, rows, x, y) {
+// The name of a channel says more than its number.
+function rowLabel(key, name, wide) {
+  const source = Math.floor(key / 2 ** 32);
+  if (name) return wide ? `source ${source}, ${endOf(name, 24)}` : endOf(name, 14);
+  return wide ? rowName(key) : `${source}: ${key % 2 ** 32}`;
+}
+
+// By its number; grey for what is in none.
+function groupColour(number, groups) {
+  return number < groups.length ? number % 6 : 6;
+}
+
+// The number of a hit's first group; that of groups: none.
+function groupOf(hits, i, groups) {
+  const number = groups.indexOf(hits.group[i].split(';')[0]);
+  return number < 0 ? groups.length : number;
+}
+
+function hitColour(hits, i, groups) {
+  return hits.group ? groupColour(groupOf(hits, i, groups), groups) : hits.source[i] % 7;
+}
+
+function eventMarks(event, groups, rows, x, y) {
   const { hits } = event;
   const payload = hits.payload || [];
   const most = greatest([1, ...finite(payload)]);
   return hits.dt_ns.map((dt, i) => {
     const size = typeof payload[i] === 'number' ? 2 + 6 * Math.sqrt(payload[i] / most) : 3.5;
     const word = typeof payload[i] === 'number' ? `, payload ${payload[i]}` : '';
-    const about = `${nanoseconds(dt)}, ${rowName(rows.keys[rows.of[i]])}${word}`;
+    const group = hits.group && hits.group[i] ? `, group ${hits.group[i]}` : '';
+    const about = `${nanoseconds(dt)}, ${rowName(rows.keys[rows.of[i]], rows.names[rows.of[i]])}${word}${group}`;
     return svg(
       'circle',
       {
         cx: x.at(dt).toFixed(1),
         cy: y(rows.of[i]).toFixed(1),
         r: size.toFixed(1),
-        class: `mark c${hits.source[i] % 7}`,
+        class: `mark c${hitColour(hits, i, groups)}`,
       },
       svg('title', {}, about),
     );
   });
 }
 
-function eventPicture(event, width) {
+function eventPicture(event, groups, width) {
   const rows = eventRows(event.hits);
-  const name = (key) => (width > 500 ? rowName(key) : `${Math.floor(key / 2 ** 32)}: ${key % 2 ** 32}`);
-  const left = Math.max(96, 8 + 6.8 * greatest(rows.keys.map((key) => name(key).length)));
+  const labels = rows.keys.map((key, row) => rowLabel(key, rows.names[row], width > 500));
+  const left = Math.max(96, 8 + 6.8 * greatest(labels.map((label) => label.length)));
   const bottom = EVENT_HEIGHT - 40;
   const x = axisOf({
     low: 0,
@@ -49,10 +79,10 @@ function eventPicture(event, width) {
   const step = (bottom - 10) / Math.max(1, rows.count);
   const y = (row) => 10 + step * (row + 0.5);
   const every = Math.max(1, Math.ceil(14 / step));
-  const names = rows.keys.map((key, row) =>
+  const names = labels.map((label, row) =>
     row % every
       ? null
-      : text(left, y(row) + 4, name(key), { 'text-anchor': 'end' }),
+      : text(left, y(row) + 4, label, { 'text-anchor': 'end' }),
   );
   const ticks = x.ticks.flatMap((tick) => [
     line(x.at(tick), 10, x.at(tick), bottom, 'grid'),
@@ -66,7 +96,7 @@ function eventPicture(event, width) {
     ...names,
     line(left + 12, bottom, width - 18, bottom, 'axis'),
     text((left + width) / 2, EVENT_HEIGHT - 6, 'time since the first hit', { 'text-anchor': 'middle' }),
-    ...eventMarks(event, rows, x, y),
+    ...eventMarks(event, groups, rows, x, y),
   );
 }
 
@@ -77,6 +107,9 @@ function eventTable(event) {
     { title: 'source', number: true, of: (i) => whole(event.hits.source[i]) },
     { title: 'channel', number: true, of: (i) => String(event.hits.channel[i]) },
   ];
+  const words = (title, list) => list && columns.push({ title, kind: 'plus words', of: (i) => list[i] });
+  words('name', event.hits.name);
+  words('groups', event.hits.group);
   if (event.hits.payload)
     columns.push({
       title: 'payload',

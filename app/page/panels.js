@@ -77,6 +77,12 @@ const PANELS = [
     draw: channelsPanel,
   },
   {
+    id: 'groups',
+    title: 'Hits by group',
+    of: (doc) => doc.groups && some(doc.groups.name) && { groups: doc.groups, share_counted: doc.share_counted },
+    draw: groupsPanel,
+  },
+  {
     id: 'balance',
     title: 'Balance between builders',
     of: (doc) => doc.balance && some(doc.balance.hits_of_builder || doc.balance.slices_of_builder) && doc.balance,
@@ -95,7 +101,7 @@ const PANELS = [
     id: 'events',
     title: 'Events',
     wide: true,
-    of: (doc) => some(doc.events) && { ...listOfEvents(doc), sources: doc.sources },
+    of: (doc) => some(doc.events) && { ...listOfEvents(doc), sources: doc.sources, groups: (doc.groups || {}).name || [] },
     draw: eventsPanel,
   },
   {

@@ -1,4 +1,4 @@
-// The flow of data, and the matrix of links.
+// The flow of data, the matrix of links, shares and amounts.
 
 const FLOW_ROWS = 12;
 const STRONG_PIXELS = 7.6; // of a letter
@@ -133,4 +133,27 @@ function shareBar(items, label) {
     { class: 'bar' },
     svg('svg', { viewBox: '0 0 1000 10', preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, ...parts),
   );
+}
+
+// Amounts with names, a row for each. `items`: {name, value, colour}.
+function barsPicture(items, width, label) {
+  const row = 22;
+  const left = Math.min(width / 3, 16 + 6.8 * greatest(items.map((item) => item.name.length)));
+  const room = Math.max(20, width - left - 86);
+  const most = greatest([1, ...items.map((item) => item.value)]);
+  const parts = items.flatMap((item, i) => {
+    const y = i * row;
+    const long = (room * item.value) / most;
+    return [
+      text(left - 8, y + 15, clipped(item.name, left - 10), { 'text-anchor': 'end' }),
+      svg(
+        'rect',
+        { x: left, y: y + 4, width: long.toFixed(1), height: row - 8, class: `area c${item.colour}` },
+        svg('title', {}, `${item.name}: ${whole(item.value)}`),
+      ),
+      text(left + long + 6, y + 15, whole(item.value)),
+    ];
+  });
+  const all = picture(width, Math.max(1, items.length * row), label, ...parts);
+  return el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, all);
 }

@@ -1,5 +1,26 @@
 // Panels of the run: each function makes the contents of one.
 
+// Channels of the map: those of ranges, and sources of which all channels from some number on are meant.
+function channelsOfMap(count) {
+  const words = (n, what) => `${whole(n)} ${what}${n === 1 ? '' : 's'}`;
+  const parts = [
+    count.channels ? words(count.channels, 'channel') : '',
+    count.open ? `${count.channels ? 'all others' : 'all'} of ${words(count.open, 'source')}` : '',
+  ];
+  return parts.filter(Boolean).join(', ') || 'none';
+}
+
+function factsOfMap(map) {
+  if (!map) return [];
+  return [
+    ['detector map', map.file || 'none'],
+    ['groups', map.groups.join(', ')],
+    ['masked', channelsOfMap(map.masked)],
+    ['cut by payload', channelsOfMap(map.cut)],
+    ['with an offset', channelsOfMap(map.with_offset)],
+  ];
+}
+
 function setupPanel(setup) {
   const ticks = (n) => (setup.numbered ? `${whole(n)} event numbers` : nanoseconds((n * setup.tick_ps) / 1000));
   const versions = Object.entries(setup.versions || {}).map(([name, version]) => `${name} ${version}`);
@@ -7,6 +28,7 @@ function setupPanel(setup) {
   const list = facts([
     ['events', setup.definition],
     ['filters', (setup.filters || []).join(', ')],
+    ...factsOfMap(setup.detector),
     ['schedule', setup.schedule],
     ['tick', setup.numbered ? '' : `${setup.tick_ps} ps`],
     ['epoch', ticks(setup.epoch_ticks)],

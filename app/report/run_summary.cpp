@@ -156,6 +156,17 @@ class EventPass {
   std::map<std::uint64_t, EventPlace> chosen_;  ///< by number
 };
 
+void read_hits(const RunTables& run, RunSummary& summary) {
+  summary.known = KnownChannels(run.record.detector);
+  GroupCounts groups(summary.known);
+  const bool grouped = !summary.known.groups().empty();
+  scan_hits(run, [&](const HitRows& rows) {
+    summary.hits.add(rows.source, rows.channel);
+    if (grouped) groups.add(rows.source, rows.channel);
+  });
+  summary.groups = groups.hits();
+}
+
 }  // namespace
 
 double slice_seconds(const RunRecord& record) {
@@ -173,7 +184,7 @@ RunSummary summarise_run(const RunTables& run) {
     return true;
   });
   pass.finish();
-  scan_hits(run, [&](const HitRows& rows) { summary.hits.add(rows.source, rows.channel); });
+  read_hits(run, summary);
   summary.totals[Metric::anomalies] = run.record.totals[Metric::anomalies];
   return summary;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/report/group_counts.hpp"
 #include "app/report/value_histogram.hpp"
 #include "core/monitor/channel_counts.hpp"
 #include "io/hdf5/run_tables.hpp"
@@ -39,6 +40,8 @@ struct RunSummary {
   ValueHistogram unbroken;  ///< those of `interval` that span no slice without hits
   Tick least_pause = 0;     ///< from the last hit of an event to the first of the next; 0 where events overlap
   ChannelCounts hits{{65536, std::size_t{1} << 20}};  ///< those in events
+  KnownChannels known;                                ///< of the detector
+  GroupHits groups;                                   ///< hits in events; of no groups where there are none
   DataSeries series;
   std::vector<std::uint64_t> after_gaps;  ///< slices whose predecessor has no hits, rising
   std::map<std::uint32_t, BuilderShare> builders;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/report/detector_json.hpp"
 #include "app/report/statistics_document.hpp"
 #include "formats/duration_text.hpp"
 
@@ -91,6 +92,13 @@ Document sources_of(const RunTables& run, const RunSummary& summary, double seco
   return list;
 }
 
+/// What the map of the detector says, and hits by group; nothing where there is no map.
+void add_detector_of_run(Document& json, const RunSummary& summary) {
+  if (summary.known.empty()) return;
+  json["setup"]["detector"] = Document(detector_facts(summary.known));
+  if (!summary.known.groups().empty()) json["groups"] = Document(groups_json(summary.known, summary.groups, 0));
+}
+
 Document channels_of(const RunSummary& summary) {
   Document list = Document::array();
   const auto share = kMostChannelsOfAll / std::max<std::size_t>(summary.hits.of_sources().size(), 1);
@@ -101,6 +109,7 @@ Document channels_of(const RunSummary& summary) {
       item["channel"].push_back(channel);
       item["hits"].push_back(hits);
     }
+    if (auto names = channel_names(summary.known, of); !names.is_null()) item["name"] = Document(std::move(names));
     list.push_back(std::move(item));
   }
   return list;
@@ -219,7 +228,7 @@ Document balance_of(const RunSummary& summary) {
   return json;
 }
 
-Document event_json(const OutputEvent& event, const RunRecord& record) {
+Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
   const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
   Document hits = {{"dt_ns", Document::array()}, {"source", Document::array()}, {"channel", Document::array()}};
   for (const auto& hit : event.hits) {
@@ -229,6 +238,7 @@ Document event_json(const OutputEvent& event, const RunRecord& record) {
     if (record.with_payload)
       hits["payload"].push_back(hit.payload.empty() ? Document() : Document(hit.payload.front()));
   }
+  add_detector(hits, known);
   Document flags = Document::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
   if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
@@ -308,9 +318,10 @@ Document status_document(const std::filesystem::path& path, const RunTables& run
                      {"events_per_s", per(t[Metric::events], seconds)},
                      {"slices_per_s", per(t[Metric::slices], seconds)}};
   }
+  add_detector_of_run(json, summary);
   add_statistics(json, statistics);
   for (const auto& place : summary.chosen) {
-    json["events"].push_back(event_json(read_event(run, place, kMostHits), run.record));
+    json["events"].push_back(event_json(read_event(run, place, kMostHits), run.record, summary.known));
   }
   return json;
 }

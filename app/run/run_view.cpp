@@ -31,6 +31,7 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
   run.ucx_version = record.ucx_version;
   run.configuration = record.setup;
   for (const auto& source : setup.sources) run.sources.push_back(source.name);
+  run.known = KnownChannels(record.detector);
   run.n_builders = setup.roles.builders;
   run.n_filters = setup.roles.filters;
   for (int r = 0; r < setup.roles.ranks; ++r) {

@@ -2,9 +2,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "app/show/event_marks.hpp"
+#include "app/show/position_views.hpp"
 #include "app/show/safe_text.hpp"
 
 namespace eventloom {
@@ -19,42 +22,34 @@ constexpr std::size_t kMostColumns = 24;  // of a name
 constexpr double kLeastRow = 4;
 constexpr double kGreatestRow = 22;
 constexpr double kPlotHeight = 720;  // unless rows would be lower than kLeastRow
-/// Okabe and Ito's colours, which are distinguishable to the colour-blind.
-constexpr std::array kSvgColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
 
 double row_height(std::size_t rows) {
   return std::clamp(kPlotHeight / static_cast<double>(std::max<std::size_t>(rows, 1)), kLeastRow, kGreatestRow);
 }
 
-std::uint32_t greatest_payload(const OutputEvent& event) {
-  std::uint32_t greatest = 0;
-  for (const auto& hit : event.hits) {
-    if (!hit.payload.empty()) greatest = std::max(greatest, hit.payload.front());
-  }
-  return greatest;
-}
-
-/// The area grows with the first payload word.
-double radius_of(const OutputHit& hit, std::uint32_t greatest) {
-  if (hit.payload.empty() || greatest == 0) return 4;
-  return 2 + 6 * std::sqrt(static_cast<double>(hit.payload.front()) / greatest);
+/// The name of a channel says more than its number.
+std::string label_of_channel(const EventView& view, const PictureRow& row) {
+  const auto name = for_xml(end_of(for_terminal(view.known.name_of(row.source, row.channel)), kMostColumns - 6));
+  return name.empty() ? fmt::format("source {}, channel {}", row.source, row.channel)
+                      : fmt::format("source {}, {}", row.source, name);
 }
 
 std::string label_of_row(const EventView& view, const PictureRow& row) {
-  if (view.rows == ShowRows::channels) return fmt::format("source {}, channel {}", row.source, row.channel);
+  if (view.rows == ShowRows::channels) return label_of_channel(view, row);
   const auto name = end_of(for_terminal(view.source_name(row.source)), kMostColumns);
   return for_xml(fmt::format("{} {}", row.source, name));
 }
 
-std::string head_of_svg(const EventView& view, double height) {
+std::string head_of_svg(const EventView& view, double width, double height) {
   const auto title = fmt::format("Event {} of {}: {} hits in {}, at {}", view.number, view.of, view.event.n_hits,
                                  view.time_text(view.event.duration), view.time_text(view.event.time));
   return fmt::format(
-      "{}<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{:.0f}\" viewBox=\"0 0 {} {:.0f}\" "
+      "{0}<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{1:.0f}\" height=\"{2:.0f}\" viewBox=\"0 0 {1:.0f} "
+      "{2:.0f}\" "
       "role=\"img\" aria-labelledby=\"title\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222222\">\n"
-      "<title id=\"title\">{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-      "<text x=\"16\" y=\"28\" font-size=\"17\">{}</text>\n",
-      kSvgBegin, kSvgWidth, height, kSvgWidth, height, for_xml(title), for_xml(title));
+      "<title id=\"title\">{3}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+      "<text x=\"16\" y=\"28\" font-size=\"17\">{3}</text>\n",
+      kSvgBegin, width, height, for_xml(title));
 }
 
 std::string time_axis(const EventView& view, double bottom) {
@@ -73,15 +68,22 @@ std::string time_axis(const EventView& view, double bottom) {
                            kLeft + kPlotWidth / 2, bottom + 38);
 }
 
-std::string hit_mark(const EventView& view, const OutputHit& hit, double y, std::uint32_t greatest) {
-  std::string about =
-      fmt::format("+{}, source {}, channel {}", view.time_text(hit.time - view.event.time), hit.source, hit.channel);
-  if (!hit.payload.empty()) about += fmt::format(", payload {}", hit.payload.front());
-  return fmt::format(
-      "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\" fill=\"{}\" fill-opacity=\"0.7\">"
-      "<title>{}</title></circle>\n",
-      kLeft + place_in_event(view.event, hit) * kPlotWidth, y, radius_of(hit, greatest),
-      kSvgColours[hit.source % kSvgColours.size()], about);
+/// The rows with their names and hits. Where rows are lower than letters, only some have room for their names.
+std::string hits_over_time(const EventView& view, const EventMarks& marks, const std::vector<PictureRow>& rows) {
+  const double step = row_height(rows.size());
+  const auto every = static_cast<std::size_t>(std::ceil(13 / step));
+  std::string svg;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double y = kTop + step * (static_cast<double>(i) + 0.5);
+    if (i % every == 0) {
+      svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 12, y + 4,
+                         label_of_row(view, rows[i]));
+    }
+    for (const auto* hit : rows[i].hits) {
+      svg += marks.circle(*hit, kLeft + place_in_event(view.event, *hit) * kPlotWidth, y, marks.colour_of(*hit));
+    }
+  }
+  return svg;
 }
 
 }  // namespace
@@ -90,20 +92,17 @@ const char* const kSvgBegin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- 
 
 std::string event_svg(const EventView& view) {
   const auto rows = picture_rows(view);
-  const double step = row_height(rows.size());
-  const double bottom = kTop + step * static_cast<double>(rows.size());
-  const auto greatest = greatest_payload(view.event);
-  std::string svg = head_of_svg(view, bottom + 56) + time_axis(view, bottom);
-  // Where rows are lower than letters, only some have room for their names.
-  const auto every = static_cast<std::size_t>(std::ceil(13 / step));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double y = kTop + step * (static_cast<double>(i) + 0.5);
-    if (i % every == 0) {
-      svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 12, y + 4,
-                         label_of_row(view, rows[i]));
-    }
-    for (const auto* hit : rows[i].hits) svg += hit_mark(view, *hit, y, greatest);
-  }
+  const EventMarks marks(view);
+  const double bottom = kTop + row_height(rows.size()) * static_cast<double>(rows.size());
+  const auto legend = marks.legend_rows(kLeft, bottom + 62, kPlotWidth);
+  const PositionViews positions(view, marks);
+  const bool beside = positions.any();
+  const double height = bottom + 56 + EventMarks::kLegendRow * static_cast<double>(legend.size());
+  std::string svg = head_of_svg(view, kSvgWidth + (beside ? PositionViews::kWidth : 0),
+                                beside ? std::max(height, kTop + PositionViews::kHeight) : height);
+  svg += time_axis(view, bottom) + hits_over_time(view, marks, rows);
+  for (const auto& row : legend) svg += row;
+  if (beside) svg += positions.svg(kSvgWidth, kTop);
   return svg + "</svg>\n";
 }
 

@@ -2,8 +2,10 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 
 #include "app/show/safe_text.hpp"
 
@@ -37,7 +39,10 @@ void print_head(std::ostream& out, const EventView& view) {
 }
 
 std::string label_of(const EventView& view, const PictureRow& row) {
-  if (view.rows == ShowRows::channels) return fmt::format("source {} channel {}", row.source, row.channel);
+  if (view.rows == ShowRows::channels) {
+    const auto name = end_of(for_terminal(view.known.name_of(row.source, row.channel)), kMostNames);
+    return fmt::format("source {} channel {}{}{}", row.source, row.channel, name.empty() ? "" : " ", name);
+  }
   return fmt::format("{} {}", row.source, end_of(for_terminal(view.source_name(row.source)), kMostNames));
 }
 
@@ -77,9 +82,48 @@ void print_picture(std::ostream& out, const EventView& view, bool colour) {
   out << "  and " << rows.size() - shown << " more rows with " << left << " hits\n";
 }
 
+/// What the detector says of a hit: columns of equal width, those that any hit of the event has.
+class DetectorColumns {
+ public:
+  explicit DetectorColumns(const EventView& view) : view_(&view) {
+    for (const auto& hit : view.event.hits) {
+      const auto* range = view.known.at(hit.source, hit.channel);
+      if (range == nullptr) continue;
+      names_ = std::max(names_, columns_of(text_of(range->name)));
+      groups_ = std::max(groups_, columns_of(text_of(range->groups)));
+    }
+    if (names_ > 0) names_ = std::max(names_, std::string_view("name").size());
+    if (groups_ > 0) groups_ = std::max(groups_, std::string_view("groups").size());
+  }
+
+  [[nodiscard]] std::string heading() const { return cells("name", "groups"); }
+  [[nodiscard]] std::string of(const OutputHit& hit) const {
+    const auto* range = view_->known.at(hit.source, hit.channel);
+    return range == nullptr ? cells("", "") : cells(text_of(range->name), text_of(range->groups));
+  }
+
+ private:
+  static std::string text_of(const std::string& text) { return end_of(for_terminal(text), kMostNames); }
+  [[nodiscard]] std::string cells(const std::string& name, const std::string& groups) const {
+    return cell(name, names_) + cell(groups, groups_);
+  }
+  static std::string cell(const std::string& text, std::size_t width) {
+    if (width == 0) return {};
+    const std::string shown = text.empty() ? "-" : text;
+    return "  " + shown + std::string(width - columns_of(shown), ' ');
+  }
+
+  const EventView* view_;
+  std::size_t names_ = 0;  ///< width; 0: no column
+  std::size_t groups_ = 0;
+};
+
 void print_table(std::ostream& out, const EventView& view, bool colour) {
-  out << '\n' << hit_heading() << '\n';
-  for (const auto& hit : view.event.hits) out << coloured(hit_row(view, hit), hit.source, colour) << '\n';
+  const DetectorColumns detector(view);
+  out << '\n' << hit_heading(detector.heading()) << '\n';
+  for (const auto& hit : view.event.hits) {
+    out << coloured(hit_row(view, hit, detector.of(hit)), hit.source, colour) << '\n';
+  }
 }
 
 }  // namespace
@@ -94,15 +138,15 @@ std::string flags_text(const OutputEvent& event) {
   return text.empty() ? "none" : text;
 }
 
-std::string hit_heading() {
-  return fmt::format("{:>16}  {:>6}  {:>10}  payload words", "since first", "source", "channel");
+std::string hit_heading(const std::string& more) {
+  return fmt::format("{:>16}  {:>6}  {:>10}{}  payload words", "since first", "source", "channel", more);
 }
 
-std::string hit_row(const EventView& view, const OutputHit& hit) {
+std::string hit_row(const EventView& view, const OutputHit& hit, const std::string& more) {
   std::string payload;
   for (const auto word : hit.payload) payload += fmt::format("{}{:#010x}", payload.empty() ? "" : " ", word);
-  return fmt::format("{:>16}  {:>6}  {:>10}  {}", view.time_text(hit.time - view.event.time), hit.source, hit.channel,
-                     payload.empty() ? "-" : payload);
+  return fmt::format("{:>16}  {:>6}  {:>10}{}  {}", view.time_text(hit.time - view.event.time), hit.source, hit.channel,
+                     more, payload.empty() ? "-" : payload);
 }
 
 void print_event(std::ostream& out, const EventView& view, bool colour) {

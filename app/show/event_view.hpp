@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/duration_text.hpp"
+#include "io/hdf5/detector_record.hpp"
 #include "io/hdf5/run_tables.hpp"
 
 namespace eventloom {
@@ -23,6 +24,7 @@ struct EventView {
   std::uint64_t number = 0;  ///< in the order of time, from 0
   std::uint64_t of = 0;      ///< events of the run
   ShowRows rows = ShowRows::sources;
+  KnownChannels known = {};  ///< of the run's detector
 
   [[nodiscard]] std::string time_text(Tick ticks) const {
     return record->numbered ? std::to_string(ticks) : duration_text(ticks, record->base.tick_ps);

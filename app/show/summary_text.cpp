@@ -17,6 +17,7 @@ constexpr std::size_t kBarColumns = 40;
 constexpr std::size_t kTextBins = 16;
 constexpr std::size_t kMostSources = 80;
 constexpr std::size_t kMostChannelRows = 20;
+constexpr std::size_t kNameColumns = 28;  // columns
 
 /// At least one mark for anything that is not zero.
 std::string bar(std::uint64_t n, std::uint64_t greatest) {
@@ -60,6 +61,20 @@ void print_sources(std::ostream& out, const RunTables& run, const RunSummary& su
   if (sources.size() > kMostSources) out << "  and " << sources.size() - kMostSources << " more sources\n";
 }
 
+void print_groups(std::ostream& out, const RunSummary& summary, double seconds) {
+  const auto& names = summary.known.groups();
+  if (names.empty()) return;
+  auto hits = summary.groups.of_group;
+  hits.push_back(summary.groups.of_none);
+  const auto greatest = std::max<std::uint64_t>(*std::ranges::max_element(hits), 1);
+  out << "\nhits in events, by group\n";
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    const auto name = i < names.size() ? end_of(for_terminal(names[i]), kNameColumns) : "(none)";
+    out << "  " << name << std::string(kNameColumns - columns_of(name), ' ')
+        << fmt::format(" {:>12} {:>12}  {}\n", hits[i], rate_text(hits[i], seconds), bar(hits[i], greatest));
+  }
+}
+
 void print_channels(std::ostream& out, const RunSummary& summary, double seconds) {
   std::vector<ChannelRow> rows;
   for (const auto& of : summary.hits.busiest(kMostChannelRows)) {
@@ -69,8 +84,11 @@ void print_channels(std::ostream& out, const RunSummary& summary, double seconds
   rows.resize(std::min(rows.size(), kMostChannelRows));
   out << "\nhits in events, by channel: the " << rows.size() << " with most\n";
   for (const auto& row : rows) {
+    const auto name = end_of(for_terminal(summary.known.name_of(row.source, row.channel)), kNameColumns);
+    const auto marks = bar(row.hits, rows.front().hits);
     out << fmt::format("  source {:>5} channel {:>10} {:>12} {:>12}  {}\n", row.source, row.channel, row.hits,
-                       rate_text(row.hits, seconds), bar(row.hits, rows.front().hits));
+                       rate_text(row.hits, seconds),
+                       name.empty() ? marks : fmt::format("{:<{}}  {}", marks, kBarColumns, name));
   }
 }
 
@@ -105,6 +123,7 @@ void print_run_summary(std::ostream& out, const RunTables& run, const RunSummary
   if (!numbered) print_histogram(out, "duration", summary.duration, time);
   print_histogram(out, numbered ? "difference of event numbers" : "time between events", summary.interval, time);
   print_sources(out, run, summary, seconds);
+  print_groups(out, summary, seconds);
   print_channels(out, summary, seconds);
 }
 

@@ -60,6 +60,15 @@ void check_label(const std::string& name) {
 
 std::size_t count_of(std::string_view text, char c) { return static_cast<std::size_t>(std::ranges::count(text, c)); }
 
+/// Of the first channel: a name, and a group, for what is read from a file.
+KnownChannels detector_of(const std::string& name) {
+  DetectorRecord detector;
+  detector.map = "a text";
+  detector.file = name;
+  detector.ranges.push_back({0, 0, 0, 0, false, 0, 0, name + ";A", name, {1, 2, 3}});
+  return KnownChannels(detector);
+}
+
 /// The same elements, whatever the name is.
 void check_svg(const std::string& name) {
   const auto svg_of = [](const std::string& source) {
@@ -70,6 +79,7 @@ void check_svg(const std::string& name) {
     view.record = &record;
     view.event.n_hits = 1;
     view.event.hits.push_back({});
+    view.known = detector_of(source);
     return event_svg(view);
   };
   const auto svg = svg_of(name);
@@ -86,6 +96,7 @@ RunDescription description(const std::string& name) {
   RunDescription run;
   run.name = run.command_line = run.definition = run.schedule = run.configuration = name;
   run.sources = {name, name};
+  run.known = detector_of(name);
   run.filters = {name};
   run.n_builders = run.n_filters = 2;
   run.ranks = {{name, name}};

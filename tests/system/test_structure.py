@@ -42,7 +42,7 @@ ARROWS = {
     "io/compass": [*IO, "io/recorded"],
     "io/csv": [*IO, "io/recorded"],
     "io/generator": [*IO, "io/recorded"],
-    "io/hdf5": [*IO, "io/recorded"],
+    "io/hdf5": [*IO, "io/recorded", "core/detector"],
     "io/hld": [*IO, "io/recorded"],
     "io/lmd": [*IO, "io/recorded"],
     "io/packed": [*IO, "io/recorded"],

@@ -14,12 +14,14 @@ namespace {
 
 using std::chrono::seconds;
 
-StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {}) {
+StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality>& clocks = {},
+                       const DetectorRecord& detector = {}) {
   RunTracker tracker({}, {});
   const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, {"running"});
   snapshot->clocks = clocks;
   RunDescription run;
   run.n_filters = 1;
+  run.known = KnownChannels(detector);
   const auto text = to_text(status_document(run, *snapshot, {}, {}));
   return StatusJson::parse(text);
 }
@@ -48,6 +50,31 @@ TEST(StatusDocument, EventsHavePayloadWhereTheRunHas) {
   const auto json = document_of(picture);
   EXPECT_EQ(json["events"][0]["hits"]["payload"], StatusJson::parse("[77, null]"));
   EXPECT_FALSE(json["events"][1]["hits"].contains("payload"));
+}
+
+TEST(StatusDocument, HasNamesAndGroupsOfTheDetector) {
+  DetectorRecord detector;
+  detector.file = "map.csv";
+  detector.map = "a text";
+  detector.ranges.push_back({0, 3, 4, 5, false, 0, 0xffffffff, "B;A", "PMT"});
+  detector.ranges.push_back({1, 0, 6, -1, true, 0, 0xffffffff, "", ""});
+  detector.ranges.push_back({1, 7, 0xfffffff, 0, true, 9, 0xffffffff, "B", ""});
+  RankRecord record;
+  record.channels = {{1, 7, 4}, {0, 5, 2}, {0, ChannelRow::kOthers, 9}, {0, 3, 1}};
+  record.events.push_back({{1000, 20, 1, 0, 2, 2, 0}, {{0, 3, 0, 0, 0}, {20, 6, 3, 0, 0}}});
+  RunPicture picture(1);
+  picture.take(0, encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  const auto json = document_of(picture, {}, detector);
+  EXPECT_EQ(json["setup"]["detector"], StatusJson::parse(R"({"file":"map.csv","groups":["A","B"],
+      "masked":{"channels":0,"open":1},"cut":{"channels":0,"open":1},"with_offset":{"channels":9,"open":0}})"));
+  EXPECT_EQ(json["groups"], StatusJson::parse(R"({"name":["A","B"],"hits":[1,5],"none":2,"unknown":9})"));
+  EXPECT_EQ(json["channels"][0]["name"], StatusJson::parse(R"(["PMT",""])"));
+  EXPECT_FALSE(json["channels"][1].contains("name"));
+  EXPECT_EQ(json["events"][0]["hits"]["name"], StatusJson::parse(R"(["PMT",""])"));
+  EXPECT_EQ(json["events"][0]["hits"]["group"], StatusJson::parse(R"(["B;A",""])"));
+  const auto without = document_of(picture);
+  EXPECT_FALSE(without.contains("groups") || without["setup"].contains("detector"));
+  EXPECT_FALSE(without["events"][0]["hits"].contains("name") || without["events"][0]["hits"].contains("group"));
 }
 
 /// Bins one wide have a linear axis.

@@ -1,0 +1,55 @@
+#include "app/report/detector_json.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::uint64_t kLastOfAll = 0xfffffff;  // the greatest number that a channel may have
+
+/// Channels one by one, but of sources of which all channels, or all from some number on, are meant only the sources.
+template <class Has>
+DetectorJson count_channels(const KnownChannels& known, Has has) {
+  struct OfSource {
+    std::uint64_t channels = 0;
+    std::uint64_t open = 0;  ///< channels of a range without end
+  };
+  std::map<std::uint32_t, OfSource> sources;
+  for (const auto& range : known.ranges()) {
+    if (!has(range) || range.last_channel < range.first_channel) continue;
+    auto& of = sources[range.source];
+    (range.last_channel >= kLastOfAll ? of.open : of.channels) += range.last_channel - range.first_channel + 1;
+  }
+  std::uint64_t channels = 0;
+  std::uint64_t open = 0;
+  for (const auto& [source, of] : sources) {
+    if (of.channels + of.open <= kLastOfAll) channels += of.channels;
+    if (of.open != 0) ++open;
+  }
+  return {{"channels", channels}, {"open", open}};
+}
+
+}  // namespace
+
+DetectorJson detector_facts(const KnownChannels& known) {
+  return {{"file", known.file()},
+          {"groups", known.groups()},
+          {"masked", count_channels(known, [](const DetectorRange& r) { return r.masked; })},
+          {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
+          {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
+}
+
+DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of) {
+  auto names = DetectorJson::array();
+  for (const auto& [channel, hits] : of.channels) names.push_back(known.name_of(of.source, channel));
+  const bool any = std::ranges::any_of(names, [](const DetectorJson& name) { return name != ""; });
+  return any ? names : DetectorJson();
+}
+
+DetectorJson groups_json(const KnownChannels& known, const GroupHits& hits, std::uint64_t unknown) {
+  return {{"name", known.groups()}, {"hits", hits.of_group}, {"none", hits.of_none}, {"unknown", unknown}};
+}
+
+}  // namespace eventloom
