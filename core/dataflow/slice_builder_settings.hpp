@@ -42,8 +42,8 @@ SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted);
 /// `geometry` with those of the events that need the longest stretch around a slice.
 SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEvents>& events);
 
-/// Builders count the ticks that they see of a stream in 32 bits: whether those of a slice fit, with its margins and the
-/// width `apart` of the corrections to the stream's times.
+/// Builders count the ticks that they see of a stream in 32 bits: whether those of a slice fit, with its margins and
+/// the width `apart` of the corrections to the stream's times.
 bool fits_a_builder(const SliceGeometry& geometry, Tick apart);
 
 /// Of the corrections to the times of each of `n_streams`, by number; empty when there are none. Each sorted stream

@@ -159,8 +159,8 @@ const Column& column_of(const std::string& name) {
   if (found != kColumns.end()) return *found;
   const auto names = column_names();
   // One letter more would choose a unit by chance.
-  const auto hint = name == "offset" ? " (did you mean offset_ns, offset_ps, offset_us or offset_ticks?)"
-                                     : did_you_mean(name, names);
+  const auto hint =
+      name == "offset" ? " (did you mean offset_ns, offset_ps, offset_us or offset_ticks?)" : did_you_mean(name, names);
   throw std::invalid_argument("there is no column '" + name + "'" +
                               (hint.empty() ? "; columns are separated by commas: " + listed(names) : hint));
 }

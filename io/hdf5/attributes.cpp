@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <span>
 
 #include "core/runtime/error.hpp"
@@ -107,14 +108,18 @@ bool is_text(hid_t object, const std::string& name) {
   return H5Tget_class(type.get()) == H5T_STRING;
 }
 
-std::uint64_t crc_of_texts(hid_t file) {
-  std::string all;
-  for (const auto& name : attribute_names(file)) {
-    if (!is_text(file, name)) continue;
-    all += name + '\0';
-    for (const auto& text : read_texts(file, name.c_str())) all += text + '\0';
+std::uint64_t crc_of(const std::string& text) { return crc32c(std::as_bytes(std::span(text))); }
+
+/// CRC32C of the texts of an attribute by that of its name.
+std::map<std::uint64_t, std::uint64_t> crcs_of_texts(hid_t object) {
+  std::map<std::uint64_t, std::uint64_t> crcs;
+  for (const auto& name : attribute_names(object)) {
+    if (!is_text(object, name)) continue;
+    std::string all;
+    for (const auto& text : read_texts(object, name.c_str())) all += text + '\0';
+    crcs[crc_of(name)] = crc_of(all);
   }
-  return crc32c(std::as_bytes(std::span(all)));
+  return crcs;
 }
 
 std::size_t elements(hid_t space) {
@@ -187,11 +192,22 @@ std::string read_text(hid_t object, const char* name) {
   return values.front();
 }
 
-void seal_texts(hid_t file) { write_attribute(file, kSeal, crc_of_texts(file)); }
+void seal_texts(hid_t object) {
+  std::vector<std::uint64_t> seal;
+  for (const auto& [name, texts] : crcs_of_texts(object)) seal.insert(seal.end(), {name, texts});
+  write_attribute(object, kSeal, seal);
+}
 
-void check_texts(hid_t file) {
-  if (!has_attribute(file, kSeal) || read_number(file, kSeal) == crc_of_texts(file)) return;
-  throw UserError("the texts of its attributes are damaged: they do not have the checksum that was written with them");
+void check_texts(hid_t object) {
+  if (!has_attribute(object, kSeal)) return;
+  const auto seal = read_numbers(object, kSeal);
+  const auto found = crcs_of_texts(object);
+  for (std::size_t i = 0; i + 1 < seal.size(); i += 2) {
+    const auto texts = found.find(seal[i]);
+    if (texts == found.end() || texts->second == seal[i + 1]) continue;
+    throw UserError(
+        "the texts of its attributes are damaged: they do not have the checksum that was written with them");
+  }
 }
 
 std::vector<std::string> attribute_names(hid_t object) {

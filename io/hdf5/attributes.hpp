@@ -27,12 +27,13 @@ std::string read_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
 /// HDF5 keeps texts of variable length where it has no checksums. When all attributes of a file's root have been
-/// written: adds one with the CRC32C of the texts among them and of their names. (Not of all objects: HDF5 1.10 may
-/// crash when it visits those of a damaged file.)
+/// written: adds one with pairs of checksums (CRC32C): of a name, and of its text or texts. (Not for all objects: HDF5
+/// 1.10 may crash when it visits those of a damaged file.)
 inline constexpr const char* kSeal = "texts_crc32c";
-void seal_texts(hid_t file);
-/// Throws UserError when they are not those that were sealed. Files of earlier versions have no seal.
-void check_texts(hid_t file);
+void seal_texts(hid_t object);
+/// Throws UserError when a text is not the one that was sealed. Attributes that others add or remove are no damage;
+/// files of earlier versions have no seal.
+void check_texts(hid_t object);
 
 /// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);

@@ -261,5 +261,5 @@ def test_mistakes(run):
     for words, told in (([], "two files, not 0"), ([run.output], "two files, not 1"), ([run.output] * 3, "two files, not 3"),
                         ([run.output, "none.h5"], "none.h5"), ([run.output, run.output, "--differences", "-1"], "--differences"),
                         ([run.output, run.output, "--differences", "1e9"], "--differences"),
-                        ([run.output, run.report_file], "report.json"), ([run.output, run.output.parent], "no such file")):
+                        ([run.output, run.report_file], "report.json"), ([run.output, run.output.parent], "no regular file")):
         only_line(eventloom("compare", *words, code=2), told)

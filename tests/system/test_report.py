@@ -298,6 +298,7 @@ def test_files_of_earlier_versions(recording, tmp_path):
             file.attrs.pop(name, None)
         for name in ("counters", "source_counters", "builders"):
             del file[name]
+        file.attrs["comment"] = "of a user"
     eventloom("report", "run.h5", "-o", "a.html", cwd=tmp_path)
     found = document_of(tmp_path / "a.html")
     assert set(found["run"]) == {"name", "data_s"} and [counter["name"] for counter in found["counters"]] == SUMS

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "core/runtime/error.hpp"
 #include "plain_hdf5.hpp"
 #include "run_maker.hpp"
@@ -161,6 +164,20 @@ TEST_F(RunFileTest, RefusesTwoPartsWithTheSameSlice) {
     parts.push_back(writer.close().front());
   }
   EXPECT_THROW(write_run_file(folder / "run.h5", record_of({}, false), parts), UserError);
+}
+
+// HDF5 has no checksums for them.
+TEST_F(RunFileTest, DamagedTextIsRefused) {
+  const auto path = folder / "run.h5";
+  write_run_file(path, full_record(), {});
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const auto at = bytes.find("overlap = 1");
+  ASSERT_NE(at, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put('O');
+  file.close();
+  EXPECT_THROW(read_run_file(path), UserError);
 }
 
 }  // namespace
