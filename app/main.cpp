@@ -11,6 +11,7 @@
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
 #include "app/show/safe_text.hpp"
+#include "app/simulate/simulate_command.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
@@ -41,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"control", "pause, resume or stop a run that is monitored", eventloom::control_command},
     Command{"top", "what a run that is monitored does, once a second", eventloom::top_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
+    Command{"simulate", "the same schedules and roles over a simulated network", eventloom::simulate_command},
     Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command, true},
 };
 

@@ -11,7 +11,7 @@ packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
   openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev hdf5-tools
   libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev
-  libzmq3-dev gnuplot-nox
+  libzmq3-dev gnuplot-nox libsimgrid-dev
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas

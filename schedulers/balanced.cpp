@@ -2,15 +2,6 @@
 
 namespace eventloom {
 
-std::optional<BuilderId> Balanced::choose(const SourceView& view) const {
-  std::optional<BuilderId> lowest;
-  for (std::uint32_t b = 0; b < view.next.size(); ++b) {
-    if (view.ready[b] == 0 || view.next[b] >= view.end) continue;
-    if (!lowest || view.next[b] < view.next[lowest->value]) lowest = BuilderId{b};
-  }
-  return lowest;
-}
-
 std::optional<BuilderId> Balanced::assign(std::span<const std::uint32_t> room) const {
   const std::size_t first = book_.last() ? book_.last()->value + 1 : 0;
   std::optional<BuilderId> most;

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "schedulers/first_ready.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
-/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources send the lowest slice
-/// with room first.
+/// A builder claims the next slice when it has room, so that slow builders get fewer. Sources begin their search for a
+/// slice with room at different builders: were the lowest slice first, all would send to its builder at a time.
 class Balanced final : public Scheduler {
  public:
   explicit Balanced(const ScheduleSettings& settings) : book_(settings.first_slice, 2 * settings.claim_ahead) {}
@@ -13,7 +14,7 @@ class Balanced final : public Scheduler {
   [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
     return book_.next_slice(builder, from);
   }
-  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override { return first_ready(view); }
   [[nodiscard]] ClaimBook* claims() override { return &book_; }
   /// The builder with the most room; among equals the one after the last that got a slice.
   [[nodiscard]] std::optional<BuilderId> assign(std::span<const std::uint32_t> room) const override;

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "schedulers/first_ready.hpp"
 #include "schedulers/modulo_assignment.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
-/// No order: any slice with a credit is sent. The search for credits starts one builder further after each transfer,
-/// and at a different one for each source, so that none is preferred.
+/// No order: any slice with a credit is sent.
 class Chaotic final : public Scheduler {
  public:
   explicit Chaotic(const ScheduleSettings& settings) : assignment_{settings.n_builders} {}
@@ -14,7 +14,7 @@ class Chaotic final : public Scheduler {
   [[nodiscard]] std::optional<SliceId> next_slice(BuilderId builder, SliceId from) const override {
     return assignment_.next_slice(builder, from);
   }
-  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override;
+  [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override { return first_ready(view); }
 
  private:
   ModuloAssignment assignment_;

@@ -41,7 +41,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 9> kQuantities = {{{"n_h
 /// Longer ones first.
 constexpr std::array<std::string_view, 7> kComparisons = {"==", "!=", "<=", ">=", "<", ">", "="};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string without_blanks(std::string_view text) {
   std::string out(text);
@@ -60,7 +60,7 @@ std::uint64_t parse_number(std::string_view text, std::uint64_t most, const char
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
   if (error != std::errc() || end != digits.data() + digits.size() || number > most)
-    throw TextMistake(text, quoted(text) + " is not " + expected);
+    throw TextMistake(text, in_quotes(text) + " is not " + expected);
   return number;
 }
 
@@ -190,12 +190,12 @@ class ExpressionParser {
   void require_allowed(Kind kind, std::string_view name) const {
     const bool of_events = kind == Kind::prescale || kind == Kind::duration || kind == Kind::trigger;
     if (use_ == ExpressionUse::filter || !of_events) return;
-    throw TextMistake(name, "a condition on the hits of a window has no " + quoted(name) + ": move it to --filter");
+    throw TextMistake(name, "a condition on the hits of a window has no " + in_quotes(name) + ": move it to --filter");
   }
 
   void set_range(Quantity& quantity, std::string_view name, std::uint64_t most, const char* expected) {
     if (!text_.take(":")) {
-      throw TextMistake(text_.here(), quoted(name) + " needs a number or a range, as in " + std::string(name) +
+      throw TextMistake(text_.here(), in_quotes(name) + " needs a number or a range, as in " + std::string(name) +
                                           (name == "channel" ? ":0x1200-0x12ff" : ":3-5"));
     }
     const auto first = text_.word();
@@ -203,13 +203,13 @@ class ExpressionParser {
     quantity.low = parse_number(first, most, expected);
     quantity.high = parse_number(second, most, expected);
     if (quantity.low <= quantity.high) return;
-    throw TextMistake(text_.since(first), quoted(text_.since(first)) + " has its low end above its high end");
+    throw TextMistake(text_.since(first), in_quotes(text_.since(first)) + " has its low end above its high end");
   }
 
   void set_causal(Quantity& quantity) {
     const auto need = [this](std::string_view sign) {
       if (!text_.take(sign))
-        throw TextMistake(text_.here(), "expected " + quoted(sign) + " as in causal(0.3m/ns,20ns)");
+        throw TextMistake(text_.here(), "expected " + in_quotes(sign) + " as in causal(0.3m/ns,20ns)");
     };
     need("(");
     quantity.speed = parse_part(text_.up_to(",)"), [this](auto text) { return parse_speed(text, tick_ps_); });
@@ -226,14 +226,15 @@ class ExpressionParser {
         throw TextMistake(here, "prescale takes '=' only");
       return sign;
     }
-    throw TextMistake(here, "expected a comparison of " + quoted(term.subject) + ": >= > <= < == or != and a number");
+    throw TextMistake(here,
+                      "expected a comparison of " + in_quotes(term.subject) + ": >= > <= < == or != and a number");
   }
 
   std::uint64_t value(Kind kind) {
     const auto word = text_.word();
     if (word.empty()) {
       const auto next = text_.next();
-      throw TextMistake(next, next.empty() ? "the number is missing" : "expected a number, not " + quoted(next));
+      throw TextMistake(next, next.empty() ? "the number is missing" : "expected a number, not " + in_quotes(next));
     }
     if (kind == Kind::duration) return parse_part(word, [this](auto text) { return parse_duration(text, tick_ps_); });
     const auto value = parse_part(word, parse_count);
@@ -246,14 +247,14 @@ class ExpressionParser {
     const auto next = text_.next();
     const auto instead = next == "&" || next == "and" ? "&&" : next == "|" || next == "or" ? "||" : "";
     if (next == ")") throw TextMistake(next, "this bracket was not opened");
-    if (*instead != '\0') throw TextMistake(next, std::string("write ") + instead + " for " + quoted(next));
-    throw TextMistake(next, "expected && or || before " + quoted(next));
+    if (*instead != '\0') throw TextMistake(next, std::string("write ") + instead + " for " + in_quotes(next));
+    throw TextMistake(next, "expected && or || before " + in_quotes(next));
   }
 
   [[noreturn]] void refuse_name() const {
     const auto next = text_.next();
     throw TextMistake(next, next.empty() ? "a comparison is missing, as in n_hits>=8"
-                                         : "expected the name of a quantity, not " + quoted(next));
+                                         : "expected the name of a quantity, not " + in_quotes(next));
   }
 
   [[noreturn]] void refuse_unknown(std::string_view name) const {
@@ -263,7 +264,7 @@ class ExpressionParser {
     std::string groups;
     for (const auto& group : detector_.groups()) groups.append(groups.empty() ? "" : ", ").append(group);
     if (name == "not") throw TextMistake(name, "write ! for 'not'");
-    throw TextMistake(name, quoted(name) + " is neither a quantity nor a group" + did_you_mean(name, known) +
+    throw TextMistake(name, in_quotes(name) + " is neither a quantity nor a group" + did_you_mean(name, known) +
                                 (groups.empty() ? "; groups come from --group or --detector" : "; groups: " + groups));
   }
 

@@ -31,6 +31,8 @@ struct BuilderRoleSettings {
   /// Called with the first events of each built slice, in rising order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
   bool measures = false;  ///< how long it builds
+  /// Called with each slice instead of building it, where data exist only as lengths: in a simulation. May be empty.
+  std::function<void(SliceId, const SliceAssembly&)> stand_in = {};
 };
 
 /// Receives the epoch buffers of its slices, builds each slice once it is complete, and passes the slices on in rising

@@ -157,12 +157,14 @@ std::size_t AssignerRole::tell() {
     }
     least = std::min(least, reader.told);
   }
+  // All notes are on their way at a time: one after the other, they would take a round trip for each rank.
+  for (auto& reader : readers_) reader.ring.publish();
   while (log_.size() > given_ - least) log_.pop_front();
   notes_sent_ += told;
   return told;
 }
 
-/// Sends one note: the next consecutive slices that the reader has not been told of, as many as fit.
+/// Writes one note: the next consecutive slices that the reader has not been told of, as many as fit.
 void AssignerRole::tell(Reader& reader) {
   const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
   const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));
@@ -176,7 +178,7 @@ void AssignerRole::tell(Reader& reader) {
     ++head.n;
   }
   std::memcpy(note_.data(), &head, sizeof head);
-  reader.ring.send(note_);
+  reader.ring.write(note_);
   reader.told += head.n;
 }
 

@@ -27,6 +27,11 @@ class Turns {
     }
     return work;
   }
+  [[nodiscard]] SteadyTime due() const {
+    SteadyTime first = SteadyTime::max();
+    for (const auto* role : roles_) first = std::min(first, role->due());
+    return first;
+  }
   void flush() {
     for (auto* role : roles_) role->flush();
   }
@@ -67,7 +72,7 @@ void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& en
       continue;
     }
     if (!done) turns.flush();
-    idle.wait();
+    idle.wait_until(done ? SteadyTime::max() : turns.due());
   }
 }
 

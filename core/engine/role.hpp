@@ -15,6 +15,8 @@ class Role {
   virtual std::size_t do_work(SteadyTime now) = 0;
   /// True once there will never be work again.
   [[nodiscard]] virtual bool done() const = 0;
+  /// When it will have work though nothing arrives, as far as its last turn has shown; the far future if never.
+  [[nodiscard]] virtual SteadyTime due() const { return SteadyTime::max(); }
   /// Completes its outstanding operations in the exchange; called when the rank is idle and at the end.
   virtual void flush() = 0;
 };

@@ -66,4 +66,11 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
   for (const int rank : roles.exchange_ranks()) from_assigner.push_back(link(roles.assigner_rank(), rank, *notes));
 }
 
+void RingMap::keep_to_builders(int rank) {
+  for (auto& links : to_builder) {
+    std::erase_if(links, [rank](const RingLink& link) { return link.sender != rank && link.receiver != rank; });
+    links.shrink_to_fit();
+  }
+}
+
 }  // namespace eventloom

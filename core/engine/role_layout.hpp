@@ -53,6 +53,8 @@ struct RingLink {
 struct RingMap {
   /// `notes`: geometry of the rings to and from the assigner; nothing: there are none.
   RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes);
+  /// Drops the rings to builders, by far the longest lists of a large run, that neither begin nor end on `rank`.
+  void keep_to_builders(int rank);
 
   std::vector<std::vector<RingLink>> to_builder;  ///< [builder][index of the rank in source_ranks()]
   std::vector<std::vector<RingLink>> to_filter;   ///< [filter][builder]

@@ -76,6 +76,9 @@ void Session::add_builder(BuilderId id) {
   if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
   builder.watch_built = ends_.watch_built;
   builder.measures = settings_.telemetry.counters;
+  if (ends_.stand_in) {
+    builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_.stand_in(id, slice, input); };
+  }
   auto role = std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
                                             Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report);
   builders_.push_back(role.get());

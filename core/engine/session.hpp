@@ -55,6 +55,9 @@ struct SessionEnds {
   std::function<void(std::span<const BuiltSlice>)> watch_unselected = {};
   /// Called on each rank when new files are asked for, see Command; may be empty.
   std::function<void()> new_file = {};
+  /// Called with each slice of a builder instead of building it, where the sources' data exist only as lengths: in a
+  /// simulation. May be empty.
+  std::function<void(BuilderId builder, SliceId slice, const SliceAssembly& input)> stand_in = {};
   /// Called for each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
 };

@@ -49,6 +49,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
 
 std::size_t SourceRole::do_work(SteadyTime now) {
   now_ = now;
+  due_ = SteadyTime::max();
   pace_.turn(now);
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
   std::size_t work = live_.receive(now);
@@ -104,14 +105,17 @@ bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
   const SliceId slice = stream.next[builder];
   if (stream.after_gap && outboxes_[builder].accepts(slice)) leave_out_slots(stream, slice);
   return !frozen_ && slice < end_now(stream) && slice.value - lowest.value <= settings_.max_lead &&
-         outboxes_[builder].accepts(slice) && due(stream, slice) &&
+         outboxes_[builder].accepts(slice) && is_due(stream, slice) &&
          (!stream.live || live_.ready(*stream.live, sent_epochs(stream, slice)));
 }
 
 /// With --speed, a slice may go once as much time has passed as it took to record; with slots, once its slot has begun.
-bool SourceRole::due(const Stream& stream, SliceId slice) const {
+bool SourceRole::is_due(const Stream& stream, SliceId slice) {
   if (!stream.live && !pace_.due(recorded_ns({slice.value + 1}))) return false;
-  return scheduler_.slot_ns() == 0 || since_start_ >= slot_begin(stream, slice);
+  if (scheduler_.slot_ns() == 0) return true;
+  const auto wait = slot_begin(stream, slice) - since_start_;
+  if (wait > 0) due_ = std::min(due_, now_ + std::chrono::nanoseconds(wait));
+  return wait <= 0;
 }
 
 /// Time that it took to record the slices before this one.

@@ -55,6 +55,8 @@ class SourceRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
+  /// With slots: when the next one begins that a transfer waits for.
+  [[nodiscard]] SteadyTime due() const override { return due_; }
   void flush() override;
 
   /// From now on no slice is begun, until pause_at() or stop_at() sets the slice up to which to continue, or resume()
@@ -132,7 +134,7 @@ class SourceRole final : public Role {
   void find_next(Stream& stream, std::size_t builder);
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
   [[nodiscard]] bool may_go(Stream& stream, std::size_t builder, SliceId lowest);
-  [[nodiscard]] bool due(const Stream& stream, SliceId slice) const;
+  [[nodiscard]] bool is_due(const Stream& stream, SliceId slice);
   [[nodiscard]] double recorded_ns(SliceId end) const;
   [[nodiscard]] std::int64_t slot_begin(const Stream& stream, SliceId slice) const;
   void leave_out_slots(Stream& stream, SliceId slice);
@@ -168,6 +170,7 @@ class SourceRole final : public Role {
   std::size_t ended_ = 0;
   bool frozen_ = false;
   SteadyTime now_{};
+  SteadyTime due_ = SteadyTime::max();
   SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused
   SliceId stop_ = kNoSlice;       ///< one past the last slice to send, once told to stop
   std::int64_t since_start_ = 0;  ///< slots: current time

@@ -50,10 +50,11 @@ struct PlainBound {
 };
 
 /// Collective: the memory that each rank needs, and its bounds.
-std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes) {
+std::vector<MemoryNeed> all_needs(const Network& network, std::uint64_t bytes) {
+  const auto& ranks = network.ranks();
   std::string my_names;
   std::vector<PlainBound> my_bounds;
-  for (const auto& bound : memory_there_is()) {
+  for (const auto& bound : network.memory_bounds()) {
     my_names += bound.what + '\n';
     my_bounds.push_back({bound.bytes, bound.of_process ? 1U : 0U});
   }
@@ -75,10 +76,11 @@ std::vector<MemoryNeed> all_needs(const Collective& ranks, std::uint64_t bytes) 
 }
 
 /// Collective. Refuses rings that do not fit into the hosts' memory, before any is allocated.
-void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Collective& ranks) {
+void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Network& network) {
+  const auto& ranks = network.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank());
   const auto mine = exchange_bytes(settings.roles, settings.ring, note_rings(settings, scheduler))[rank];
-  const auto needs = all_needs(ranks, mine);
+  const auto needs = all_needs(network, mine);
   agree(ranks, [&] {
     const auto shortage = memory_shortage(needs);
     if (!shortage.empty()) throw UserError(shortage + ": lower " + what_to_lower(settings.roles));
@@ -86,11 +88,18 @@ void require_memory(const WiringSettings& settings, Scheduler& scheduler, const 
 }
 
 /// Collective. Makes the scheduler, and checks that the rings fit into memory.
-std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Collective& ranks) {
+std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Network& network) {
   std::unique_ptr<Scheduler> scheduler;
-  agree(ranks, [&] { scheduler = scheduler_of(settings.schedule); });
-  require_memory(settings, *scheduler, ranks);
+  agree(network.ranks(), [&] { scheduler = scheduler_of(settings.schedule); });
+  require_memory(settings, *scheduler, network);
   return scheduler;
+}
+
+/// All rings of a large run take more memory than a rank's part of them.
+RingMap rings_of(int rank, const WiringSettings& settings, Scheduler& scheduler) {
+  RingMap rings(settings.roles, settings.ring, note_rings(settings, scheduler));
+  rings.keep_to_builders(rank);
+  return rings;
 }
 
 ClockSync::Clock in_ns(const SteadyClock& clock) {
@@ -112,9 +121,9 @@ RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders) {
 Wiring::Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock)
     : settings_(completed(settings)),
       rank_(network.ranks().rank()),
-      scheduler_(admitted(settings_, network.ranks())),
+      scheduler_(admitted(settings_, network)),
       notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
-      rings_(settings_.roles, settings_.ring, note_rings(settings_, *scheduler_)),
+      rings_(rings_of(rank_, settings_, *scheduler_)),
       idle_(idle),
       time_(std::move(clock)),
       transport_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])) {

@@ -20,7 +20,7 @@ std::optional<std::span<const std::byte>> proven(std::span<const std::byte> cell
 
 }  // namespace
 
-void NoteSender::send(std::span<const std::byte> note) {
+void NoteSender::write(std::span<const std::byte> note) {
   const std::uint32_t crc = crc32c(note);
   cell_.assign(note.begin(), note.end());
   const auto tail = std::as_bytes(std::span(&crc, 1));
@@ -28,7 +28,6 @@ void NoteSender::send(std::span<const std::byte> note) {
   ring_.claim();
   ring_.put(0, cell_);
   ring_.commit(static_cast<std::uint32_t>(cell_.size()), 0, {});
-  ring_.publish();
 }
 
 std::optional<std::span<const std::byte>> NoteReceiver::poll() {

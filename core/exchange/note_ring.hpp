@@ -17,8 +17,14 @@ class NoteSender {
   explicit NoteSender(RingProducer ring) : ring_(std::move(ring)) {}
 
   [[nodiscard]] bool has_credit() { return ring_.credits() > 0; }
-  /// Needs has_credit(). Copies `note`, which with its checksum must fit a cell.
-  void send(std::span<const std::byte> note);
+  /// Needs has_credit(), and a publish() since the last one. Copies `note`, which with its checksum must fit a cell.
+  void write(std::span<const std::byte> note);
+  /// Notifies the receiver of the note. Waits until it has arrived: who has notes for many writes all of them first.
+  void publish() { ring_.publish(); }
+  void send(std::span<const std::byte> note) {
+    write(note);
+    publish();
+  }
   void flush() { ring_.flush(); }
 
  private:

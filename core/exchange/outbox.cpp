@@ -100,7 +100,7 @@ bool Outbox::ensure_room() {
   if (n_staged_ == most_staged_cells(ring_.geometry())) publish();
   ring_.claim();
   used_ = staged_from_ = n_chunks_ = 0;
-  if (n_staged_ == staging_.size()) staging_.push_back({std::vector<std::byte>(ring_.geometry().cell_bytes), {}});
+  if (n_staged_ == staging_.size()) staging_.emplace_back();
   open_ = &staging_[n_staged_++];
   open_->headers.clear();
   return true;
@@ -153,9 +153,16 @@ void Outbox::put_chunk() {
       put_directly(part);
     }
   }
-  used_ = static_cast<std::uint32_t>(padded(used_));
+  pad();
   header.offset += header.bytes;
   if (header.offset == header.total_bytes) busy_ = false;
+}
+
+/// Padding is sent only between bytes that are staged.
+void Outbox::pad() {
+  const bool staged = staged_from_ != used_;
+  used_ = static_cast<std::uint32_t>(padded(used_));
+  if (!staged) staged_from_ = used_;
 }
 
 void Outbox::add_header() {
@@ -169,6 +176,7 @@ void Outbox::add_header() {
 }
 
 void Outbox::stage(std::span<const std::byte> bytes) {
+  open_->bodies.resize(ring_.geometry().cell_bytes);
   std::memcpy(open_->bodies.data() + used_, bytes.data(), bytes.size());
   used_ += static_cast<std::uint32_t>(bytes.size());
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -76,7 +75,7 @@ class Outbox {
   };
 
   struct Staging {
-    std::vector<std::byte> bodies;   ///< a whole cell; only the small bodies are in it
+    std::vector<std::byte> bodies;   ///< a whole cell, once a small body is in it; no others are
     std::vector<std::byte> headers;  ///< all but the first
   };
 
@@ -85,6 +84,7 @@ class Outbox {
   [[nodiscard]] std::int64_t room() const;
   void next_chunk();
   void put_chunk();
+  void pad();
   void add_header();
   void stage(std::span<const std::byte> bytes);
   void put_directly(std::span<const std::byte> bytes);
@@ -97,7 +97,7 @@ class Outbox {
   bool busy_ = false;  ///< message_ is under way
   /// Copies of headers and small bodies, one block per cell since the last publish(): after its flush
   /// they may change. At most most_staged_cells().
-  std::deque<Staging> staging_;
+  std::vector<Staging> staging_;
   std::size_t n_staged_ = 0;
   std::vector<std::span<const std::byte>> chunk_;  ///< pieces of the chunk being put
   Staging* open_ = nullptr;                        ///< of the open cell

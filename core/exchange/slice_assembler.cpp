@@ -44,7 +44,7 @@ void SliceAssembly::Part::lack(std::span<const Damage> missing) {
   std::ranges::copy(std::as_bytes(missing), reinterpret_cast<std::byte*>(memory.data()));
 }
 
-SliceAssembler::SliceAssembler(std::size_t n_origins) : origins_(n_origins) {}
+SliceAssembler::SliceAssembler(std::size_t n_origins, Bodies bodies) : bodies_(bodies), origins_(n_origins) {}
 
 SliceAssembly& SliceAssembler::assembly_of(SliceId slice) {
   auto& place = slices_[slice];
@@ -73,18 +73,19 @@ void SliceAssembler::place(const ChunkHeader& header, std::span<const std::byte>
     origin.passed = std::max(origin.passed, SliceId{header.slice + 1});
     part.total_bytes = header.total_bytes;
     part.n_damage = header.n_damage;
-    part.memory.resize(padded(header.total_bytes) / 8);
+    if (bodies_ == Bodies::kept) part.memory.resize(padded(header.total_bytes) / 8);
     if (header.has_more != 0) assembly.has_more_ = true;
   }
   if (part.complete || header.total_bytes != part.total_bytes || header.n_damage != part.n_damage ||
       header.offset != part.got_bytes || body.size() > part.total_bytes - part.got_bytes) {
     contradiction(header, "a chunk is repeated or out of order");
   }
-  if (!body.empty())
+  if (!body.empty() && bodies_ == Bodies::kept) {
     std::memcpy(reinterpret_cast<std::byte*>(part.memory.data()) + header.offset, body.data(), body.size());
+  }
   part.got_bytes += body.size();
   part.complete = part.got_bytes == part.total_bytes;
-  if (part.complete) check(header, part.damage());
+  if (part.complete && bodies_ == Bodies::kept) check(header, part.damage());
 }
 
 void SliceAssembler::end(const ChunkHeader& header, std::span<const std::byte> body) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,11 +51,17 @@ class SliceAssembly {
   bool has_more_ = false;
 };
 
+/// What becomes of the bodies of messages.
+enum class Bodies {
+  kept,
+  counted,  ///< they exist only as lengths, in a simulation: nothing is stored, and nothing may be read
+};
+
 /// Assembles chunks to slices. Memory is bounded by the slice limit that the owner grants the senders, which send the
 /// slices of one receiver in rising order.
 class SliceAssembler {
  public:
-  explicit SliceAssembler(std::size_t n_origins);
+  explicit SliceAssembler(std::size_t n_origins, Bodies bodies = Bodies::kept);
 
   /// Copies `body`, whose checksum has been verified, to its place. Throws std::runtime_error when the chunk
   /// contradicts itself or earlier ones.
@@ -91,7 +96,7 @@ class SliceAssembler {
   struct Origin {
     SliceId passed{};          ///< nothing will arrive for slices before it
     SliceId end{};             ///< of its data, when it has ended
-    std::deque<Gap> gaps;      ///< where it has nothing, by their first slices, beyond `passed`
+    std::vector<Gap> gaps;     ///< where it has nothing, by their first slices, beyond `passed`
     std::vector<Damage> tail;  ///< damage after its end
     bool ended = false;
   };
@@ -102,6 +107,7 @@ class SliceAssembler {
   [[nodiscard]] const Gap* gap_of(std::size_t origin, SliceId slice) const;
   [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
 
+  Bodies bodies_;
   std::map<SliceId, std::unique_ptr<SliceAssembly>> slices_;
   std::vector<std::unique_ptr<SliceAssembly>> spare_;
   std::vector<Origin> origins_;

@@ -15,7 +15,7 @@ constexpr auto kNap = std::chrono::microseconds(50);
 
 }  // namespace
 
-void Idle::wait() {
+void Idle::wait_until(std::chrono::steady_clock::time_point) {
   ++idle_;
   if (idle_ < kSpins) return;
   if (idle_ < kYields) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace eventloom {
@@ -8,8 +9,10 @@ namespace eventloom {
 class IdlePolicy {
  public:
   virtual ~IdlePolicy() = default;
-  /// Waits a little; called repeatedly while there is nothing to do.
-  virtual void wait() = 0;
+  /// Waits a little, and not much beyond `due`, when there will be something to do though nothing arrives; called
+  /// repeatedly while there is nothing to do.
+  virtual void wait_until(std::chrono::steady_clock::time_point due) = 0;
+  void wait() { wait_until(std::chrono::steady_clock::time_point::max()); }
   /// There was something to do.
   virtual void reset() = 0;
 };
@@ -18,7 +21,7 @@ class IdlePolicy {
 /// time it sleeps a little.
 class Idle final : public IdlePolicy {
  public:
-  void wait() override;
+  void wait_until(std::chrono::steady_clock::time_point due) override;
   void reset() override { idle_ = 0; }
 
  private:

@@ -174,7 +174,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   [[noreturn]] void end_program() override;
 
   // IdlePolicy
-  void wait() override { simulation_.idle(member_); }
+  void wait_until(SteadyTime) override { simulation_.idle(member_); }
   void reset() override;
 
  private:

@@ -83,7 +83,7 @@ def assert_says(said, expected):
 def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
     known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
-             "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
+             "eventloom simulate", "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
              "--detector-map")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
@@ -217,3 +217,13 @@ def test_bench(clone):
     table = shown(text)[commands(kind, text)[0]]
     assert code == 0 and [line.split()[:3] for line in said.splitlines() if line.startswith(("one-to-one", "all-to-all"))] \
         == [line.split()[:3] for line in table if line.startswith(("one-to-one", "all-to-all"))], said
+
+
+@pytest.mark.skipif(not (Path(BINARY).resolve().parent / "eventloom-simulator").exists(), reason="built without SimGrid")
+def test_simulate(clone):
+    """The same settings give the same output."""
+    kind, text = block_with("eventloom simulate")
+    (line,) = commands(kind, text)
+    ((code, said),) = run(clone, [line])
+    assert code == 0
+    assert_says(said, shown(text)[line])

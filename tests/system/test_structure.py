@@ -35,6 +35,14 @@ ARROWS = {
         "core/transport",
         "schedulers",
     ],
+    "core/simulation": [
+        *CORE,
+        "core/control",
+        "core/dataflow",
+        "core/definitions",
+        "core/engine",
+        "core/transport",
+    ],
     "io/uri": CORE,
     "io/files": ["core/dataflow", *CORE],
     "io/epochs": IO,
@@ -58,6 +66,7 @@ ARROWS = {
 DOORS = {
     "mpi.h": ["core/mpi", "core/transport", "app/bench"],
     "hdf5.h": ["io/hdf5"],
+    "simgrid/s4u.hpp": ["core/simulation"],
     "ucp/api/ucp.h": ["core/mpi", "core/transport"],
 }
 
@@ -111,7 +120,13 @@ def test_folders_do_not_include_each_other(folder):
 def test_nothing_of_a_run_includes_the_benchmarks():
     users = {path.relative_to(ROOT) for path in sources("app") if any(inside(i, ["app/bench"]) for i in includes(path))}
     outside = {str(path) for path in users if not inside(path, ["app/bench"])}
-    assert outside == {"app/main.cpp"}
+    assert {path for path in outside if not path.startswith("app/simulate/")} == {"app/main.cpp"}
+
+
+def test_nothing_of_a_run_includes_the_simulation():
+    users = {str(path.relative_to(ROOT)) for folder in ("app", "core", "io") for path in sources(folder)
+             if any(inside(i, ["app/simulate", "core/simulation"]) for i in includes(path))}
+    assert {path for path in users if not inside(path, ["app/simulate", "core/simulation"])} == {"app/main.cpp"}
 
 
 @pytest.mark.parametrize("folder", ["formats", "core"])

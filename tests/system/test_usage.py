@@ -13,7 +13,7 @@ from interrupted import STOPPED
 from program import BINARY, Run, environment, eventloom, generate
 from results import assert_unfinished, read_ledger
 
-COMMANDS = ["run", "generate", "convert", "inspect", "merge", "plan", "report", "send", "serve", "show"]
+COMMANDS = ["run", "generate", "convert", "inspect", "merge", "plan", "report", "send", "serve", "show", "simulate"]
 
 
 @pytest.fixture(scope="module")

@@ -123,6 +123,8 @@ COMMANDS = {
     "plots of a report": (["report", "run.h5", "--output", "new.html"], "--png", "victim"),
     "picture of an event": (["show", "run.h5", "--event", "0"], "--svg", "victim.svg"),
     "report of a benchmark": (["bench", "latency", "--repeat", "1"], "--report-json", "victim.json"),
+    "report of a simulation": (["simulate", "--nodes", "2"], "--report-json", "victim.json"),
+    "plot of a simulation": (["simulate", "--nodes", "2"], "--plot", "victim.svg"),
     "plot of a benchmark": (["bench", "latency", "--repeat", "1"], "--plot", "victim.svg"),
 }
 # Pairs that are no mistake: to `convert` and `--png`, a folder says where the files go.

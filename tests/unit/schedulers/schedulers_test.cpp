@@ -407,11 +407,24 @@ TEST(Balanced, OfEqualsTheOneAfterTheLast) {
   EXPECT_EQ(got, std::vector<int>({15, 15, 0}));
 }
 
-TEST(Balanced, SendsTheLowestSliceThatHasACredit) {
+// Sources that all began with the lowest slice would share one builder's link.
+TEST(Balanced, SourcesBeginAtDifferentBuilders) {
+  const auto scheduler = scheduler_of("balanced", 4, 4);
+  const std::vector<SliceId> next{{9}, {5}, {8}, {7}};
+  const std::vector<std::uint8_t> all{1, 1, 1, 1};
+  for (std::uint16_t source = 0; source < 4; ++source) {
+    for (std::uint32_t turn = 0; turn < 4; ++turn) {
+      EXPECT_EQ(scheduler->choose({{source}, next, all, {100}, turn}), BuilderId{(source + turn) % 4});
+    }
+  }
+}
+
+TEST(Balanced, SendsWhatHasACredit) {
   const auto scheduler = scheduler_of("balanced", 1, 4);
   const std::vector<SliceId> next{{9}, {5}, kNoSlice, {7}};
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{1, 1, 1, 1}, {100}, 0}), BuilderId{1});
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{1, 0, 1, 1}, {100}, 0}), BuilderId{3});
+  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 1, 1, 1}, {100}, 0}), BuilderId{1});
+  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 0, 1, 1}, {100}, 0}), BuilderId{3});
+  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 1, 1, 1}, {100}, 2}), BuilderId{3});
   EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 0, 1, 0}, {100}, 0}), std::nullopt);
 }
 

@@ -76,6 +76,25 @@ std::vector<int> receivers_of(const std::vector<RingLink>& links) {
   return ranks;
 }
 
+TEST(RingMap, KeepsTheRingsOfARank) {
+  const Roles roles{.sources = 4, .builders = 3, .filters = 0, .ranks = 4};
+  const RingMap all(roles, RingGeometry{}, std::nullopt);
+  for (int rank = 0; rank < roles.ranks; ++rank) {
+    RingMap kept = all;
+    kept.keep_to_builders(rank);
+    EXPECT_EQ(kept.window_bytes, all.window_bytes);
+    for (std::uint32_t b = 0; b < roles.builders; ++b) {
+      const bool receives = roles.rank_of(BuilderId{b}) == rank;
+      EXPECT_EQ(senders_of(kept.to_builder[b]), receives ? roles.source_ranks() : std::vector{rank});
+      const auto mine = std::ranges::find(kept.to_builder[b], rank, &RingLink::sender);
+      const auto same = std::ranges::find(all.to_builder[b], rank, &RingLink::sender);
+      ASSERT_NE(mine, kept.to_builder[b].end());
+      EXPECT_EQ(mine->ring_offset, same->ring_offset);
+      EXPECT_EQ(mine->credit_offset, same->credit_offset);
+    }
+  }
+}
+
 TEST(RingMap, PlacesEveryRingAndCreditApart) {
   const RingGeometry geometry{.depth = 5, .cell_bytes = 4096};
   const RingGeometry notes{.depth = 3, .cell_bytes = 192};

@@ -1,0 +1,262 @@
+#include "app/simulate/simulate_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+#include "app/bench/bench_command.hpp"
+#include "app/options.hpp"
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "schedulers/table.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint64_t kMostRanks = 65'535;
+constexpr std::uint64_t kSmallestCell = 65'536;
+
+struct Unit {
+  std::string_view name;  ///< in small letters where case does not matter
+  double bytes = 0;
+  bool any_case = false;
+};
+constexpr std::array kRates = {Unit{"kbit", 125, true},   Unit{"mbit", 125e3, true}, Unit{"gbit", 125e6, true},
+                               Unit{"tbit", 125e9, true}, Unit{"kB", 1e3},           Unit{"MB", 1e6},
+                               Unit{"GB", 1e9},           Unit{"KiB", 1024},         Unit{"MiB", 1048576},
+                               Unit{"GiB", 1073741824}};
+
+std::string in_small_letters(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+const std::string& word(const po::variables_map& values, const char* option) {
+  return values[option].as<std::string>();
+}
+
+double rate_option(const po::variables_map& values, const char* option) {
+  if (word(values, option).empty()) return 0;
+  return parsed(option, [&] { return parse_rate(word(values, option)); });
+}
+
+double seconds_option(const po::variables_map& values, const char* option) {
+  return std::chrono::duration<double>(duration_option(values, option)).count();
+}
+
+double positive_number(const std::string& text) {
+  const auto decimal = parse_decimal(text);
+  if (!decimal || decimal->digits == 0) throw std::invalid_argument("'" + text + "' is not a number above 0");
+  return to_double(*decimal);
+}
+
+/// Of 100, as a fraction.
+double percent_option(const po::variables_map& values, const char* option, double most) {
+  auto text = word(values, option);
+  if (text.ends_with('%')) text.pop_back();
+  const auto decimal = parse_decimal(text);
+  const double percent = decimal ? to_double(*decimal) : -1;
+  if (percent >= 0 && percent <= most) return percent / 100;
+  throw UserError("--" + std::string(option) + ": '" + word(values, option) + "' is not from 0 to " +
+                  std::to_string(std::llround(most)) + " per cent");
+}
+
+void read_link(const po::variables_map& values, SimulationSettings& settings) {
+  const auto words = words_of(word(values, "link"));
+  if (words.size() != 2) throw UserError("--link: expected RATE,LATENCY, as in 100Gbit,1us");
+  settings.link_rate = parsed("link", [&] { return parse_rate(words[0]); });
+  const auto ps = parsed("link", [&] { return parse_picoseconds(words[1]); });
+  settings.link_latency = static_cast<double>(ps) * 1e-12;
+}
+
+/// "NODE" or "NODE:FACTOR".
+std::vector<OfNode> of_nodes_option(const po::variables_map& values, const char* option, double factor) {
+  std::vector<OfNode> all;
+  if (values.count(option) == 0) return all;
+  for (const auto& text : values[option].as<std::vector<std::string>>()) {
+    const auto colon = text.find(':');
+    OfNode of;
+    of.node = static_cast<std::uint32_t>(in_range<std::uint64_t>(
+        option, parsed(option, [&] { return parse_count(text.substr(0, colon)); }), 0, kMostRanks));
+    of.factor = factor;
+    if (colon != std::string::npos) {
+      of.factor = parsed(option, [&] { return positive_number(text.substr(colon + 1)); });
+    }
+    all.push_back(of);
+  }
+  return all;
+}
+
+void read_work(const po::variables_map& values, SimulationSettings& settings) {
+  settings.spread = percent_option(values, "spread", 99);
+  settings.build_rate = rate_option(values, "build-rate");
+  settings.source_rate = rate_option(values, "source-rate");
+  settings.message_cost = seconds_option(values, "message-cost");
+  settings.noise = seconds_option(values, "noise");
+  settings.jitter = percent_option(values, "jitter", 1e6);
+  settings.slow_builders = of_nodes_option(values, "slow-builder", 2);
+  settings.slow_links = of_nodes_option(values, "slow-link", 0.5);
+  if (!settings.slow_builders.empty() && settings.build_rate == 0) {
+    throw UserError("--slow-builder needs --build-rate: without it builders take no time");
+  }
+  settings.clock_drift = static_cast<double>(count_option(values, "clock-drift", 0, 10'000)) * 1e-6;
+  settings.clock_noise = seconds_option(values, "clock-noise");
+}
+
+SimulationSettings common_settings(const po::variables_map& values) {
+  SimulationSettings settings;
+  settings.topology = word(values, "topology");
+  read_link(values, settings);
+  settings.ranks_per_node = static_cast<std::uint32_t>(count_option(values, "ranks-per-node", 1, 1024));
+  settings.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65'536));
+  settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  settings.slices = count_option(values, "slices", 1, 1'000'000);
+  settings.seed = count_option(values, "seed", 0, 1'000'000'000'000'000'000);
+  read_work(values, settings);
+  return settings;
+}
+
+/// Room for one header more, so that a message of the size of a cell fits into one.
+std::uint32_t cell_bytes(const po::variables_map& values, std::uint64_t message) {
+  const auto given = parsed("cell-size", [&] { return parse_bytes(word(values, "cell-size")); });
+  const auto cell = given == 0 ? std::max(message, kSmallestCell)
+                               : in_range<std::uint64_t>("cell-size", given, 256, std::uint64_t{1} << 30);
+  return static_cast<std::uint32_t>((cell + 63) / 64 * 64 + 64);
+}
+
+struct Slot {
+  std::uint64_t ns = 0;
+  bool fits = false;  ///< as long as a message takes
+};
+
+Slot slot_of(const std::string& text) {
+  if (text == "auto") return {0, true};
+  if (text == "0") return {};
+  const auto ps = parsed("slot", [&] { return parse_picoseconds(text); });
+  return {in_range<std::uint64_t>("slot", ps / 1000, 1, 1'000'000'000), false};
+}
+
+struct Order {
+  std::string schedule;
+  Slot slot;
+};
+
+bool may_have_slots(const std::string& schedule) {
+  try {
+    check_schedule(schedule, 1000);
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+std::vector<Order> orders_of(const po::variables_map& values) {
+  std::vector<Slot> slots;
+  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slot_of(text));
+  std::vector<Order> orders;
+  bool used = slots.empty();
+  for (const auto& schedule : values["schedule"].as<std::vector<std::string>>()) {
+    check_schedule(schedule, 0);
+    const bool with_slots = !slots.empty() && may_have_slots(schedule);
+    used = used || with_slots;
+    if (!with_slots) orders.push_back({schedule, {}});
+    for (const auto& slot : slots) {
+      if (with_slots) orders.push_back({schedule, slot});
+    }
+  }
+  if (!used) throw UserError("--slot: no schedule given keeps slots; round-robin does");
+  return orders;
+}
+
+void check_nodes(const SimulationSettings& settings) {
+  if (std::uint64_t{settings.nodes} * settings.ranks_per_node > kMostRanks) {
+    throw UserError("--nodes times --ranks-per-node must be at most " + std::to_string(kMostRanks));
+  }
+  for (const auto* slow : {&settings.slow_builders, &settings.slow_links}) {
+    for (const auto& of : *slow) {
+      if (of.node < settings.nodes) continue;
+      throw UserError(std::string(slow == &settings.slow_links ? "--slow-link" : "--slow-builder") + ": no node " +
+                      std::to_string(of.node) + " among " + std::to_string(settings.nodes) + ", counted from 0");
+    }
+  }
+}
+
+}  // namespace
+
+double parse_rate(const std::string& text) {
+  const auto end = text.find_first_not_of("0123456789.");
+  auto unit = end == std::string::npos ? std::string() : text.substr(end);
+  if (unit.ends_with("/s")) unit.resize(unit.size() - 2);
+  for (const auto& known : kRates) {
+    if (known.name != (known.any_case ? in_small_letters(unit) : unit)) continue;
+    return positive_number(text.substr(0, end)) * known.bytes;
+  }
+  throw std::invalid_argument("'" + text + "' is not a rate; expected as in 100Gbit, 940Mbit or 12.5GB (a second)");
+}
+
+void add_simulate_options(po::options_description& options) {
+  options.add_options()(
+      "topology", text_value("TEXT", "star"),
+      "star; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
+      "numbers; or a SimGrid platform file")("nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation")(
+      "link", text_value("RATE,LATENCY", "100Gbit,1us"), "of each link; the latency of a star is from node to node")(
+      "slow-link", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
+      "node, counted from 0, whose own links have FACTOR times that rate (0.5); repeatable")(
+      "ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
+      "schedule",
+      po::value<std::vector<std::string>>()->value_name("NAME")->composing()->default_value({"round-robin"},
+                                                                                            "round-robin"),
+      "as in 'run'; repeatable")("slot", text_value("LIST", "", "none"),
+                                 "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
+                                 "message takes); comma-separated")(
+      "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
+      "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
+      "slices", text_value("N", "8"), "slices of each builder")("slices-in-flight", text_value("N", "4"),
+                                                                "slices that a builder assembles at a time")(
+      "ring-depth", text_value("N", "8"), "cells in each ring")(
+      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"), "bytes of a cell")(
+      "build-rate", text_value("RATE", "", "no time"), "of a builder, as in 4GB: it does nothing else meanwhile")(
+      "source-rate", text_value("RATE", "", "no time"), "likewise of a source")(
+      "message-cost", text_value("TIME", "0ns"), "time that a source takes for each message, whatever its size")(
+      "noise", text_value("TIME", "0ns"),
+      "random delay of each message of a source, on average: what else its host does")(
+      "slow-builder", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
+      "node whose builders take FACTOR times as long (2); repeatable")(
+      "jitter", text_value("PERCENT", "0"),
+      "random delay of builders: on average this part of the time in which a slice arrives at the link's rate")(
+      "clock-drift", text_value("PPM", "0"), "the nodes' clocks run fast or slow by up to this much")(
+      "clock-noise", text_value("TIME", "0ns"), "messages, by which clocks are compared, are up to this much late")(
+      "seed", text_value("N", "1"), "of all random numbers: the same seed gives the same output");
+}
+
+std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
+  const auto common = common_settings(values);
+  const auto sizes = sizes_option(values, "sizes", 1024, 1U << 30);
+  const auto orders = orders_of(values);
+  std::vector<SimulationSettings> points;
+  for (const auto nodes : counts_option(values, "nodes", 2, kMostRanks)) {
+    for (const auto& order : orders) {
+      for (const auto size : sizes) {
+        auto point = common;
+        point.nodes = static_cast<std::uint32_t>(nodes);
+        point.schedule = order.schedule;
+        point.slot_ns = order.slot.ns;
+        point.fit_slots = order.slot.fits;
+        point.message_bytes = size;
+        point.ring.cell_bytes = cell_bytes(values, size);
+        check_nodes(point);
+        points.push_back(std::move(point));
+      }
+    }
+  }
+  return points;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "core/simulation/simulation.hpp"
+
+/// What `eventloom simulate` and the program that simulates say to each other.
+namespace eventloom {
+
+nlohmann::json to_json(const SimulationSettings& settings);
+SimulationSettings settings_of(const nlohmann::json& json);
+
+nlohmann::json to_json(const SimulationResult& result);
+SimulationResult result_of(const nlohmann::json& json);
+
+}  // namespace eventloom

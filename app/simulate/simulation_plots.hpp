@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/plot.hpp"
+#include "core/simulation/simulation.hpp"
+
+namespace eventloom {
+
+/// "round-robin", "round-robin, slots of 52.4 us".
+std::string name_of(const SimulationSettings& settings, const SimulationResult& result);
+
+/// The pictures of a simulation: share of the ideal rate over nodes and over sizes, a line for each schedule, and the
+/// transfers over time.
+class SimulationPlots {
+ public:
+  void add(const SimulationSettings& settings, const SimulationResult& result);
+  /// Not before the first point.
+  [[nodiscard]] std::vector<Plot> plots() const;
+
+ private:
+  struct Point {
+    SimulationSettings settings;
+    std::string name;  ///< of the schedule
+    double share = 0;
+  };
+  [[nodiscard]] Plot over_nodes() const;
+  [[nodiscard]] Plot over_sizes() const;
+
+  std::vector<Point> points_;
+  std::vector<Plot> transfers_;
+};
+
+}  // namespace eventloom

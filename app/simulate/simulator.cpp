@@ -1,0 +1,116 @@
+#include "app/simulate/simulator.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "app/simulate/simulation_json.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+struct Ended {
+  int status = 0;
+  std::string output;
+  std::string messages;
+  std::uint64_t peak_bytes = 0;
+};
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), std::string("simulation: ") + what);
+}
+
+std::string text_from(int file) {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (;;) {
+    const auto n = read(file, part.data(), part.size());
+    if (n > 0) text.append(part.data(), static_cast<std::size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR)) return text;
+  }
+}
+
+Ended run_program(std::array<const char*, 4> arguments) {
+  std::array<int, 2> pipe{};
+  const int messages = memfd_create("messages", MFD_CLOEXEC);
+  if (messages < 0 || pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe");
+  const pid_t child = fork();
+  if (child < 0) fail("fork");
+  if (child == 0) {
+    dup2(pipe[1], STDOUT_FILENO);
+    dup2(messages, STDERR_FILENO);
+    execv(arguments[0], const_cast<char* const*>(arguments.data()));
+    _exit(127);
+  }
+  close(pipe[1]);
+  Ended ended;
+  ended.output = text_from(pipe[0]);
+  close(pipe[0]);
+  rusage usage{};
+  while (wait4(child, &ended.status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  ended.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  lseek(messages, 0, SEEK_SET);
+  ended.messages = text_from(messages);
+  close(messages);
+  return ended;
+}
+
+/// The message with which SimGrid aborts.
+std::string last_words(const std::string& messages) {
+  constexpr std::string_view kMark = "CRITICAL] ";
+  const auto mark = messages.find(kMark);
+  const auto begin = mark == std::string::npos ? 0 : mark + kMark.size();
+  return messages.substr(begin, messages.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+Simulator Simulator::beside_this() {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "eventloom-simulator";
+  if (access(program.c_str(), X_OK) == 0) return Simulator(program);
+  throw UserError(
+      "this eventloom was built without SimGrid; install the package libsimgrid-dev and build again: jobs/setup.sh "
+      "does both");
+}
+
+void Simulator::check(const SimulationSettings& settings) const { static_cast<void>(ask(settings, true, nullptr)); }
+
+SimulationResult Simulator::run(const SimulationSettings& settings, SimulationCost* cost) const {
+  return result_of(ask(settings, false, cost));
+}
+
+nlohmann::json Simulator::ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const {
+  const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto ended = run_program({program_.c_str(), text.c_str(), check ? "--check" : nullptr, nullptr});
+  if (cost != nullptr) {
+    cost->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    cost->peak_bytes = ended.peak_bytes;
+  }
+  if (!WIFEXITED(ended.status) || ended.output.empty()) {
+    const auto words = last_words(ended.messages);
+    if (check) throw UserError("--topology " + settings.topology + ": " + words);
+    throw std::runtime_error("the simulation ended without a result" + (words.empty() ? "" : ": " + words));
+  }
+  auto answer = nlohmann::json::parse(ended.output);
+  const int code = WEXITSTATUS(ended.status);
+  if (code == kExitUsage) throw UserError(answer.value("error", ""));
+  if (code != kExitOk) throw std::runtime_error("the simulation failed: " + answer.value("error", ""));
+  return answer;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/simulation/simulation.hpp"
+
+namespace eventloom {
+
+/// What a simulation took here.
+struct SimulationCost {
+  double seconds = 0;
+  std::uint64_t peak_bytes = 0;  ///< of memory
+};
+
+/// Simulations in processes of their own, as SimGrid allows only one in each.
+class Simulator {
+ public:
+  /// `program`: eventloom-simulator.
+  explicit Simulator(std::filesystem::path program) : program_(std::move(program)) {}
+  /// The one beside this program. Throws UserError when there is none, because this was built without SimGrid.
+  static Simulator beside_this();
+
+  /// Throws UserError when the platform is not valid, or too small.
+  void check(const SimulationSettings& settings) const;
+  /// Throws UserError for settings that do not fit, and std::runtime_error when the simulation fails.
+  [[nodiscard]] SimulationResult run(const SimulationSettings& settings, SimulationCost* cost = nullptr) const;
+
+ private:
+  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const;
+
+  std::filesystem::path program_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,376 @@
+#include "core/simulation/simulate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <random>
+#include <simgrid/Exception.hpp>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+
+#include "core/definitions/definitions.hpp"
+#include "core/engine/session.hpp"
+#include "core/simulation/length_source.hpp"
+#include "core/simulation/link_load.hpp"
+#include "core/simulation/platform.hpp"
+#include "core/simulation/port.hpp"
+#include "core/simulation/simulated_rank.hpp"
+
+namespace eventloom {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+constexpr std::size_t kLinksNamed = 5;
+constexpr double kLargestOffset = 1e-3;  ///< of a clock that drifts
+/// Idle waits of all ranks in which nothing arrives: so many in a row only where the program is stuck.
+constexpr std::uint64_t kMostIdleWaits = 1'000'000;
+
+/// Uniform in [0, 1), the same for the same numbers.
+double uniform_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
+  std::seed_seq numbers{seed, seed >> 32, a, b, b >> 32};
+  std::array<std::uint32_t, 2> bits{};
+  numbers.generate(bits.begin(), bits.end());
+  return (static_cast<double>(bits[0] >> 5) * 67108864.0 + static_cast<double>(bits[1] >> 6)) / 9007199254740992.0;
+}
+
+/// Independent random numbers of one simulation.
+enum Draw : std::uint64_t { kSize = 1, kBuild, kDrift, kOffset, kNoise, kDelay };
+
+/// With a mean of 1, for a number of [0, 1).
+double exponential(double uniform) { return -std::log1p(-uniform); }
+
+double factor_of(const std::vector<OfNode>& all, std::uint32_t node) {
+  double factor = 1;
+  for (const auto& of : all) {
+    if (of.node == node) factor *= of.factor;
+  }
+  return factor;
+}
+
+Roles roles_of(const SimulationSettings& settings) {
+  const auto ranks = settings.ranks();
+  return {.sources = ranks, .builders = ranks, .filters = 0, .ranks = static_cast<int>(ranks)};
+}
+
+SessionSettings session_settings(const SimulationSettings& settings) {
+  SessionSettings session;
+  session.wiring.roles = roles_of(settings);
+  session.wiring.ring = settings.ring;
+  session.wiring.schedule.name = settings.schedule;
+  session.wiring.schedule.slot_ns = settings.slot_ns;
+  session.wiring.slices_in_flight = settings.slices_in_flight;
+  // Nothing is built from the data, but a builder needs a definition.
+  session.building.geometry = {.base = {}, .epochs_per_slice = 1, .overlap = 0, .reach = 0};
+  session.building.events = {{parse_event_definition("gap:1,1", session.building.geometry.base.tick_ps), 0}};
+  session.building.payload.resize(settings.ranks());
+  return session;
+}
+
+class NoSink final : public EventSink {
+ public:
+  void write(const BuiltSlice&) override {}
+};
+
+/// What all ranks add to.
+struct Account {
+  double begin = 0;
+  double end = 0;
+  std::uint64_t messages = 0;
+  std::vector<std::uint64_t> sent;       ///< [source][builder]
+  std::vector<std::uint64_t> delivered;  ///< [source][builder]
+  std::uint64_t idle_waits = 0;          ///< in a row
+};
+
+/// One rank of the run.
+class RankRun {
+ public:
+  RankRun(const SimulationSettings& settings, MeetingPlace& place, Fabric& fabric, std::uint32_t rank, Account& account)
+      : settings_(settings),
+        place_(place),
+        fabric_(fabric),
+        port_(*fabric.ports[rank]),
+        number_(rank),
+        account_(account),
+        rank_(place, port_, static_cast<int>(rank), clock()) {}
+
+  void play() {
+    Session session(session_settings(settings_), {rank_, rank_, rank_, rank_.clock()});
+    session.begin(ends(), sources());
+    rank_.set_reason([&] { return reason(session); });
+    port_.set_on_nothing([this] { count_idle_wait(); });
+    place_.meet();
+    port_.begin_account();
+    if (number_ == 0) {
+      auto* clock = session.wiring().clock();
+      account_.begin = Port::now() - (clock == nullptr ? 0 : static_cast<double>(clock->since_start()) / 1e9);
+    }
+    session.run([](SteadyTime) {});
+    add_sent(session);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t node() const { return number_ / settings_.ranks_per_node; }
+
+  [[nodiscard]] RankClock clock() const {
+    if (settings_.clock_drift == 0) return {};
+    const auto draw = [&](Draw what) { return 2 * uniform_of(settings_.seed, what, number_) - 1; };
+    return {draw(kOffset) * kLargestOffset, draw(kDrift) * settings_.clock_drift};
+  }
+
+  SessionEnds ends() {
+    SessionEnds ends;
+    ends.sinks_of = [this](std::uint32_t) { return std::vector<EventSink*>{&sink_}; };
+    ends.stand_in = [this](BuilderId builder, SliceId slice, const SliceAssembly& input) {
+      build(builder, slice, input);
+    };
+    ends.report = [](const BuildProblem& problem) { throw std::logic_error("simulated data: " + problem.reason); };
+    return ends;
+  }
+
+  std::vector<SourceRole::LocalSource> sources() {
+    LengthSource::Settings source;
+    source.end = settings_.slices * settings_.ranks();
+    source.length = [this](Epoch epoch) { return length(epoch); };
+    source.make = [this](std::uint64_t bytes) {
+      port_.work_for(source_seconds(static_cast<double>(bytes)), Spent::sources);
+    };
+    std::vector<SourceRole::LocalSource> local;
+    local.push_back({SourceId{static_cast<std::uint16_t>(number_)},
+                     std::make_unique<LengthSource>(fabric_.blank, std::move(source))});
+    return local;
+  }
+
+  [[nodiscard]] std::uint64_t length(Epoch epoch) const {
+    if (settings_.spread == 0) return settings_.message_bytes;
+    const double deviation = settings_.spread * (2 * uniform_of(settings_.seed, kSize + 16 * number_, epoch) - 1);
+    const auto bytes = std::llround(static_cast<double>(settings_.message_bytes) * (1 + deviation));
+    return static_cast<std::uint64_t>(std::max(bytes, 1LL));
+  }
+
+  [[nodiscard]] double source_seconds(double bytes) {
+    const double seconds = settings_.message_cost + (settings_.source_rate > 0 ? bytes / settings_.source_rate : 0);
+    if (settings_.noise == 0) return seconds;
+    return seconds + settings_.noise * exponential(uniform_of(settings_.seed, kDelay + 16 * number_, messages_++));
+  }
+
+  void build(BuilderId builder, SliceId slice, const SliceAssembly& input) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t s = 0; s < settings_.ranks(); ++s) {
+      const auto of_source = input.part(s).total_bytes;
+      account_.delivered[s * settings_.ranks() + builder.value] += of_source;
+      bytes += of_source;
+    }
+    account_.idle_waits = 0;
+    port_.work_for(build_seconds(slice, static_cast<double>(bytes)), Spent::builders);
+    account_.end = std::max(account_.end, Port::now());
+  }
+
+  [[nodiscard]] double build_seconds(SliceId slice, double bytes) const {
+    double seconds = settings_.build_rate > 0 ? bytes / settings_.build_rate : 0;
+    seconds *= factor_of(settings_.slow_builders, node());
+    if (settings_.jitter == 0) return seconds;
+    const double late = exponential(uniform_of(settings_.seed, kBuild, slice.value));
+    return seconds + settings_.jitter * late * bytes / settings_.link_rate;
+  }
+
+  /// Why the rank has nothing to do.
+  [[nodiscard]] static Spent reason(const Session& session) {
+    const auto* sources = session.sources();
+    if (sources == nullptr || sources->done()) return Spent::idle;
+    return sources->due() == SteadyTime::max() ? Spent::credits : Spent::slots;
+  }
+
+  void count_idle_wait() {
+    if (++account_.idle_waits > kMostIdleWaits * settings_.ranks()) {
+      throw std::logic_error("no rank makes progress, though all of them wait");
+    }
+  }
+
+  void add_sent(const Session& session) {
+    RankRecord record;
+    session.sources()->add_to(record);
+    account_.messages += record.counters[Metric::messages];
+    for (const auto& [builder, link] : record.links) account_.sent[number_ * settings_.ranks() + builder] += link.bytes;
+  }
+
+  const SimulationSettings& settings_;
+  MeetingPlace& place_;
+  Fabric& fabric_;
+  Port& port_;
+  std::uint32_t number_;
+  Account& account_;
+  SimulatedRank rank_;
+  std::uint64_t messages_ = 0;  ///< made by its source
+  NoSink sink_;
+};
+
+/// The whole run.
+class Run {
+ public:
+  Run(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts)
+      : settings_(settings),
+        hosts_(hosts),
+        blank_(2 * settings.message_bytes, SparseMemory::Access::read),
+        fabric_{{}, blank_, settings.clock_noise, settings.transfers, {}},
+        place_(static_cast<int>(settings.ranks())) {
+    const auto ranks = settings_.ranks();
+    account_.sent.resize(std::size_t{ranks} * ranks);
+    account_.delivered.resize(std::size_t{ranks} * ranks);
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      fabric_.ports.push_back(std::make_unique<Port>(fabric_, static_cast<int>(r), hosts_[node_of(r)],
+                                                     settings_.seed + (std::uint64_t{kNoise} << 32) + r));
+    }
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      runs_.push_back(std::make_unique<RankRun>(settings_, place_, fabric_, r, account_));
+    }
+  }
+
+  SimulationResult play(s4u::Engine& engine) {
+    for (std::uint32_t r = 0; r < runs_.size(); ++r) {
+      s4u::Actor::create("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
+    }
+    engine.run();
+    if (error_) std::rethrow_exception(error_);
+    return result();
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const { return rank / settings_.ranks_per_node; }
+
+  /// The first error ends all ranks.
+  void play(RankRun& run) {
+    try {
+      run.play();
+    } catch (const simgrid::ForcefulKillException&) {
+      throw;
+    } catch (...) {
+      error_ = std::current_exception();
+      s4u::Actor::kill_all();
+    }
+  }
+
+  [[nodiscard]] SimulationResult result() const {
+    SimulationResult result;
+    result.seconds = account_.end - account_.begin;
+    result.messages = account_.messages;
+    add_bytes(result);
+    add_times(result);
+    if (hosts_.size() > 1) add_links(result);
+    result.log = fabric_.log;
+    for (auto& transfer : result.log) {
+      transfer.begin -= account_.begin;
+      transfer.end -= account_.begin;
+    }
+    return result;
+  }
+
+  void add_bytes(SimulationResult& result) const {
+    const auto ranks = settings_.ranks();
+    for (std::uint32_t s = 0; s < ranks; ++s) {
+      for (std::uint32_t b = 0; b < ranks; ++b) {
+        const auto sent = account_.sent[s * ranks + b];
+        const auto delivered = account_.delivered[s * ranks + b];
+        if (sent != delivered) {
+          throw std::logic_error("rank " + std::to_string(b) + " got " + std::to_string(delivered) + " of the " +
+                                 std::to_string(sent) + " bytes from rank " + std::to_string(s));
+        }
+        result.sent += sent;
+        result.delivered += delivered;
+        if (node_of(s) != node_of(b)) result.over_network += delivered;
+        if (settings_.pairs) result.pairs.push_back({static_cast<int>(s), static_cast<int>(b), sent, delivered});
+      }
+    }
+  }
+
+  void add_times(SimulationResult& result) const {
+    double sum = 0;
+    for (const auto& port : fabric_.ports) {
+      const auto& transfers = port->transfers();
+      if (transfers.n != 0) {
+        result.transfer_min = result.transfers == 0 ? transfers.min : std::min(result.transfer_min, transfers.min);
+        result.transfer_max = std::max(result.transfer_max, transfers.max);
+      }
+      result.transfers += transfers.n;
+      sum += transfers.sum;
+      for (std::size_t i = 0; i < result.spent.size(); ++i) result.spent[i] += port->spent()[i];
+    }
+    if (result.transfers != 0) result.transfer_mean = sum / static_cast<double>(result.transfers);
+    // Ranks still take turns after the last slice, until all of them have heard of the end: the rest is idle time.
+    double busy = 0;
+    auto& idle = result.spent[static_cast<std::size_t>(Spent::idle)] = 0;
+    for (const auto seconds : result.spent) busy += seconds;
+    const double all = std::max(busy, result.seconds * settings_.ranks());
+    idle = all - busy;
+    for (auto& seconds : result.spent) seconds /= all;
+  }
+
+  void add_links(SimulationResult& result) const {
+    const LinkLoad load(hosts_);
+    result.ideal_rate = load.ideal_rate();
+    std::vector<std::uint64_t> bytes(hosts_.size() * hosts_.size());
+    const auto ranks = settings_.ranks();
+    for (std::uint32_t s = 0; s < ranks; ++s) {
+      for (std::uint32_t b = 0; b < ranks; ++b) {
+        bytes[node_of(s) * hosts_.size() + node_of(b)] += account_.delivered[s * ranks + b];
+      }
+    }
+    result.links = load.busiest(bytes, result.seconds, kLinksNamed);
+  }
+
+  const SimulationSettings& settings_;
+  const std::vector<s4u::Host*>& hosts_;
+  SparseMemory blank_;
+  Fabric fabric_;
+  MeetingPlace place_;
+  Account account_;
+  std::vector<std::unique_ptr<RankRun>> runs_;
+  std::exception_ptr error_;
+};
+
+/// While a slot lasts each rank sends one message, and hears that it has arrived.
+std::uint64_t fitting_slot(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts) {
+  double latency = 0;
+  for (const auto* host : hosts) {
+    if (host != hosts.front()) latency = std::max(latency, route_between(*hosts.front(), *host).latency);
+  }
+  const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread) * settings.ranks_per_node;
+  return static_cast<std::uint64_t>(std::ceil((bytes / LinkLoad(hosts).ideal_rate() + 2 * latency) * 1e9));
+}
+
+/// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
+class Simulator {
+ public:
+  Simulator() : engine_(&n_arguments_, arguments_.data()) {}
+  [[nodiscard]] s4u::Engine& engine() { return engine_; }
+
+ private:
+  std::array<std::string, 5> texts_{"simulator", "--log=root.thres:critical", "--cfg=network/model:CM02",
+                                    "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0"};
+  std::array<char*, 6> arguments_{texts_[0].data(), texts_[1].data(), texts_[2].data(),
+                                  texts_[3].data(), texts_[4].data(), nullptr};
+  int n_arguments_ = static_cast<int>(texts_.size());
+  s4u::Engine engine_;
+};
+
+}  // namespace
+
+SimulationResult simulate(const SimulationSettings& settings) {
+  Simulator simulator;
+  const auto hosts = load_platform(simulator.engine(), settings);
+  auto fitted = settings;
+  if (settings.fit_slots) fitted.slot_ns = fitting_slot(settings, hosts);
+  auto result = Run(fitted, hosts).play(simulator.engine());
+  result.slot_ns = fitted.slot_ns;
+  return result;
+}
+
+void check_platform(const SimulationSettings& settings) {
+  Simulator simulator;
+  const auto hosts = load_platform(simulator.engine(), settings);
+}
+
+}  // namespace eventloom

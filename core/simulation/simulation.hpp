@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/ring_layout.hpp"
+
+/// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
+namespace eventloom {
+
+/// A factor for one node, counted from 0.
+struct OfNode {
+  std::uint32_t node = 0;
+  double factor = 1;
+};
+
+/// All-to-all traffic of whole slices: each rank has a source and a builder. Times are in seconds, rates in bytes per
+/// second.
+struct SimulationSettings {
+  /// "star", "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the
+  /// numbers of SimGrid's topo_parameters, or the path of a SimGrid platform file.
+  std::string topology = "star";
+  double link_rate = 12.5e9;            ///< of each link; not for a platform file
+  double link_latency = 1e-6;           ///< of each link; of a star from node to node
+  std::vector<OfNode> slow_links = {};  ///< their rates are multiplied by the factor
+  std::uint32_t nodes = 2;
+  std::uint32_t ranks_per_node = 1;
+
+  std::string schedule = "round-robin";
+  std::uint64_t slot_ns = 0;
+  bool fit_slots = false;  ///< slots are just long enough for a message, whatever slot_ns says
+  RingGeometry ring;
+  std::uint32_t slices_in_flight = 4;
+
+  std::uint64_t message_bytes = 65536;  ///< of a source for a slice, on average
+  double spread = 0;                    ///< sizes are uniform in message_bytes * (1 -+ spread); below 1
+  std::uint64_t slices = 8;             ///< for each builder
+  double build_rate = 0;                ///< of a builder; 0: it takes no time
+  double source_rate = 0;               ///< of a source; 0: it takes no time
+  double message_cost = 0;              ///< time that a source takes for each message
+  double noise = 0;                     ///< a source is later with each message, by an exponential distribution: mean
+  /// A builder takes this share of the time in which a slice arrives at full rate more for it: on average, by an
+  /// exponential distribution.
+  double jitter = 0;
+  std::vector<OfNode> slow_builders = {};  ///< their build times are multiplied by the factor
+  double clock_drift = 0;                  ///< of the ranks' clocks, up to this much up or down, as in 1e-5
+  double clock_noise = 0;                  ///< control messages are delayed by up to this much
+  std::uint64_t seed = 1;
+
+  bool pairs = false;      ///< keep the bytes of each pair of ranks
+  bool transfers = false;  ///< keep the times of all transfers
+
+  [[nodiscard]] std::uint32_t ranks() const { return nodes * ranks_per_node; }
+};
+
+/// What the ranks spend their time on.
+enum class Spent : std::uint8_t {
+  network,  ///< transfers of their own
+  credits,  ///< waiting for room at a builder
+  slots,    ///< waiting for a slot to begin
+  sources,  ///< sources that make data
+  builders,
+  idle,  ///< nothing left to send: waiting for the others' data
+};
+inline constexpr std::array<std::string_view, 6> kSpentNames = {"network", "credits",  "slots",
+                                                                "sources", "builders", "idle"};
+
+struct PairBytes {
+  int source = 0;   ///< rank
+  int builder = 0;  ///< rank
+  std::uint64_t sent = 0;
+  std::uint64_t delivered = 0;
+};
+
+/// One transfer over the network; seconds since the start.
+struct Transfer {
+  int from = 0;  ///< rank
+  int to = 0;    ///< rank
+  double begin = 0;
+  double end = 0;
+};
+
+struct UsedLink {
+  std::string name;
+  double share = 0;  ///< of what it could have carried in the time
+};
+
+struct SimulationResult {
+  std::uint64_t slot_ns = 0;       ///< length of the slots; 0: there were none
+  double seconds = 0;              ///< from the common start to the last slice built
+  std::uint64_t messages = 0;      ///< sent by the sources, to their own nodes, too
+  std::uint64_t sent = 0;          ///< bytes of these
+  std::uint64_t delivered = 0;     ///< bytes in the slices built
+  std::uint64_t over_network = 0;  ///< bytes delivered to another node
+  double ideal_rate = 0;           ///< bytes per second and node that the links allow, whatever the schedule
+  std::uint64_t transfers = 0;     ///< over the network; a message may take several
+  double transfer_mean = 0;        ///< seconds, from the put to the arrival of its last byte
+  double transfer_min = 0;
+  double transfer_max = 0;
+  std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, by Spent
+  std::vector<UsedLink> links;                     ///< the busiest, most used first
+  std::vector<PairBytes> pairs;                    ///< if asked for
+  std::vector<Transfer> log;                       ///< if asked for, in order of their ends at each sender
+
+  /// Bytes per second that a node receives from the others.
+  [[nodiscard]] double rate(std::uint32_t nodes) const {
+    return seconds > 0 ? static_cast<double>(over_network) / seconds / nodes : 0;
+  }
+};
+
+}  // namespace eventloom

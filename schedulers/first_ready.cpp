@@ -1,0 +1,15 @@
+#include "schedulers/first_ready.hpp"
+
+namespace eventloom {
+
+std::optional<BuilderId> first_ready(const SourceView& view) {
+  const std::uint64_t n = view.next.size();
+  const std::uint64_t start = view.source.value + view.turn;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const auto b = static_cast<std::uint32_t>((start + i) % n);
+    if (view.ready[b] != 0 && view.next[b] < view.end) return BuilderId{b};
+  }
+  return std::nullopt;
+}
+
+}  // namespace eventloom
