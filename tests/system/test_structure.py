@@ -7,6 +7,8 @@ import pytest
 
 from program import ROOT
 
+pytestmark = pytest.mark.every_case
+
 # What all folders of core and of io may include from.
 CORE = ["core/runtime", "formats"]
 IO = ["core/dataflow", "core/definitions", "core/runtime", "formats", "io/files", "io/uri"]
