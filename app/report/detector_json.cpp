@@ -43,8 +43,12 @@ DetectorJson detector_facts(const KnownChannels& known) {
 
 DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of) {
   auto names = DetectorJson::array();
-  for (const auto& [channel, hits] : of.channels) names.push_back(known.name_of(of.source, channel));
-  const bool any = std::ranges::any_of(names, [](const DetectorJson& name) { return name != ""; });
+  bool any = false;
+  for (const auto& [channel, hits] : of.channels) {
+    const auto name = known.name_of(of.source, channel);
+    any = any || !name.empty();
+    names.push_back(name);
+  }
   return any ? names : DetectorJson();
 }
 

@@ -109,7 +109,7 @@ Document channels_of(const RunSummary& summary) {
       item["channel"].push_back(channel);
       item["hits"].push_back(hits);
     }
-    if (auto names = channel_names(summary.known, of); !names.is_null()) item["name"] = Document(std::move(names));
+    if (const auto names = channel_names(summary.known, of); !names.is_null()) item["name"] = Document(names);
     list.push_back(std::move(item));
   }
   return list;

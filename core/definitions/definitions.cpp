@@ -63,8 +63,7 @@ std::string described(const Entry& entry) { return std::string(entry.usage) + ":
 
 std::vector<std::string_view> values_of(std::string_view text, const Entry& entry) {
   const auto colon = text.find(':');
-  const auto values =
-      colon == std::string_view::npos ? std::vector<std::string_view>() : split_list(text.substr(colon + 1));
+  auto values = colon == std::string_view::npos ? std::vector<std::string_view>() : split_list(text.substr(colon + 1));
   if (values.size() > entry.max_values)
     throw TextMistake(values[entry.max_values], "a value more than " + std::string(kind_of(entry)) + " takes");
   if (values.size() < entry.min_values) throw TextMistake(text.substr(text.size()), "a value is missing");

@@ -18,7 +18,7 @@ from program import Run, eventloom, generate, only_line, schedule_table
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_builders, assert_same, dropped, ledger_rows, read_ledger, read_merged
 from test_part_checksums import chunk_offsets, flip
-from test_resume import IN_PASSING, RECORDING, SLICED, SLOW, Job, assert_kept, assert_refused
+from test_resume import IN_PASSING, RECORDING, SLICED, Job, assert_kept, assert_refused
 from test_sorted import NUMBERED, lmd_events
 
 EPOCH = 10_000
@@ -323,7 +323,7 @@ def parts_of(folder, name):
 
 def stop(job, number, rank=0):
     """Stops a run when the parts of all hits are more than those of the others; returns what it said."""
-    with job.start(*SLOW[:2], "--segment-size", "100000") as started:
+    with job.start("--speed", "0.03", "--segment-size", "100000") as started:
         def enough():
             assert started.process.poll() is None, started.text()
             return len(parts_of(job.folder, "all")) >= 4
