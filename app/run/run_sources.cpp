@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <sstream>
 #include <thread>
 
 #include "app/mpi_command.hpp"
@@ -26,6 +25,8 @@ using std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(2);
 constexpr auto kDrainAtSetup = std::chrono::seconds(1);
+/// A run that is asked to stop waits this long for sources whose data may be on their way.
+constexpr auto kLastCall = std::chrono::milliseconds(200);
 
 /// State of the live sources of a rank, or of all.
 struct Readiness {
@@ -58,35 +59,27 @@ Readiness look(const std::vector<SourceRole::LocalSource>& local) {
   return ready;
 }
 
-Readiness of_all(const Readiness& mine, const Communicator& communicator) {
-  std::ostringstream text;
-  text << mine.live << ' ' << mine.known << ' ' << mine.heard << ' ' << mine.give_up << ' ' << mine.time_over << ' '
-       << mine.stopped;
+Readiness of_all(const Readiness& mine, const Collective& ranks) {
   Readiness all;
-  for (const auto& told : communicator.all_gather(text.str())) {
-    Readiness one;
-    std::istringstream(told) >> one.live >> one.known >> one.heard >> one.give_up >> one.time_over >> one.stopped;
-    all.add(one);
-  }
+  for (const auto& one : ranks.all_gather(mine)) all.add(one);
   return all;
 }
 
-/// The run ends before it has begun: it consists of the data received so far.
-void drain(const std::vector<SourceRole::LocalSource>& local) {
-  std::size_t open = 0;
+/// The run ends before these sources have begun: they consist of what they have sent so far. Those that have begun go
+/// on to the end of the run, which is the same for all.
+void drain_unknown(const std::vector<SourceRole::LocalSource>& local) {
+  std::vector<LiveStream*> open;
   for (const auto& source : local) {
-    if (source.live != nullptr) source.live->finish();
+    if (source.live == nullptr || source.live->peer().known) continue;
+    source.live->finish();
+    open.push_back(source.live);
   }
   const auto longest = steady_clock::now() + kDrainAtSetup;
-  do {
-    open = 0;
-    for (const auto& source : local) {
-      if (source.live == nullptr || source.live->progress().drained) continue;
-      source.live->receive();
-      ++open;
-    }
-    if (open != 0) std::this_thread::sleep_for(kLook);
-  } while (open != 0 && steady_clock::now() < longest);
+  while (!open.empty() && steady_clock::now() < longest) {
+    for (auto* live : open) live->receive();
+    std::erase_if(open, [](const LiveStream* live) { return live->progress().drained; });
+    if (!open.empty()) std::this_thread::sleep_for(kLook);
+  }
 }
 
 /// Names the sources waited for, again each time the wait has doubled.
@@ -109,6 +102,33 @@ class SetupPatience {
   nanoseconds first_;
   nanoseconds told_{};
   steady_clock::time_point begin_ = steady_clock::now();
+};
+
+/// When the wait ends though some sources are not known.
+class SetupEnd {
+ public:
+  /// `decides`: this rank watches the clock for all.
+  SetupEnd(const RunConfig& config, bool decides)
+      : timeout_(decides ? config.epoch_timeout : nanoseconds{}),
+        duration_(decides ? config.duration : nanoseconds{}) {}
+
+  /// The first data of any source are known.
+  void heard() { heard_ = heard_.value_or(steady_clock::now()); }
+
+  void look(Readiness& mine) {
+    const auto now = steady_clock::now();
+    if (stop_signal() != 0) stopped_ = stopped_.value_or(now);
+    mine.stopped = stopped_ && now - *stopped_ >= kLastCall;
+    mine.give_up = mine.stopped || (heard_ && timeout_.count() > 0 && now - *heard_ >= timeout_);
+    mine.time_over = duration_.count() > 0 && now - begin_ >= duration_;
+  }
+
+ private:
+  nanoseconds timeout_;
+  nanoseconds duration_;
+  steady_clock::time_point begin_ = steady_clock::now();
+  std::optional<steady_clock::time_point> heard_;
+  std::optional<steady_clock::time_point> stopped_;
 };
 
 /// Extent of recordings, and the clock in which gaps are counted.
@@ -140,13 +160,9 @@ Extent extent_of(const std::vector<SourceRole::LocalSource>& local) {
   return extent;
 }
 
-Extent of_all(const Extent& mine, const Communicator& communicator) {
-  std::ostringstream text;
-  text << mine.first << ' ' << mine.end << ' ' << mine.base.tick_ps << ' ' << mine.base.epoch_ticks;
+Extent of_all(const Extent& mine, const Collective& ranks) {
   Extent all;
-  for (const auto& told : communicator.all_gather(text.str())) {
-    Extent one;
-    std::istringstream(told) >> one.first >> one.end >> one.base.tick_ps >> one.base.epoch_ticks;
+  for (const auto& one : ranks.all_gather(mine)) {
     all.first = std::min(all.first, one.first);
     all.end = std::max(all.end, one.end);
     if (one.base.tick_ps != 0) all.base = one.base;
@@ -170,29 +186,24 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
   return local;
 }
 
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config,
-                   const Communicator& communicator, const std::function<void()>& each_turn) {
+bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
+                   const std::function<void()>& each_turn) {
   const Activity activity("waiting for live sources");
   SetupPatience waiting(config.stall_warning);
-  const auto begin = steady_clock::now();
-  std::optional<steady_clock::time_point> heard;
+  SetupEnd end(config, ranks.rank() == 0);
   Readiness all;
   for (;;) {
     each_turn();
     auto mine = look(local);
-    const auto now = steady_clock::now();
-    const bool overdue = heard && config.epoch_timeout.count() > 0 && now - *heard >= config.epoch_timeout;
-    mine.stopped = stop_signal() != 0;
-    mine.give_up = mine.stopped || (communicator.rank() == 0 && overdue);
-    mine.time_over = communicator.rank() == 0 && config.duration.count() > 0 && now - begin >= config.duration;
-    all = of_all(mine, communicator);
+    end.look(mine);
+    all = of_all(mine, ranks);
     if (all.known == all.live || all.give_up || all.time_over) break;
-    if (all.heard != 0 && !heard) heard = now;
+    if (all.heard != 0) end.heard();
     waiting.tell(local);
     std::this_thread::sleep_for(kLook);
   }
-  if (all.stopped || all.time_over) drain(local);
-  agree(communicator, [&] {
+  if (all.stopped || all.time_over) drain_unknown(local);
+  agree(ranks, [&] {
     for (auto& source : local) {
       if (source.live != nullptr) source.live->fix_header();
     }
@@ -201,13 +212,13 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
 }
 
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
-                     const RunConfig& config, const Communicator& communicator) {
+                     const RunConfig& config, const Collective& ranks) {
   if (config.loops == 1) return;
   Extent mine;
-  agree(communicator, [&] { mine = extent_of(local); });
-  const auto all = of_all(mine, communicator);
+  agree(ranks, [&] { mine = extent_of(local); });
+  const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // there is nothing in them
-  agree(communicator, [&] {
+  agree(ranks, [&] {
     const Epoch apart = 2 * largest_offset(config.detector, all.base.tick_ps) / all.base.epoch_ticks + 1;
     const Epoch gap = interpret(config, all.base, named_groups(config)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "app/run/run_config.hpp"
+#include "core/control/collective.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
-#include "core/mpi/communicator.hpp"
 #include "io/registry/open_sources.hpp"
 
 namespace eventloom {
@@ -16,14 +16,14 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
                                                         const Roles& roles, int rank);
 
 /// Collective. Waits until all live sources are described and their first data known; at most --epoch-timeout longer
-/// than until the first is, and not at all when the run is asked to stop. They receive meanwhile. `each_turn` is called
+/// than until the first is, and 0.2 s when the run is asked to stop. They receive meanwhile. `each_turn` is called
 /// before each look at them. Afterwards the headers of live sources are fixed. False when --duration is over.
-bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config,
-                   const Communicator& communicator, const std::function<void()>& each_turn);
+bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
+                   const std::function<void()>& each_turn);
 
 /// Collective. With --loop: replaces recordings in `local` by looped ones. All passes have the same length, separated
 /// by a gap longer than events reach. Throws UserError, the same on all ranks.
 void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vector<SourceSpec>& specs,
-                     const RunConfig& config, const Communicator& communicator);
+                     const RunConfig& config, const Collective& ranks);
 
 }  // namespace eventloom

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/control/live_votes.hpp"
+#include "tests/support/fake_live_stream.hpp"
 
 namespace eventloom {
 namespace {
@@ -22,80 +23,7 @@ using std::chrono::seconds;
 /// `time` after the start of the test's clock.
 SteadyTime at(nanoseconds time) { return SteadyTime{} + std::chrono::hours(1) + time; }
 
-/// A stream whose progress the test sets.
-class FakeStream final : public LiveStream {
- public:
-  explicit FakeStream(std::string name) : name_(std::move(name)) {}
-
-  struct GivenUp {
-    Epoch end;
-    bool missing;
-    friend bool operator==(const GivenUp&, const GivenUp&) = default;
-  };
-  std::vector<GivenUp> given_up;
-  std::vector<Epoch> passed;
-  std::uint64_t late_passed = 0;
-  bool ended = false;
-  bool finished = false;
-  bool holds = false;  ///< keeps data back after finish()
-  Epoch expected = 0;
-  std::optional<Epoch> jumped;
-  bool connected = true;
-  bool full = false;
-
-  /// All data before `epoch` arrive with the next receive().
-  void come(Epoch epoch) { coming_ = epoch; }
-
-  [[nodiscard]] const StreamHeader& header() const override { return header_; }
-  [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return {}; }
-  std::optional<Epoch> first_epoch() override { return 0; }
-  void collect(EpochRange, SliceData&) override {}
-  [[nodiscard]] std::optional<Epoch> end_epoch() const override { return ended ? std::optional(heard_) : std::nullopt; }
-  [[nodiscard]] std::optional<Damage> tail_damage() const override { return std::nullopt; }
-  void release_before(Epoch) override {}
-  [[nodiscard]] std::uint64_t hits_read() const override { return 0; }
-  [[nodiscard]] std::uint64_t anomalies() const override { return 0; }
-
-  [[nodiscard]] LivePeer peer() const override { return {.known = true, .connected = connected}; }
-  void fix_header() override {}
-  void begin_at(Epoch) override {}
-  void expect(Epoch epoch) override { expected = epoch; }
-  std::size_t receive() override { return std::exchange(heard_, coming_) != coming_ ? 1 : 0; }
-  [[nodiscard]] LiveProgress progress() const override {
-    const bool drained = finished && !holds;
-    return {.watermark = watermark(),
-            .peer_watermark = heard_,
-            .seen_end = heard_,
-            .aside = jumped,
-            .listens = !drained && !full,
-            .drained = drained,
-            .late_passed = late_passed};
-  }
-  [[nodiscard]] bool ready(EpochRange epochs) override { return ended || watermark() >= epochs.end; }
-  void give_up(Epoch end, bool missing) override {
-    given_up.push_back({end, missing});
-    given_up_to_ = end;
-  }
-  void pass(Epoch end) override {
-    passed.push_back(end);
-    given_up_to_ = end;
-  }
-  void finish() override { finished = true; }
-  void end_at(Epoch) override {}
-  void close() override {}
-
- private:
-  [[nodiscard]] Epoch watermark() const { return std::max(heard_, given_up_to_); }
-
-  StreamHeader header_;
-  std::string name_;
-  Epoch coming_ = 0;
-  Epoch heard_ = 0;
-  Epoch given_up_to_ = 0;
-};
-
-using GivenUp = std::vector<FakeStream::GivenUp>;
+using GivenUp = std::vector<FakeLiveStream::GivenUp>;
 
 /// Two sources on one rank, and the messages about them.
 class LiveInputsTest : public testing::Test {
@@ -128,8 +56,8 @@ class LiveInputsTest : public testing::Test {
     return n;
   }
 
-  FakeStream first{"first"};
-  FakeStream second{"second"};
+  FakeLiveStream first{"first"};
+  FakeLiveStream second{"second"};
 
  private:
   std::ostringstream said_;
@@ -257,8 +185,8 @@ TEST_F(LiveInputsTest, WhereAllAreQuietTheRestOfTheSliceIsEmpty) {
 TEST_F(LiveInputsTest, WhereAllAreQuietTheirLastHitsMayBeInDifferentEpochs) {
   for (const auto timeout : {seconds(2), seconds(0)}) {
     begin({.epoch_timeout = timeout, .quiet = seconds(1), .epochs_per_second = 10});
-    first = FakeStream("first");
-    second = FakeStream("second");
+    first = FakeLiveStream("first");
+    second = FakeLiveStream("second");
     second.come(9);
     first.come(9);
     receive({});
