@@ -361,9 +361,11 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));
+  const bool any_live = std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); });
+  if (any_live) each_turn();  // what is open receives
   agree(communicator, [&] { setup.local = open_local_sources(config, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, config, communicator);
-  if (std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); })) {
+  if (any_live) {
     setup.time_over = !wait_for_live(setup.local, config, communicator, each_turn);
   }
   nlohmann::json mine = nlohmann::json::array();

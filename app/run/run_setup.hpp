@@ -69,7 +69,8 @@ struct RunSetup {
 };
 
 /// Collective. Opens the sources, each on its rank, and describes them to all ranks. When any rank meets an error all
-/// throw the same UserError. `each_turn` is called now and then while waiting for live sources.
+/// throw the same UserError. `each_turn` is called before live sources are opened, and while they are waited
+/// for.
 RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn);
 
 }  // namespace eventloom
