@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <string_view>
 
-#include "core/runtime/error.hpp"
+#include "core/definitions/text_mistake.hpp"
+#include "core/runtime/text_error.hpp"
 
 namespace eventloom {
 
@@ -25,7 +27,8 @@ DefineOption parse(const std::string& given) {
   if (equals == std::string::npos || given.find(':') < equals) return {{}, given, {}};
   DefineOption option{given.substr(0, equals), given.substr(equals + 1), {}};
   if (!is_name(option.name))
-    throw UserError("--define '" + given + "': '" + option.name + "' is no name; " + kNameRule);
+    throw TextError("--define '" + shortened(given) + "': '" + shortened(option.name) + "' is no name; " + kNameRule,
+                    marked(given, std::string_view(given).substr(0, equals)));
   return option;
 }
 
@@ -43,11 +46,14 @@ std::vector<DefineOption> parse_define_options(const std::vector<std::string>& g
   for (const auto& text : given) {
     auto option = parse(text);
     if (option.name.empty() && given.size() > 1) {
-      throw UserError("--define '" + text + "': of several definitions each needs a name, as in --define muon=" + text);
+      throw UserError("--define '" + shortened(text) +
+                      "': of several definitions each needs a name, as in --define muon=" + shortened(text));
     }
     const auto same = std::ranges::find(options, option.name, &DefineOption::name);
     if (same != options.end()) {
-      throw UserError("--define '" + text + "': the name '" + option.name + "' is taken by '" + same->given() + "'");
+      throw TextError("--define '" + shortened(text) + "': the name '" + option.name + "' is taken by '" +
+                          shortened(same->given()) + "'",
+                      marked(text, std::string_view(text).substr(0, option.name.size())));
     }
     option.output = option.name.empty() ? output : file_of(output, option.name);
     options.push_back(std::move(option));

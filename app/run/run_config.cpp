@@ -327,7 +327,8 @@ RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorP
   RunDefinition run;
   run.detector = std::move(detector);
   for (const auto& define : config.define) {
-    auto definition = parse_event_definition(define.text, base.tick_ps, run.detector);
+    const auto given = define.given();
+    auto definition = parse_event_definition(given, base.tick_ps, run.detector, given.size() - define.text.size());
     const Tick overlap = config.overlap.empty()
                              ? default_overlap(*definition, base)
                              : parsed("overlap", [&] { return parse_duration(config.overlap, base.tick_ps); });

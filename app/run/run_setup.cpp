@@ -150,9 +150,9 @@ void resolve_sorted(RunSetup& setup, const std::optional<SortedInfo>& sorted) {
     const auto traits = wanted.definition->traits();
     // Events by number are matched again: their tags cover all hits of a number.
     // Groups and positions may be others than those of the run that tagged, and hits may be corrected only now.
-    wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.needs_groups && !traits.needs_positions &&
-                      !setup.run.detector->corrects() && sorted->definition == wanted.definition->text() &&
-                      sorted->overlap == wanted.overlap;
+    wanted.use_tags = traits.finds_runs && !traits.needs_numbers && !traits.uses(Quantity::Kind::group) &&
+                      !traits.uses(Quantity::Kind::causal) && !setup.run.detector->corrects() &&
+                      sorted->definition == wanted.definition->text() && sorted->overlap == wanted.overlap;
   }
   setup.sorted = SortedInput{static_cast<std::uint32_t>(setup.sources.size())};
 }
@@ -311,15 +311,31 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
 /// Refuses a definition or a filter that asks for what the sources and the detector do not have.
 void require_known_quantities(const RunConfig& config, RunSetup& setup) {
   for (std::size_t i = 0; i < setup.run.events.size(); ++i) {
-    if (!setup.run.events[i].definition->traits().needs_positions || setup.run.detector->has_positions()) continue;
+    if (!setup.run.events[i].definition->traits().uses(Quantity::Kind::causal) || setup.run.detector->has_positions())
+      continue;
     const auto given = config.define[i].given();
-    throw TextError("--define '" + given +
+    throw TextError("--define '" + shortened(given) +
                         "': 'causal' needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv",
                     marked_word(given, "causal"));
   }
   std::vector<std::uint32_t> flags;
   for (const auto& source : setup.sources) flags.push_back(source.flags);
   setup.run.filter.set_streams(std::move(flags));
+}
+
+/// A range of sources that the run does not have counts nothing: true, and probably not meant.
+void tell_sources_beyond(const RunSetup& setup) {
+  std::vector<const Expression*> conditions;
+  for (const auto& events : setup.run.events) conditions.push_back(events.definition->traits().condition);
+  for (const auto& filter : setup.run.filter.expressions()) conditions.push_back(&filter);
+  std::erase(conditions, nullptr);
+  for (const auto* condition : conditions) {
+    for (const auto& term : condition->terms()) {
+      if (term.quantity.kind != Quantity::Kind::source || term.quantity.low < setup.sources.size()) continue;
+      spdlog::warn("'{}' in '{}' counts no hit: the last source of this run is {}", term.subject,
+                   shortened(condition->text()), setup.sources.size() - 1);
+    }
+  }
 }
 
 /// Derived from the sources.
@@ -376,6 +392,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   });
   const auto told = all_gather_json(communicator, mine);
   agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, told)); });
+  if (communicator.rank() == 0) tell_sources_beyond(setup);
   agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
   setup.hosts = communicator.all_gather(host_name());

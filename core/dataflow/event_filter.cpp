@@ -83,9 +83,9 @@ void EventFilter::add(std::string_view expression, std::uint64_t tick_ps) {
   try {
     expressions_.push_back(parse_expression(expression, tick_ps, measure_.detector()));
   } catch (const TextMistake& mistake) {
-    throw TextError("--filter '" + std::string(expression) + "': " + mistake.what() + "; expected " +
-                        std::string(expression_usage()),
-                    marked(expression, mistake.where()));
+    throw TextError(
+        "--filter '" + shortened(expression) + "': " + mistake.what() + "; expected " + std::string(expression_usage()),
+        marked(expression, mistake.where()));
   }
 }
 
@@ -93,7 +93,7 @@ void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
   measure_.set_streams(std::move(stream_flags));
   for (const auto& expression : expressions_) {
     const auto refuse = [&](const char* name, const char* why) {
-      throw TextError("--filter '" + expression.text() + "': '" + name + "' " + why,
+      throw TextError("--filter '" + shortened(expression.text()) + "': '" + name + "' " + why,
                       marked_word(expression.text(), name));
     };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())

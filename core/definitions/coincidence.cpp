@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "core/definitions/saturating.hpp"
@@ -30,8 +31,7 @@ DefinitionTraits Coincidence::traits() const {
           .longest_length = std::max({window_, widening_.pre, widening_.post}),
           .bin_ticks = std::max<Tick>(window_, 1),
           .needs_channels = true,
-          .needs_groups = condition.uses(Quantity::Kind::group),
-          .needs_positions = condition.uses(Quantity::Kind::causal)};
+          .condition = &condition};
 }
 
 void Coincidence::find(const SortedHits& hits, EventList& events) const {
@@ -49,17 +49,19 @@ void Coincidence::find(const SortedHits& hits, EventList& events) const {
 /// Leaves only those of the `n` candidates whose windows are accepted, one for each tick; returns their number.
 std::uint32_t Coincidence::find_accepted(const SortedHits& hits, std::uint32_t n, std::uint32_t* candidates) const {
   WindowCounts window(plan_, hits, candidates + hits.keys.size());
-  auto before = std::numeric_limits<std::uint64_t>::max();
-  std::uint32_t accepted = 0;
-  for (std::uint32_t c = 0; c < n; ++c) {
-    const std::uint32_t first = candidates[c];
-    const std::uint64_t last = tick_of(hits.keys[first]) + window_;
-    if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
-    window.move(first, last);
-    candidates[accepted] = first;
-    accepted += window.accepted() ? 1 : 0;
-  }
-  return accepted;
+  const auto accepts = [&](auto plain) {
+    auto before = std::numeric_limits<std::uint64_t>::max();
+    std::uint32_t accepted = 0;
+    for (std::uint32_t c = 0; c < n; ++c) {
+      const std::uint32_t first = candidates[c];
+      const std::uint64_t last = tick_of(hits.keys[first]) + window_;
+      if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
+      candidates[accepted] = first;
+      accepted += window.accepts<decltype(plain)::value>(first, last) ? 1 : 0;
+    }
+    return accepted;
+  };
+  return window.plain() ? accepts(std::true_type()) : accepts(std::false_type());
 }
 
 /// The hits that open windows with enough hits; returns their number. Of several at one tick the first is among them if

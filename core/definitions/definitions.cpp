@@ -49,16 +49,16 @@ std::string_view kind_of(const Entry& entry) { return entry.usage.substr(0, entr
 
 std::string described(const Entry& entry) { return std::string(entry.usage) + ": " + std::string(entry.event); }
 
-[[noreturn]] void reject(std::string_view text, const TextMistake& mistake, const std::string& expected) {
-  throw TextError("--define '" + std::string(text) + "': " + mistake.what() + "; expected " + expected +
+[[noreturn]] void reject(std::string_view given, const TextMistake& mistake, const std::string& expected) {
+  throw TextError("--define '" + shortened(given) + "': " + mistake.what() + "; expected " + expected +
                       " (lengths of time in ticks or with a unit, as in 25ns)",
-                  marked(text, mistake.where()));
+                  marked(given, mistake.where()));
 }
 
-[[noreturn]] void reject_kind(std::string_view text, std::string_view name) {
+[[noreturn]] void reject_kind(std::string_view given, std::string_view name) {
   std::vector<std::string_view> kinds;
   for (const auto& entry : kDefinitions) kinds.push_back(kind_of(entry));
-  reject(text, {name, "not an event definition" + did_you_mean(name, kinds)}, definition_usage());
+  reject(given, {name, "not an event definition" + did_you_mean(name, kinds)}, definition_usage());
 }
 
 std::vector<std::string_view> values_of(std::string_view text, const Entry& entry) {
@@ -72,14 +72,16 @@ std::vector<std::string_view> values_of(std::string_view text, const Entry& entr
 
 }  // namespace
 
-EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps, const DetectorPtr& detector) {
+EventDefinitionPtr parse_event_definition(std::string_view given, std::uint64_t tick_ps, const DetectorPtr& detector,
+                                          std::size_t begin) {
+  const auto text = given.substr(begin);
   const auto name = split_once(text, ':').first;
   const auto* const found = std::ranges::find(kDefinitions, name, kind_of);
-  if (found == kDefinitions.end()) reject_kind(text, name);
+  if (found == kDefinitions.end()) reject_kind(given, name);
   try {
     return found->make({values_of(text, *found), tick_ps, detector});
   } catch (const TextMistake& mistake) {
-    reject(text, mistake, described(*found));
+    reject(given, mistake, described(*found));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,10 +11,12 @@
 
 namespace eventloom {
 
-/// Parses `--define`; lengths of time are ticks or carry a unit, names of groups are those of `detector`, which is
-/// never null. Throws UserError that says what was expected.
-EventDefinitionPtr parse_event_definition(std::string_view text, std::uint64_t tick_ps,
-                                          const DetectorPtr& detector = std::make_shared<Detector>());
+/// Parses `--define`, from its character `begin` on: a name may stand before it, which messages show. Lengths of time
+/// are ticks or carry a unit, names of groups are those of `detector`, which is never null. Throws UserError that says
+/// what was expected.
+EventDefinitionPtr parse_event_definition(std::string_view given, std::uint64_t tick_ps,
+                                          const DetectorPtr& detector = std::make_shared<Detector>(),
+                                          std::size_t begin = 0);
 
 /// All forms of `--define`: "gap:G,M or ...".
 std::string definition_usage();

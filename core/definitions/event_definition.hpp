@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/definitions/event_list.hpp"
+#include "core/definitions/expression.hpp"
 #include "core/definitions/hit_key.hpp"
 #include "formats/ids.hpp"
 
@@ -21,14 +22,16 @@ struct SortedHits {
 
 /// Properties of a definition that other stages need.
 struct DefinitionTraits {
-  Tick reach = 0;                ///< how far around a hit it looks to know where an event starts or ends
-  Tick longest_length = 0;       ///< longest length in its text: with a shorter overlap every event would be cut
-  Tick bin_ticks = 1;            ///< width of the histogram bins that suit it
-  bool needs_channels = false;   ///< it distinguishes hits by channel or source, singly or in groups
-  bool needs_groups = false;     ///< its events depend on the groups of the detector
-  bool needs_positions = false;  ///< and on its positions
-  bool needs_numbers = false;    ///< times are event numbers: NumberMatch decides which hits belong together
-  bool finds_runs = true;        ///< its events are runs of the sorted hits, which event tags can describe
+  Tick reach = 0;               ///< how far around a hit it looks to know where an event starts or ends
+  Tick longest_length = 0;      ///< longest length in its text: with a shorter overlap every event would be cut
+  Tick bin_ticks = 1;           ///< width of the histogram bins that suit it
+  bool needs_channels = false;  ///< it distinguishes hits by channel or source, singly or in groups
+  const Expression* condition = nullptr;  ///< for its hits; lives as long as the definition
+  bool needs_numbers = false;             ///< times are event numbers: NumberMatch decides which hits belong together
+  bool finds_runs = true;                 ///< its events are runs of the sorted hits, which event tags can describe
+
+  /// Whether its events depend on such a quantity.
+  [[nodiscard]] bool uses(Quantity::Kind kind) const { return condition != nullptr && condition->uses(kind); }
 };
 
 /// Makes events of hits. Each kind has a file of its own and a row in definitions.cpp. Immutable, and shared by

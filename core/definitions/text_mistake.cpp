@@ -27,6 +27,11 @@ std::size_t character_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+std::string shortened(std::string_view text) {
+  if (text.size() <= kWidth) return std::string(text);
+  return std::string(text.substr(0, character_at(text, kBefore))).append(kCut);
+}
+
 std::string marked_word(std::string_view text, std::string_view word) {
   return marked(text, text.substr(std::min(text.find(word), text.size()), word.size()));
 }

@@ -29,6 +29,8 @@ auto parse_part(std::string_view part, Parse parse) {
   }
 }
 
+/// A text for the inside of a line: a long one is cut.
+std::string shortened(std::string_view text);
 /// Two lines: the text, and marks under the part of it that is `where`. A long text is cut around it.
 std::string marked(std::string_view text, std::string_view where);
 /// The same, with marks under the first place of `word`.

@@ -1,6 +1,7 @@
 #include "core/definitions/window_counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
@@ -116,7 +117,8 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
     : plan_(plan),
       hits_(hits),
       sums_(sums),
-      n_sums_(blocks(plan) * kLanes),
+      n_words_(words(plan)),
+      least_(static_cast<std::uint32_t>(std::min<std::uint64_t>(plan.min_hits(), hits.keys.size()))),
       counts_distinct_(plan.condition_.uses(Kind::systems) || plan.condition_.uses(Kind::sources)) {
   const auto& condition = plan.condition_;
   if (condition.uses(Kind::systems)) systems_.hits.resize(kSystems);
@@ -126,6 +128,35 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
     groups_.push_back(plan.groups_.of(static_cast<std::uint16_t>(s)));
   n_sources_ = groups_.size();
   for (std::size_t term = 0; term < condition.terms().size(); ++term) checks_.push_back(check_of(term));
+  sum_up_all();
+}
+
+/// Where sources are whole in groups, the channels of hits need not be looked up.
+void WindowCounts::sum_up_all() {
+  const bool by_source = std::ranges::all_of(groups_, [](const auto& of) { return of.uniform(); });
+  if (n_words_ == 0) return;
+  if (!by_source || !plan_.ranges_.empty()) return sum_up([this](std::uint32_t number) { return mark(number); });
+  std::vector<std::uint32_t> marks;
+  for (const auto& of : groups_) marks.push_back(of[0]);
+  marks.push_back(0);  // of sources that the detector does not have
+  sum_up([&](std::uint32_t number) { return marks[std::min<std::size_t>(hits_.source[number], n_sources_)]; });
+}
+
+template <class MarkOf>
+void WindowCounts::sum_up(MarkOf mark_of) {
+  std::array<std::uint64_t, WindowPlan::kMaxCounts / kInWord> sums{};
+  auto* to = sums_;
+  const auto put = [&](std::uint64_t sum) { put_word(std::exchange(to, to + kInWord), sum); };
+  for (std::size_t word = 0; word < n_words_; ++word) put(0);
+  std::uint64_t sum = 0;  // of few counts, in a register
+  for (const HitKey key : hits_.keys) {
+    const std::uint32_t mark = mark_of(number_of(key));
+    if (n_words_ == 1) {
+      put(sum += step_of(mark));
+      continue;
+    }
+    for (std::size_t word = 0; word < n_words_; ++word) put(sums[word] += step_of(mark >> (kInWord * word)));
+  }
 }
 
 WindowCounts::Check WindowCounts::check_of(std::size_t term) const {
@@ -140,14 +171,24 @@ WindowCounts::Check WindowCounts::check_of(std::size_t term) const {
   }
 }
 
-void WindowCounts::add_distinct(std::uint32_t number) {
-  if (!systems_.hits.empty()) systems_.add(system_of(hits_.channel[number]));
-  if (!sources_.hits.empty()) sources_.add(hits_.source[number]);
+void WindowCounts::move_distinct(std::uint32_t first, std::uint32_t end) {
+  for (auto at = first_; at < std::min(first, end_); ++at) {
+    const std::uint32_t number = number_of(hits_.keys[at]);
+    if (!systems_.hits.empty()) systems_.remove(system_of(hits_.channel[number]));
+    if (!sources_.hits.empty()) sources_.remove(hits_.source[number]);
+  }
+  for (auto at = std::max(first, end_); at < end; ++at) {
+    const std::uint32_t number = number_of(hits_.keys[at]);
+    if (!systems_.hits.empty()) systems_.add(system_of(hits_.channel[number]));
+    if (!sources_.hits.empty()) sources_.add(hits_.source[number]);
+  }
 }
 
-void WindowCounts::remove_distinct(std::uint32_t number) {
-  if (!systems_.hits.empty()) systems_.remove(system_of(hits_.channel[number]));
-  if (!sources_.hits.empty()) sources_.remove(hits_.source[number]);
+bool WindowCounts::holds() const {
+  return plan_.condition_.holds([this](std::size_t number) {
+    const auto& [term, value, least, span] = checks_[number];
+    return term->holds(value != nullptr ? *value : causal(term->quantity));
+  });
 }
 
 std::uint64_t WindowCounts::causal(const Quantity& quantity) const {

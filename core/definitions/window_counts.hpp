@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -52,59 +53,47 @@ class WindowPlan {
 class WindowCounts {
  public:
   /// Numbers of `sums` for n hits.
-  static std::size_t room(const WindowPlan& plan, std::size_t n) { return (n + 1) * blocks(plan) * kLanes; }
+  static std::size_t room(const WindowPlan& plan, std::size_t n) { return (n + 1) * words(plan) * kInWord; }
 
   /// `sums`: uninitialised room. All arguments must outlive it.
   WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::uint32_t* sums);
   WindowCounts(const WindowCounts&) = delete;  // its checks refer to its counts
   WindowCounts& operator=(const WindowCounts&) = delete;
 
-  /// The window becomes the hits from `first` up to the tick `last`. Neither may fall.
-  void move(std::uint32_t first, std::uint64_t last) {
-    if (counts_distinct_) {
-      for (auto at = first_, end = std::min(first, end_); at < end; ++at) remove_distinct(number_of(hits_.keys[at]));
-    }
-    std::uint32_t end = end_;
-    if (first >= end) {
-      end = first;
-      for (std::size_t i = 0; i < n_sums_; i += kLanes) std::ranges::copy(Lanes{}, sums_of(first) + i);
-    }
-    const auto begin = end;
-    end = n_sums_ == kLanes ? extend<kLanes>(end, last) : extend<0>(end, last);
-    if (counts_distinct_) {
-      for (auto at = begin; at < end; ++at) add_distinct(number_of(hits_.keys[at]));
-    }
+  /// Few counts, and nothing else: accepts() without branches, as in real data they cannot be predicted.
+  [[nodiscard]] bool plain() const { return n_words_ == 1 && !counts_distinct_ && plan_.truth_; }
+
+  /// Whether the condition holds for the hits from `first` up to the tick `last`: at least as many as the plan's
+  /// min_hits(). Neither may fall. `kPlain`: plain(), known when this is compiled.
+  template <bool kPlain>
+  bool accepts(std::uint32_t first, std::uint64_t last) {
+    const std::uint32_t end = end_of(std::max(first + least_, end_), last);
+    if (!kPlain && counts_distinct_) move_distinct(first, end);
     first_ = first;
     end_ = end;
     n_hits_ = end - first;
-    for (std::size_t i = 0; i < n_sums_; i += kLanes) {
-      const Lanes before = lanes_at(sums_of(first) + i);
-      Lanes count = lanes_at(sums_of(end) + i);
-      for (std::size_t lane = 0; lane < kLanes; ++lane) count[lane] -= before[lane];
-      std::ranges::copy(count, counts_.data() + i);
+    const std::size_t words = kPlain ? 1 : n_words_;
+    for (std::size_t word = 0; word < words; ++word) {
+      const auto sum_at = [&](std::size_t hit) { return word_at(sums_ + (hit * words + word) * kInWord); };
+      const std::uint64_t counts = sum_at(end) - sum_at(first);
+      counts_[kInWord * word] = static_cast<std::uint32_t>(counts);
+      counts_[kInWord * word + 1] = static_cast<std::uint32_t>(counts >> 32);
     }
-  }
-  /// Whether the condition holds. Without branches where it can be, as in real data they cannot be predicted.
-  [[nodiscard]] bool accepted() const {
-    if (!plan_.truth_) return plan_.condition_.holds([this](std::size_t term) { return holds(checks_[term]); });
-    unsigned in_span = 0;
-    for (std::size_t i = checks_.size(); i-- > 0;) in_span = 2 * in_span + static_cast<unsigned>(checks_[i].in_span());
-    return (*plan_.truth_ >> in_span & 1U) != 0;
+    return kPlain || plan_.truth_ ? holds_by_table() : holds();
   }
 
  private:
-  /// Counts that are worked on at once: there are instructions for as many.
-  static constexpr std::size_t kLanes = 4;
-  using Lanes = std::array<std::uint32_t, kLanes>;
-  /// By bits of a mark: what they add to the counts.
-  static constexpr auto kSteps = [] {
-    std::array<Lanes, std::size_t{1} << kLanes> steps{};
-    for (std::uint32_t bits = 0; bits < steps.size(); ++bits) {
-      for (std::size_t lane = 0; lane < kLanes; ++lane) steps[bits][lane] = bits >> lane & 1U;
-    }
-    return steps;
-  }();
-  static std::size_t blocks(const WindowPlan& plan) { return (plan.counted_.size() + kLanes - 1) / kLanes; }
+  /// Counts that are added at once: the low and the high half of a word. Sums may overflow, differences of them may
+  /// not.
+  static constexpr std::size_t kInWord = 2;
+  static std::size_t words(const WindowPlan& plan) { return (plan.counted_.size() + kInWord - 1) / kInWord; }
+  static std::uint64_t step_of(std::uint32_t mark) { return (mark & 1U) | std::uint64_t{mark & 2U} << 31; }
+  static std::uint64_t word_at(const std::uint32_t* from) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+  }
+  static void put_word(std::uint32_t* to, std::uint64_t word) { std::memcpy(to, &word, sizeof word); }
 
   /// A term of the condition.
   struct Check {
@@ -123,9 +112,12 @@ class WindowCounts {
   };
 
   [[nodiscard]] Check check_of(std::size_t term) const;
-  [[nodiscard]] bool holds(const Check& check) const {
-    return check.term->holds(check.value != nullptr ? *check.value : causal(check.term->quantity));
+  [[nodiscard]] bool holds_by_table() const {
+    unsigned in_span = 0;
+    for (std::size_t i = 0; i < checks_.size(); ++i) in_span |= static_cast<unsigned>(checks_[i].in_span()) << i;
+    return (*plan_.truth_ >> in_span & 1U) != 0;
   }
+  [[nodiscard]] bool holds() const;
   [[nodiscard]] std::uint32_t mark(std::uint32_t number) const {
     const std::uint16_t source = hits_.source[number];
     const std::uint32_t channel = hits_.channel[number];
@@ -137,50 +129,34 @@ class WindowCounts {
     }
     return mark;
   }
-  /// Adds the hits from `at` up to the tick `last`; returns the one behind them. `kSums`: n_sums_ where it is known
-  /// when this is compiled, else 0: few counts are then kept in a register.
-  template <std::size_t kSums>
-  std::uint32_t extend(std::uint32_t at, std::uint64_t last) {
+  /// The first hit from `from` on that lies behind the tick `last`. Windows differ by a few hits that cannot be
+  /// predicted, so these are looked at without branches.
+  [[nodiscard]] std::uint32_t end_of(std::uint32_t from, std::uint64_t last) const {
+    constexpr std::uint32_t kStep = 4;
     const auto keys = hits_.keys;
-    Lanes one = kSums == kLanes ? lanes_at(sums_of(at)) : Lanes{};
-    for (; at < keys.size() && tick_of(keys[at]) <= last; ++at) {
-      if constexpr (kSums == kLanes) {
-        add_step(one, mark(number_of(keys[at])));
-        std::ranges::copy(one, sums_ + (at + std::size_t{1}) * kLanes);
-      } else if (n_sums_ != 0) {
-        count(sums_of(at), mark(number_of(keys[at])));
-      }
+    std::uint32_t end = from;
+    while (keys.size() - end >= kStep) {
+      std::uint32_t within = 0;
+      for (std::uint32_t i = 0; i < kStep; ++i) within += static_cast<std::uint32_t>(tick_of(keys[end + i]) <= last);
+      end += within;
+      if (within != kStep) return end;
     }
-    return at;
+    while (end < keys.size() && tick_of(keys[end]) <= last) ++end;
+    return end;
   }
-  /// Sums behind those given, with 1 more where the bit is set.
-  void count(std::uint32_t* sums, std::uint32_t mark) const {
-    for (std::size_t i = 0; i < n_sums_; i += kLanes) {
-      Lanes next = lanes_at(sums + i);
-      add_step(next, mark >> i);
-      std::ranges::copy(next, sums + n_sums_ + i);
-    }
-  }
-  static void add_step(Lanes& sums, std::uint32_t mark) {
-    const Lanes& step = kSteps[mark & (kSteps.size() - 1)];
-    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += step[lane];
-  }
-  static Lanes lanes_at(const std::uint32_t* from) {
-    Lanes out;
-    std::copy_n(from, kLanes, out.begin());
-    return out;
-  }
-  [[nodiscard]] std::uint32_t* sums_of(std::uint32_t at) const { return sums_ + at * n_sums_; }
-  void add_distinct(std::uint32_t number);
-  void remove_distinct(std::uint32_t number);
+  void sum_up_all();
+  /// `mark_of(number)`: bit i of a hit tells whether count i has it.
+  template <class MarkOf>
+  void sum_up(MarkOf mark_of);
+  void move_distinct(std::uint32_t first, std::uint32_t end);
   [[nodiscard]] std::uint64_t causal(const Quantity& quantity) const;
 
   const WindowPlan& plan_;
   const SortedHits& hits_;
-  /// n_sums_ for each hit of the window and for the one behind it: how many of the hits before it each count has,
-  /// modulo 2^32 and from any start.
+  /// n_words_ for each hit and for the end: how many of the hits before it each count has.
   std::uint32_t* sums_;
-  std::size_t n_sums_;
+  std::size_t n_words_;
+  std::uint32_t least_;                                        ///< hits of a window
   std::vector<ChannelTable<std::uint32_t>::OfSource> groups_;  ///< by source
   std::vector<Check> checks_;                                  ///< by number of the term
   std::size_t n_sources_ = 0;

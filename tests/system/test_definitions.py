@@ -449,7 +449,10 @@ def test_names_that_are_none(tmp_path, recording, definitions, words):
     for np_ in (None, 2) if "muon=tag" in definitions else (None,):
         done = eventloom("run", *recording[0], *options, "--output", tmp_path / "run.h5", np=np_, code=2)
         lines = [line for line in done.stderr.partition("-----")[0].splitlines() if line.strip()]
-        assert len(lines) == 1 and all(word in lines[0] for word in words), done.stderr
+        assert all(word in lines[0] for word in words), done.stderr
+        name, is_named, _ = definitions[-1].partition("=")
+        marks = ["  " + definitions[-1], "  " + "^" * max(len(name), 1)] if is_named and definitions[0] != "tag" else []
+        assert lines[1:] == marks, done.stderr
         assert list(tmp_path.iterdir()) == []
 
 
@@ -465,9 +468,25 @@ def test_the_longest_name(tmp_path, recording):
 def test_mistakes_in_a_definition_are_marked(tmp_path, recording, text, wrong, word):
     done = eventloom("run", *recording[0], *named({"good": "tag", "bad": text}), "--output", tmp_path / "run.h5", code=2)
     lines = done.stderr.splitlines()
-    assert len(lines) == 3 and word in lines[0] and text in lines[0] and lines[1].endswith(text), done.stderr
+    assert len(lines) == 3 and word in lines[0] and f"'bad={text}'" in lines[0] and lines[1] == f"  bad={text}", done.stderr
     assert lines[2] == " " * lines[1].index(wrong) + "^" * len(wrong), done.stderr
     assert done.stdout == "" and list(tmp_path.iterdir()) == []
+
+
+def test_a_long_text_with_a_mistake_is_cut(tmp_path, recording):
+    done = eventloom("run", *recording[0], "--define", "tag", "--filter", "&&".join(["n_hits>=2"] * 900 + ["n_hist>9"]),
+                     "--output", tmp_path / "run.h5", code=2)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 3 and max(map(len, lines)) < 500 and lines[1].endswith("n_hist>9"), done.stderr
+    assert lines[2] == " " * lines[1].index("n_hist") + "^" * 6, done.stderr
+
+
+@pytest.mark.parametrize("options", [("--filter", "source:0-9>=1 && source:7-9>=1"), ("--define", "coincidence:5,source:7-9>=1")])
+def test_a_range_of_sources_that_are_not_there_is_told(tmp_path, recording, options):
+    define = () if "--define" in options else ("--define", "tag")
+    done = eventloom("run", *recording[0], *define, *options, "--output", tmp_path / "run.h5")
+    assert len(lines_with(done.stderr, "warning", "'source:7-9'", "counts no hit")) == 1, done.stderr
+    assert not lines_with(done.stderr, "'source:0-9'"), done.stderr
 
 
 @pytest.fixture

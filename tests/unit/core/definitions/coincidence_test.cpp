@@ -53,16 +53,17 @@ TEST(Coincidence, IsParsedInTicksAndWithUnit) {
 }
 
 TEST(Coincidence, LooksAsFarAsTheNextWindowReaches) {
-  const auto traits = coincidence("coincidence:50,A>=1,7,9")->traits();
+  const auto definition = coincidence("coincidence:50,A>=1,7,9");
+  const auto traits = definition->traits();
   EXPECT_EQ(traits.reach, 116U);
   EXPECT_EQ(traits.longest_length, 50U);
   EXPECT_EQ(coincidence("coincidence:50,A>=1,7,90")->traits().longest_length, 90U);
   EXPECT_TRUE(traits.needs_channels);
-  EXPECT_TRUE(traits.needs_groups);
-  EXPECT_FALSE(traits.needs_positions);
+  EXPECT_TRUE(traits.uses(Quantity::Kind::group));
+  EXPECT_FALSE(traits.uses(Quantity::Kind::causal));
   EXPECT_TRUE(traits.finds_runs);
-  EXPECT_FALSE(coincidence("coincidence:50,n_hits>1")->traits().needs_groups);
-  EXPECT_TRUE(coincidence("coincidence:50,causal(1,2)>1")->traits().needs_positions);
+  EXPECT_FALSE(coincidence("coincidence:50,n_hits>1")->traits().uses(Quantity::Kind::group));
+  EXPECT_TRUE(coincidence("coincidence:50,causal(1,2)>1")->traits().uses(Quantity::Kind::causal));
   const auto longest = coincidence("coincidence:1e19,n_hits>1,1e19,1e19")->traits();
   EXPECT_EQ(longest.reach, std::numeric_limits<Tick>::max());
 }
