@@ -21,13 +21,14 @@ simulate() {
   local name=$folder/$1
   shift
   [ -e "$name.txt" ] && return
-  echo "study: ${name##*/}"
+  local begun=$SECONDS
   rm -f "$name.svg"
   "$eventloom" simulate "$@" --report-json "$name.json" --plot "$name.svg" >"$name.part" 2>"$name.log" || {
     tail -n 1 "$name.log" >&2
     exit 1
   }
   mv "$name.part" "$name.txt"
+  echo "study: ${name##*/} took $((SECONDS - begun)) s"
 }
 
 # The demonstrator of 2006: 4 nodes, InfiniBand, 1 GB/s.
