@@ -270,7 +270,7 @@ def test_two_hundred_megabytes_a_second(tmp_path, heavy):
         until_it_hears_the_end(run, port, told, session=5, epoch=60_000)
         found, report = merged(tmp_path), run.report()
     print(f"{size / 1e6:.0f} MB; {losses(found)} of {found['ledger/hits_in'].sum()} hits in {report['seconds']:.2f} s")
-    assert set(losses(found)) <= {"lost"}
+    assert set(losses(found)) <= {"lost", "congested"}
     assert run.process.returncode == (3 if losses(found) else 0)
     assert found["ledger/hits_in"].sum() == heavy.replay["ledger/hits_in"].sum()
     assert_slices_as_replayed(heavy, found)
