@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/alarm_json.hpp"
 #include "app/command_line.hpp"
 #include "app/detector_survey.hpp"
 #include "app/options.hpp"
@@ -95,6 +96,8 @@ Json shown(const SourceRecord& source) {
           {"id", source.id}};
 }
 
+Json shown(const AlarmRecord& alarm) { return to_json(alarm); }
+
 template <class Items>
 Json list_shown(const Items& items) {
   Json list = Json::array();
@@ -119,6 +122,7 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
                {"ledger", shown(summary.ledger)}};
   if (!summary.sources.empty()) json["sources"] = list_shown(summary.sources);
   if (!summary.parts.empty()) json["parts"] = list_shown(summary.parts);
+  if (!summary.alarms.empty()) json["alarms"] = list_shown(summary.alarms);
   json["problems"] = summary.problems;
   if (n_events == 0) return json;
   auto& events = json["first_events"] = Json::array();

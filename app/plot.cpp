@@ -11,7 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "app/shell_word.hpp"
@@ -27,6 +30,11 @@ constexpr int kHeight = 430;  // of each plot
 /// Okabe and Ito's colours, which are distinguishable to the colour-blind.
 constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
 constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond
+
+/// What a PNG file begins with: its signature and header, of fixed length.
+constexpr std::size_t kPngHead = 33;
+/// A chunk behind that which says what wrote the file: length, type, text, CRC.
+constexpr std::string_view kPngMark("\0\0\0\x12tEXtSoftware\0Eventloom\xdd\x20\xa8\x15", 30);
 
 using Points = std::vector<std::pair<double, double>>;
 
@@ -251,6 +259,19 @@ bool run_gnuplot(const std::string& script, const std::string& path) {
   return good;
 }
 
+/// Adds the mark to a PNG file.
+void mark_png(const std::filesystem::path& file) {
+  std::string text;
+  {
+    std::ifstream in(file, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  if (text.size() < kPngHead) throw UserError("'" + file.string() + "' is not what gnuplot should have drawn");
+  std::ofstream out(file, std::ios::binary);
+  out << text.insert(kPngHead, kPngMark) << std::flush;
+  if (!out) throw UserError("cannot write '" + file.string() + "'");
+}
+
 }  // namespace
 
 void check_plot_file(const std::string& path) {
@@ -264,11 +285,18 @@ void plan_plot(FilePlan& plan, const std::string& path) {
   plan.write(path, "--plot", is_nobodys, FilePlan::Existing::keep);
 }
 
-void write_plot(const std::string& path, const std::vector<Plot>& plots) {
-  PartialFile file(path, is_nobodys);
-  if (!run_gnuplot(script_of(plots, ends_in(path, ".svg")), file.path().string())) {
+bool is_png_plot(const std::filesystem::path& file) {
+  const auto head = head_of(file, kPngHead + kPngMark.size());
+  return head.starts_with("\x89PNG") && head.ends_with(kPngMark);
+}
+
+void write_plot(const std::string& path, const std::vector<Plot>& plots, Recognise ours) {
+  PartialFile file(path, ours);
+  const bool svg = ends_in(path, ".svg");
+  if (!run_gnuplot(script_of(plots, svg), file.path().string())) {
     throw UserError("gnuplot could not draw '" + path + "', see its message above; check the installation");
   }
+  if (!svg) mark_png(file.path());
   file.sync();
   file.publish();
 }

@@ -31,11 +31,14 @@ struct Plot {
 /// command, so that it does not fail after hours.
 void check_plot_file(const std::string& path);
 
-/// Adds the file of a plot, which must not exist: the contents of a plot do not show who wrote it.
+/// Adds the file of a plot, which must not exist: an SVG file does not show who wrote it.
 void plan_plot(FilePlan& plan, const std::string& path);
 
 /// Draws the plots, at least one, one below the other, with gnuplot. Throws UserError when the file cannot be written
-/// or gnuplot fails; no file is left then. Requires check_plot_file().
-void write_plot(const std::string& path, const std::vector<Plot>& plots);
+/// or gnuplot fails; no file is left then. `ours`: what it may replace. Requires check_plot_file().
+void write_plot(const std::string& path, const std::vector<Plot>& plots, Recognise ours = is_nobodys);
+
+/// Whether it is a PNG file of write_plot().
+bool is_png_plot(const std::filesystem::path& file);
 
 }  // namespace eventloom

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
@@ -10,6 +12,7 @@
 #include "app/report/status_document.hpp"
 #include "core/runtime/error.hpp"
 #include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
@@ -29,7 +32,7 @@ CommandLine report_command_line() {
                                "run.h5, whose parts are in the same folder, or a merged file")(
       "output,o", po::value<std::string>()->value_name("FILE"), "the page; replaces only a page of Eventloom")(
       "png", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
-      "also draw each plot to a PNG file in DIR, where none may have its name (needs gnuplot)");
+      "also draw each plot to a PNG file in DIR; replaces only pictures of Eventloom (needs gnuplot)");
   line.positional("run", 1);
   return line;
 }
@@ -46,14 +49,21 @@ void check_report_files(const po::variables_map& values, const RunTables& run, c
   plan_config(plan, values);
   plan.read(run_file, "the run");
   for (const auto& part : run.parts) plan.read(run.folder / part.name, "the run");
-  if (!png.empty()) plan.write_in(png, "--png", is_name_of_report_plot, is_nobodys, FilePlan::Existing::keep);
+  if (!png.empty()) plan.write_in(png, "--png", is_name_of_report_plot, is_png_plot, FilePlan::Existing::replace);
   plan.write(output, "--output", is_page, FilePlan::Existing::replace);
   plan.check();
   if (!png.empty()) check_plot_file("report.png");
 }
 
+/// Pictures of another report that this one lacks do not stay beside it.
 void write_plots(const std::filesystem::path& folder, const nlohmann::json& status) {
-  for (const auto& [name, plot] : report_plots(status)) write_plot((folder / name).string(), {plot});
+  const auto plots = report_plots(status);
+  for (const auto& path : entries_in(folder)) {
+    const auto name = path.filename().string();
+    const bool stays = std::ranges::find(plots, name, &std::pair<std::string, Plot>::first) != plots.end();
+    if (is_name_of_report_plot(name) && !stays) remove_own(path, is_png_plot);
+  }
+  for (const auto& [name, plot] : plots) write_plot((folder / name).string(), {plot}, is_png_plot);
 }
 
 }  // namespace

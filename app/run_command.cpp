@@ -113,7 +113,7 @@ std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
 }
 
 /// Collective: the results of all ranks for one definition.
-RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resumption, const RunView& view,
+RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resumption, RunView& view,
                  const Collective& ranks) {
   if (ranks.rank() == 0) {
     mine.totals.add(resumption.totals);
@@ -223,11 +223,16 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
   }
   const auto backend = exchange_backend();
-  RunSetup setup = set_up_run(config, communicator, [&] {
-    before.reset();  // live sources are being received
+  SetupWatch setup_watch;
+  setup_watch.expected = [&](const RunSetup& expected) {
+    if (expected.live) before.reset();  // sources that are open receive
+    view.announce(config, expected);
+  };
+  setup_watch.each_turn = [&](std::size_t live, std::size_t known) {
     watch.turn();
-    view.wait();
-  });
+    view.wait(live, known);
+  };
+  RunSetup setup = set_up_run(config, communicator, setup_watch);
   require_alarm_sources(config.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);

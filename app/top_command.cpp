@@ -77,12 +77,14 @@ std::string ending(const nlohmann::json& status) {
   return line.empty() ? line : line + "\n";
 }
 
-/// A line for each that is active.
+/// A line for each that is active, or has been.
 std::string alarms(const nlohmann::json& status) {
   std::string lines;
   for (const auto& alarm : status.at("alarms")) {
-    if (!alarm.at("active").get<bool>()) continue;
-    lines += fmt::format("alarm: {}, since {}\n", text(alarm, "condition"), text(alarm, "raised"));
+    const bool active = alarm.at("active").get<bool>();
+    if (!active && !alarm.at("raised").is_string()) continue;
+    const auto* form = active ? "alarm: {}, since {}\n" : "alarm over: {}, last raised {}\n";
+    lines += fmt::format(fmt::runtime(form), text(alarm, "condition"), text(alarm, "raised"));
   }
   return lines;
 }

@@ -152,6 +152,7 @@ AlarmCondition parse_alarm_condition(const std::string& text) {
   condition.text = without_blanks(text);
   const auto words = words_in(condition.text, text);
   const auto about = quantity_named(words.name, text);
+  condition.quantity = condition.text.substr(0, condition.text.find_first_of(kOperators));
   condition.unit = about.unit == "1" ? "" : about.unit;
   condition.compare = comparison_by(words.comparison, text);
   condition.limit = limit_in(words.limit, about.unit, text);

@@ -11,7 +11,8 @@ namespace eventloom {
 
 /// A condition of --alarm: NAME[:SOURCE] OP NUMBER[UNIT], such as "lost>0", "stalled>5s" or "rate:3<100".
 struct AlarmCondition {
-  std::string text;  ///< without blanks
+  std::string text;      ///< without blanks
+  std::string quantity;  ///< what it is about: "lost", "rate:3"
   std::string unit;
   std::optional<std::uint32_t> source;
   AlarmQuantity::Value value;

@@ -16,7 +16,7 @@ constexpr auto kToFinish = std::chrono::seconds(5);
 }  // namespace
 
 Alarms::Alarms(std::vector<AlarmCondition> conditions, std::vector<std::string> command, std::string run)
-    : conditions_(std::move(conditions)), run_(std::move(run)) {
+    : conditions_(std::move(conditions)), open_(conditions_.size()), run_(std::move(run)) {
   for (const auto& condition : conditions_) states_.push_back({condition.text, false, "", std::nullopt});
   if (!command.empty()) command_.emplace(std::move(command));
 }
@@ -26,12 +26,14 @@ void Alarms::look(RunSnapshot& snapshot) {
     const auto value = conditions_[i].value(snapshot);
     if (!value) continue;
     states_[i].value = value;
-    if (conditions_[i].holds(*value) != states_[i].active) change(conditions_[i], states_[i]);
+    if (conditions_[i].holds(*value) != states_[i].active) change(i);
   }
   snapshot.alarms = states_;
 }
 
-void Alarms::change(const AlarmCondition& condition, AlarmState& state) {
+void Alarms::change(std::size_t number) {
+  const auto& condition = conditions_[number];
+  auto& state = states_[number];
   const auto now = utc_text(std::chrono::system_clock::now());
   const auto value = alarm_value_text(*state.value, condition.unit);
   state.active = !state.active;
@@ -41,6 +43,7 @@ void Alarms::change(const AlarmCondition& condition, AlarmState& state) {
   } else {
     spdlog::warn("alarm over: {} ({})", condition.text, value);
   }
+  keep(number, now);
   if (!command_) return;
   const auto source = condition.source && *condition.source < sources_.size() ? sources_[*condition.source] : "";
   command_->run({{"EVENTLOOM_ALARM", condition.text},
@@ -49,6 +52,21 @@ void Alarms::change(const AlarmCondition& condition, AlarmState& state) {
                  {"EVENTLOOM_VALUE", value},
                  {"EVENTLOOM_TIME", now},
                  {"EVENTLOOM_RUN", run_}});
+}
+
+/// What has just changed, for the output.
+void Alarms::keep(std::size_t number, const std::string& now) {
+  const auto& condition = conditions_[number];
+  const auto& state = states_[number];
+  auto& open = open_[number];
+  if (state.active && records_.size() < kMostRecords) {
+    open = records_.size();
+    records_.push_back({condition.text, condition.quantity, condition.unit, now, "", condition.limit, *state.value});
+    if (records_.size() == kMostRecords) spdlog::warn("further alarms are told, but not kept in the output");
+  } else if (!state.active && open) {
+    records_[*open].over = now;
+    open.reset();
+  }
 }
 
 void Alarms::finish() {

@@ -110,10 +110,10 @@ MonitorSettings parse_monitor_address(const std::string& text) {
   return settings;
 }
 
-Monitor::Monitor(const MonitorSettings& settings)
+Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
     : token_(settings.token_file.empty() ? new_token() : token_of_file(settings.token_file)),
       log_(std::make_shared<LogSink>(kLogLines)),
-      run_(std::make_shared<RunDescription>()),
+      run_(std::make_shared<RunDescription>(std::move(run))),
       snapshot_(std::make_shared<RunSnapshot>()),
       commands_(std::make_shared<Commands>()) {
   server_ = std::make_unique<HttpServer>(settings.address, settings.port,

@@ -38,7 +38,7 @@ MonitorSettings parse_monitor_address(const std::string& text);
 class Monitor {
  public:
   /// Listens, and says where. Throws UserError.
-  explicit Monitor(const MonitorSettings& settings);
+  Monitor(const MonitorSettings& settings, RunDescription run);
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;

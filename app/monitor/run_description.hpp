@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "app/report/detector_json.hpp"
+#include "core/engine/role_layout.hpp"
 #include "io/hdf5/detector_record.hpp"
 
 namespace eventloom {
 
-/// What stays as it is while a run goes on. Names may be any bytes.
+/// What stays as it is while a run goes on. Names may be any bytes. Until the run begins some of it is empty or 0: not
+/// known yet.
 struct RunDescription {
   struct Rank {
     std::string host;
@@ -28,11 +31,14 @@ struct RunDescription {
   std::string mpi_version;
   std::string ucx_version;
   std::string configuration;         ///< the full setup as an INI file
-  std::vector<std::string> sources;  ///< by number
+  std::vector<std::string> sources;  ///< by number; until the run begins their URIs
   KnownChannels known;               ///< of the detector
-  std::uint32_t n_builders = 0;
-  std::uint32_t n_filters = 0;
+  DetectorJson detector;             ///< detector_facts() of these; null: there is none
+  Roles roles{.builders = 0};
   std::vector<Rank> ranks;
+
+  /// Sources have told their ticks and epochs.
+  [[nodiscard]] bool has_clock() const { return epoch_ticks != 0; }
 };
 
 }  // namespace eventloom

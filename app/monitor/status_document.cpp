@@ -22,12 +22,14 @@ Json number_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 double seconds_since(RunPicture::Time then) {
   return std::chrono::duration<double>(RunPicture::Time::clock::now() - then).count();
 }
 
 Json run_json(const RunDescription& run, const RunSnapshot& snapshot) {
-  Json json{{"name", run.name}, {"command_line", run.command_line}, {"began", run.began}};
+  Json json{{"name", run.name}, {"command_line", run.command_line}, {"began", text_or_null(run.began)}};
   json["now"] = utc_text(std::chrono::system_clock::now());
   json["elapsed_s"] = snapshot.elapsed_s;
   if (snapshot.taken != RunPicture::Time{}) json["age_s"] = seconds_since(snapshot.taken);
@@ -47,14 +49,14 @@ Json setup_json(const RunDescription& run, const RunSnapshot& snapshot) {
              {"schedule", run.schedule},
              {"speed", snapshot.condition.speed},
              {"all_live", run.all_live},
-             {"tick_ps", run.tick_ps},
-             {"epoch_ticks", run.epoch_ticks},
-             {"epochs_per_slice", run.epochs_per_slice},
+             {"tick_ps", run.has_clock() ? Json(run.tick_ps) : Json(nullptr)},
+             {"epoch_ticks", run.has_clock() ? Json(run.epoch_ticks) : Json(nullptr)},
+             {"epochs_per_slice", run.has_clock() ? Json(run.epochs_per_slice) : Json(nullptr)},
              {"ranks", run.ranks.size()},
              {"hosts", hosts},
              {"versions", {{"eventloom", run.eventloom_version}, {"mpi", run.mpi_version}, {"ucx", run.ucx_version}}},
              {"configuration", run.configuration}};
-  if (!run.known.empty()) setup["detector"] = detector_facts(run.known);
+  if (!run.detector.is_null()) setup["detector"] = run.detector;
   return setup;
 }
 
@@ -118,6 +120,26 @@ Json filter_json(const RunSnapshot& snapshot, std::size_t rank, const WriterRow&
           {"hits_rejected", row.hits_rejected}};
 }
 
+/// Nothing has been heard of it yet.
+Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot, std::uint32_t number) {
+  const SourceId id{static_cast<decltype(SourceId{}.value)>(number)};
+  auto json = source_json(run, snapshot, static_cast<std::size_t>(run.roles.rank_of(id)), {.source = number}, {});
+  json["state"] = "waiting";
+  return json;
+}
+
+/// Adds those of `n` that no rank has told of yet.
+template <class Make>
+void add_untold(Json& list, std::uint32_t n, Make make) {
+  std::vector<bool> told(n);
+  for (const auto& row : list) {
+    if (const auto number = row["index"].get<std::uint32_t>(); number < n) told[number] = true;
+  }
+  for (std::uint32_t number = 0; number < n; ++number) {
+    if (!told[number]) list.push_back(make(number));
+  }
+}
+
 void sort_by_index(Json& list) {
   const auto index = [](const Json& row) { return row["index"].get<std::uint32_t>(); };
   std::sort(list.begin(), list.end(), [&](const Json& a, const Json& b) { return index(a) < index(b); });
@@ -135,9 +157,13 @@ void add_roles(Json& json, const RunDescription& run, const RunSnapshot& snapsho
       sources.push_back(source_json(run, snapshot, r, row, counted == counters.end() ? Counters{} : counted->second));
     }
     for (const auto& [number, row] : ranks[r].builders) builders.push_back(builder_json(snapshot, r, row));
-    if (run.n_filters == 0) continue;
+    if (run.roles.filters == 0) continue;
     for (const auto& [number, row] : ranks[r].writers) filters.push_back(filter_json(snapshot, r, row));
   }
+  const auto rank_of = [&](auto id) { return static_cast<std::size_t>(run.roles.rank_of(id)); };
+  add_untold(sources, run.roles.sources, [&](auto s) { return waiting_source_json(run, snapshot, s); });
+  add_untold(builders, run.roles.builders, [&](auto b) { return builder_json(snapshot, rank_of(BuilderId{b}), {b}); });
+  add_untold(filters, run.roles.filters, [&](auto f) { return filter_json(snapshot, rank_of(FilterId{f}), {f}); });
   for (auto* list : {&sources, &builders, &filters}) sort_by_index(*list);
   json["sources"] = sources;
   json["builders"] = builders;
@@ -150,14 +176,14 @@ Json links_json(const RunDescription& run, const RunSnapshot& snapshot) {
   Json fill = Json::array();
   Json names = Json::array();
   Json columns = Json::array();
-  for (std::uint32_t b = 0; b < run.n_builders; ++b) columns.push_back("builder " + std::to_string(b));
+  for (std::uint32_t b = 0; b < run.roles.builders; ++b) columns.push_back("builder " + std::to_string(b));
   const auto& ranks = snapshot.now.ranks();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (ranks[r].links.empty()) continue;
-    std::vector<double> row_rates(run.n_builders);
-    std::vector<double> row_fill(run.n_builders);
+    std::vector<double> row_rates(run.roles.builders);
+    std::vector<double> row_fill(run.roles.builders);
     for (const auto& [b, link] : ranks[r].links) {
-      if (b >= run.n_builders) continue;
+      if (b >= run.roles.builders) continue;
       row_rates[b] = rate(snapshot, r, link.bytes, row_before(snapshot, &RankRecord::links, r, b).bytes);
       row_fill[b] = link.depth == 0 ? 0 : static_cast<double>(link.cells) / link.depth;
     }

@@ -11,7 +11,7 @@ function showAlarms(alarms) {
 }
 
 function alarmState(alarm) {
-  return el('span', { class: alarm.active ? 'bad' : 'good' }, alarm.active ? 'active' : 'quiet');
+  return el('span', { class: alarm.active ? 'bad' : 'good' }, alarm.active ? 'active' : alarm.over ? 'over' : 'quiet');
 }
 
 function alarmsPanel(alarms) {
@@ -21,5 +21,10 @@ function alarmsPanel(alarms) {
     { title: 'value', number: true, of: (a) => short(a.value, 4) },
     { title: 'last raised', kind: 'plus', of: (a) => a.raised || 'never' },
   ];
+  // A report has each that was raised.
+  if (alarms.some((a) => a.over !== undefined)) {
+    columns[3].title = 'raised';
+    columns.push({ title: 'over', kind: 'plus', of: (a) => a.over || 'not until the end' });
+  }
   return [table(columns, alarms, 'Alarms')];
 }

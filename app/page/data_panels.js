@@ -254,6 +254,7 @@ function eventsPanel(doc, width, redraw) {
     chooser('events', 'Event', doc.events.map(eventTitle), redraw),
     eventPicture(event, doc.groups, width),
     legend(eventLegend(event, doc)),
+    positionViews(event, doc.groups, doc.positions, width),
     el('p', { class: 'note' }, size + (event.truncated ? 'Only the first hits are drawn.' : '')),
     doc.still ? el('p', { class: 'note' }, 'The list stands still until the first is chosen.') : null,
     details('Hits as a table', () => eventTable(event)),

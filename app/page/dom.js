@@ -62,6 +62,11 @@ function details(title, contents) {
   return node;
 }
 
+// A long name may break behind its underscores.
+function breakable(name) {
+  return el('span', {}, ...name.split(/(?<=_)/).flatMap((part, i) => (i ? [el('wbr'), part] : [part])));
+}
+
 function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== undefined && value !== null && value !== '');
   return el('dl', { class: 'facts' }, ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));

@@ -1,4 +1,4 @@
-# Makes OUTPUT, a source with the page as one text, of FILES: the HTML, the style, and the scripts in their order.
+# Makes OUTPUT, a source with the page as texts to join, of FILES: the HTML, the style, and the scripts in their order.
 # The policy of the page allows exactly this style and these scripts, by their SHA-256 (CSP level 2, section 4.2.5).
 
 # base64_of_sha256(VARIABLE TEXT)
@@ -24,18 +24,23 @@ endfunction()
 list(POP_FRONT FILES html_file style_file)
 file(READ ${html_file} page)
 file(READ ${style_file} style)
+# A text of its own for each script: compilers need not take one of more than 65,536 characters.
+set(next ")_page_\",\nR\"_page_(")
 set(script "'use strict';\n")
+set(script_texts "${script}")
 foreach(script_file IN LISTS FILES)
   file(READ ${script_file} text)
   string(APPEND script "${text}")
+  string(APPEND script_texts "${next}${text}")
 endforeach()
 
 base64_of_sha256(style_sum "${style}")
 base64_of_sha256(script_sum "${script}")
+set(script "${script_texts}")
 foreach(name style script style_sum script_sum)
   string(REPLACE "@${name}@" "${${name}}" page "${page}")
 endforeach()
 
-set(source "namespace eventloom {\nextern const char* const kPageText;\nconst char* const kPageText = R\"_page_(")
-string(APPEND source "${page}" ")_page_\";\n}  // namespace eventloom\n")
+set(source "#include <string_view>\n#include <vector>\nnamespace eventloom {\nstd::vector<std::string_view> page_texts();\n")
+string(APPEND source "std::vector<std::string_view> page_texts() {\nreturn {R\"_page_(" "${page}" ")_page_\"};\n}\n}\n")
 file(WRITE ${OUTPUT} "${source}")

@@ -2,8 +2,13 @@
 
 const EVENT_HEIGHT = 320;
 
+// The channel of a hit as one number.
+function keyOf(hits, i) {
+  return hits.source[i] * 2 ** 32 + hits.channel[i];
+}
+
 function eventRows(hits) {
-  const keys = hits.channel.map((channel, i) => hits.source[i] * 2 ** 32 + channel);
+  const keys = hits.channel.map((_, i) => keyOf(hits, i));
   const sorted = [...new Set(keys)].sort((a, b) => a - b);
   const rows = new Map(sorted.map((key, row) => [key, row]));
   const names = new Map(keys.map((key, i) => [key, (hits.name || [])[i] || '']));
@@ -42,25 +47,27 @@ function hitColour(hits, i, groups) {
   return hits.group ? groupColour(groupOf(hits, i, groups), groups) : hits.source[i] % 7;
 }
 
-function eventMarks(event, groups, rows, x, y) {
+// {size, colour, about} of each hit.
+function marksOf(event, groups) {
   const { hits } = event;
   const payload = hits.payload || [];
   const most = greatest([1, ...finite(payload)]);
   return hits.dt_ns.map((dt, i) => {
-    const size = typeof payload[i] === 'number' ? 2 + 6 * Math.sqrt(payload[i] / most) : 3.5;
     const word = typeof payload[i] === 'number' ? `, payload ${payload[i]}` : '';
     const group = hits.group && hits.group[i] ? `, group ${hits.group[i]}` : '';
-    const about = `${nanoseconds(dt)}, ${rowName(rows.keys[rows.of[i]], rows.names[rows.of[i]])}${word}${group}`;
-    return svg(
-      'circle',
-      {
-        cx: x.at(dt).toFixed(1),
-        cy: y(rows.of[i]).toFixed(1),
-        r: size.toFixed(1),
-        class: `mark c${hitColour(hits, i, groups)}`,
-      },
-      svg('title', {}, about),
-    );
+    return {
+      size: typeof payload[i] === 'number' ? 2 + 6 * Math.sqrt(payload[i] / most) : 3.5,
+      colour: `mark c${hitColour(hits, i, groups)}`,
+      about: `${nanoseconds(dt)}, ${rowName(keyOf(hits, i), (hits.name || [])[i])}${word}${group}`,
+    };
+  });
+}
+
+function eventMarks(event, groups, rows, x, y) {
+  const { dt_ns: times } = event.hits;
+  return marksOf(event, groups).map(({ size, colour, about }, i) => {
+    const place = { cx: x.at(times[i]).toFixed(1), cy: y(rows.of[i]).toFixed(1) };
+    return svg('circle', { ...place, r: size.toFixed(1), class: colour }, svg('title', {}, about));
   });
 }
 

@@ -2,18 +2,20 @@
 
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 namespace eventloom {
 
-/// Made of the files beside this one, at build time: see embed.cmake.
-extern const char* const kPageText;
+/// The page in pieces. Made of the files beside this one, at build time: see embed.cmake.
+std::vector<std::string_view> page_texts();
 
 namespace {
 
 constexpr std::string_view kStatusPlace = "@STATUS@";
 
 std::string page_holding(const std::string& json) {
-  std::string page = kPageText;
+  std::string page;
+  for (const auto text : page_texts()) page += text;
   return page.replace(page.find(kStatusPlace), kStatusPlace.size(), json);
 }
 

@@ -46,6 +46,7 @@ const PANELS = [
   {
     id: 'losses',
     title: 'Losses by source and cause',
+    wide: true,
     of: (doc) => some((doc.sources || []).filter(hasLosses)),
     draw: lossesPanel,
   },
@@ -101,7 +102,13 @@ const PANELS = [
     id: 'events',
     title: 'Events',
     wide: true,
-    of: (doc) => some(doc.events) && { ...listOfEvents(doc), sources: doc.sources, groups: (doc.groups || {}).name || [] },
+    of: (doc) =>
+      some(doc.events) && {
+        ...listOfEvents(doc),
+        sources: doc.sources,
+        groups: (doc.groups || {}).name || [],
+        positions: ((doc.setup || {}).detector || {}).positions,
+      },
     draw: eventsPanel,
   },
   {

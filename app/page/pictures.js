@@ -1,7 +1,8 @@
 // The flow of data, the matrix of links, shares and amounts.
 
 const FLOW_ROWS = 12;
-const STRONG_PIXELS = 7.6; // of a letter
+const STRONG = 600; // as in page.css
+const RULER = document.createElement('canvas').getContext('2d');
 
 // At most FLOW_ROWS of a list; the others in one row.
 function gathered(list, kind, rate) {
@@ -28,14 +29,25 @@ function flowColumn(title, items, x, boxWidth, height, colour) {
       },
       svg('title', {}, box.full || box.label),
     ),
-    text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 14, STRONG_PIXELS), { class: 'strong' }),
+    text(x + 8, box.y + (box.rate && step > 34 ? -2 : 4), clipped(box.label, boxWidth - 16, STRONG, box.lead), { class: 'strong' }),
     ...(box.rate && step > 34 ? [text(x + 8, box.y + 12, box.rate)] : []),
   ]);
   return { boxes, parts: [text(x, 14, title), ...parts] };
 }
 
-function clipped(words, pixels, pixelsOfLetter = 6.7) {
-  return endOf(words, Math.max(4, Math.floor(pixels / pixelsOfLetter)));
+// As much of the end of a label in a picture as has room there.
+// `lead`: stays before it.
+function clipped(words, pixels, weight = 400, lead = '') {
+  RULER.font = `${weight} 11.5px ${getComputedStyle(document.body).fontFamily}`;
+  const fits = (letters) => RULER.measureText(lead + endOf(words, letters)).width <= pixels;
+  if (fits(words.length)) return lead + words;
+  let [most, tooMany] = [0, words.length];
+  while (tooMany - most > 1) {
+    const middle = Math.floor((most + tooMany) / 2);
+    if (fits(middle)) most = middle;
+    else tooMany = middle;
+  }
+  return lead + (most ? endOf(words, most) : '');
 }
 
 function flowLinks(from, to, colour) {
@@ -62,7 +74,8 @@ function flowItems(list, kind, rate, name, unit) {
   const value = (item) => (item.gathered !== undefined ? item.gathered : rate(item));
   const most = greatest([1e-9, ...items.map((item) => value(item) || 0)]);
   return items.map((item) => ({
-    label: item.name && item.gathered !== undefined ? item.name : name(item),
+    label: item.gathered !== undefined ? item.name : name(item),
+    lead: item.gathered === undefined && kind === 'sources' ? `${item.index} ` : '',
     full: item.name,
     rate: value(item) === undefined ? '' : perSecond(value(item), unit),
     share: (value(item) || 0) / most,

@@ -22,7 +22,12 @@ function factsOfMap(map) {
 }
 
 function setupPanel(setup) {
-  const ticks = (n) => (setup.numbered ? `${whole(n)} event numbers` : nanoseconds((n * setup.tick_ps) / 1000));
+  // Before the first data of a run.
+  const clock = Number.isFinite(setup.tick_ps);
+  const ticks = (n) => {
+    if (!clock) return '';
+    return setup.numbered ? `${whole(n)} event numbers` : nanoseconds((n * setup.tick_ps) / 1000);
+  };
   const versions = Object.entries(setup.versions || {}).map(([name, version]) => `${name} ${version}`);
   const known = (value, show) => (value === undefined ? '' : show(value));
   const list = facts([
@@ -30,7 +35,7 @@ function setupPanel(setup) {
     ['filters', (setup.filters || []).join(', ')],
     ...factsOfMap(setup.detector),
     ['schedule', setup.schedule],
-    ['tick', setup.numbered ? '' : `${setup.tick_ps} ps`],
+    ['tick', setup.numbered || !clock ? '' : `${setup.tick_ps} ps`],
     ['epoch', ticks(setup.epoch_ticks)],
     ['slice', ticks(setup.epoch_ticks * setup.epochs_per_slice)],
     ['overlap', known(setup.overlap_ticks, ticks)],
@@ -49,7 +54,7 @@ function flowPanel(doc, width) {
     doc.sources || [],
     'sources',
     (s) => s.bytes_per_s,
-    (s) => `${s.index} ${s.name}`,
+    (s) => s.name,
     'B',
   );
   const builders = flowItems(
@@ -263,16 +268,20 @@ function commandsPanel(commands) {
   return [table([time, ...columns], [...commands].reverse(), 'Commands, latest first')];
 }
 
+// What it is stands below: beside it there is no room for both.
+function counterName(counter) {
+  return el('div', {}, breakable(counter.name), counter.help ? el('div', { class: 'note' }, counter.help) : null);
+}
+
 function countersPanel(counters) {
   const columns = [
-    { title: 'counter', of: (c) => c.name },
+    { title: 'counter', kind: 'words', of: counterName },
     {
       title: 'value',
       number: true,
       of: (c) => el('span', { class: c.trouble && c.value ? 'bad' : '' }, whole(c.value)),
     },
     { title: 'unit', kind: 'plus', of: (c) => c.unit || '' },
-    { title: 'what it is', kind: 'words', of: (c) => c.help || '' },
   ];
   return [table(columns, counters, 'Counters')];
 }

@@ -1,13 +1,18 @@
 #include "app/report/detector_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 
 namespace eventloom {
 
 namespace {
 
 constexpr std::uint64_t kLastOfAll = 0xfffffff;  // the greatest number that a channel may have
+
+/// Enough for the shape of a detector; a page asks for them once a second.
+constexpr std::size_t kMostPlaces = 1000;
 
 /// Channels one by one, but of sources of which all channels, or all from some number on, are meant only the sources.
 template <class Has>
@@ -31,14 +36,32 @@ DetectorJson count_channels(const KnownChannels& known, Has has) {
   return {{"channels", channels}, {"open", open}};
 }
 
+/// Channels of one place are one.
+DetectorJson positions_json(const KnownChannels& known) {
+  std::set<std::array<double, 3>> places;
+  for (const auto& range : known.ranges()) {
+    const auto& p = range.position;
+    if (range.has_position()) places.insert({p.x, p.y, p.z});
+  }
+  const auto every = places.size() / kMostPlaces + 1;
+  auto list = DetectorJson::array();
+  std::size_t n = 0;
+  for (const auto& place : places) {
+    if (n++ % every == 0) list.push_back(place);
+  }
+  return list;
+}
+
 }  // namespace
 
 DetectorJson detector_facts(const KnownChannels& known) {
-  return {{"file", known.file()},
-          {"groups", known.groups()},
-          {"masked", count_channels(known, [](const DetectorRange& r) { return r.masked; })},
-          {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
-          {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
+  DetectorJson facts{{"file", known.file()},
+                     {"groups", known.groups()},
+                     {"masked", count_channels(known, [](const DetectorRange& r) { return r.masked; })},
+                     {"cut", count_channels(known, [](const DetectorRange& r) { return r.cut(); })},
+                     {"with_offset", count_channels(known, [](const DetectorRange& r) { return r.offset != 0; })}};
+  if (auto positions = positions_json(known); !positions.empty()) facts["positions"] = std::move(positions);
+  return facts;
 }
 
 DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSource& of) {

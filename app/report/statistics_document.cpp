@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "app/alarm_json.hpp"
 #include "app/latency_histogram.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/metrics.hpp"
@@ -32,19 +34,26 @@ void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
   }
 }
 
+std::optional<Metric> metric_of_source(const std::string& name) {
+  const auto all = metrics_of(Account::source);
+  const auto found = std::ranges::find(all, name, &MetricInfo::name);
+  return found == all.end() ? std::nullopt : std::optional(found->metric);
+}
+
 void add_counters_of_sources(Document& sources, const std::vector<CounterRecord>& counters) {
+  std::map<std::uint32_t, Counters> told;
   for (const auto& counter : counters) {
     if (counter.source >= sources.size()) {
       throw UserError("/source_counters names a source " + std::to_string(counter.source) + ", which the run lacks");
     }
     auto& source = sources[counter.source];
     source["counters"][counter.name] = counter.value;
+    if (const auto metric = metric_of_source(counter.name)) told[counter.source][*metric] = counter.value;
     if (counter.name == info(Metric::dead_time_ns).name) {
       source["dead_time_s"] = static_cast<double>(counter.value) / 1e9;
     }
-    if (counter.name.starts_with("hits_dropped_"))
-      source["lost"] = source.value("lost", std::uint64_t{0}) + counter.value;
   }
+  for (const auto& [source, counted] : told) sources[source]["lost"] = hits_lost_of_source(counted);
 }
 
 /// Edges at equal ratios. The entries are in bins of 1 % already, which lie in one of these by their middle.
@@ -131,6 +140,16 @@ Document rates_json(const std::vector<RateRecord>& records) {
   return json;
 }
 
+/// Those that were active when the run ended are still.
+Document alarms_json(const std::vector<AlarmRecord>& alarms) {
+  Document list = Document::array();
+  for (const auto& alarm : alarms) {
+    list.push_back(Document(to_json(alarm)));
+    list.back()["active"] = alarm.over.empty();
+  }
+  return list;
+}
+
 }  // namespace
 
 void add_statistics(Document& status, const RunStatistics& statistics) {
@@ -139,6 +158,7 @@ void add_statistics(Document& status, const RunStatistics& statistics) {
   if (!statistics.latency.empty()) status["histograms"]["latency"] = latency_json(statistics.latency);
   if (!statistics.clocks.empty()) status["clocks"] = clocks_json(statistics.clocks);
   if (!statistics.builders.empty()) add_time_of_builders(status["balance"], statistics.builders);
+  if (!statistics.alarms.empty()) status["alarms"] = alarms_json(statistics.alarms);
   if (!statistics.rates.empty()) status["run_series"] = rates_json(statistics.rates);
 }
 

@@ -17,8 +17,7 @@ namespace eventloom {
 namespace {
 
 constexpr int kBarWidth = 24;
-constexpr double kFirstLine_s = 5;
-constexpr double kLongestInterval_s = 60;
+constexpr double kBetweenLines_s = 5;
 
 /// Of the terminal; the greatest where nobody says.
 std::size_t columns() {
@@ -69,7 +68,7 @@ std::string text_of(const RunFigures& figures, const Counters& totals) {
   return text;
 }
 
-Progress::Progress(ProgressStyle style) : style_(style), next_line_s_(kFirstLine_s), interval_s_(kFirstLine_s) {
+Progress::Progress(ProgressStyle style) : style_(style), next_line_s_(kBetweenLines_s) {
   if (style_ != ProgressStyle::automatic) return;
   style_ = isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
 }
@@ -77,8 +76,7 @@ Progress::Progress(ProgressStyle style) : style_(style), next_line_s_(kFirstLine
 void Progress::show(const RunSnapshot& snapshot) {
   if (style_ == ProgressStyle::bar) return draw_bar(snapshot);
   if (style_ != ProgressStyle::lines || snapshot.elapsed_s < next_line_s_) return;
-  interval_s_ = std::min(2 * interval_s_, kLongestInterval_s);
-  next_line_s_ = snapshot.elapsed_s + interval_s_;
+  next_line_s_ = kBetweenLines_s * (1 + std::floor(snapshot.elapsed_s / kBetweenLines_s));
   const auto share = snapshot.figures.share ? fmt::format("{:.1f} % ", 100 * *snapshot.figures.share) : "";
   const auto paused = snapshot.condition.state == "paused" ? ", paused" : "";
   spdlog::info("{}after {}{}: {}", share, time_text(snapshot.elapsed_s), paused,

@@ -18,8 +18,7 @@ enum class ProgressStyle : std::uint8_t {
 /// "bar" and so on. Throws UserError.
 ProgressStyle parse_progress_style(const std::string& text);
 
-/// Shows the progress of a run on standard error: a bar, or a line now and then, fewer as the run gets longer. Each is
-/// one write. For one rank.
+/// Shows the progress of a run on standard error: a bar, or a line every few seconds. Each is one write. For one rank.
 class Progress {
  public:
   explicit Progress(ProgressStyle style);
@@ -35,7 +34,6 @@ class Progress {
 
   ProgressStyle style_;
   double next_line_s_;
-  double interval_s_;
   bool bar_shown_ = false;
 };
 

@@ -94,6 +94,8 @@ void add_account(RunResult& result, const RunSetup& setup, const Resumption& ear
   result.statistics.of_sources = counters_of_sources(result, setup, earlier);
   result.statistics.latency = latencies(result.latency, earlier.statistics.latency);
   result.statistics.clocks = result.clocks;
+  auto& alarms = result.statistics.alarms;
+  alarms.insert(alarms.begin(), earlier.statistics.alarms.begin(), earlier.statistics.alarms.end());
 }
 
 }  // namespace eventloom

@@ -26,17 +26,6 @@ std::vector<std::string> distinct(std::vector<std::string> names) {
   return names;
 }
 
-/// As the system knows it.
-std::string command_line_of_process() {
-  std::ifstream in("/proc/self/cmdline");
-  std::string line;
-  for (std::string word; std::getline(in, word, '\0');) {
-    if (!line.empty()) line += ' ';
-    line += shell_word(word);
-  }
-  return line;
-}
-
 std::string utc_now() { return utc_text(std::chrono::system_clock::now()); }
 
 /// The manifest that --save-sorted writes beside its streams.
@@ -105,6 +94,16 @@ void write_result(const RunConfig& config, const RunResult& result, RunRecord& r
 }
 
 }  // namespace
+
+std::string command_line_of_process() {
+  std::ifstream in("/proc/self/cmdline");
+  std::string line;
+  for (std::string word; std::getline(in, word, '\0');) {
+    if (!line.empty()) line += ' ';
+    line += shell_word(word);
+  }
+  return line;
+}
 
 std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup) {
   std::vector<RunRecord> records;

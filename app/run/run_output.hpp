@@ -13,6 +13,8 @@
 /// UserError where a file cannot be written.
 namespace eventloom {
 
+/// As the system knows it, as a shell takes it.
+std::string command_line_of_process();
 /// What the run files of a run that is about to begin say, one for each of its definitions.
 std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup);
 /// Adds earlier invocations: their beginning, hosts, command lines and commands.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/alarm_json.hpp"
 #include "app/clock_json.hpp"
 #include "app/report_file.hpp"
 #include "app/run/json_message.hpp"
@@ -358,6 +359,8 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   if (!result.clocks.empty()) json["clocks"] = to_json(result.clocks);
   json["commands"] = Json::array();
   for (const auto& command : result.commands) json["commands"].push_back(to_json(command));
+  json["alarms"] = Json::array();
+  for (const auto& alarm : result.statistics.alarms) json["alarms"].push_back(to_json(alarm));
   json["setup"] = config.effective;
   json["in_force"] = in_force(config, setup.run, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

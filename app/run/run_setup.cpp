@@ -295,9 +295,20 @@ std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& 
   return text;
 }
 
+/// What is known of the streams before they are open.
+void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
+  for (const auto& spec : specs) {
+    SourceInfo info;
+    info.name = info.uri = spec.uri.text();
+    info.live = is_live(spec.uri);
+    setup.streams.push_back(std::move(info));
+  }
+  setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
+  setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
+}
+
 /// `told`: the descriptions of all ranks' opened streams.
 std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& told) {
-  setup.streams.resize(setup.roles.sources);
   std::optional<SortedInfo> sorted;
   for (const auto& of_rank : told) {
     for (const auto& json : of_rank) {
@@ -354,8 +365,6 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
   setup.offsets = stream_offsets(*setup.run.detector, setup.sorted.has_value(), setup.streams.size());
   require_slice_fits(setup);
   setup.with_payload = std::ranges::any_of(setup.sources, [](const auto& s) { return s.payload.any(); });
-  setup.live = std::ranges::any_of(setup.streams, &SourceInfo::live);
-  setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
   setup.started_ns = started_ns_of(setup.streams);
 }
 
@@ -369,7 +378,7 @@ void take_time_origin(RunSetup& setup, const RunConfig& config, bool tells) {
 
 }  // namespace
 
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn) {
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch) {
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
@@ -377,13 +386,12 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));
-  const bool any_live = std::ranges::any_of(specs, [](const SourceSpec& spec) { return is_live(spec.uri); });
-  if (any_live) each_turn();  // what is open receives
+  setup.hosts = communicator.all_gather(host_name());
+  expect_streams(setup, specs);
+  watch.expected(setup);
   agree(communicator, [&] { setup.local = open_local_sources(config, specs, setup.roles, communicator.rank()); });
   loop_recordings(setup.local, specs, config, communicator);
-  if (any_live) {
-    setup.time_over = !wait_for_live(setup.local, config, communicator, each_turn);
-  }
+  if (setup.live) setup.time_over = !wait_for_live(setup.local, config, communicator, watch.each_turn);
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
@@ -395,7 +403,6 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   if (communicator.rank() == 0) tell_sources_beyond(setup);
   agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
-  setup.hosts = communicator.all_gather(host_name());
   return setup;
 }
 

@@ -68,9 +68,16 @@ struct RunSetup {
   std::vector<SourceRole::LocalSource> local;
 };
 
+/// Who follows how a run is set up.
+struct SetupWatch {
+  /// Called once, before the sources are open: with their URIs for names, whether any is live, roles and hosts.
+  std::function<void(const RunSetup&)> expected;
+  /// Called now and then while live sources are waited for, see wait_for_live().
+  std::function<void(std::size_t live, std::size_t known)> each_turn;
+};
+
 /// Collective. Opens the sources, each on its rank, and describes them to all ranks. When any rank meets an error all
-/// throw the same UserError. `each_turn` is called before live sources are opened, and while they are waited
-/// for.
-RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const std::function<void()>& each_turn);
+/// throw the same UserError.
+RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch);
 
 }  // namespace eventloom

@@ -187,13 +187,13 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
 }
 
 bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig& config, const Collective& ranks,
-                   const std::function<void()>& each_turn) {
+                   const std::function<void(std::size_t live, std::size_t known)>& each_turn) {
   const Activity activity("waiting for live sources");
   SetupPatience waiting(config.stall_warning);
   SetupEnd end(config, ranks.rank() == 0);
   Readiness all;
   for (;;) {
-    each_turn();
+    each_turn(all.live, all.known);
     auto mine = look(local);
     end.look(mine);
     all = of_all(mine, ranks);

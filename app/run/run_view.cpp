@@ -1,5 +1,7 @@
 #include "app/run/run_view.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <csignal>
 #include <limits>
@@ -9,34 +11,50 @@
 #include "app/run/run_output.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/control/agreement.hpp"
+#include "core/mpi/environment.hpp"
 
 namespace eventloom {
 
 namespace {
 
-RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
+/// What is known before the sources are.
+RunDescription description(const RunConfig& config) {
   RunDescription run;
   run.name = config.output;
-  run.command_line = record.command_lines.back();
-  run.began = utc_text(std::chrono::system_clock::now());
+  run.command_line = command_line_of_process();
   run.definition = config.define.front().given();
-  run.filters = record.filters;
+  run.filters = config.filter;
   run.schedule = config.schedule;
+  run.eventloom_version = EVENTLOOM_VERSION;
+  run.mpi_version = MpiEnvironment::mpi_version();
+  run.ucx_version = MpiEnvironment::ucx_version();
+  run.configuration = config.effective;
+  return run;
+}
+
+/// What is known before they are open, too.
+RunDescription description(const RunConfig& config, const RunSetup& setup) {
+  auto run = description(config);
   run.all_live = setup.all_live;
-  run.tick_ps = record.base.tick_ps;
-  run.epoch_ticks = record.base.epoch_ticks;
-  run.epochs_per_slice = record.epochs_per_slice;
-  run.eventloom_version = record.eventloom_version;
-  run.mpi_version = record.mpi_version;
-  run.ucx_version = record.ucx_version;
-  run.configuration = record.setup;
-  for (const auto& source : setup.sources) run.sources.push_back(source.name);
-  run.known = KnownChannels(record.detector);
-  run.n_builders = setup.roles.builders;
-  run.n_filters = setup.roles.filters;
+  run.roles = setup.roles;
+  for (const auto& source : setup.streams) run.sources.push_back(source.name);
   for (int r = 0; r < setup.roles.ranks; ++r) {
     run.ranks.push_back({setup.hosts[static_cast<std::size_t>(r)], plays(setup.roles, r)});
   }
+  return run;
+}
+
+RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
+  auto run = description(config, setup);
+  run.began = utc_text(std::chrono::system_clock::now());
+  run.tick_ps = record.base.tick_ps;
+  run.epoch_ticks = record.base.epoch_ticks;
+  run.epochs_per_slice = record.epochs_per_slice;
+  run.configuration = record.setup;
+  run.sources.clear();
+  for (const auto& source : setup.sources) run.sources.push_back(source.name);
+  run.known = KnownChannels(record.detector);
+  if (!run.known.empty()) run.detector = detector_facts(run.known);
   return run;
 }
 
@@ -68,12 +86,16 @@ std::vector<RateRecord> rate_records(const RunSeries& series) {
 RunView::RunView(const RunConfig& config, const Collective& ranks) {
   const bool first = ranks.rank() == 0;
   agree(ranks, [&] {
-    if (first && config.monitor) monitor_ = std::make_unique<Monitor>(*config.monitor);
+    if (first && config.monitor) monitor_ = std::make_unique<Monitor>(*config.monitor, description(config));
     if (first && !config.alarms.empty()) {
       alarms_ = std::make_unique<Alarms>(config.alarms, config.alarm_command, config.output);
     }
   });
   if (first && config.progress != ProgressStyle::none) progress_.emplace(config.progress);
+}
+
+void RunView::announce(const RunConfig& config, const RunSetup& setup) {
+  if (monitor_) monitor_->describe(description(config, setup));
 }
 
 void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
@@ -86,8 +108,9 @@ void RunView::begin(const RunConfig& config, const RunSetup& setup, const RunRec
   if (monitor_) monitor_->describe(run);
 }
 
-void RunView::wait() {
+void RunView::wait(std::size_t live, std::size_t known) {
   if (!monitor_) return;
+  if (live != 0 && known != known_) tell_wait(live, known);
   for (const auto& request : monitor_->take_commands()) {
     if (request.command == Command::stop) {
       std::raise(SIGUSR1);
@@ -97,6 +120,14 @@ void RunView::wait() {
       early_.push_back(request);
     }
   }
+}
+
+void RunView::tell_wait(std::size_t live, std::size_t known) {
+  known_ = known;
+  auto snapshot = std::make_shared<RunSnapshot>();
+  snapshot->condition.message = fmt::format("waiting for the first data of {} of {} live sources", live - known, live);
+  if (alarms_) snapshot->alarms = alarms_->states();
+  monitor_->publish(std::move(snapshot));
 }
 
 void RunView::turn(SteadyTime now) {
@@ -125,11 +156,20 @@ std::string RunView::state() const {
   return control.paused() ? "paused" : "running";
 }
 
-void RunView::add_to(RunResult& result) const {
+void RunView::add_to(RunResult& result) {
   if (monitor_) result.commands = monitor_->close_commands();
   if (!tracker_) return;
   result.statistics.builders = builder_records(*session_->picture(), result.seconds);
   result.statistics.rates = rate_records(tracker_->series());
+  if (!alarms_) return;
+  if (!last_look_) look_at_end(result);
+  result.statistics.alarms = alarms_->records();
+}
+
+/// Before the output is written, which keeps the alarms.
+void RunView::look_at_end(const RunResult& result) {
+  last_look_ = true;
+  alarms_->look(*tracker_->conclude(*session_->picture(), result.totals.counters, exit_code_of(result), ""));
 }
 
 void RunView::conclude(const RunResult& result, int exit_code, const std::string& stopped_by) {
@@ -137,7 +177,7 @@ void RunView::conclude(const RunResult& result, int exit_code, const std::string
   const auto message = stopped_by.empty() ? "" : "stopped by " + stopped_by;
   const auto snapshot = tracker_->conclude(*session_->picture(), result.totals.counters, exit_code, message);
   snapshot->clocks = result.clocks;
-  if (alarms_) alarms_->look(*snapshot);
+  if (alarms_) snapshot->alarms = alarms_->states();
   if (monitor_) monitor_->conclude(snapshot);
   if (alarms_) alarms_->finish();
 }

@@ -26,15 +26,19 @@ class RunView {
   /// ranks, when it cannot.
   RunView(const RunConfig& config, const Collective& ranks);
 
+  /// As soon as it is known which sources and roles the run has, before the sources are open.
+  void announce(const RunConfig& config, const RunSetup& setup);
   /// Before the first slice. `before`: what an earlier invocation has finished; `session` must outlive the turns.
   void begin(const RunConfig& config, const RunSetup& setup, const RunRecord& record, const Counters& before,
              Session& session);
-  /// Once a turn before that, while sources are waited for: stop and end do what a signal does, the rest is for later.
-  void wait();
+  /// Once a turn before that, while live sources are waited for, see wait_for_live(): stop and end do what a signal
+  /// does, the rest is for later.
+  void wait(std::size_t live, std::size_t known);
   /// Once a turn.
   void turn(SteadyTime now);
-  /// After the last: the commands that were accepted, what builders did with their time, and the rates.
-  void add_to(RunResult& result) const;
+  /// After the last, with the totals of the run, first those of the first definition: the commands that were accepted,
+  /// what builders did with their time, the rates, and the alarms that were raised.
+  void add_to(RunResult& result);
   /// Before results are printed: ends the progress.
   void make_way() { progress_.reset(); }
   /// The end of the run.
@@ -44,14 +48,18 @@ class RunView {
 
  private:
   [[nodiscard]] std::string state() const;
+  void look_at_end(const RunResult& result);
+  void tell_wait(std::size_t live, std::size_t known);
 
-  std::vector<Request> early_;  ///< commands that came before the first slice
+  std::vector<Request> early_;        ///< commands that came before the first slice
+  std::optional<std::size_t> known_;  ///< live sources, as was told last
   std::optional<Progress> progress_;
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Alarms> alarms_;
   std::optional<RunTracker> tracker_;
   Session* session_ = nullptr;
-  bool failing_ = false;  ///< and this has been told
+  bool failing_ = false;    ///< and this has been told
+  bool last_look_ = false;  ///< of the alarms: done
 };
 
 }  // namespace eventloom

@@ -135,7 +135,7 @@ bool same_hits(const RunTotals& a, const RunTotals& b) {
 
 void check_statistics(const std::filesystem::path& path, OutputSummary& summary) {
   try {
-    read_statistics(path);
+    summary.alarms = read_statistics(path).alarms;
   } catch (const UserError& e) {
     summary.problems.emplace_back(e.what());
   }

@@ -27,6 +27,7 @@ struct OutputSummary {
   RunTotals ledger;                   ///< the sums of its rows
   std::vector<SourceRecord> sources;  ///< not of a part
   std::vector<PartInfo> parts;        ///< of run.h5
+  std::vector<AlarmRecord> alarms;    ///< likewise, those that were raised
   std::vector<std::string> problems;  ///< inconsistencies, a line each
 };
 

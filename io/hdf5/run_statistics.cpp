@@ -74,6 +74,15 @@ auto rate_table() {
       field(&RateRecord::latency_p99_ns, "/rates/latency_p99", "latency that 99 % of events do not exceed", "ns"));
 }
 
+auto alarm_table() {
+  return std::tuple(
+      field(&AlarmRecord::condition, "/alarms/condition", ""), field(&AlarmRecord::quantity, "/alarms/quantity", ""),
+      field(&AlarmRecord::unit, "/alarms/unit", ""), field(&AlarmRecord::raised, "/alarms/raised", ""),
+      field(&AlarmRecord::over, "/alarms/over", ""),
+      field(&AlarmRecord::limit, "/alarms/limit", "what the condition compares with, in its unit"),
+      field(&AlarmRecord::value, "/alarms/value", "value of the quantity when the alarm was raised, in its unit"));
+}
+
 template <class Row, class T>
 void write_field(const OutputFile& file, const Field<Row, T>& field, const std::vector<Row>& rows) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -131,6 +140,7 @@ RunStatistics read_tables(hid_t file, const std::string& name) {
   read_table(file, name, clock_table(), statistics.clocks);
   read_table(file, name, builder_table(), statistics.builders);
   read_table(file, name, rate_table(), statistics.rates);
+  read_table(file, name, alarm_table(), statistics.alarms);
   return statistics;
 }
 
@@ -143,6 +153,7 @@ void write_statistics(const OutputFile& file, const RunStatistics& statistics) {
   write_table(file, clock_table(), statistics.clocks);
   write_table(file, builder_table(), statistics.builders);
   write_table(file, rate_table(), statistics.rates);
+  write_table(file, alarm_table(), statistics.alarms);
 }
 
 RunStatistics read_statistics(const std::filesystem::path& path) {

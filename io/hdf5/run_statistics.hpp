@@ -44,8 +44,19 @@ struct RateRecord {
   double latency_p99_ns = 0;
 };
 
-/// What a run has counted and measured beyond the sums over its slices; what was not is empty. Counters and latency
-/// are those of all invocations that ended in good order, the others of the last one.
+/// An alarm of --alarm that was raised. Times are UTC.
+struct AlarmRecord {
+  std::string condition;  ///< "rate:3<100"
+  std::string quantity;   ///< "rate:3"
+  std::string unit;       ///< of limit and value; empty: a plain number
+  std::string raised;
+  std::string over;  ///< empty: it was not over when the run ended
+  double limit = 0;
+  double value = 0;  ///< when it was raised
+};
+
+/// What a run has counted and measured beyond the sums over its slices; what was not is empty. Counters, latency
+/// and alarms are those of all invocations that ended in good order, the others of the last one.
 struct RunStatistics {
   std::vector<CounterRecord> counters;
   std::vector<CounterRecord> of_sources;  ///< by source
@@ -53,6 +64,7 @@ struct RunStatistics {
   std::vector<ClockQuality> clocks;  ///< by rank
   std::vector<BuilderRecord> builders;
   std::vector<RateRecord> rates;
+  std::vector<AlarmRecord> alarms;  ///< in the order of time
 };
 
 /// A group with a column per member for each list that is not empty.

@@ -36,7 +36,7 @@ constexpr std::size_t kMostPieces = 16;
 std::unique_ptr<Monitor> new_monitor() {
   const std::string_view line(kToken);
   const fuzz::MemoryFile file(std::as_bytes(std::span(line)));
-  auto monitor = std::make_unique<Monitor>(MonitorSettings{"127.0.0.1", 0, file.path()});
+  auto monitor = std::make_unique<Monitor>(MonitorSettings{"127.0.0.1", 0, file.path()}, RunDescription{});
   RunDescription run;
   run.sources = {"a\"b\n<script>\x1b\xff"};
   run.ranks = {{"host", "source 0"}};
@@ -134,6 +134,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(commands == accepted, "a command is one that was accepted");
   fuzz::require(commands == 0 || request.find(kToken) != std::string::npos, "a command comes with the token");
   constexpr std::size_t kMany = 100;
-  if (monitor()->commands().size() > kMany) monitor() = new_monitor();
+  static std::size_t kept = 0;
+  if ((kept += commands) <= kMany) return 0;
+  monitor() = new_monitor();
+  kept = 0;
   return 0;
 }

@@ -98,7 +98,7 @@ RunDescription description(const std::string& name) {
   run.sources = {name, name};
   run.known = detector_of(name);
   run.filters = {name};
-  run.n_builders = run.n_filters = 2;
+  run.roles.builders = run.roles.filters = 2;
   run.ranks = {{name, name}};
   return run;
 }

@@ -75,6 +75,10 @@ class Monitored(PlainRun):
         until(holds, what, timeout, so_far=lambda: f"{json.dumps(last)[:2000]}\n{self.text()}")
         return last
 
+    def until_all_told(self):
+        """The first status in which each rank has told of its sources."""
+        return self.until_status(lambda s: s["sources"] and all(source["state"] != "waiting" for source in s["sources"]), "all ranks")
+
     def control(self, command, **changes):
         """Status and answer to a command with the right token, but for what `changes` says of the headers."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"} | changes

@@ -1,14 +1,18 @@
 """`run --alarm`: raised when the condition is true and never else, told in the log, the status and by a program."""
 
+import json
+import re
 import signal
 import stat
 import subprocess
 
+import h5py
 import pytest
 
 from epochs_file import BUFFER_HEADER, read_epochs_file
 from interrupted import STOPPED, lines_with
 from monitored import Monitored, PlainRun
+from page import document_of
 from program import BINARY, Run, environment, eventloom, generate, only_line
 
 DEFINE = ("--define", "gap:25ns,4")
@@ -61,6 +65,7 @@ def test_lost_hits(recording, program, tmp_path, np):
     for condition in ("lost>0", "lost:0>0"):
         assert len(lines_with(run.done.stderr, "error: alarm:", f"alarm: {condition} ({lost} hits)")) == 1, run.done.stderr
     assert "lost:1" not in run.done.stderr
+    assert sorted((alarm["condition"], alarm["value"]) for alarm in kept(run.output)) == [("lost:0>0", lost), ("lost>0", lost)]
     words = ["a b", "$(touch", "x)", ";", "`touch", "x`", ">", "x", "&", "#", "${HOME}"]
     both = sorted(told(tmp_path))
     assert [line[:2] for line in both] == [["raised", "lost:0>0"], ["raised", "lost>0"]]
@@ -71,13 +76,65 @@ def test_lost_hits(recording, program, tmp_path, np):
     assert not (tmp_path / "x").exists()
 
 
+def kept(path):
+    """The alarms in a run file."""
+    def values(column):
+        return [x.decode() if isinstance(x, bytes) else float(x) for x in column]
+    with h5py.File(path) as file:
+        columns = {name: values(column) for name, column in file["alarms"].items()} if "alarms" in file else {"none": []}
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def test_alarms_are_kept_in_the_output(recording, tmp_path):
+    """Also those raised at the very end; of a resumed run those of each invocation. Report and inspect show them."""
+    uris = [damaged(recording[0], tmp_path / "a.epochs"), recording[1]]
+    alarms = ("--alarm", "lost>0", "--alarm", "rate:1>1", "--alarm", "lost:1>0", "--alarm", "stalled>5min")
+    with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.1, *alarms, np=2) as run:
+        run.listening()
+        run.until_told("alarm: rate:1>1 (")
+        assert run.control("stop")[0] == 202
+        run.wait(STOPPED)
+        first = kept(run.folder / "run.h5")
+    assert "rate:1>1" in [alarm["condition"] for alarm in first]
+    eventloom("run", *uris, *DEFINE, *alarms, "--output", "run.h5", "--resume", "--report-json", "b.json", cwd=tmp_path / "run", code=3)
+    found = kept(tmp_path / "run" / "run.h5")
+    assert found[:len(first)] == first
+    lost = json.loads((tmp_path / "run" / "b.json").read_text())
+    about = next(alarm for alarm in found if alarm["condition"] == "lost>0")
+    assert (about["quantity"], about["unit"], about["limit"], about["over"]) == ("lost", "hits", 0, "")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", about["raised"])
+    assert [alarm for alarm in found if alarm["condition"].startswith(("lost:1", "stalled"))] == []
+    assert lost["alarms"] == [{**alarm, "over": alarm["over"] or None} for alarm in found]
+    assert lost["alarms"][-1]["value"] == lost["totals"]["hits_dropped"]["corrupt"]
+
+    eventloom("report", "run.h5", "--output", "a.html", cwd=tmp_path / "run")
+    document = document_of(tmp_path / "run" / "a.html")
+    assert document["alarms"] == [{**alarm, "active": alarm["over"] is None} for alarm in lost["alarms"]]
+    inspected = json.loads(eventloom("inspect", "--json", "run.h5", cwd=tmp_path / "run").stdout)
+    assert inspected["alarms"] == lost["alarms"] and not inspected["damaged"]
+    assert "alarms" in eventloom("inspect", "run.h5", cwd=tmp_path / "run").stdout
+
+
+def test_an_alarm_that_is_over(recording, tmp_path):
+    with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.1, "--alarm", "slices<50") as run:
+        top = subprocess.Popen([BINARY, "top", run.held().url], stdout=subprocess.PIPE, text=True, env=environment())
+        assert run.control("resume")[0] == 202
+        raised = run.last_status()["alarms"][0]["raised"]
+        run.wait(0)
+        assert f"\nalarm over: slices<50, last raised {raised}\n" in top.communicate(timeout=30)[0]
+        (alarm,) = kept(run.folder / "run.h5")
+        assert alarm["raised"] == raised < alarm["over"] and alarm["limit"] == 50 and alarm["value"] < 50
+        eventloom("report", "run.h5", "--output", "a.html", cwd=run.folder)
+        assert [a["active"] for a in document_of(run.folder / "a.html")["alarms"]] == [False]
+
+
 def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
     """Neither before the first reports nor after the end of the data."""
     conditions = ("lost>0", "stalled>5s", "rate<1", "rate:0<1", "rate:1<1", "event_rate<0.1", "byte_rate<1", "incomplete_slices>=1",
                   "memory>100GiB", "missing_packets>0")
     words = [word for condition in conditions for word in ("--alarm", condition)]
     run = Run(tmp_path / "run", recording, *DEFINE, "--speed", 0.15, *words, np=2)
-    assert "alarm" not in run.done.stderr
+    assert "alarm" not in run.done.stderr and kept(run.output) == []
 
 
 def test_a_rank_that_is_stopped(recording, program, tmp_path):

@@ -239,7 +239,9 @@ def assert_shown(seen, document):
     """Both documents say the same, of all hits."""
     (a, b), none = seen.by_group()
     assert document["groups"] == {"name": ["A", "B"], "hits": [a, b], "none": none, "unknown": 0}
-    assert document["setup"]["detector"] == {"file": str(seen.map)} | FACTS
+    facts = dict(document["setup"]["detector"])
+    assert sorted(map(tuple, facts.pop("positions"))) == sorted(set(seen.known.position.values()))
+    assert facts == {"file": str(seen.map)} | FACTS
     for item in document["channels"]:
         names = [seen.known.name.get((item["source"], channel), "") for channel in item["channel"]]
         assert item.get("name") == (names if any(names) else None)
@@ -248,6 +250,8 @@ def assert_shown(seen, document):
         hits = list(zip(event["hits"]["source"], event["hits"]["channel"]))
         assert [set(groups.split(";")) for groups in event["hits"]["group"]] == [set(seen.known.groups.get(h, [""])) for h in hits]
         assert event["hits"].get("name", [""] * len(hits)) == [seen.known.name.get(hit, "") for hit in hits]
+        placed = [list(seen.known.position[hit]) if hit in seen.known.position else None for hit in hits]
+        assert event["hits"].get("position", [None] * len(hits)) == placed
     assert any("name" in event["hits"] for event in document["events"])
 
 
@@ -333,3 +337,65 @@ def assert_event(page, seen):
         hit = channel_of(title)
         assert kind.replace("mark", "key") in {legend[group] for group in seen.known.groups.get(hit, ["no group"]) if group in legend}
         assert seen.known.name.get(hit, "") in title
+
+
+def views_on(page):
+    """[{label, marks: (x, y, title, colour), texts}] of the views of positions on the page."""
+    return page.ask("""[...document.querySelectorAll('#positions svg')].map((svg) => ({
+        label: svg.getAttribute('aria-label'), dots: (svg.querySelector('.dots')?.getAttribute('d') || '').split('M').length - 1,
+        texts: [...svg.querySelectorAll('text')].map((text) => text.textContent),
+        marks: [...svg.querySelectorAll('circle')].map((mark) => [Number(mark.getAttribute('cx')), Number(mark.getAttribute('cy')),
+            mark.textContent, mark.getAttribute('fill') || mark.getAttribute('class')])}))""")
+
+
+def event_with_positions(page, known):
+    """Chooses it on the page; its placed hits. Some of its hits have none."""
+    events = page.ask("(listed || latest.events).map((event) => event.hits)")
+    at, hits = next((i, hits) for i, event in enumerate(events) if (hits := list(zip(event["source"], event["channel"])))
+                    and len({known.position.get(hit, (0, 0))[:2] for hit in hits}) > 3 and any(hit not in known.position for hit in hits)
+                    and len({known.position[hit][1] for hit in hits if hit in known.position}) > 1)
+    page.ask(f"chosen.set('events', {at}); show(latest, true)")
+    return [hit for hit in hits if hit in known.position]
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_views_of_positions_on_the_page(seen, browser, tmp_path, width):
+    """As those of `show --svg`."""
+    eventloom("report", seen.run.output, "--output", tmp_path / "a.html")
+    with browser.page((tmp_path / "a.html").as_uri(), (width, 844)) as page:
+        placed = event_with_positions(page, seen.known)
+        views = views_on(page)
+        assert [view["label"].split(":")[0] for view in views] == ["Top view", "Side view"]
+        for view, (across, up) in zip(views, ((0, 1), (1, 2))):
+            assert [channel_of(title) for _, _, title, _ in view["marks"]] == placed
+            metres = [seen.known.position[hit] for hit in placed]
+            pixels = assert_linear([mark[0] for mark in view["marks"]], [m[across] for m in metres])
+            assert assert_linear([mark[1] for mark in view["marks"]], [m[up] for m in metres]) == pytest.approx(-pixels, rel=1e-2)
+            assert f"{'xyz'[across]} [m]" in view["texts"] and f"{'xyz'[up]} [m]" in view["texts"]
+            assert view["dots"] == 14 + len(placed) and all(colour.startswith("mark c") for *_, colour in view["marks"])
+        assert re.search(r"\d+ hits? without a position", page.text("#positions"))
+        assert page.ask("document.documentElement.scrollWidth") <= width
+
+
+@needs_browser
+def test_views_without_groups_are_coloured_by_time(ungrouped, browser, tmp_path):
+    eventloom("report", ungrouped.run.output, "--output", tmp_path / "a.html")
+    with browser.page((tmp_path / "a.html").as_uri()) as page:
+        event_with_positions(page, ungrouped.known)
+        top, _, scale = views_on(page)
+        colours = [tuple(map(int, re.findall(r"\d+", colour))) for *_, colour in top["marks"]]
+        assert [red + green for red, green, _ in colours] == sorted(red + green for red, green, _ in colours)
+        assert len(set(colours)) > 2 and "time since the first hit" in scale["label"]
+
+
+@needs_browser
+def test_the_page_of_a_run_shows_positions(seen, browser, tmp_path):
+    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 0.0005) as run:
+        with browser.page(run.held().url) as page:
+            page.until("latest && latest.state === 'paused'")
+            assert run.control("resume")[0] == 202
+            page.until("latest.state === 'ended'")
+            placed = event_with_positions(page, seen.known)
+            assert [channel_of(title) for _, _, title, _ in views_on(page)[0]["marks"]] == placed
+        run.wait(0)

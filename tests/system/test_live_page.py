@@ -14,6 +14,8 @@ pytestmark = needs_browser
 DEFINE = ("--define", "gap:25ns,4")
 EVIL = "<img src=x onerror=\"document.title='acted'\">.epochs"
 
+WIDE = 40 * "W" + ".epochs"
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -23,11 +25,12 @@ def browser():
 
 @pytest.fixture(scope="module")
 def streams(tmp_path_factory):
-    """Half a second of three sources, the last with a hostile name."""
+    """Half a second of three sources, two with long names: of wide letters, and a hostile one."""
     folder = tmp_path_factory.mktemp("streams")
     uris = generate(folder, sources=3, rate=2000, noise=4000, duration="500ms")
+    (folder / "source_001.epochs").rename(folder / WIDE)
     (folder / "source_002.epochs").rename(folder / EVIL)
-    return [*uris[:2], str(folder / EVIL)]
+    return [uris[0], str(folder / WIDE), str(folder / EVIL)]
 
 
 def slowly(streams, folder, *options, speed=0.005, np=3):
@@ -143,10 +146,14 @@ def assert_fits(page):
     assert page.ask(luminance) > 600
     page.prefer("dark")
     page.until(f"{luminance} < 150")
-    for size in (PHONE, (1280, 900)):
+    for size in (PHONE, (768, 900), (1200, 900), (1280, 900)):
         page.resize(*size)
         page.until(f"innerWidth === {size[0]} && document.documentElement.scrollWidth <= {size[0]} &&"
                    f"[...document.querySelectorAll('main svg')].every((svg) => svg.closest('.scroll') || svg.getBoundingClientRect().right <= {size[0]})")
+        # Of tables no column is out of sight, but for those that are opened for more.
+        cut = "[...document.querySelectorAll('main .scroll')].filter((node) => node.querySelector('table') && !node.closest('details') && node.scrollWidth > node.clientWidth)"
+        assert page.ask(f"{cut}.map((node) => `${{node.getAttribute('aria-label')}} ${{node.scrollWidth}}/${{node.clientWidth}}`)") == []
+        assert_labels_fit(page)
 
 
 def test_a_silent_rank_is_named_and_what_has_failed_stays(browser, streams, tmp_path):

@@ -70,7 +70,7 @@ def test_what_is_served_is_true(recording, tmp_path, np):
     uris, reference = recording
     with slowly(uris, tmp_path / "run", "--filter", "n_hits>=6", np=np) as run:
         run.held()
-        paused = run.until_status(lambda s: len(s["sources"]) == 2, "all ranks")
+        paused = run.until_all_told()
         assert [source["state"] for source in paused["sources"]] == ["recorded", "recorded"]
         assert paused["run"]["share_done"] < 1
         code, headers, page = run.ask("/")
@@ -128,6 +128,35 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
         assert run.control("end")[0] in (202, 409)
         run.wait(0)
         assert [command["command"] for command in run.report()["commands"]][:2] == ["pause", "resume"]
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_what_is_known_before_the_first_data(recording, tmp_path, np):
+    """What the command line says is there; what the silent board will tell is null."""
+    uris = [recording[0][0], f"udp://{HOST}:{free_port()}"]
+    options = ("--builders", 2, "--filters", 1, "--filter", "n_hits>=5", "--alarm", "lost>0")
+    with Monitored(tmp_path / "run", uris, *DEFINE, *options, np=np) as run:
+        status = run.listening().until_status(lambda s: s["message"], "a message")
+        assert status["state"] == "starting" and status["message"] == "waiting for the first data of 1 of 1 live sources"
+        assert [(s["index"], s["name"], s["state"], s["hits"]) for s in status["sources"]] == [
+            (0, uris[0], "waiting", 0), (1, uris[1], "waiting", 0)]
+        assert [(b["index"], b["rank"], b["slices"]) for b in status["builders"]] == [(0, 0, 0), (1, 1 if np else 0, 0)]
+        assert [(f["index"], f["rank"], f["accepted"]) for f in status["filters"]] == [(0, 0, 0)]
+        assert [s["rank"] for s in status["sources"]] == [0, 1 if np else 0]
+        assert [rank["roles"] for rank in status["ranks"]] == (
+            ["source 0; builder 0; filter 0", "source 1; builder 1"] if np else ["sources 0,1; builders 0,1; filter 0"])
+        setup, about = status["setup"], status["run"]
+        assert setup["definition"] == "gap:25ns,4" and setup["filters"] == ["n_hits>=5"] and setup["ranks"] == (np or 1)
+        assert not setup["all_live"] and "udp://" in setup["configuration"] and all(setup["versions"].values())
+        assert about["name"].endswith("run.h5") and "--monitor 0" in about["command_line"]
+        assert [about["began"], *(setup[name] for name in ("tick_ps", "epoch_ticks", "epochs_per_slice"))] == [None] * 4
+        assert status["alarms"] == [{"condition": "lost>0", "active": False, "raised": None, "value": None}]
+        assert run.ask("/metrics")[0] == 200
+        assert run.control("end")[0] == 202
+        began = run.last_status()
+        assert began["run"]["began"] and began["setup"]["epochs_per_slice"] == 100
+        assert "waiting" not in [source["state"] for source in began["sources"]]
+        run.wait(0)
 
 
 @pytest.mark.parametrize("np", [None, 2])
@@ -301,7 +330,7 @@ def test_names_cannot_break_out(recording, tmp_path):
     (tmp_path / name).symlink_to(uris[0].removeprefix("file:"))
     with slowly([str(tmp_path / name)], tmp_path / "run") as run:
         run.held()
-        status = run.until_status(lambda s: s["sources"], "sources")
+        status = run.until_all_told()
         assert name in status["sources"][0]["name"]
         metrics = run.ask("/metrics")[2].decode()
         assert 'a\\"b\\n<script>' in metrics
@@ -500,7 +529,7 @@ def test_dashboard_and_alert_rules_ask_for_what_there_is(recording, tmp_path):
     uris, _ = recording
     with slowly(uris, tmp_path / "run", "--alarm", "lost>0") as run:
         run.held()
-        run.until_status(lambda s: s["sources"], "sources")
+        run.until_all_told()
         known = {name.partition("{")[0] for name in samples(run.ask("/metrics")[2].decode())}
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)

@@ -102,7 +102,7 @@ def test_a_rank_that_is_silent_is_named(tmp_path):
     uris = generate(tmp_path / "streams", sources=2, rate=2000, noise=4000, duration="500ms")
     with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.05, np=2) as run:
         run.listening()
-        run.until_status(lambda s: len(s["sources"]) == 2, "all ranks")
+        run.until_all_told()
         run.send(signal.SIGSTOP, 1)
         status = run.until_status(lambda s: any(rank["remark"] for rank in s["ranks"]), "a remark")
         run.send(signal.SIGCONT, 1)

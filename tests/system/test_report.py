@@ -374,7 +374,28 @@ def test_plots_as_files(recording, tmp_path):
     names = {path.name for path in (tmp_path / "new" / "plots").iterdir()}
     assert names == {f"{name}.png" for name in ("rates", "multiplicity", "duration", "interval", "sources")}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new" / "plots").iterdir())
-    only_line(eventloom(*words, code=2), ".png", "exists")
+
+
+def test_plots_give_way_to_those_of_another_report(recording, tmp_path):
+    """Only Eventloom's own do, and none of another run stays beside them."""
+    shutil.which("gnuplot") or pytest.skip("SKIPPED: gnuplot is not installed")
+    empty = Run(tmp_path / "empty", generate(tmp_path / "streams", sources=1, rate=1, noise=1000, duration="10ms"), "--define", "gap:1ns,99")
+    plots = tmp_path / "plots"
+
+    def report(run, code=0):
+        return eventloom("report", run, "--output", tmp_path / "a.html", "--png", plots, code=code)
+    report(recording.output)
+    first = (plots / "rates.png").read_bytes()
+    (plots / "other.png").write_bytes(first)
+    report(recording.output)
+    assert (plots / "rates.png").read_bytes() == first
+    report(empty.output)
+    assert {path.name for path in plots.iterdir()} == {"rates.png", "sources.png", "other.png"}
+    assert (plots / "rates.png").read_bytes() != first
+    for foreign in (b"\x89PNG, of somebody else", b"Eventloom", first[:40]):
+        (plots / "duration.png").write_bytes(foreign)
+        only_line(report(recording.output, code=2), "duration.png")
+        assert (plots / "duration.png").read_bytes() == foreign
 
 
 # Events on the terminal

@@ -36,7 +36,7 @@ RunPicture picture_of(std::uint64_t hits, std::uint64_t bytes, int second = 1) {
 RunDescription description() {
   RunDescription run;
   run.sources = {"a\"b\\c\nd\xff"};
-  run.n_builders = 1;
+  run.roles.builders = 1;
   run.ranks = {{"n1", "source 0; builder 0"}};
   return run;
 }

@@ -20,8 +20,9 @@ StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality
   const auto snapshot = tracker.take(RunTracker::Time(seconds(1)), picture, {"running"});
   snapshot->clocks = clocks;
   RunDescription run;
-  run.n_filters = 1;
+  run.roles.filters = 1;
   run.known = KnownChannels(detector);
+  if (!run.known.empty()) run.detector = detector_facts(run.known);
   const auto text = to_text(status_document(run, *snapshot, {}, {}));
   return StatusJson::parse(text);
 }
