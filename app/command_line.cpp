@@ -1,6 +1,7 @@
 #include "app/command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -25,16 +26,33 @@ void print_value(std::ostream& out, const std::string& name, const boost::any& v
     for (const auto& item : *list) out << name << " = " << item << '\n';
   } else if (const auto* flag = boost::any_cast<bool>(&value)) {
     out << name << " = " << (*flag ? "true" : "false") << '\n';
-  } else if (const auto* u = boost::any_cast<std::uint64_t>(&value)) {
-    out << name << " = " << *u << '\n';
-  } else if (const auto* n = boost::any_cast<unsigned>(&value)) {
-    out << name << " = " << *n << '\n';
   } else if (const auto* i = boost::any_cast<int>(&value)) {
     out << name << " = " << *i << '\n';
   } else if (const auto* d = boost::any_cast<double>(&value)) {
     out << name << " = " << *d << '\n';
   } else {
     throw std::logic_error("option --" + name + " has a value type that --print-config cannot print");
+  }
+}
+
+/// A negative number is a value, so that a command can say what it takes instead.
+std::vector<po::option> take_negative_number(std::vector<std::string>& words) {
+  const auto& word = words.front();
+  if (word.size() < 2 || word[0] != '-' || (word[1] != '.' && std::isdigit(static_cast<unsigned char>(word[1])) == 0)) {
+    return {};
+  }
+  po::option value;
+  value.value = {word};
+  value.original_tokens = {word};
+  words.erase(words.begin());
+  return {value};
+}
+
+/// As of --monitor "$PORT" where PORT is not set. In a file it stands for an option that is not given.
+void refuse_empty_values(const po::parsed_options& parsed) {
+  for (const auto& option : parsed.options) {
+    if (option.position_key >= 0 || std::ranges::find(option.value, "") == option.value.end()) continue;
+    throw UserError("--" + option.string_key + " is given an empty value; give it one, or omit the option");
   }
 }
 
@@ -50,12 +68,14 @@ CommandLine::CommandLine(std::string command, std::string synopsis)
 std::optional<po::variables_map> CommandLine::parse(int argc, const char* const* argv) {
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(argc, argv)
-                  .options(options_)
-                  .positional(positional_)
-                  .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
-                  .run(),
-              values);
+    const auto given = po::command_line_parser(argc, argv)
+                           .options(options_)
+                           .positional(positional_)
+                           .style(po::command_line_style::default_style & ~po::command_line_style::allow_guessing)
+                           .extra_style_parser(take_negative_number)
+                           .run();
+    refuse_empty_values(given);
+    po::store(given, values);
     if (values.count("help") != 0) {
       std::cout << "usage: eventloom " << synopsis_ << "\n\n" << options_;
       return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "app/command_line.hpp"
 #include "app/monitor/http_client.hpp"
+#include "app/monitor/replay_speed.hpp"
 #include "app/monitor/token.hpp"
 #include "app/options.hpp"
 #include "app/show/safe_text.hpp"
@@ -52,7 +53,7 @@ nlohmann::json body_of(const std::string& command, const po::variable_value& val
     throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'" : command + " takes no number");
   }
   nlohmann::json body{{"command", command}};
-  if (!value.empty()) body["speed"] = value.as<double>();
+  if (!value.empty()) body["speed"] = parse_replay_speed(value.as<std::string>());
   return body;
 }
 
@@ -68,7 +69,7 @@ int control_command(int argc, const char* const* argv) {
   line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
                                "of the monitor, as the run says it")(
       "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, speed, new-file, stop or end")(
-      "value", po::value<double>()->value_name("X"), "with speed: how fast")(
+      "value", po::value<std::string>()->value_name("X"), "with speed: how fast")(
       "token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
       "file with the token that the run was given or has printed");
   line.positional("url", 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -57,7 +58,7 @@ CommandLine inspect_command_line() {
                                   "Exit code 3 when one is damaged.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
-      "events", po::value<std::uint64_t>()->default_value(0)->value_name("N"),
+      "events", text_value("N", "0"),
       "also show the first N events in full (of .epochs, .spikes, packed, compass and tpx3: the first N hits)")(
       "schemes", po::bool_switch(), "list all kinds of sources with their keys instead")(
       "detector-map", text_value("MAP.csv", "", "none"),
@@ -277,9 +278,10 @@ int inspect_command(int argc, const char* const* argv) {
   if (!map.empty()) {
     return write_first_map(map, (*values)["file"].as<std::vector<std::string>>(), time_base_options(*values));
   }
+  const auto events = count_option(*values, "events", 0, std::numeric_limits<std::uint64_t>::max());
   Json files = Json::array();
   for (const auto& path : (*values)["file"].as<std::vector<std::string>>()) {
-    files.push_back(inspect(path, (*values)["events"].as<std::uint64_t>()));
+    files.push_back(inspect(path, events));
   }
   if ((*values)["json"].as<bool>()) {
     const Json json = files.size() == 1 ? files[0] : Json{{"files", files}};

@@ -34,7 +34,7 @@ CommandLine show_command_line() {
                    "parts, a merged file, or the finished parts of a run that was stopped.");
   line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
                                "run.h5, whose parts are in the same folder, or a merged file")(
-      "event", po::value<std::uint64_t>()->value_name("N"), "the event of this number, from 0, in the order of time")(
+      "event", po::value<std::string>()->value_name("N"), "the event of this number, from 0, in the order of time")(
       "time", po::value<std::string>()->value_name("T"),
       "the event at this time, or the nearest: ticks since the start of the run, or with a unit (ps ns us ms s)")(
       "largest", po::bool_switch(), "the event with most hits; the first of several")("summary", po::bool_switch(),
@@ -56,7 +56,8 @@ struct Wanted {
 
 Wanted wanted_of(const po::variables_map& values) {
   Wanted wanted;
-  if (values.count("event") != 0) wanted.number = values["event"].as<std::uint64_t>();
+  if (values.count("event") != 0)
+    wanted.number = count_option(values, "event", 0, std::numeric_limits<std::uint64_t>::max());
   if (values.count("time") != 0) wanted.time = values["time"].as<std::string>();
   wanted.largest = values["largest"].as<bool>();
   const bool summary = values["summary"].as<bool>();

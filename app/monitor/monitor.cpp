@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "app/monitor/access.hpp"
 #include "app/monitor/prometheus_text.hpp"
+#include "app/monitor/replay_speed.hpp"
 #include "app/monitor/token.hpp"
 #include "app/monitor/utc_text.hpp"
 #include "app/page/page.hpp"
@@ -40,7 +40,6 @@ struct NamedCommand {
 constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCommand{"resume", Command::resume},
                                   NamedCommand{"speed", Command::speed}, NamedCommand{"new-file", Command::new_file},
                                   NamedCommand{"stop", Command::stop},   NamedCommand{"end", Command::end}};
-constexpr double kFastest = 1e9;
 
 struct Asked {
   Request request;
@@ -59,11 +58,7 @@ Asked command_in(const std::string& body) {
   if (known->command != Command::speed) return asked;
   const auto number = json.value("speed", nlohmann::json());
   const double speed = number.is_number() ? number.get<double>() : -1;
-  const double millionths = std::round(speed * 1e6);
-  if (!(speed >= 0) || speed > kFastest || (speed > 0 && millionths == 0)) {
-    throw UserError("speed must be a number: 0 (as fast as possible), or from 1e-6 to 1e9 times as recorded");
-  }
-  asked.request.speed_millionths = static_cast<std::uint64_t>(millionths);
+  asked.request.speed_millionths = speed_in_millionths(speed);
   asked.text += fmt::format(" {:g}", speed);
   return asked;
 }

@@ -322,7 +322,7 @@ bool any_resumes(const std::vector<Resumption>& resumptions) {
 
 SliceSet finished_in_all(const std::vector<Resumption>& resumptions) {
   auto finished = resumptions.front().finished;
-  for (const auto& resumption : resumptions) finished = in_both(finished, resumption.finished);
+  for (std::size_t i = 1; i < resumptions.size(); ++i) finished = in_both(finished, resumptions[i].finished);
   return finished;
 }
 

@@ -15,6 +15,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/file_end.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/tick_scale.hpp"
@@ -183,17 +184,8 @@ void CompassReader::lose(const std::string& reason, HitBlock& block) {
 void CompassReader::end(HitBlock& block) {
   ended_ = true;
   const bool cut = file_.left() != 0;
-  const bool grown = file_.has_grown();
-  const auto& failure = file_.failure();
-  if (cut || grown || !failure.empty()) {
-    complaints_.say(Defect::damage, file_.offset(), [&] {
-      if (!failure.empty()) return failure;
-      return cut ? fmt::format("the file ends {} bytes into a record", file_.left())
-                 : std::string("the file has grown since it was opened; the appended data are not read");
-    });
-    add_loss(block, {.before = block.size(), .offset = file_.offset(), .hits = cut ? 1U : 0U, .breaks_off = true});
-  }
-  complaints_.sum_up();
+  const auto how = cut ? fmt::format("the file ends {} bytes into a record", file_.left()) : "";
+  report_end(file_, how, cut ? 1 : 0, complaints_, block);
 }
 
 }  // namespace

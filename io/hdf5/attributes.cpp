@@ -10,6 +10,7 @@
 
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
+#include "io/hdf5/text_heap.hpp"
 
 namespace eventloom {
 
@@ -73,33 +74,6 @@ void write_texts_into(hid_t object, const char* name, hid_t space, const std::ve
   std::vector<const char*> texts(std::max<std::size_t>(values.size(), 1), "");
   std::ranges::transform(values, texts.begin(), &std::string::c_str);
   write_raw(object, name, variable_text_type().get(), space, texts.data());
-}
-
-/// Texts that HDF5 has allocated.
-class ReadTexts {
- public:
-  ReadTexts(hid_t type, hid_t space, std::size_t n) : type_(type), space_(space), texts_(std::max<std::size_t>(n, 1)) {}
-  ~ReadTexts() { H5Dvlen_reclaim(type_, space_, H5P_DEFAULT, texts_.data()); }
-  ReadTexts(const ReadTexts&) = delete;
-  ReadTexts& operator=(const ReadTexts&) = delete;
-
-  char** data() { return texts_.data(); }
-  /// One that was never written is null.
-  [[nodiscard]] std::string at(std::size_t i) const { return texts_[i] == nullptr ? "" : texts_[i]; }
-
- private:
-  hid_t type_;
-  hid_t space_;
-  std::vector<char*> texts_;
-};
-
-std::vector<std::string> read_variable_texts(hid_t attribute, const char* name, hid_t type, hid_t space,
-                                             std::size_t n) {
-  ReadTexts read(type, space, n);
-  std::vector<std::string> values;
-  if (n > 0) check(H5Aread(attribute, type, read.data()), name);
-  for (std::size_t i = 0; i < n; ++i) values.push_back(read.at(i));
-  return values;
 }
 
 bool is_text(hid_t object, const std::string& name) {
@@ -177,9 +151,7 @@ std::vector<std::string> read_texts(hid_t object, const char* name) {
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
   const std::size_t n = elements(space.get());
-  if (H5Tis_variable_str(type.get()) > 0) {
-    return read_variable_texts(attribute.get(), name, type.get(), space.get(), n);
-  }
+  if (H5Tis_variable_str(type.get()) > 0) return read_heap_texts(attribute.get(), n);
   PackedTexts packed{H5Tget_size(type.get()), {}};
   packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
   if (n > 0) check(H5Aread(attribute.get(), type.get(), packed.bytes.data()), name);
@@ -193,6 +165,7 @@ std::string read_text(hid_t object, const char* name) {
 }
 
 void seal_texts(hid_t object) {
+  check(H5Fflush(object, H5F_SCOPE_LOCAL), "writing attributes");  // texts are read from the file itself
   std::vector<std::uint64_t> seal;
   for (const auto& [name, texts] : crcs_of_texts(object)) seal.insert(seal.end(), {name, texts});
   write_attribute(object, kSeal, seal);

@@ -103,6 +103,12 @@ herr_t set_allocated(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 
 haddr_t get_end(const H5FD_t* file, H5FD_mem_t) { return of(file).end; }
 
+/// As HDF5's own driver does: FileBytes reads texts that have been written.
+herr_t get_handle(H5FD_t* file, hid_t, void** handle) {
+  *handle = &of(file).file;
+  return 0;
+}
+
 /// Bytes never written read as zeros.
 herr_t read_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   const auto& file = of(base);
@@ -163,6 +169,7 @@ hid_t register_driver() {
   driver.get_eoa = get_allocated;
   driver.set_eoa = set_allocated;
   driver.get_eof = get_end;
+  driver.get_handle = get_handle;
   driver.read = read_file;
   driver.write = write_file;
   driver.truncate = truncate_file;

@@ -109,6 +109,9 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
   }
   try {
     const OpenOutput open(path);
+    if (reading(path, [&] { return format_of(open); }) != kPartFormat) {
+      throw UserError("part " + part.name + " is not a part of a run");
+    }
     const auto events = open.column(event_columns()[kEventTime]).rows();
     const auto hits = open.column(hit_columns()[kHitTime]).rows();
     if (has_object(open.file.get(), payload_column().path))

@@ -2,12 +2,9 @@
 
 #include <hdf5.h>
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/runtime/error.hpp"
@@ -34,11 +31,9 @@ std::optional<PlainChunks> PlainChunks::of(hid_t file, hid_t dataset, hid_t type
   if (!has_checksums_alone(creation.get()) || H5Tequal(stored.get(), type) <= 0) return std::nullopt;
   hsize_t chunk_rows = 0;
   check(H5Pget_chunk(creation.get(), 1, &chunk_rows), name.c_str());
-  void* handle = nullptr;
-  check(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), name.c_str());
   PlainChunks chunks;
   chunks.dataset_ = dataset;
-  chunks.descriptor_ = *static_cast<const int*>(handle);
+  chunks.file_ = FileBytes(file);
   chunks.name_ = std::move(name);
   chunks.width_ = H5Tget_size(type);
   chunks.rows_ = rows;
@@ -93,13 +88,7 @@ void PlainChunks::enter(std::uint64_t chunk) {
 }
 
 void PlainChunks::read_bytes(std::uint64_t offset, std::span<std::byte> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t n = ::pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail(n == 0 ? "the file ends before its data" : std::strerror(errno));
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
+  if (const auto reason = file_.read(offset, bytes); !reason.empty()) fail(reason);
 }
 
 void PlainChunks::expect_checksum() const {

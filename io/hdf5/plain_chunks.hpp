@@ -7,6 +7,7 @@
 #include <string>
 
 #include "formats/fletcher32.hpp"
+#include "io/hdf5/file_bytes.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -33,7 +34,7 @@ class PlainChunks {
   [[noreturn]] void fail(const std::string& what) const;
 
   hid_t dataset_ = H5I_INVALID_HID;
-  int descriptor_ = -1;
+  FileBytes file_;
   std::string name_;
   std::size_t width_ = 0;
   std::uint64_t rows_ = 0;

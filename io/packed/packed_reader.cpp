@@ -1,5 +1,6 @@
 #include "io/packed/packed_reader.hpp"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/packed/field.hpp"
+#include "io/recorded/file_end.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/tick_scale.hpp"
 
@@ -312,19 +314,10 @@ void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* wh
 
 void PackedReader::end(HitBlock& block) {
   ended_ = true;
-  const bool failed = !file_.failure().empty();
-  const bool grown = file_.has_grown();
   const bool cut = file_.left() != 0;
-  if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset() + file_.left(), file_.failure());
-  if (grown) {
-    spdlog::error("{}: offset {}: the file has grown since it was opened; the appended data are not read", name_,
-                  file_.offset() + file_.left());
-  }
-  if (cut) {
-    spdlog::error("{}: offset {}: the file ends {} bytes into a record of {}", name_, file_.offset(), file_.left(),
-                  format_.bytes);
-  }
-  if (failed || grown || cut) {
+  const auto how = cut ? fmt::format("the file ends {} bytes into a record of {}", file_.left(), format_.bytes) : "";
+  if (const auto defect = end_defect(file_, how); !defect.empty()) {
+    spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
     block.losses.push_back({.offset = file_.offset(), .hits = cut ? 1U : 0U, .breaks_off = true});
   }
   if (bad_ > kMessages) spdlog::error("{}: {} records in all do not fit", name_, bad_);

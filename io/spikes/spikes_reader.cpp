@@ -14,6 +14,7 @@
 #include "formats/spikes.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
+#include "io/recorded/file_end.hpp"
 
 namespace eventloom {
 
@@ -297,15 +298,9 @@ void SpikesReader::find_packet(HitBlock& block) {
 
 void SpikesReader::end(HitBlock& block) {
   ended_ = true;
-  const bool failed = !file_.failure().empty();
-  const bool grown = file_.has_grown();
-  if (failed) spdlog::error("{}: offset {}: {}", name_, file_.offset(), file_.failure());
-  if (grown) {
-    spdlog::error("{}: offset {}: the file has grown since it was opened; the appended data are not read", name_,
-                  file_.offset());
-  }
-  if ((failed || grown) && !broken_off_) {
-    block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
+  if (const auto defect = end_defect(file_); !defect.empty()) {
+    spdlog::error("{}: offset {}: {}", name_, file_.offset(), defect);
+    if (!broken_off_) block.losses.push_back({.before = block.size(), .offset = file_.offset(), .breaks_off = true});
   }
   tell_totals();
 }

@@ -13,6 +13,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/recorded/block_losses.hpp"
+#include "io/recorded/file_end.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/tpx3/tpx3_clock.hpp"
@@ -231,17 +232,8 @@ void Tpx3Reader::lose(const char* reason, HitBlock& block) {
 void Tpx3Reader::end(HitBlock& block) {
   ended_ = true;
   const bool cut = left_ != 0 || file_.left() != 0;
-  const bool grown = file_.has_grown();
-  const auto& failure = file_.failure();
-  if (cut || grown || !failure.empty()) {
-    complaints_.say(Defect::damage, file_.offset(), [&] {
-      if (!failure.empty()) return failure;
-      return cut ? fmt::format("the file ends {} packets before the end of a chunk", left_)
-                 : std::string("the file has grown since it was opened; the appended data are not read");
-    });
-    add_loss(block, {.before = block.size(), .offset = file_.offset(), .hits = left_, .breaks_off = true});
-  }
-  complaints_.sum_up();
+  const auto how = cut ? fmt::format("the file ends {} packets before the end of a chunk", left_) : "";
+  report_end(file_, how, left_, complaints_, block);
 }
 
 }  // namespace

@@ -58,6 +58,43 @@ def break_object(path, name):
 
 # ---- HDF5
 
+RUN_OF_TWO = ["run", "--source", "gen:poisson?rate=1e5&channels=8&seed=1&duration=10ms", "--define", "a=gap:1us,2", "--define",
+              "b=tag", "--output", "run.h5"]
+RESUMED = [*RUN_OF_TWO, "--resume"]
+READERS = {"index": ("run.h5", ["inspect run.h5", "merge run.h5", RESUMED]),
+           "run file": ("run.a.h5", ["inspect run.a.h5", "merge run.a.h5 --output again.h5", "report run.a.h5 -o report.html",
+                                     "show run.a.h5 --event 0", "compare run.a.h5 run.b.h5", RESUMED]),
+           "part": ("run.a.part-0000-0000.h5", ["inspect run.a.part-0000-0000.h5", "inspect run.a.h5", RESUMED]),
+           "merged": ("merged.h5", ["inspect merged.h5", "show merged.h5 --event 0", "report merged.h5 -o report.html"]),
+           "nexus": ("nexus.h5", ["inspect nexus.h5", "show nexus.h5 --event 0", "compare nexus.h5 run.a.h5"])}
+
+
+@pytest.fixture(scope="module")
+def run_of_two(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    eventloom(*RUN_OF_TWO, cwd=folder)
+    for name, options in (("merged.h5", []), ("nexus.h5", ["--nexus"])):
+        eventloom("merge", "run.a.h5", "--output", name, *options, cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize("at, byte", [(0, 0x46), (9, 0), (16, 0x55), (24, 0xff), (27, 1), (24, 0)],
+                         ids=["signature", "size of heap", "number of text", "size", "huge size", "no size"])
+@pytest.mark.parametrize("kind", READERS)
+def test_damaged_texts_of_outputs(tmp_path, run_of_two, kind, at, byte):
+    """HDF5 1.10 crashes, or does not terminate, where it reads such texts. A damaged part is built again."""
+    name, commands = READERS[kind]
+    shutil.copytree(run_of_two, tmp_path, dirs_exist_ok=True)
+    overwrite(tmp_path / name, (tmp_path / name).read_bytes().index(b"GCOL") + at, bytes([byte]))
+    damaged = (tmp_path / name).read_bytes()
+    for command in commands:
+        (tmp_path / name).write_bytes(damaged)
+        words = command.split() if isinstance(command, str) else command
+        done = eventloom(*words, code=None, cwd=tmp_path, timeout=20)
+        assert name in done.stdout + done.stderr, f"{words}: {done.stdout}{done.stderr}"
+        assert done.returncode != 0 or words == RESUMED, f"{words}: {done.stdout}{done.stderr}"
+
+
 @pytest.mark.parametrize("libver", [OLD, NEW])
 @pytest.mark.parametrize("broken", ["dom_1", "dom_1/time", "dom_1/channel"])
 def test_a_group_that_does_not_open_is_a_loss(tmp_path, broken, libver):

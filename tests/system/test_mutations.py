@@ -32,7 +32,7 @@ PACKED = "record=12&time=u64le@0&channel=u32le@8&unit=tick"
 RECORD = np.dtype([("time", "<u8"), ("channel", "<u4")])
 SOURCES = 3
 KINDS = ["epochs", "spikes", "hdf5", "hdf5_new", "csv", "packed", "lmd", "lmd_classic", "hld", "sorted", "config", "table",
-         "run_file", "part", "merged", "stopped_run_file", "stopped_part", "stopped_list"]
+         "run_file", "part", "merged", "nexus", "index", "stopped_run_file", "stopped_part", "stopped_list"]
 CASES = -(-int(os.environ.get("EVENTLOOM_MUTATIONS", 100)) // len(KINDS))
 SEED = os.environ.get("EVENTLOOM_MUTATIONS_SEED", "0")
 
@@ -390,6 +390,27 @@ def finished(pattern):
     return make
 
 
+def nexus(recordings, folder):
+    """A merged file with an entry, whose own attributes have no checksums."""
+    recordings.run_in(folder)
+    eventloom("merge", "run.h5", "--nexus", "--output", "nexus.h5", cwd=folder)
+    commands = [["inspect"], ["show", "--event", 0], ["show", "--summary"]]
+    return Kind("nexus", folder, "nexus.h5", lambda case: case.run(*case.rng.choice(commands), "nexus.h5").wrong())
+
+
+def index(recordings, folder):
+    """The index of a run of two definitions that has ended."""
+    recordings.copy_epochs(folder)
+    words = ["--source", "file:source_*.epochs", *OPTIONS, "--define", "all=tag", "--output", "run.h5"]
+    words[words.index(DEFINITION)] = f"some={DEFINITION}"
+    eventloom("run", *words, cwd=folder)
+
+    def judge(case):
+        way = case.rng.choice([["inspect", "run.h5"], ["merge", "run.h5"], ["run", *words, "--resume"]])
+        return case.run(*way).wrong()
+    return Kind("index", folder, "run.h5", judge)
+
+
 def stopped(pattern):
     """A run that was stopped, a file of it damaged: --resume ends it with the same result, or refuses."""
     def make(recordings, folder):
@@ -416,8 +437,8 @@ def stopped(pattern):
 
 OTHERS = {"lmd": list_mode("lmd/var_small.lmd", "lmd"), "lmd_classic": list_mode("lmd/classic_16k.lmd", "lmd"),
           "hld": list_mode("hld/var_small.hld", "hld"), "run_file": finished("run.h5"), "part": finished("run.part-*.h5"),
-          "merged": finished("merged.h5"), "stopped_run_file": stopped("run.h5"), "stopped_part": stopped("run.part-*.h5"),
-          "stopped_list": stopped("run.part-*.list")}
+          "merged": finished("merged.h5"), "nexus": nexus, "index": index, "stopped_run_file": stopped("run.h5"),
+          "stopped_part": stopped("run.part-*.h5"), "stopped_list": stopped("run.part-*.list")}
 
 
 @pytest.fixture(scope="module")

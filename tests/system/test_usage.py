@@ -56,6 +56,9 @@ BAD_OPTIONS = [
     (["--tick", "0ns"], "--tick"),
     (["--epoch", "10s"], "10s"),
     (["--frobnicate"], "frobnicate"),
+    (["--monitor", ""], "--monitor is given an empty value"),
+    (["--detector", ""], "--detector is given an empty value"),
+    (["--filter", ""], "--filter is given an empty value"),
 ]
 
 
@@ -72,6 +75,16 @@ def test_bad_option(tmp_path, stream, options, word):
 def test_bad_command(arguments, word):
     done = eventloom(*arguments, code=2)
     assert word in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["show", "run.h5", "--event", "-1"], ["--event", "'-1'", "whole number"]),
+    (["inspect", "run.h5", "--events", "-1"], ["--events", "'-1'", "whole number"]),
+    (["control", "http://127.0.0.1:1", "speed", "-1"], ["speed", "from 1e-6 to 1e9"]),
+    (["control", "http://127.0.0.1:1", "speed", "fast"], ["speed", "from 1e-6 to 1e9"]),
+    (["control", "http://127.0.0.1:1", "-1"], ["'-1'", "pause"])], ids=lambda words: " ".join(words))
+def test_numbers_that_are_not_allowed(arguments, words):
+    assert_one_line(eventloom(*arguments, code=2), *words)
 
 
 BAD_SOURCES = [

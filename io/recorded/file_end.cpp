@@ -1,0 +1,22 @@
+#include "io/recorded/file_end.hpp"
+
+#include "io/recorded/block_losses.hpp"
+
+namespace eventloom {
+
+std::string end_defect(const FileReader& file, const std::string& cut) {
+  if (!file.failure().empty()) return file.failure();
+  if (!cut.empty()) return cut;
+  return file.has_grown() ? "the file has grown since it was opened; the appended data are not read" : "";
+}
+
+void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, Complaints& complaints,
+                HitBlock& block) {
+  if (const auto defect = end_defect(file, cut); !defect.empty()) {
+    complaints.say(Defect::damage, file.offset(), [&] { return defect; });
+    add_loss(block, {.before = block.size(), .offset = file.offset(), .hits = hits, .breaks_off = true});
+  }
+  complaints.sum_up();
+}
+
+}  // namespace eventloom
