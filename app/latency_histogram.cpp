@@ -78,27 +78,26 @@ LatencyHistogram LatencyHistogram::from_bins(std::span<const Bin> bins) {
   return histogram;
 }
 
-std::string LatencyHistogram::to_text() const {
+nlohmann::json LatencyHistogram::packed() const {
   auto bins = nlohmann::json::array();
   for (int bin = -1; bin <= counts_.axis().size(); ++bin) {
     if (counts_.at(bin) != 0) bins.push_back({bin, counts_.at(bin)});
   }
-  if (count_ == 0) return nlohmann::json{{"bins", bins}}.dump();
-  return nlohmann::json{{"bins", bins}, {"sum", sum_}, {"min", min_}, {"max", max_}}.dump();
+  if (count_ == 0) return {{"bins", bins}};
+  return {{"bins", bins}, {"sum", sum_}, {"min", min_}, {"max", max_}};
 }
 
-LatencyHistogram LatencyHistogram::from_text(const std::string& text) {
-  const auto json = nlohmann::json::parse(text);
+LatencyHistogram LatencyHistogram::unpack(const nlohmann::json& packed) {
   LatencyHistogram histogram;
-  for (const auto& entry : json.at("bins")) {
+  for (const auto& entry : packed.at("bins")) {
     const auto n = entry.at(1).get<std::uint64_t>();
     histogram.counts_.at(entry.at(0).get<int>()) = n;
     histogram.count_ += n;
   }
   if (histogram.count_ == 0) return histogram;
-  histogram.sum_ = json.at("sum");
-  histogram.min_ = json.at("min");
-  histogram.max_ = json.at("max");
+  histogram.sum_ = packed.at("sum");
+  histogram.min_ = packed.at("min");
+  histogram.max_ = packed.at("max");
   return histogram;
 }
 

@@ -48,10 +48,10 @@ class LatencyHistogram {
   /// The histogram that has these bins; its mean is known to the width of a bin.
   static LatencyHistogram from_bins(std::span<const Bin> bins);
 
-  /// For collecting the histograms of ranks; from_text() returns an equal one. It throws std::exception for a text not
-  /// made by to_text().
-  [[nodiscard]] std::string to_text() const;
-  static LatencyHistogram from_text(const std::string& text);
+  /// All of it, to collect the histograms of ranks; unpack() returns an equal one. It throws std::exception for what
+  /// packed() has not made.
+  [[nodiscard]] nlohmann::json packed() const;
+  static LatencyHistogram unpack(const nlohmann::json& packed);
 
   /// {"count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"}; all but the count are null
   /// without entries.

@@ -210,6 +210,20 @@ int seen_to_fail(RunView& view, const std::function<int()>& work) {
 constexpr const char* kNotBegun =
     "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
 
+/// `before`: it ends where live sources begin to receive. All arguments must outlive the result.
+SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
+  SetupWatch setup;
+  setup.expected = [&](const RunSetup& expected) {
+    if (expected.live) before.reset();
+    view.announce(config, expected);
+  };
+  setup.each_turn = [&](std::size_t live, std::size_t known) {
+    watch.turn();
+    view.wait(live, known);
+  };
+  return setup;
+}
+
 /// `before`: the time before the first slice, which ends here.
 int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
   const bool first = communicator.rank() == 0;
@@ -223,16 +237,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
     if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
   }
   const auto backend = exchange_backend();
-  SetupWatch setup_watch;
-  setup_watch.expected = [&](const RunSetup& expected) {
-    if (expected.live) before.reset();  // sources that are open receive
-    view.announce(config, expected);
-  };
-  setup_watch.each_turn = [&](std::size_t live, std::size_t known) {
-    watch.turn();
-    view.wait(live, known);
-  };
-  RunSetup setup = set_up_run(config, communicator, setup_watch);
+  RunSetup setup = set_up_run(config, communicator, watch_setup(config, before, watch, view));
   require_alarm_sources(config.alarms, setup.sources.size());
   watch.set_roles(setup.roles);
   tell_place(setup, communicator);

@@ -62,7 +62,7 @@ void Alarms::keep(std::size_t number, const std::string& now) {
   if (state.active && records_.size() < kMostRecords) {
     open = records_.size();
     records_.push_back({condition.text, condition.quantity, condition.unit, now, "", condition.limit, *state.value});
-    if (records_.size() == kMostRecords) spdlog::warn("further alarms are told, but not kept in the output");
+    if (records_.size() == kMostRecords) spdlog::warn("further alarms are reported, but not kept in the output");
   } else if (!state.active && open) {
     records_[*open].over = now;
     open.reset();

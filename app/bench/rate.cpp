@@ -9,6 +9,7 @@
 #include "app/latency_histogram.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "app/run/json_message.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -126,8 +127,8 @@ class Sampling {
 
   [[nodiscard]] Sampled gather(const Sampled& mine) const {
     Sampled all = mine;
-    const auto texts = communicator_.all_gather(mine.latency.to_text());
-    if (receiver_ != 0) all.latency.add(LatencyHistogram::from_text(texts[static_cast<std::size_t>(receiver_)]));
+    const auto packed = all_gather_json(communicator_, mine.latency.packed());
+    if (receiver_ != 0) all.latency.add(LatencyHistogram::unpack(packed[static_cast<std::size_t>(receiver_)]));
     return all;
   }
 

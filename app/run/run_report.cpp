@@ -184,13 +184,13 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   all.unfinished = ranks.any(mine.unfinished);
   all.seconds = ranks.max(mine.seconds);
   const Json lists = {{"sorted", to_text(mine.sorted_files, mine.sorted_damage)},
-                      {"latency", mine.latency.to_text()},
+                      {"latency", mine.latency.packed()},
                       {"explained", mine.explained},
                       {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     add_from_text(json.at("sorted"), all.sorted_files, all.sorted_damage);
     all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
-    all.latency.add(LatencyHistogram::from_text(json.at("latency")));
+    all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }
   std::ranges::sort(all.parts, {}, [](const PartInfo& p) { return std::pair(p.writer, p.segment); });

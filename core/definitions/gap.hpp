@@ -14,7 +14,7 @@
 namespace eventloom {
 
 /// gap:G,M[,pre,post] - a maximal run of hits in which each follows the previous one by at most G; kept with at least M
-/// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` behind its last, joined where
+/// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` after its last, joined where
 /// such stretches share a tick; M is asked of the whole run then, else of what the overlap leaves of it.
 class Gap final : public EventDefinition {
  public:
@@ -22,7 +22,7 @@ class Gap final : public EventDefinition {
   static constexpr std::string_view kEvent =
       "a run of hits, each at most G after the previous one, with at least M >= 1 hits, and all hits from pre before "
       "to "
-      "post behind it";
+      "post after it";
   static constexpr std::size_t kMinValues = 2;
   static constexpr std::size_t kMaxValues = 4;
 

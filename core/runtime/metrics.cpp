@@ -32,7 +32,10 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
 });
 
-static_assert(kDropped.size() == kDropCauses);
+static_assert(std::ranges::equal(kDropped, kDropCauseNames, [](const Dropped& dropped, std::string_view cause) {
+  return dropped.name.starts_with("hits_dropped_") && dropped.name.ends_with(cause) &&
+         dropped.name.size() == 13 + cause.size();
+}));
 
 constexpr const Dropped& dropped(DropCause cause) { return kDropped[static_cast<std::size_t>(cause)]; }
 constexpr MetricInfo of_run(DropCause cause) {

@@ -81,7 +81,7 @@ TEST_F(Steering, NoWarningOfMissingProgressInAPause) {
     const Messages messages;
     const auto outcome = expect_whole(of);
     EXPECT_GT(outcome.paused_ns, 290'000'000) << text_of(of);
-    EXPECT_EQ(messages.with("no rank has moved").size(), 0U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has made progress").size(), 0U) << text_of(of);
   }
 }
 

@@ -113,7 +113,7 @@ def test_full_queues_drop_packets(slow_hosts):
 
 
 class TestBench:
-    """All to all over 8 links that drop what waits too long: who sends when decides how long it takes."""
+    """All to all over 8 links that drop what waits too long. How long it takes: tests/benchmarks/shaped_links.py."""
 
     SIZE, SLICES = 1 << 20, 8
     WORDS = ("bench", "patterns", "--pattern", "all-to-all", "--sizes", SIZE, "--slices", SLICES, "--seconds", "0.01",
@@ -121,27 +121,19 @@ class TestBench:
 
     @pytest.fixture(scope="class")
     def measured(self, possible, tmp_path_factory):
-        """By schedule: the point, the setup and the packets dropped meanwhile."""
+        """By schedule: the point and the setup."""
         found = {}
         file = tmp_path_factory.mktemp("bench") / "bench.json"
         with Hosts(8, rate="100mbit", buffer="1mb") as hosts:
             for schedule in ("round-robin", "unshifted"):
-                before = hosts.drops()
                 hosts.eventloom(*self.WORDS, "--schedule", schedule, "--report-json", file, np=8, timeout=60)
                 report = json.loads(file.read_text())
-                found[schedule] = (report["points"][0], report["setup"], hosts.drops() - before)
+                found[schedule] = report["points"][0], report["setup"]
         return found
-
-    def test_shift_is_faster_than_all_at_the_same_builder(self, measured):
-        shifted, unshifted = measured["round-robin"][0], measured["unshifted"][0]
-        assert unshifted["seconds"] > 1.2 * shifted["seconds"]
-
-    def test_shift_drops_fewer_packets(self, measured):
-        assert measured["unshifted"][2] > measured["round-robin"][2]
 
     @pytest.mark.parametrize("schedule", ["round-robin", "unshifted"])
     def test_every_connection_carries_its_message(self, measured, schedule):
-        point, setup, _ = measured[schedule]
+        point, setup = measured[schedule]
         assert setup["hosts"] == [f"h{rank}" for rank in range(1, 9)]
         carried = {(c["from"], c["to"]): (c["messages"], c["bytes"]) for c in point["connections"]}
         assert carried == {(a, b): (1, self.SIZE) for a in range(8) for b in range(8) if a != b}

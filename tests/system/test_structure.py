@@ -104,6 +104,15 @@ def test_arrows(folder):
                 assert (ROOT / included).is_file(), f"{name} includes {included}, which is not there"
 
 
+def test_every_system_test_is_run_and_described():
+    listed = (ROOT / "tests/system/CMakeLists.txt").read_text()
+    described = (ROOT / "tests/README.md").read_text()
+    for path in (ROOT / "tests/system").glob("test_*.py"):
+        name = path.stem.removeprefix("test_")
+        assert f"eventloom_system_test({name} " in listed, f"ctest does not run {path.name}"
+        assert f"`{name}`" in described, f"tests/README.md does not say what {path.name} holds"
+
+
 @pytest.mark.parametrize("folder", ["core", "io"])
 def test_folders_do_not_include_each_other(folder):
     """What the files say, whatever ARROWS allows: from no folder do includes lead back to it."""

@@ -95,10 +95,10 @@ TEST_P(Percentiles, MergedEqualAllInOne) {
   for (const double p : {0.0, 10.0, 50.0, 90.0, 99.9, 100.0}) EXPECT_EQ(merged.percentile(p), all.percentile(p)) << p;
 }
 
-TEST_P(Percentiles, TextGoesThereAndBack) {
+TEST_P(Percentiles, IsUnpackedAsItWasPacked) {
   const auto histogram = histogram_of(draw(GetParam(), 3000, 13));
-  const auto back = LatencyHistogram::from_text(histogram.to_text());
-  EXPECT_EQ(back.to_text(), histogram.to_text());
+  const auto back = LatencyHistogram::unpack(histogram.packed());
+  EXPECT_EQ(back.packed(), histogram.packed());
   EXPECT_EQ(back.to_json(), histogram.to_json());
 }
 
@@ -132,14 +132,14 @@ TEST(LatencyHistogram, TimesOutsideTheBinsCount) {
   EXPECT_NEAR(histogram.percentile(60), 100, 1);
   EXPECT_EQ(histogram.percentile(70), 3e12);
   EXPECT_EQ(histogram.max(), 3e12);
-  EXPECT_EQ(LatencyHistogram::from_text(histogram.to_text()).to_json(), histogram.to_json());
+  EXPECT_EQ(LatencyHistogram::unpack(histogram.packed()).to_json(), histogram.to_json());
 }
 
 TEST(LatencyHistogram, NothingAddedIsNull) {
   const LatencyHistogram nothing;
   EXPECT_TRUE(std::isnan(nothing.min()) && std::isnan(nothing.max()) && std::isnan(nothing.mean()));
   EXPECT_TRUE(std::isnan(nothing.percentile(50)));
-  const auto json = LatencyHistogram::from_text(nothing.to_text()).to_json();
+  const auto json = LatencyHistogram::unpack(nothing.packed()).to_json();
   EXPECT_EQ(json.at("count"), 0);
   EXPECT_TRUE(json.at("p50_ns").is_null() && json.at("min_ns").is_null());
 }
@@ -160,9 +160,9 @@ TEST(LatencyHistogram, JsonHasTheAgreedKeys) {
   EXPECT_EQ(json.at("max_ns"), 1e5);
 }
 
-TEST(LatencyHistogram, ForeignTextIsRefused) {
-  for (const char* text : {"", "{}", "{\"bins\":[[999999,1]]}", "{\"bins\":[[5,1]]}"}) {
-    EXPECT_THROW(LatencyHistogram::from_text(text), std::exception) << text;
+TEST(LatencyHistogram, WhatIsNotPackedIsRefused) {
+  for (const char* text : {"null", "{}", "{\"bins\":[[999999,1]]}", "{\"bins\":[[5,1]]}"}) {
+    EXPECT_THROW(LatencyHistogram::unpack(nlohmann::json::parse(text)), std::exception) << text;
   }
 }
 
