@@ -168,10 +168,12 @@ def test_messages_guess_what_was_meant(tmp_path, arguments, guess):
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("text, word", [("trigger==3", "trigger"), ("causal(0.3m/ns,20ns)>=4", "--detector")])
+@pytest.mark.parametrize("text, word", [("trigger==3", "no source"), ("causal(0.3m/ns,20ns)>=4", "--detector")])
 def test_what_the_input_does_not_have_is_refused(tmp_path, recording, text, word):
     done = eventloom("run", *recording[0], "--define", "gap:25,4", "--filter", text, "--output", tmp_path / "run.h5", code=2)
-    assert word in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    line, *marked = done.stderr.splitlines()
+    asked = text.partition("=")[0].partition("(")[0]
+    assert word in line and marked == ["  " + text, "  " + "^" * len(asked)], done.stderr
 
 
 def test_explain_needs_a_filter(recording):

@@ -19,13 +19,16 @@ WINDOW = 500  # ns
 
 @pytest.fixture(scope="module")
 def hits():
-    """(time, source, channel, string, position) of all hits with calibrated times, in the order of the run."""
+    """(time, source, channel, string, position) of all hits with calibrated times, in the order of the run.
+
+    Of equal times: by source, then as recorded, where the recording's own times rise."""
     names, streams = read_hdf5(RECORDING)
     with open(FOLDER / "orca4_map.csv") as file:
         known = {(row["source"], int(row["channel"])): row for row in csv.DictReader(file)}
     found = []
     for source, (name, stream) in enumerate(zip(names, streams)):
-        for position, (time, channel) in enumerate(zip(stream.time.tolist(), stream.channel.tolist())):
+        order = np.argsort(stream.time, kind="stable")
+        for position, (time, channel) in enumerate(zip(stream.time[order].tolist(), stream.channel[order].tolist())):
             row = known[name.rpartition("/")[2], channel]
             time += math.floor(float(row["offset_ns"]) + 0.5)
             place = tuple(float(row[axis]) for axis in ("x_m", "y_m", "z_m"))
