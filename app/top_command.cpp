@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -99,8 +100,12 @@ nlohmann::json status_at(const MonitorUrl& url) {
   return json;
 }
 
-/// False when the run has ended, or nobody answers who did before.
-bool show(const MonitorUrl& url, bool seen) {
+enum class Seen : std::uint8_t { nothing, running, stopping, ended };
+
+/// What is known of the run after another look; `before`: what was known until now. Where a stop is under way somebody
+/// else may have seen the end first.
+Seen look(const MonitorUrl& url, Seen before) {
+  const bool seen = before != Seen::nothing;
   try {
     const auto status = status_at(url);
     const bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -108,15 +113,19 @@ bool show(const MonitorUrl& url, bool seen) {
                   : seen   ? "\n"
                            : "")
               << head(status) << ending(status) << alarms(status) << rows(status) << std::flush;
-    return !status["run"].contains("exit_code");
+    if (status["run"].contains("exit_code")) return Seen::ended;
+    return text(status, "state") == "stopping" ? Seen::stopping : Seen::running;
   } catch (const NoAnswerInTime& e) {
     if (!seen) throw;
     std::cout << e.what() << "; asking again\n" << std::flush;
-    return true;
+    return before;
   } catch (const UserError&) {
     if (!seen) throw;
-    std::cout << "nobody answers any more: the run has ended, how is in its own output\n";
-    return false;
+    if (before != Seen::stopping) {
+      throw UserError("nobody answers any more: the run may have failed; its own output says how it ended");
+    }
+    std::cout << "nobody answers any more: the run has stopped, how is in its own output\n";
+    return Seen::ended;
   } catch (const nlohmann::json::exception&) {
     throw UserError("the monitor's answer cannot be understood: it is of another version");
   }
@@ -125,7 +134,9 @@ bool show(const MonitorUrl& url, bool seen) {
 }  // namespace
 
 int top_command(int argc, const char* const* argv) {
-  CommandLine line("top", "top URL\nShows once a second what a run started with --monitor does, until it ends.");
+  CommandLine line("top",
+                   "top URL\nShows once a second what a run started with --monitor does, until it ends. Exit code 2: "
+                   "nobody answers, or nobody any more while no stop was under way.");
   line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
                                "of the monitor, as the run says it");
   line.positional("url", 1);
@@ -133,7 +144,9 @@ int top_command(int argc, const char* const* argv) {
   if (!values) return kExitOk;
   if (values->count("url") == 0) throw UserError("a URL is needed; see 'eventloom top --help'");
   const auto url = parse_monitor_url((*values)["url"].as<std::string>());
-  for (bool seen = false; show(url, seen); seen = true) std::this_thread::sleep_for(std::chrono::seconds(1));
+  for (auto seen = look(url, Seen::nothing); seen != Seen::ended; seen = look(url, seen)) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
   return kExitOk;
 }
 

@@ -48,7 +48,9 @@ void add_event_histograms(std::string& out, const RunDescription& run, const Run
                 ends_of_multiplicities(), 1);
   add_histogram(out, "eventloom_event_duration_seconds", "time from the first hit of an event to its last",
                 of(HistogramKind::duration), powers(2, 34), tick);
-  add_histogram(out, "eventloom_event_interval_seconds", "time from the first hit of an event to that of the next",
+  add_histogram(out, "eventloom_event_interval_seconds",
+                "time from the first hit of an event to that of the next; left out where another writer has the slice "
+                "of the next",
                 of(HistogramKind::interval), powers(4, 40), tick);
   add_histogram(out, "eventloom_event_latency_seconds", "time from the first hit of an event until it is written",
                 of(HistogramKind::latency), powers(12, 40), kSeconds);

@@ -66,6 +66,8 @@ void add_totals(std::string& out, const Counters& totals) {
     Family family(out, name.name, name.type, metric.help);
     add_value(family, name, totals[metric.metric]);
   }
+  Family lost(out, "eventloom_hits_lost_total", "counter", "hits dropped, but for those that the user masks or cuts");
+  lost.add(hits_lost(totals));
 }
 
 std::string source_labels(const RunDescription& run, std::uint32_t source) {

@@ -147,7 +147,10 @@ void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
   if (snapshot.condition.state != "running") paused_ = now;
   snapshot.paused = paused_;
   const bool progress = !last_ || work_done(snapshot.now.totals()) != work_done(last_->now.totals());
-  if (progress || snapshot.condition.state == "paused") progress_ = now;
+  const bool paused = snapshot.condition.state == "paused";
+  if (progress || paused) progress_ = now;
+  // A mean over some seconds would tell of a flow that has ended.
+  if (paused && !progress) snapshot.before = snapshot.now;
   snapshot.stalled_s = seconds_between(progress_, now);
   for (const double seconds : snapshot.silent_s) snapshot.stalled_s = std::max(snapshot.stalled_s, seconds);
 }

@@ -318,6 +318,7 @@ Json histograms_json(const RunDescription& run, const RunSnapshot& snapshot) {
     const bool in_ticks = text.kind == HistogramKind::duration || text.kind == HistogramKind::interval;
     if (counts.count() != 0) json[text.name] = histogram_json(text, counts, in_ticks ? tick_ns : 1);
   }
+  if (json.contains("interval")) json["interval"]["across_slices"] = run.roles.writers() == 1;
   return json;
 }
 
@@ -335,8 +336,8 @@ Json ledger_json(const Counters& totals) {
   json["dropped"] = dropped;
   json["lost"] = hits_lost(totals);
   json["balances"] = totals[Metric::hits_in] == accounted && totals[Metric::unbalanced_slices] == 0;
-  totals.put_into(json,
-                  {Metric::slices, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});
+  totals.put_into(json, {Metric::slices, Metric::incomplete_slices, Metric::events, Metric::events_truncated,
+                         Metric::events_incomplete});
   return json;
 }
 

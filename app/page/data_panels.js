@@ -101,6 +101,13 @@ function sampleNote(share) {
   return el('p', { class: 'note' }, `of ${percent(share)} of the events: the run is too fast to count all`);
 }
 
+// Of a run with more than one writer: none knows the events of the others.
+function edgesNote(histogram) {
+  if (histogram.across_slices !== false) return null;
+  const words = 'Intervals across the edge of a slice are left out where another writer has the next slice.';
+  return el('p', { class: 'note' }, words);
+}
+
 function histogramPanel(histogram, width) {
   const time = histogram.unit === 'ns';
   const chart = {
@@ -121,6 +128,7 @@ function histogramPanel(histogram, width) {
   return [
     chartOf(chart, width),
     sampleNote(histogram.share_counted),
+    edgesNote(histogram),
     percentilesNote(histogram.percentiles),
     entriesNote(histogram, value),
     fitNote(histogram.fit),

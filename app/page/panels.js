@@ -91,7 +91,7 @@ const PANELS = [
   },
   {
     id: 'links',
-    title: 'Links from sources to builders',
+    title: 'Links: a row for each rank, a column for each builder',
     of: (doc) => doc.links && some(doc.links.rows) && some(doc.links.columns) && doc.links,
     draw: linksPanel,
   },

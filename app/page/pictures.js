@@ -96,25 +96,32 @@ function flowPicture(columns, width) {
   return picture(width, height, label, ...links, ...made.flatMap((column) => column.parts));
 }
 
+// "rank 3 (sources 0,4; builder 1)": the rank, the rest where the mouse rests.
+function rankLabel(name, left, y) {
+  const label = text(left - 8, y, clipped(name.replace(/ \(.*$/s, ''), left - 10), { 'text-anchor': 'end' });
+  label.append(svg('title', {}, name));
+  return label;
+}
+
 // Rate as shade; the ring's fill as a bar below.
 function matrixPicture(links, width) {
   const rates = links.rate_bytes_per_s || [];
   const most = greatest([1, ...rates.flat().filter((rate) => typeof rate === 'number')]);
-  const left = Math.min(180, width / 3);
+  const left = 90;
   const cell = Math.min(90, (width - left) / Math.max(1, links.columns.length));
   const parts = links.columns.map((name, i) =>
     text(left + i * cell + cell / 2, 14, clipped(name, cell), { 'text-anchor': 'middle' }),
   );
   links.rows.forEach((name, r) => {
     const y = 22 + r * 34;
-    parts.push(text(left - 8, y + 18, clipped(name, left - 10), { 'text-anchor': 'end' }));
+    parts.push(rankLabel(name, left, y + 18));
     links.columns.forEach((_, i) =>
       parts.push(
         ...matrixCell(left + i * cell, y, cell - 3, (rates[r] || [])[i], most, ((links.fill || [])[r] || [])[i]),
       ),
     );
   });
-  return picture(width, 28 + links.rows.length * 34, 'Rate and ring fill from each sender to each builder', ...parts);
+  return picture(width, 28 + links.rows.length * 34, 'Rate and ring fill from each rank to each builder', ...parts);
 }
 
 function matrixCell(x, y, width, rate, most, ring) {

@@ -95,7 +95,7 @@ function linksPanel(links, width) {
   const matrix = matrixPicture(links, Math.max(width, 180 + 50 * links.columns.length));
   return [
     el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Links' }, matrix),
-    el('p', { class: 'note' }, 'Shade: bytes/s. Bar: fill of the ring.'),
+    el('p', { class: 'note' }, 'Rows: ranks with sources. Shade: bytes/s. Bar: fill of the ring.'),
     details('Links as a table', () => table(columns, rows, 'Links')),
   ];
 }
@@ -242,7 +242,6 @@ function clocksPanel(clocks) {
     { title: 'rank', number: true, of: (c) => String(c.rank) },
     { title: 'offset', number: true, of: (c) => nanoseconds(c.offset_ns) },
     { title: 'precision', number: true, of: (c) => nanoseconds(c.precision_ns) },
-    { title: 'residual', number: true, of: (c) => nanoseconds(c.residual_ns) },
     { title: 'rate', number: true, of: (c) => `${rounded(c.rate_ppm || 0, 3)} ppm` },
     { title: 'residual', number: true, of: (c) => nanoseconds(c.residual_ns) },
   ];

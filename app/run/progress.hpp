@@ -37,8 +37,9 @@ class Progress {
   bool bar_shown_ = false;
 };
 
-/// "1.2 M hits/s, 96 MB/s, 1200 slices, 400 events, 0 hits lost, rings 3 % full, 12 s left".
-std::string text_of(const RunFigures& figures, const Counters& totals);
+/// The bar and the figures of a run in at most so many columns: "[######......] 50.0 %, after 12 s, 1.2 M hits/s, ...".
+/// What matters least is left out first; the bar has the room that is left.
+std::string bar_of(const RunSnapshot& snapshot, std::size_t columns);
 /// "950", "1.2 k", "3.4 M": three digits and a prefix.
 std::string scaled(double value);
 

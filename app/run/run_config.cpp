@@ -137,8 +137,8 @@ void add_watching_options(po::options_description& options) {
       "stall-timeout", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
       "end the run, resumable, when a rank is silent or makes no progress for TIME")(
       "progress", text_value("STYLE", "auto"),
-      "on standard error: bar; lines, one every 5 s; none; auto: a bar on a terminal, else lines")(
-      "quiet", po::bool_switch(), "no progress and no messages but errors")(
+      "on standard error: bar; lines, one every 5 s; none; auto: a bar on a terminal, else lines; ranks "
+      "under mpirun have no terminal")("quiet", po::bool_switch(), "no progress and no messages but errors")(
       "monitor", text_value("[ADDR:]PORT", "", "none"),
       "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to 127.0.0.1, "
       "PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the token")(

@@ -409,17 +409,26 @@ SourceState SourceRole::state_of(const Stream& stream) const {
   return stream.live ? live_.state(*stream.live) : SourceState::recorded;
 }
 
+/// A recording knows from the beginning how many it has.
+std::uint64_t SourceRole::hits_so_far(const Stream& stream) const {
+  const auto& source = *stream.source.stream;
+  const bool whole = stream.ended && told_end(stream) == stream.data_end;
+  return whole ? source.hits_read() : source.hits_given();
+}
+
 void SourceRole::add_to(RankRecord& record) const {
-  record.counters.add(counters());
+  auto now = counters();
+  now[Metric::hits_read] = 0;
   std::map<std::uint32_t, SourceCounts> counts;
   add_counts(counts);
   for (const auto& [source, of_source] : counts) record.of_sources[source].add(of_source.counters);
   for (const auto& stream : streams_) {
     const std::uint32_t id = stream.source.id.value;
-    const auto& source = *stream.source.stream;
-    const bool whole = stream.ended && told_end(stream) == stream.data_end;
-    record.sources[id] = {id, state_of(stream), whole ? source.hits_read() : source.hits_given(), stream.bytes};
+    const auto hits = hits_so_far(stream);
+    record.sources[id] = {id, state_of(stream), hits, stream.bytes};
+    now[Metric::hits_read] += hits;
   }
+  record.counters.add(now);
   for (std::uint32_t b = 0; b < outboxes_.size(); ++b) {
     const auto& outbox = outboxes_[b];
     record.links[b] = {b, outbox.cells_in_use(), outbox.ring_depth(), 0, outbox.counters()[Metric::message_bytes]};

@@ -154,6 +154,7 @@ class SourceRole final : public Role {
   [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
   void find_gap(Stream& stream, const UnderWay& under_way);
   [[nodiscard]] SourceState state_of(const Stream& stream) const;
+  [[nodiscard]] std::uint64_t hits_so_far(const Stream& stream) const;
   void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;

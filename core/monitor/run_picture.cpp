@@ -15,6 +15,7 @@ void RunPicture::take(int rank, std::span<const std::byte> message, Time now) {
   records_[at].events.clear();
   for (const auto& row : records_[at].channels) channels_.add(row);
   records_[at].channels.clear();
+  std::ranges::stable_sort(events_, {}, [](const LatestEvent& latest) { return latest.event.time; });
   while (events_.size() > kMostEvents) events_.pop_front();
 }
 

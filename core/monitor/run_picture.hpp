@@ -36,7 +36,7 @@ class RunPicture {
   [[nodiscard]] std::optional<double> share_sent() const;
   /// Used cells of all rings, 0 to 1.
   [[nodiscard]] double ring_fill() const;
-  /// The latest, in the order in which they came.
+  /// The latest, by time.
   [[nodiscard]] const std::deque<LatestEvent>& events() const { return events_; }
   /// Hits of the events written.
   [[nodiscard]] const ChannelCounts& channels() const { return channels_; }

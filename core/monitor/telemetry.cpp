@@ -62,6 +62,7 @@ void Telemetry::send(bool last) {
   record.channels = hits_.take(last ? std::numeric_limits<std::size_t>::max() : most_channels_);
   if (add_) add_(record);
   record.head.resident_bytes = resident_bytes();
+  record.counters[Metric::peak_rss_bytes] = peak_bytes();
   record.head.last = last ? 1 : 0;
   channel_->send(0, encode_telemetry(record, told_));
   record.events.clear();

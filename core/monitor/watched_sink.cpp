@@ -26,7 +26,9 @@ WatchedSink::WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetryS
 void WatchedSink::write(const BuiltSlice& slice) {
   sink_.write(slice);
   totals_.add(slice);
-  if (settings_.pictures) picture(slice);
+  if (!settings_.pictures) return;
+  keep_events(slice);
+  picture(slice);
 }
 
 void WatchedSink::picture(const BuiltSlice& slice) {
@@ -34,7 +36,6 @@ void WatchedSink::picture(const BuiltSlice& slice) {
   if (now < next_) return last_time_.reset();
   const auto before = time_of(CLOCK_THREAD_CPUTIME_ID);
   fill(slice);
-  if (events_.empty()) keep_events(slice);
   used_ += time_of(CLOCK_THREAD_CPUTIME_ID) - before;
   next_ = now + pace_.rest_after(now, used_);
 }
@@ -73,24 +74,35 @@ void WatchedSink::add_latencies(const BuiltSlice& slice) {
   }
 }
 
-/// The last of the slice.
+/// The last of the slice, in the place of those of earlier ones. Nobody knows which slice is the last of a run: this is
+/// done for each, and costs no more than to copy these events.
 void WatchedSink::keep_events(const BuiltSlice& slice) {
+  if (slice.events.size() == 0) return;
+  events_.resize(std::min(kEventsKept, slice.events.size()));
+  const auto& words = slice.hits.payload_words;
   std::size_t room = most_hits_;
-  std::size_t end = slice.hits.size();
-  for (std::size_t i = slice.events.size(); i > 0 && events_.size() < kEventsKept && room > 0; --i) {
-    const std::size_t n_hits = slice.events.n_hits[i - 1];
+  std::size_t first_hit = slice.hits.size();
+  std::size_t first_word = slice.hits.payload.size();
+  std::size_t kept = 0;
+  for (; kept < events_.size() && room > 0; ++kept) {
+    const auto event = slice.events.size() - 1 - kept;
+    const std::size_t n_hits = slice.events.n_hits[event];
     const auto told = std::min(n_hits, room);
     room -= told;
-    end -= n_hits;
-    events_.push_back(event_at(slice, i - 1, end, told));
+    first_hit -= n_hits;
+    put_event(slice, event, first_hit, told, events_[kept]);
+    if (words.empty()) continue;
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first_hit);
+    first_word -= std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(n_hits), std::size_t{0});
+    put_payload(slice, first_hit, first_word, events_[kept]);
   }
+  events_.resize(kept);
 }
 
-LatestEvent WatchedSink::event_at(const BuiltSlice& slice, std::size_t event, std::size_t first_hit,
-                                  std::size_t hits_told) const {
+void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_told,
+                            LatestEvent& latest) {
   const auto& events = slice.events;
   const auto time = events.time[event];
-  LatestEvent latest;
   latest.event = {time,
                   events.duration[event],
                   slice.slice().value,
@@ -98,21 +110,20 @@ LatestEvent WatchedSink::event_at(const BuiltSlice& slice, std::size_t event, st
                   events.n_hits[event],
                   static_cast<std::uint32_t>(hits_told),
                   0};
+  latest.hits.clear();
   for (auto h = first_hit; h < first_hit + hits_told; ++h) {
     latest.hits.push_back({slice.hits.time[h] - time, slice.hits.channel[h], slice.hits.source[h], 0, 0});
   }
-  if (!slice.hits.payload_words.empty()) add_payload(slice, first_hit, latest);
-  return latest;
 }
 
-/// To the hits that are told, the first of which has this number in the slice.
-void WatchedSink::add_payload(const BuiltSlice& slice, std::size_t first_hit, LatestEvent& latest) {
-  const auto& words = slice.hits.payload_words;
-  auto at = std::accumulate(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(first_hit), std::size_t{0});
+/// To the hits that are told, the first of which has these numbers in the slice.
+void WatchedSink::put_payload(const BuiltSlice& slice, std::size_t first_hit, std::size_t first_word,
+                              LatestEvent& latest) {
   latest.event.payload = 1;
+  auto at = first_word;
   for (std::size_t i = 0; i < latest.hits.size(); ++i) {
     auto& hit = latest.hits[i];
-    hit.payload_words = words[first_hit + i];
+    hit.payload_words = slice.hits.payload_words[first_hit + i];
     if (hit.payload_words != 0) hit.payload = slice.hits.payload[at];
     at += hit.payload_words;
   }

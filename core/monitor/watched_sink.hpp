@@ -12,9 +12,9 @@
 
 namespace eventloom {
 
-/// Counts what goes to a sink, fills histograms of the events, and keeps some of them when asked to. Histograms and
-/// channels take at most half a percent of the thread's time, and a tenth of a second that it has saved up: in a run
-/// that is faster some slices are left out of them. The counters have all.
+/// Counts what goes to a sink, fills histograms of the events, and keeps the latest of them when asked to. Histograms
+/// and channels take at most half a percent of the thread's time, and a tenth of a second that it has saved up: in a
+/// run that is faster some slices are left out of them. The counters have all.
 class WatchedSink final : public EventSink {
  public:
   /// `sink` and `hits`, where it counts hits by channel, must outlive it. `most_hits`: of the events that are kept at a
@@ -23,7 +23,7 @@ class WatchedSink final : public EventSink {
               ChannelCounts& hits);
 
   void write(const BuiltSlice& slice) override;
-  /// Adds what was counted, and moves the events that were kept there; others are kept from here on.
+  /// Adds what was counted, and moves the events that were kept there.
   void add_to(RankRecord& record);
 
  private:
@@ -32,9 +32,9 @@ class WatchedSink final : public EventSink {
   void add_intervals(const BuiltSlice& slice);
   void add_latencies(const BuiltSlice& slice);
   void keep_events(const BuiltSlice& slice);
-  [[nodiscard]] LatestEvent event_at(const BuiltSlice& slice, std::size_t event, std::size_t first_hit,
-                                     std::size_t hits_told) const;
-  static void add_payload(const BuiltSlice& slice, std::size_t first_hit, LatestEvent& latest);
+  static void put_event(const BuiltSlice& slice, std::size_t event, std::size_t first_hit, std::size_t hits_told,
+                        LatestEvent& latest);
+  static void put_payload(const BuiltSlice& slice, std::size_t first_hit, std::size_t first_word, LatestEvent& latest);
   LogHistogram& operator[](HistogramKind kind) { return histograms_[static_cast<std::size_t>(kind)]; }
 
   std::uint32_t writer_;
@@ -44,7 +44,7 @@ class WatchedSink final : public EventSink {
   ChannelCounts& hits_;
   RunTotals totals_;
   Histograms histograms_;
-  std::vector<LatestEvent> events_;
+  std::vector<LatestEvent> events_;  ///< the last first
   Pace pace_;
   Pace::Duration used_{};  ///< CPU time
   Pace::Duration next_{};  ///< on the steady clock: no slice is looked at before

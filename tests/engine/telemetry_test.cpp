@@ -32,6 +32,19 @@ class Telemetry : public Engine {
     expect_rows(of, outcome, ledger);
     expect_histograms(of, outcome);
     expect_channels(of, outcome);
+    expect_latest_event(of, outcome);
+  }
+  static void expect_latest_event(const RunCase& of, const Outcome& outcome) {
+    const auto& told = outcome.picture.events();
+    if (!of.telemetry.pictures) {
+      EXPECT_TRUE(told.empty()) << text_of(of);
+      return;
+    }
+    const auto has_events = [](const auto& written) { return written.second.slice.events.size() != 0; };
+    const auto last = std::find_if(outcome.slices.rbegin(), outcome.slices.rend(), has_events);
+    if (last == outcome.slices.rend()) return;
+    ASSERT_FALSE(told.empty()) << text_of(of);
+    EXPECT_EQ(told.back().event.time, last->second.slice.events.time.back()) << text_of(of);
   }
   static void expect_channels(const RunCase& of, const Outcome& outcome) {
     ChannelCounts written;

@@ -112,12 +112,21 @@ def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
         totals = run.report()["totals"]
         shown = ledger_of(page)
         for name, account in (("hits_in", "hits in"), ("hits_in_events", "= in events"), ("hits_outside", "+ outside events"),
-                              ("hits_rejected", "+ rejected by a filter"), ("slices", "slices")):
+                              ("hits_rejected", "+ rejected by a filter"), ("slices", "slices"), ("events", "events")):
             assert shown[account] == totals[name] > 0, name
         assert "The account balances." in page.text("#panel-ledger") and "exit code 0" in page.text("#progress")
+        assert page.ask("[...document.querySelectorAll('#figures dt')].map((name) => name.innerText)").count("events") == 1
+        assert_rows_are_ranks(page)
+        assert "another writer has the next slice" in page.text("#panel-interval")
         assert_names_do_not_act(page)
         assert_pictures_say_what_they_are(page)
         assert_fits(page)
+
+
+def assert_rows_are_ranks(page):
+    labels = "[...document.querySelectorAll('#panel-links svg text[text-anchor=end]')]"
+    assert page.ask(f"{labels}.map((label) => label.firstChild.data)") == ["rank 0", "rank 1", "rank 2"]
+    assert page.ask(f"{labels}[1].querySelector('title').textContent") == "rank 1 (source 1; builder 1)"
 
 
 def assert_names_do_not_act(page):

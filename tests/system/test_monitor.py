@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import socketserver
 import subprocess
@@ -79,6 +80,9 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         metrics = run.ask("/metrics")[2].decode()
         told = samples(metrics)
         assert told['eventloom_run_state{state="paused"}'] == 1
+        assert told["eventloom_hits_read_total"] == sum(told[name] for name in told if "source_read_hits" in name)
+        resident = max(value for name, value in told.items() if name.startswith("eventloom_rank_resident"))
+        assert told["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0 and checked.stderr + checked.stdout == "", checked.stderr
         assert run.control("resume")[0] == 202
@@ -86,6 +90,7 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         run.wait(0)
         totals = run.report()["totals"]
     assert end["run"]["exit_code"] == 0 and end["ledger"]["balances"]
+    assert told["eventloom_hits_read_total"] < totals["hits_in"]
     for name in LEDGER:
         assert end["ledger"][name] == totals[name], name
     assert sum(source["hits"] for source in end["sources"]) == totals["hits_in"]
@@ -96,7 +101,10 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         histogram = end["histograms"][name]
         assert sum(histogram["counts"]) == events and len(histogram["edges"]) == len(histogram["counts"]) + 1
     assert len(end["ranks"]) == (np or 1) and max(end["series"]["hits_per_s"]) > 0
+    assert end["ledger"]["events"] == totals["events"]
+    assert end["histograms"]["interval"]["across_slices"] == (np is None)
     assert_events(end["events"], reference)
+    assert int(end["events"][-1]["time"]) == max(reference["events/time"][reference["events/n_hits"] >= 6])
 
 
 def assert_events(events, reference):
@@ -197,8 +205,7 @@ def test_steered_by_the_command(recording, tmp_path):
         with subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, text=True, env=environment()) as top:
             until(lambda: "source" in top.stdout.readline(), "what top says")
             assert control("stop").stdout == "stop: accepted\n"
-            run.last_status()
-            top.stdout.read()
+            assert "exit code 75" in top.stdout.read(), "it alone looks"
             assert top.wait(20) == 0
         told = run.wait(STOPPED)
         assert all(f"command {command} from 127.0.0.1" in told for command in given), told
@@ -211,6 +218,18 @@ def test_steered_by_the_command(recording, tmp_path):
     eventloom("merge", "run.h5", "--output", "merged.h5", cwd=run.folder)
     found = read_merged(run.folder / "merged.h5")
     assert all((found[name] == reference[name]).all() for name in reference)
+
+
+def test_top_tells_a_run_that_dies(recording, tmp_path):
+    uris, _ = recording
+    with slowly(uris, tmp_path / "run", speed=0.02, np=2) as run:
+        run.listening()
+        with subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=environment()) as top:
+            until(lambda: "source" in top.stdout.readline(), "what top says")
+            run.send(signal.SIGKILL, 0)
+            assert "nobody answers any more: the run may have failed" in top.communicate(timeout=60)[1]
+            assert top.returncode == 2
 
 
 @pytest.fixture(scope="module")
@@ -505,7 +524,7 @@ def test_progress(recording, tmp_path, np):
     uris, _ = recording
     options = [*DEFINE, "--output", "run.h5", "--force"]
     bar = eventloom("run", *uris, *options, "--speed", 0.2, "--progress", "bar", np=np, cwd=tmp_path).stderr
-    assert re.search(r"\[#+\.+\] [\d.]+ %  \d+ s  .*hits/s, .* MB/s, \d+ slices, \d+ events, 0 hits lost, rings", bar), bar
+    assert re.search(r"\[#+\.+\] [\d.]+ %, after \d+ s, .*hits/s, .* MB/s, \d+ slices, \d+ events, 0 hits lost, rings", bar), bar
     quiet = eventloom("run", *uris, *options, "--quiet", np=np, cwd=tmp_path)
     assert quiet.stderr == "" and "events with" in quiet.stdout
     none = eventloom("run", *uris, *options, "--progress", "none", np=np, cwd=tmp_path).stderr

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace eventloom {
 namespace {
 
@@ -54,6 +56,30 @@ TEST_F(WatchedSinkTest, CountsEveryEvent) {
   EXPECT_EQ(record[HistogramKind::multiplicity].count(), 2000U);
   EXPECT_EQ(record[HistogramKind::interval][10], 1999U);
   EXPECT_EQ(hits_.of_sources(), (std::vector<std::uint64_t>{0, 0, 2000}));
+}
+
+/// Also where the slices before it were kept already, and the last ones are empty.
+TEST_F(WatchedSinkTest, KeepsTheEventsOfTheLastSlice) {
+  TelemetrySettings settings;
+  settings.counters = settings.pictures = true;
+  WatchedSink sink(0, nowhere_, settings, 3, hits_);
+  for (std::uint64_t i = 0; i < 5; ++i) sink.write(slice_of(i, 10));
+  auto with_payload = slice_of(5, 10);
+  with_payload.hits.payload_words = {0, 0, 0, 0, 0, 0, 2, 1, 0, 3};
+  with_payload.hits.payload = {10, 11, 12, 13, 14, 15};
+  sink.write(with_payload);
+  sink.write(slice_of(6, 0));
+  RankRecord record;
+  sink.add_to(record);
+  ASSERT_EQ(record.events.size(), 3U) << "there is room for three hits";
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(record.events[i].event.time, 10 * (59 - i));
+    EXPECT_EQ(record.events[i].event.slice, 5U);
+    EXPECT_EQ(record.events[i].hits.at(0).payload, (std::array{13U, 0U, 12U}[i]));
+  }
+  RankRecord again;
+  sink.add_to(again);
+  EXPECT_TRUE(again.events.empty());
 }
 
 /// Counting them all would take more than the tenth of a second that is saved up.

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <memory>
 
 #include "app/monitor/rank_remarks.hpp"
 #include "core/monitor/telemetry_message.hpp"
@@ -40,6 +41,43 @@ TEST(StatusDocument, HasChannelsFiltersAndClocks) {
                                                      "residual_ns":2.0,"round_trips":100})"));
   EXPECT_EQ(json["filters"][0]["accepted"], 11);
   EXPECT_EQ(json["filters"][0]["rejected"], 2);
+}
+
+/// A second later nothing has come to what there was.
+TEST(StatusDocument, APausedRunHasNoRate) {
+  RunTracker tracker({}, {});
+  RunPicture picture(1);
+  RankRecord told;
+  std::shared_ptr<RunSnapshot> snapshot;
+  const auto look = [&](int second, std::uint64_t hits, const char* state) {
+    RankRecord record;
+    record.counters[Metric::hits_in] = record.counters[Metric::hits_read] = hits;
+    record.builders[0] = {0, 0, 0, 0, hits, 0};
+    picture.take(0, encode_telemetry(record, told), RunPicture::Time(seconds(second)));
+    told = record;
+    snapshot = tracker.take(RunTracker::Time(seconds(second)), picture, {state});
+    return snapshot->figures.hits_per_s;
+  };
+  look(1, 1000, "running");
+  EXPECT_EQ(look(2, 2000, "running"), 1000);
+  EXPECT_EQ(look(3, 3000, "paused"), 1000);
+  EXPECT_EQ(look(4, 3000, "paused"), 0);
+  EXPECT_EQ(status_document({}, *snapshot, {}, {})["builders"][0]["hits_per_s"], 0);
+}
+
+/// Events come from several writers, each with the last first.
+TEST(StatusDocument, LatestEventsAreThoseOfTheLatestTimes) {
+  RunPicture picture(2);
+  for (std::uint64_t n = 0; n < 40; ++n) {
+    RankRecord record;
+    const auto time = 100 * (n / 4) + 4 - n % 4;
+    record.events.push_back({{time, 0, n / 4, 0, 1, 1, 0}, {{0, 5, 3, 0, 0}}});
+    picture.take(static_cast<int>(n / 4 % 2), encode_telemetry(record, {}), RunPicture::Time(seconds(1)));
+  }
+  const auto json = document_of(picture)["events"];
+  ASSERT_EQ(json.size(), RunPicture::kMostEvents);
+  EXPECT_EQ(json.front()["time"], "501");
+  EXPECT_EQ(json.back()["time"], "904");
 }
 
 TEST(StatusDocument, EventsHavePayloadWhereTheRunHas) {
