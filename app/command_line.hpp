@@ -54,7 +54,6 @@ int compare_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
-int plan_command(int argc, const char* const* argv);
 int report_command(int argc, const char* const* argv);
 int send_command(int argc, const char* const* argv);
 int control_command(int argc, const char* const* argv);

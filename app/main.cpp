@@ -10,6 +10,7 @@
 #include "app/bench/bench_command.hpp"
 #include "app/command_line.hpp"
 #include "app/launcher.hpp"
+#include "app/plan/plan_command.hpp"
 #include "app/show/safe_text.hpp"
 #include "app/simulate/simulate_command.hpp"
 #include "core/runtime/did_you_mean.hpp"

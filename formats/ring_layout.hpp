@@ -14,9 +14,15 @@
 ///   receiver's window                               sender's window
 ///   +------------------------------------------+    +-------------+
 ///   | depth x CellDescriptor, 64 bytes each    |    | CreditBlock |  written by the receiver
-///   | depth x cell of cell_bytes               |    +-------------+
+///   +------------------------------------------+    +-------------+
+///   | `between` bytes that belong to others    |
+///   +------------------------------------------+
+///   | depth x cell of cell_bytes               |
 ///   +------------------------------------------+
 ///     written by the sender alone
+///
+/// In a run the descriptors of all rings of a window lie side by side, before all cells: a receiver that looks at all
+/// of its rings then reads few pages.
 ///
 /// A cell holds chunks: their bodies back to back, each padded to 8 bytes; then, from the next multiple of 64 bytes on,
 /// their headers in the same order, except the first, which is in the descriptor. Headers are kept together, and a lone
@@ -27,11 +33,15 @@ namespace eventloom {
 struct RingGeometry {
   std::uint32_t depth = 8;
   std::uint32_t cell_bytes = 64 * 1024;
+  std::uint64_t between = 0;  ///< from the end of the descriptors to the cells
 
   [[nodiscard]] std::uint64_t descriptor_bytes() const { return std::uint64_t{depth} * 64; }
-  [[nodiscard]] std::uint64_t ring_bytes() const { return descriptor_bytes() + std::uint64_t{depth} * cell_bytes; }
+  [[nodiscard]] std::uint64_t cells_bytes() const { return std::uint64_t{depth} * cell_bytes; }
+  /// What the ring takes; span_bytes(): from its begin to its end.
+  [[nodiscard]] std::uint64_t ring_bytes() const { return descriptor_bytes() + cells_bytes(); }
+  [[nodiscard]] std::uint64_t span_bytes() const { return between + ring_bytes(); }
   [[nodiscard]] std::uint64_t cell_offset(std::uint64_t sequence) const {
-    return descriptor_bytes() + sequence % depth * cell_bytes;
+    return descriptor_bytes() + between + sequence % depth * cell_bytes;
   }
 };
 

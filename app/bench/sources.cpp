@@ -1,7 +1,4 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -9,6 +6,7 @@
 #include "app/bench/live_run.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "app/temporary_folder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
@@ -140,26 +138,6 @@ std::vector<BenchColumn> sources_columns() {
           {"/shown/written_p99", "p99", "us", 0}};
 }
 
-/// A temporary folder of this process.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / ("eventloom-bench-" + std::to_string(getpid()))) {
-    std::error_code error;
-    std::filesystem::create_directories(path_, error);
-    if (error) throw UserError("cannot create '" + path_.string() + "': " + error.message());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 Json latencies(const LiveRunResult& result) {
   return {{"received", result.received.to_json()},
           {"built", result.built_at.to_json()},
@@ -252,7 +230,7 @@ int measure_sources(const po::variables_map& values, const std::string& effectiv
   BenchRun run("sources", values, effective, sources_columns(), communicator);
   std::optional<TemporaryFolder> folder;
   agree(communicator, [&] {
-    if (config.write && config.output.empty()) folder.emplace();
+    if (config.write && config.output.empty()) folder.emplace("bench");
   });
   if (config.write) config.run.output = folder ? folder->file("sources.h5") : config.output;
   LatencyPlot plot;

@@ -47,7 +47,8 @@ std::vector<std::string> run_options(const Plan& plan) {
     words.push_back(std::move(value));
   };
   if (roles.filters != 0) add("--filters", std::to_string(roles.filters));
-  add("--schedule", plan.placement.schedule());
+  add("--schedule", plan.placement.schedule);
+  if (plan.slot_ns() != 0) add("--slot", fmt::format("{}ns", plan.slot_ns()));
   add("--epochs-per-slice", std::to_string(choice.epochs_per_slice));
   add("--ring-depth", std::to_string(choice.depth));
   add("--cell-size", size_word(choice.cell_size));

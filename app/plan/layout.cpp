@@ -111,7 +111,7 @@ RingGeometry RingChoice::geometry() const {
 }
 
 std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice) {
-  if (placement.schedule() != "balanced") return std::nullopt;
+  if (placement.schedule != "balanced") return std::nullopt;
   const auto builders = placement.roles.builders;
   return claim_note_geometry(claim_ahead(choice.slices_in_flight, builders), builders);
 }

@@ -49,6 +49,8 @@ struct Plan {
   RingChoice choice;               ///< the proposed choice
   std::vector<RankMemory> memory;  ///< by rank
 
+  /// Of the schedule's slots; 0: it has none.
+  [[nodiscard]] std::uint64_t slot_ns() const { return request.simulated ? request.simulated->slot_ns : 0; }
   [[nodiscard]] bool reduced() const;
   /// The maximum over all nodes, bytes.
   [[nodiscard]] std::uint64_t most_of_a_node() const;

@@ -77,6 +77,8 @@ Placement::Placement(const PlanRequest& request) : nodes(request.nodes) {
   // When roles wrap around the ranks, the number of ranks must be a multiple of the number of nodes: otherwise
   // consecutive builders would meet on a node.
   roles.ranks = static_cast<int>(std::min(cores, roles.sources + roles.builders + roles.filters));
+  schedule = builders_unequal() ? "balanced" : "round-robin";
+  if (request.simulated) schedule = request.simulated->name;
   if (request.hits_per_second) {
     const std::uint32_t needed = builders_needed(request);
     builders_missing = needed - std::min(needed, roles.builders);
@@ -96,8 +98,6 @@ bool Placement::builders_unequal() const {
   const std::uint32_t beside = builders_beside_sources();
   return beside != 0 && beside != roles.builders;
 }
-
-std::string Placement::schedule() const { return builders_unequal() ? "balanced" : "round-robin"; }
 
 std::vector<RankRoles> roles_by_rank(const Roles& roles) {
   std::vector<RankRoles> ranks(static_cast<std::size_t>(roles.ranks));

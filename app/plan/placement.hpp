@@ -10,6 +10,16 @@
 /// Node, core and roles of each rank. Plain arithmetic, independent of this machine.
 namespace eventloom {
 
+/// The schedule that a simulation of the network has found best.
+struct SimulatedSchedule {
+  std::string name;                 ///< as in --schedule
+  std::uint64_t slot_ns = 0;        ///< 0: none
+  std::uint64_t message_bytes = 0;  ///< of a source for a slice
+  double share = 0;                 ///< of the rate that the links allow
+  std::string next = {};            ///< the next best, with its slots; empty: there was no other
+  double next_share = 0;
+};
+
 /// The input of `eventloom plan`. All counts are at least 1 except `filters`.
 struct PlanRequest {
   std::uint32_t nodes = 1;
@@ -22,6 +32,7 @@ struct PlanRequest {
   std::optional<std::uint64_t> epochs_per_slice;    ///< nothing: chosen
   std::uint64_t l2_cache = std::uint64_t{2} << 20;  ///< of a core, bytes
   std::optional<std::uint64_t> memory_per_node;     ///< bytes; nothing: no bound
+  std::optional<SimulatedSchedule> simulated;       ///< nothing: the schedule is chosen by rule
 
   /// Cores of a node that get a rank: all of a small node, all but the last of a larger one.
   [[nodiscard]] std::uint32_t usable_cores() const;
@@ -55,8 +66,9 @@ struct Placement {
   [[nodiscard]] std::uint32_t builders_beside_sources() const;
   /// Some builders share their rank with a source and others do not: they differ in speed.
   [[nodiscard]] bool builders_unequal() const;
-  /// "balanced" when builders differ, otherwise "round-robin".
-  [[nodiscard]] std::string schedule() const;
+
+  /// The simulated one, or by rule: "balanced" when builders differ, otherwise "round-robin".
+  std::string schedule;
 };
 
 /// The roles of a rank by number, each list rising.

@@ -138,7 +138,8 @@ Json choices_json(const Plan& plan) {
   json["builders"] = roles.builders;
   json["filters"] = roles.filters;
   json["ranks"] = roles.ranks;
-  json["schedule"] = plan.placement.schedule();
+  json["schedule"] = plan.placement.schedule;
+  if (plan.slot_ns() != 0) json["slot_ns"] = plan.slot_ns();
   json["ring_depth"] = plan.choice.depth;
   json["cell_size"] = plan.choice.cell_size;
   json["slices_in_flight"] = plan.choice.slices_in_flight;

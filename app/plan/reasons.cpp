@@ -100,7 +100,20 @@ std::string why_filters(const Plan& plan) {
       roles.builders);
 }
 
+std::string why_simulated(const Plan& plan, const SimulatedSchedule& best) {
+  const auto slots =
+      best.slot_ns == 0 ? "" : fmt::format(" with slots of {:.1f} us", static_cast<double>(best.slot_ns) / 1000);
+  auto text = fmt::format("simulated on {} nodes, messages of {}: {}{} reaches {:.1f} % of what the links allow",
+                          plan.request.nodes, in_bytes(static_cast<double>(best.message_bytes)), best.name, slots,
+                          100 * best.share);
+  if (!best.next.empty()) text += fmt::format("; the next best, {}, {:.1f} %", best.next, 100 * best.next_share);
+  if (best.slot_ns != 0) text += "; slots leave no room for builders that need different times, see --jitter";
+  if (plan.placement.builders_unequal()) text += "; not simulated: builders beside sources are slower than the others";
+  return text;
+}
+
 std::string why_schedule(const Plan& plan) {
+  if (plan.request.simulated) return why_simulated(plan, *plan.request.simulated);
   if (plan.placement.builders_unequal()) {
     return "builders beside sources are slower than the others, and claim fewer slices (measured with one of 4 half as "
            "fast: balanced 99 %, round-robin 57 % of what is possible)";

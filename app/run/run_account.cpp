@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-const MetricInfo* metric_of_source(std::string_view name) {
+const MetricInfo* info_of_metric(std::string_view name) {
   const auto all = metrics_of(Account::source);
   const auto found = std::ranges::find(all, name, &MetricInfo::name);
   return found == all.end() ? nullptr : &*found;
@@ -55,7 +55,7 @@ std::uint64_t found_by_builders(const RunTotals& totals, std::uint32_t source, c
 void add_earlier(CountsByName& counts, std::uint32_t source, const Resumption& earlier) {
   for (const auto& record : earlier.statistics.of_sources) {
     if (record.source != source) continue;
-    const auto* metric = metric_of_source(record.name);
+    const auto* metric = info_of_metric(record.name);
     const auto known = found_by_builders(earlier.totals, source, metric);
     const auto value = record.value - std::min(record.value, known);
     const auto [at, is_new] = counts.try_emplace(record.name, value);
@@ -70,7 +70,7 @@ std::vector<CounterRecord> counters_of_sources(const RunResult& result, const Ru
     auto counts = counts_of(result, s).by_name();
     if (s < setup.streams.size() && setup.streams[s].live) add_earlier(counts, s, earlier);
     for (const auto& [name, n] : counts) {
-      const auto* metric = metric_of_source(name);
+      const auto* metric = info_of_metric(name);
       // Others count events by their trigger type.
       records.push_back({s, name, metric == nullptr ? "events" : std::string(metric->unit), n});
     }

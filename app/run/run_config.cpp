@@ -312,16 +312,12 @@ Tick histogram_ticks(const RunDefinition& run) {
   return histogram_bin_ticks(run.events.front().definition->traits().bin_ticks, run.geometry.base.epoch_ticks);
 }
 
-namespace {
-
 Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
   constexpr Tick kLengths = 20;
   const Tick longest = definition.traits().longest_length;
   const Tick most = std::numeric_limits<Tick>::max();
   return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
 }
-
-}  // namespace
 
 RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector) {
   RunDefinition run;

@@ -78,6 +78,8 @@ struct RunDefinition {
 };
 /// Width of the bins of the histograms saved with time-sorted hits, which suits the first events.
 Tick histogram_ticks(const RunDefinition& run);
+/// Of events without --overlap.
+Tick default_overlap(const EventDefinition& definition, const TimeBase& base);
 
 /// `detector`: never null; until the sources are known it knows no more than the names of groups. Throws UserError.
 RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector);

@@ -5,11 +5,14 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 
 #include "app/bench/bench_command.hpp"
 #include "app/options.hpp"
+#include "app/simulate/calibration.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "schedulers/table.hpp"
@@ -22,6 +25,8 @@ namespace {
 
 constexpr std::uint64_t kMostRanks = 65'535;
 constexpr std::uint64_t kSmallestCell = 65'536;
+constexpr std::uint64_t kLeastMessage = 1024;
+constexpr std::uint64_t kMostMessage = 1U << 30;
 
 struct Unit {
   std::string_view name;  ///< in small letters where case does not matter
@@ -94,59 +99,48 @@ std::vector<OfNode> of_nodes_option(const po::variables_map& values, const char*
   return all;
 }
 
-void read_work(const po::variables_map& values, SimulationSettings& settings) {
-  settings.spread = percent_option(values, "spread", 99);
+void read_rates(const po::variables_map& values, SimulationSettings& settings) {
   settings.build_rate = rate_option(values, "build-rate");
   settings.source_rate = rate_option(values, "source-rate");
+  settings.slow_builders = of_nodes_option(values, "slow-builder", 2);
+  const bool measures = calibrated_definition(values) != nullptr;
+  for (const char* rate : {"build-rate", "source-rate"}) {
+    if (measures && !word(values, rate).empty()) {
+      throw UserError("--calibrate measures what --" + std::string(rate) + " says; give one of them");
+    }
+  }
+  if (!settings.slow_builders.empty() && settings.build_rate == 0 && !measures) {
+    throw UserError("--slow-builder needs --build-rate or --calibrate: without them builders take no time");
+  }
+}
+
+void read_disturbances(const po::variables_map& values, SimulationSettings& settings) {
+  settings.spread = percent_option(values, "spread", 99);
   settings.message_cost = seconds_option(values, "message-cost");
   settings.noise = seconds_option(values, "noise");
   settings.jitter = percent_option(values, "jitter", 1e6);
-  settings.slow_builders = of_nodes_option(values, "slow-builder", 2);
   settings.slow_links = of_nodes_option(values, "slow-link", 0.5);
-  if (!settings.slow_builders.empty() && settings.build_rate == 0) {
-    throw UserError("--slow-builder needs --build-rate: without it builders take no time");
-  }
   settings.clock_drift = static_cast<double>(count_option(values, "clock-drift", 0, 10'000)) * 1e-6;
   settings.clock_noise = seconds_option(values, "clock-noise");
 }
 
-SimulationSettings common_settings(const po::variables_map& values) {
-  SimulationSettings settings;
-  settings.topology = word(values, "topology");
-  read_link(values, settings);
-  settings.ranks_per_node = static_cast<std::uint32_t>(count_option(values, "ranks-per-node", 1, 1024));
-  settings.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65'536));
-  settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
-  settings.slices = count_option(values, "slices", 1, 1'000'000);
-  settings.seed = count_option(values, "seed", 0, 1'000'000'000'000'000'000);
-  read_work(values, settings);
-  return settings;
-}
-
 /// Room for one header more, so that a message of the size of a cell fits into one.
-std::uint32_t cell_bytes(const po::variables_map& values, std::uint64_t message) {
-  const auto given = parsed("cell-size", [&] { return parse_bytes(word(values, "cell-size")); });
-  const auto cell = given == 0 ? std::max(message, kSmallestCell)
-                               : in_range<std::uint64_t>("cell-size", given, 256, std::uint64_t{1} << 30);
+std::uint32_t cell_bytes(std::uint64_t cell, std::uint64_t message) {
+  if (cell == 0) cell = std::max(message, kSmallestCell);
   return static_cast<std::uint32_t>((cell + 63) / 64 * 64 + 64);
 }
 
-struct Slot {
-  std::uint64_t ns = 0;
-  bool fits = false;  ///< as long as a message takes
-};
-
-Slot slot_of(const std::string& text) {
-  if (text == "auto") return {0, true};
-  if (text == "0") return {};
-  const auto ps = parsed("slot", [&] { return parse_picoseconds(text); });
-  return {in_range<std::uint64_t>("slot", ps / 1000, 1, 1'000'000'000), false};
+std::uint64_t cell_option(const po::variables_map& values) {
+  const auto cell = parsed("cell-size", [&] { return parse_bytes(word(values, "cell-size")); });
+  return cell == 0 ? 0 : in_range<std::uint64_t>("cell-size", cell, 256, std::uint64_t{1} << 30);
 }
 
-struct Order {
-  std::string schedule;
-  Slot slot;
-};
+SimulatedSlots slots_of(const std::string& text) {
+  if (text == "auto") return {.ns = 0, .fit = true};
+  if (text == "0") return {};
+  const auto ps = parsed("slot", [&] { return parse_picoseconds(text); });
+  return {.ns = in_range<std::uint64_t>("slot", ps / 1000, 1, 1'000'000'000), .fit = false};
+}
 
 bool may_have_slots(const std::string& schedule) {
   try {
@@ -157,22 +151,15 @@ bool may_have_slots(const std::string& schedule) {
   }
 }
 
-std::vector<Order> orders_of(const po::variables_map& values) {
-  std::vector<Slot> slots;
-  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slot_of(text));
-  std::vector<Order> orders;
-  bool used = slots.empty();
-  for (const auto& schedule : values["schedule"].as<std::vector<std::string>>()) {
-    check_schedule(schedule, 0);
-    const bool with_slots = !slots.empty() && may_have_slots(schedule);
-    used = used || with_slots;
-    if (!with_slots) orders.push_back({schedule, {}});
-    for (const auto& slot : slots) {
-      if (with_slots) orders.push_back({schedule, slot});
-    }
+std::vector<SimulatedOrder> orders_option(const po::variables_map& values) {
+  const auto& schedules = values["schedule"].as<std::vector<std::string>>();
+  std::vector<SimulatedSlots> slots;
+  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
+  for (const auto& schedule : schedules) check_schedule(schedule, 0);
+  if (!slots.empty() && std::ranges::none_of(schedules, may_have_slots)) {
+    throw UserError("--slot: no schedule given keeps slots; round-robin does");
   }
-  if (!used) throw UserError("--slot: no schedule given keeps slots; round-robin does");
-  return orders;
+  return orders_of(schedules, slots);
 }
 
 void check_nodes(const SimulationSettings& settings) {
@@ -201,29 +188,22 @@ double parse_rate(const std::string& text) {
   throw std::invalid_argument("'" + text + "' is not a rate; expected as in 100Gbit, 940Mbit or 12.5GB (a second)");
 }
 
-void add_simulate_options(po::options_description& options) {
+void add_network_options(po::options_description& options) {
   options.add_options()(
       "topology", text_value("TEXT", "star"),
       "star; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
-      "numbers; or a SimGrid platform file")("nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation")(
-      "link", text_value("RATE,LATENCY", "100Gbit,1us"), "of each link; the latency of a star is from node to node")(
+      "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
+                                             "of each link; the latency of a star is from node to node")(
       "slow-link", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
       "node, counted from 0, whose own links have FACTOR times that rate (0.5); repeatable")(
       "ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
-      "schedule",
-      po::value<std::vector<std::string>>()->value_name("NAME")->composing()->default_value({"round-robin"},
-                                                                                            "round-robin"),
-      "as in 'run'; repeatable")("slot", text_value("LIST", "", "none"),
-                                 "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
-                                 "message takes); comma-separated")(
       "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
       "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
-      "slices", text_value("N", "8"), "slices of each builder")("slices-in-flight", text_value("N", "4"),
-                                                                "slices that a builder assembles at a time")(
-      "ring-depth", text_value("N", "8"), "cells in each ring")(
-      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"), "bytes of a cell")(
+      "slices", text_value("N", "8"), "slices of each builder")(
       "build-rate", text_value("RATE", "", "no time"), "of a builder, as in 4GB: it does nothing else meanwhile")(
       "source-rate", text_value("RATE", "", "no time"), "likewise of a source")(
+      "calibrate", po::value<std::string>()->value_name("DEF")->default_value("", "no")->implicit_value("gap:25ns,4"),
+      "measure both rates on this machine, events defined by DEF: --calibrate=gap:25ns,4 unless given")(
       "message-cost", text_value("TIME", "0ns"), "time that a source takes for each message, whatever its size")(
       "noise", text_value("TIME", "0ns"),
       "random delay of each message of a source, on average: what else its host does")(
@@ -236,27 +216,84 @@ void add_simulate_options(po::options_description& options) {
       "seed", text_value("N", "1"), "of all random numbers: the same seed gives the same output");
 }
 
-std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
-  const auto common = common_settings(values);
-  const auto sizes = sizes_option(values, "sizes", 1024, 1U << 30);
-  const auto orders = orders_of(values);
+void add_simulate_options(po::options_description& options) {
+  options.add_options()("nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation")(
+      "schedule",
+      po::value<std::vector<std::string>>()->value_name("NAME")->composing()->default_value({"round-robin"},
+                                                                                            "round-robin"),
+      "as in 'run'; repeatable")("slot", text_value("LIST", "", "none"),
+                                 "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
+                                 "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
+                                                                    "slices that a builder assembles at a time")(
+      "ring-depth", text_value("N", "8"), "cells in each ring")(
+      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"), "bytes of a cell");
+  add_network_options(options);
+}
+
+SimulationSettings network_settings(const po::variables_map& values) {
+  SimulationSettings settings;
+  settings.topology = word(values, "topology");
+  read_link(values, settings);
+  settings.ranks_per_node = static_cast<std::uint32_t>(count_option(values, "ranks-per-node", 1, 1024));
+  settings.slices = count_option(values, "slices", 1, 1'000'000);
+  settings.seed = count_option(values, "seed", 0, 1'000'000'000'000'000'000);
+  read_rates(values, settings);
+  read_disturbances(values, settings);
+  return settings;
+}
+
+std::vector<std::uint64_t> message_sizes(const po::variables_map& values) {
+  return sizes_option(values, "sizes", kLeastMessage, kMostMessage);
+}
+
+std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
+                                      const std::vector<SimulatedSlots>& slots) {
+  std::vector<SimulatedOrder> orders;
+  for (const auto& schedule : schedules) {
+    const bool with_slots = !slots.empty() && may_have_slots(schedule);
+    if (!with_slots) orders.push_back({schedule, {}});
+    for (const auto& of : slots) {
+      if (with_slots) orders.push_back({schedule, of});
+    }
+  }
+  return orders;
+}
+
+std::vector<SimulationSettings> points_of(SimulationSettings settings, const std::vector<SimulatedOrder>& orders,
+                                          const std::vector<std::uint64_t>& sizes, std::uint64_t cell) {
+  check_nodes(settings);
   std::vector<SimulationSettings> points;
-  for (const auto nodes : counts_option(values, "nodes", 2, kMostRanks)) {
-    for (const auto& order : orders) {
-      for (const auto size : sizes) {
-        auto point = common;
-        point.nodes = static_cast<std::uint32_t>(nodes);
-        point.schedule = order.schedule;
-        point.slot_ns = order.slot.ns;
-        point.fit_slots = order.slot.fits;
-        point.message_bytes = size;
-        point.ring.cell_bytes = cell_bytes(values, size);
-        check_nodes(point);
-        points.push_back(std::move(point));
-      }
+  for (const auto& order : orders) {
+    for (const auto size : sizes) {
+      settings.schedule = order.schedule;
+      settings.slot_ns = order.slots.ns;
+      settings.fit_slots = order.slots.fit;
+      settings.message_bytes = size;
+      settings.ring.cell_bytes = cell_bytes(cell, size);
+      points.push_back(settings);
     }
   }
   return points;
+}
+
+std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
+  auto settings = network_settings(values);
+  settings.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65'536));
+  settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  const auto sizes = message_sizes(values);
+  const auto cell = cell_option(values);
+  const auto orders = orders_option(values);
+  std::vector<SimulationSettings> points;
+  for (const auto nodes : counts_option(values, "nodes", 2, kMostRanks)) {
+    settings.nodes = static_cast<std::uint32_t>(nodes);
+    std::ranges::move(points_of(settings, orders, sizes, cell), std::back_inserter(points));
+  }
+  return points;
+}
+
+void plan_topology(FilePlan& files, const po::variables_map& values) {
+  const auto& topology = word(values, "topology");
+  if (std::filesystem::is_regular_file(topology)) files.read(topology, "--topology");
 }
 
 }  // namespace eventloom

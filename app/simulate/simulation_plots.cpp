@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "app/simulate/simulator.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -36,11 +38,6 @@ Plot transfers_plot(const std::string& name, const SimulationSettings& settings,
 }
 
 }  // namespace
-
-std::string name_of(const SimulationSettings& settings, const SimulationResult& result) {
-  if (result.slot_ns == 0) return settings.schedule;
-  return fmt::format("{}, slots of {:.1f} us", settings.schedule, static_cast<double>(result.slot_ns) / 1000);
-}
 
 void SimulationPlots::add(const SimulationSettings& settings, const SimulationResult& result) {
   const auto name = settings.fit_slots ? settings.schedule + ", slots" : name_of(settings, result);

@@ -8,9 +8,6 @@
 
 namespace eventloom {
 
-/// "round-robin", "round-robin, slots of 52.4 us".
-std::string name_of(const SimulationSettings& settings, const SimulationResult& result);
-
 /// The pictures of a simulation: share of the ideal rate over nodes and over sizes, a line for each schedule, and the
 /// transfers over time.
 class SimulationPlots {

@@ -1,6 +1,8 @@
 #include "app/simulate/simulator.hpp"
 
 #include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,12 +13,14 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 #include "app/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
+#include "core/runtime/memory.hpp"
 
 namespace eventloom {
 
@@ -79,6 +83,11 @@ std::string last_words(const std::string& messages) {
 
 }  // namespace
 
+std::string name_of(const SimulationSettings& settings, const SimulationResult& result) {
+  if (result.slot_ns == 0) return settings.schedule;
+  return fmt::format("{}, slots of {:.1f} us", settings.schedule, static_cast<double>(result.slot_ns) / 1000);
+}
+
 Simulator Simulator::beside_this() {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "eventloom-simulator";
   if (access(program.c_str(), X_OK) == 0) return Simulator(program);
@@ -91,6 +100,21 @@ void Simulator::check(const SimulationSettings& settings) const { static_cast<vo
 
 SimulationResult Simulator::run(const SimulationSettings& settings, SimulationCost* cost) const {
   return result_of(ask(settings, false, cost));
+}
+
+void Simulator::run_all(const std::vector<SimulationSettings>& points,
+                        const std::function<void(const SimulationSettings&, const SimulationResult&)>& done) const {
+  std::set<std::uint32_t> checked;
+  for (const auto& point : points) {
+    if (checked.insert(point.nodes).second) check(point);
+  }
+  for (const auto& point : points) {
+    SimulationCost cost;
+    const auto result = run(point, &cost);
+    done(point, result);
+    spdlog::info("{} nodes, {}: simulated in {:.1f} s and {}", point.nodes, name_of(point, result), cost.seconds,
+                 in_mebibytes(cost.peak_bytes));
+  }
 }
 
 nlohmann::json Simulator::ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const {

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/simulation/simulation.hpp"
 
@@ -12,6 +15,9 @@ struct SimulationCost {
   double seconds = 0;
   std::uint64_t peak_bytes = 0;  ///< of memory
 };
+
+/// "round-robin", "round-robin, slots of 52.4 us".
+std::string name_of(const SimulationSettings& settings, const SimulationResult& result);
 
 /// Simulations in processes of their own, as SimGrid allows only one in each.
 class Simulator {
@@ -25,6 +31,10 @@ class Simulator {
   void check(const SimulationSettings& settings) const;
   /// Throws UserError for settings that do not fit, and std::runtime_error when the simulation fails.
   [[nodiscard]] SimulationResult run(const SimulationSettings& settings, SimulationCost* cost = nullptr) const;
+  /// Runs all points in order, and says on standard error what each has cost. Throws UserError before the first, which
+  /// may take minutes, when a platform is not valid.
+  void run_all(const std::vector<SimulationSettings>& points,
+               const std::function<void(const SimulationSettings&, const SimulationResult&)>& done) const;
 
  private:
   [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const;

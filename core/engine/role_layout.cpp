@@ -40,20 +40,15 @@ std::vector<int> Roles::exchange_ranks() const {
 
 RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes)
     : to_builder(roles.builders), to_filter(roles.filters), window_bytes(static_cast<std::size_t>(roles.ranks)) {
-  const auto reserve = [&](int rank, std::uint64_t bytes) {
-    auto& used = window_bytes[static_cast<std::size_t>(rank)];
-    const auto at = used;
-    used += (bytes + 63) / 64 * 64;
-    return at;
-  };
   const auto link = [&](int sender, int receiver, const RingGeometry& of) {
-    RingLink out{sender, receiver, 0, 0};
-    out.ring_offset = reserve(receiver, of.ring_bytes());
+    RingLink out{sender, receiver, 0, 0, 0};
+    out.ring_offset = reserve(receiver, of.descriptor_bytes());
     out.credit_offset = reserve(sender, sizeof(CreditBlock));
     return out;
   };
   const auto senders = roles.source_ranks();
   for (std::uint32_t b = 0; b < roles.builders; ++b) {
+    to_builder[b].reserve(senders.size());
     for (const int sender : senders) to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry));
   }
   for (std::uint32_t f = 0; f < roles.filters; ++f) {
@@ -61,9 +56,26 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
       to_filter[f].push_back(link(roles.rank_of(BuilderId{b}), roles.rank_of(FilterId{f}), geometry));
     }
   }
+  if (notes) {
+    for (const int rank : roles.builder_ranks()) to_assigner.push_back(link(rank, roles.assigner_rank(), *notes));
+    for (const int rank : roles.exchange_ranks()) from_assigner.push_back(link(roles.assigner_rank(), rank, *notes));
+  }
+  for (auto& links : to_builder) place_cells(links, geometry);
+  for (auto& links : to_filter) place_cells(links, geometry);
   if (!notes) return;
-  for (const int rank : roles.builder_ranks()) to_assigner.push_back(link(rank, roles.assigner_rank(), *notes));
-  for (const int rank : roles.exchange_ranks()) from_assigner.push_back(link(roles.assigner_rank(), rank, *notes));
+  place_cells(to_assigner, *notes);
+  place_cells(from_assigner, *notes);
+}
+
+std::uint64_t RingMap::reserve(int rank, std::uint64_t bytes) {
+  auto& used = window_bytes[static_cast<std::size_t>(rank)];
+  const auto at = used;
+  used += (bytes + 63) / 64 * 64;
+  return at;
+}
+
+void RingMap::place_cells(std::vector<RingLink>& links, const RingGeometry& geometry) {
+  for (auto& link : links) link.cells_offset = reserve(link.receiver, geometry.cells_bytes());
 }
 
 void RingMap::keep_to_builders(int rank) {

@@ -45,8 +45,15 @@ struct Roles {
 struct RingLink {
   int sender = 0;
   int receiver = 0;
-  std::uint64_t ring_offset = 0;    ///< in the receiver's window, bytes
+  std::uint64_t ring_offset = 0;    ///< of its descriptors in the receiver's window, bytes
+  std::uint64_t cells_offset = 0;   ///< in the receiver's window, bytes
   std::uint64_t credit_offset = 0;  ///< in the sender's window, bytes
+
+  /// `geometry` with the place of this ring's cells.
+  [[nodiscard]] RingGeometry placed(RingGeometry geometry) const {
+    geometry.between = cells_offset - ring_offset - geometry.descriptor_bytes();
+    return geometry;
+  }
 };
 
 /// All rings of a run. A pure function of its arguments: every rank computes the same.
@@ -61,6 +68,10 @@ struct RingMap {
   std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks()
   std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks()
   std::vector<std::uint64_t> window_bytes;        ///< by rank
+
+ private:
+  std::uint64_t reserve(int rank, std::uint64_t bytes);
+  void place_cells(std::vector<RingLink>& links, const RingGeometry& geometry);
 };
 
 }  // namespace eventloom

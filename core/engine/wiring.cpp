@@ -173,11 +173,11 @@ void Wiring::add_claims() {
 }
 
 RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry) {
-  return {*transport_, link.sender, link.ring_offset, link.credit_offset, geometry};
+  return {*transport_, link.sender, link.ring_offset, link.credit_offset, link.placed(geometry)};
 }
 
 RingProducer Wiring::producer(const RingLink& link, const RingGeometry& geometry) {
-  return {*transport_, link.receiver, link.ring_offset, link.credit_offset, geometry};
+  return {*transport_, link.receiver, link.ring_offset, link.credit_offset, link.placed(geometry)};
 }
 
 std::vector<Outbox> Wiring::source_outboxes() {

@@ -17,7 +17,7 @@ RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_
       patience_(patience) {}
 
 std::optional<Cell> RingConsumer::poll() {
-  const auto ring = transport_.window().subspan(ring_offset_, geometry_.ring_bytes());
+  const auto ring = transport_.window().subspan(ring_offset_, geometry_.span_bytes());
   std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   const auto expected = static_cast<std::uint32_t>(released_ + 1);
   // The window changes without the compiler's knowledge; nothing below may be read before this.

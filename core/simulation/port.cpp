@@ -37,7 +37,7 @@ std::span<std::byte> Port::window(std::size_t number) {
   return windows_[number]->bytes();
 }
 
-const Port::Way& Port::way_to(int rank) {
+Port::Way& Port::way_to(int rank) {
   if (ways_.empty()) ways_.resize(fabric_.ports.size());
   auto& way = ways_[static_cast<std::size_t>(rank)];
   if (way.latency >= 0) return way;
@@ -56,29 +56,27 @@ void Port::put(std::size_t window, int to, std::uint64_t offset, std::span<const
   if (!blank) arrival.bytes.assign(data.begin(), data.end());
   if (same_node) return port(to).arrive(std::move(arrival));
   if (!blank && data.size() < kSmallestFlow) {
-    const auto& way = way_to(to);
+    auto& way = way_to(to);
     arrival.time += way.latency + static_cast<double>(data.size()) * way.per_byte;
-    pending_.push_back({to, arrival.time + way.latency, 0, {}, nullptr, true});
+    way.complete = std::max(way.complete, arrival.time + way.latency);
     return port(to).arrive(std::move(arrival));
   }
   auto& flow = flow_to(to);
   flow.bytes += data.size();
-  if (!blank) flow.contents.emplace_back(&port(to), std::move(arrival));
+  if (!blank) flow.contents.push_back(std::move(arrival));
 }
 
 /// The flow to a rank that has not begun yet.
-Port::Pending& Port::flow_to(int rank) {
-  const auto found = std::ranges::find_if(pending_, [=](const auto& p) { return !p.begun && p.to == rank; });
-  if (found != pending_.end()) return *found;
-  return pending_.emplace_back(Pending{rank, now(), 0, {}, nullptr, false});
+Port::Flow& Port::flow_to(int rank) {
+  const auto found = std::ranges::find_if(flows_, [=](const Flow& flow) { return !flow.comm && flow.to == rank; });
+  if (found != flows_.end()) return *found;
+  return flows_.emplace_back(Flow{rank, now(), 0, {}, nullptr});
 }
 
 /// All that was put before time goes on.
 void Port::begin_flows() {
-  for (auto& pending : pending_) {
-    if (pending.begun) continue;
-    pending.begun = true;
-    pending.flow = s4u::Comm::sendto_async(host_, port(pending.to).host_, pending.bytes);
+  for (auto& flow : flows_) {
+    if (!flow.comm) flow.comm = s4u::Comm::sendto_async(host_, port(flow.to).host_, flow.bytes);
   }
 }
 
@@ -86,29 +84,29 @@ void Port::begin_flows() {
 void Port::flush(int to) {
   const double begun = now();
   begin_flows();
-  double until = begun;
-  for (auto& pending : pending_) {
-    if (pending.to == to) until = std::max(until, pending.flow ? complete(pending) : pending.done);
+  double until = std::max(begun, way_to(to).complete);
+  for (auto& flow : flows_) {
+    if (flow.to == to) until = std::max(until, complete(flow));
   }
-  std::erase_if(pending_, [=](const Pending& pending) { return pending.to == to; });
+  std::erase_if(flows_, [=](const Flow& flow) { return flow.to == to; });
   sleep_until(until);
   add(spent_, Spent::network, now() - begun);
 }
 
-double Port::complete(Pending& pending) {
-  pending.flow->wait();
-  const double end = pending.flow->get_finish_time();
-  const double took = end - pending.done;
+double Port::complete(Flow& flow) {
+  flow.comm->wait();
+  const double end = flow.comm->get_finish_time();
+  const double took = end - flow.begin;
   transfers_.min = transfers_.n == 0 ? took : std::min(transfers_.min, took);
   transfers_.max = std::max(transfers_.max, took);
   transfers_.sum += took;
   ++transfers_.n;
-  if (fabric_.keep_log) fabric_.log.push_back({rank_, pending.to, pending.done, end});
-  for (auto& [receiver, arrival] : pending.contents) {
+  if (fabric_.keep_log) fabric_.log.push_back({rank_, flow.to, flow.begin, end});
+  for (auto& arrival : flow.contents) {
     arrival.time = now();
-    receiver->arrive(std::move(arrival));
+    port(flow.to).arrive(std::move(arrival));
   }
-  return end + way_to(pending.to).latency;
+  return end + way_to(flow.to).latency;
 }
 
 std::size_t Port::open_channel() {

@@ -89,25 +89,25 @@ class Port {
       return std::pair(a.time, a.order) > std::pair(b.time, b.order);
     }
   };
-  /// A put of this rank that is not flushed.
-  struct Pending {
+  /// Data puts of this rank that are not flushed.
+  struct Flow {
     int to = 0;
-    double done = 0;  ///< when it is complete, and this rank knows; of a flow: when it began
+    double begin = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::pair<Port*, Arrival>> contents;  ///< of a flow, when it arrives
-    simgrid::s4u::CommPtr flow;
-    bool begun = false;
+    std::vector<Arrival> contents;  ///< when it arrives
+    simgrid::s4u::CommPtr comm;     ///< null: time has not gone on since the first put
   };
   struct Way {
     double latency = -1;  ///< negative: not yet known
     double per_byte = 0;
+    double complete = 0;  ///< when this rank knows that its small puts have arrived
   };
 
   [[nodiscard]] Port& port(int rank) { return *fabric_.ports[static_cast<std::size_t>(rank)]; }
-  const Way& way_to(int rank);
-  Pending& flow_to(int rank);
+  Way& way_to(int rank);
+  Flow& flow_to(int rank);
   void begin_flows();
-  double complete(Pending& pending);
+  double complete(Flow& flow);
   void arrive(Arrival arrival);
   void take_arrivals();
   [[nodiscard]] bool any_arrived() const;
@@ -124,7 +124,7 @@ class Port {
   std::vector<std::map<int, double>> last_mail_;                          ///< by channel: when the last one arrives
   std::vector<Arrival> arrivals_;                                         ///< a heap, the next one first
   std::uint64_t n_arrivals_ = 0;
-  std::vector<Pending> pending_;
+  std::vector<Flow> flows_;
   std::vector<Way> ways_;  ///< by rank
   std::array<double, kSpentNames.size()> spent_{};
   Transfers transfers_;

@@ -93,6 +93,65 @@ def test_draws_rates_and_transfers(tmp_path):
     assert "Transfers of 8 nodes" not in picture
 
 
+PLAN = ["plan", "--nodes", 8, "--cores-per-node", 4, "--sources", 8, "--slices", 2]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("sizes", ["64KiB", "1MiB", "64KiB,1MiB"])
+def test_plan_proposes_what_it_finds_best(sizes):
+    """Slots pay for long messages."""
+    shown = json.loads(eventloom(*PLAN, "--simulate", "--sizes", sizes, "--json").stdout)
+    points, options = shown["simulated"], shown["run_options"]
+    orders = [("round-robin", False), ("round-robin", True), ("chaotic", False), ("balanced", False), ("unshifted", False)]
+    lengths = [{"64KiB": 65536, "1MiB": 1 << 20}[size] for size in sizes.split(",")]
+    assert [(p["schedule"], "slot_us" in p, p["message_bytes"]) for p in points] == [
+        (*order, length) for order in orders for length in lengths]
+    assert {p["nodes"] for p in points} == {8}
+    best = max(points, key=lambda point: point["share"])
+    assert shown["schedule"] == best["schedule"] == options[options.index("--schedule") + 1]
+    assert ("slot_us" in best) == ("--slot" in options) == (sizes == "1MiB")
+    if "--slot" in options:
+        assert options[options.index("--slot") + 1] == f"{round(best['slot_us'] * 1000)}ns"
+    assert f"{100 * best['share']:.1f} %" in shown["why"]["schedule"]
+
+
+@needs_simgrid
+def test_plan_shows_what_it_compared():
+    shown = eventloom(*PLAN, "--simulate", "--link", "10Gbit,1us").stdout
+    table, _, plan = shown.partition("\n\n")
+    assert [line.split()[1] for line in table.splitlines()[2:]] == ["round-robin"] * 2 + ["chaotic", "balanced", "unshifted"]
+    assert plan.startswith("8 nodes of 4 cores") and "simulated on 8 nodes" in plan
+    assert eventloom(*PLAN, "--simulate", "--link", "10Gbit,1us").stdout == shown
+
+
+@needs_simgrid
+def test_plan_takes_rings_and_buffers_as_planned():
+    words = ["--hits-per-second", "1e7", "--simulate", "--json"]
+    shown = json.loads(eventloom(*PLAN, *words).stdout)
+    seconds = (shown["epochs_per_slice"] + 2) * 10e-6
+    assert {p["message_bytes"] for p in shown["simulated"]} == {round(1e7 * 8 * seconds)}
+    given = json.loads(eventloom(*PLAN, *words, "--sizes", "1MiB").stdout)
+    # 16 pieces, of which the planned ring holds 4.
+    assert given["ring_depth"] * given["cell_size"] < 1 << 20
+    assert given["simulated"][0]["transfers"]["n"] > 2 * given["simulated"][0]["messages"] * 7 / 8
+
+
+@needs_simgrid
+def test_calibration_gives_the_rates(tmp_path):
+    def report(*words):
+        simulate(tmp_path, "--nodes", 3, "--schedule", "round-robin", "--slices", 3, *words)
+        return json.loads((tmp_path / "simulation.json").read_text())
+
+    measured = report("--calibrate=gap:50ns,4")
+    rates = measured["setup"]["calibration"]
+    build, source = rates["build_rate_bytes_per_us"], rates["source_rate_bytes_per_us"]
+    assert 0 < build < source
+    given = report("--build-rate", f"{build:.9f}MB", "--source-rate", f"{source:.9f}MB")
+    assert "calibration" not in given["setup"]
+    assert measured["points"][0]["seconds"] == pytest.approx(given["points"][0]["seconds"], rel=1e-6)
+    assert measured["points"][0]["spent"]["builders"] > 0.1 and measured["points"][0]["spent"]["sources"] > 0
+
+
 BAD = [
     (["--topology", "cube"], "cube"),
     (["--topology", "fat-tree:2;4,4"], "fat-tree:LEVELS;DOWN;UP;PARALLEL"),
@@ -118,6 +177,8 @@ BAD = [
     (["--spread", "150"], "--spread"),
     (["--build-rate", "fast"], "--build-rate"),
     (["--slow-builder", "3"], "--build-rate"),
+    (["--calibrate=often"], "--calibrate"),
+    (["--calibrate", "--build-rate", "1GB"], "--build-rate"),
     (["--slow-builder", "16:2", "--build-rate", "1GB"], "no node 16"),
     (["--slow-link", "99"], "no node 99"),
     (["--report-json", "none/x.json"], "none/x.json"),
@@ -133,8 +194,22 @@ def test_refuses_in_one_line(tmp_path, words, told):
     only_line(eventloom("simulate", *words, code=2, cwd=tmp_path), told)
 
 
-def test_names_the_package_without_simgrid(tmp_path):
+@needs_simgrid
+@pytest.mark.parametrize("words, told", [
+    (["--link", "10Gbit,1us"], "--link needs --simulate"),
+    (["--calibrate"], "--calibrate needs --simulate"),
+    (["--simulate", "--nodes", "1"], "--nodes 2"),
+    (["--simulate", "--nodes", "5", "--topology", "torus:2,2"], "4 nodes"),
+    (["--simulate", "--nodes", "2", "--topology", "cube"], "cube"),
+    (["--simulate", "--nodes", "2", "--slow-link", "7"], "no node 7"),
+], ids=lambda words: " ".join(words) if isinstance(words, list) else None)
+def test_plan_refuses_in_one_line(words, told):
+    only_line(eventloom("plan", "--cores-per-node", 2, "--sources", 2, *words, code=2), told)
+
+
+@pytest.mark.parametrize("words", [["simulate"], ["plan", "--sources", "2", "--simulate"]], ids=" ".join)
+def test_names_the_package_without_simgrid(tmp_path, words):
     program = shutil.copy(BINARY, tmp_path / "eventloom")
-    done = subprocess.run([program, "simulate", "--nodes", "2"], env=environment(), text=True, capture_output=True, timeout=60)
+    done = subprocess.run([program, *words, "--nodes", "2"], env=environment(), text=True, capture_output=True, timeout=60)
     assert done.returncode == 2
     only_line(done, "libsimgrid-dev", "jobs/setup.sh")

@@ -137,7 +137,9 @@ def test_nothing_of_a_run_includes_the_benchmarks():
 def test_nothing_of_a_run_includes_the_simulation():
     users = {str(path.relative_to(ROOT)) for folder in ("app", "core", "io") for path in sources(folder)
              if any(inside(i, ["app/simulate", "core/simulation"]) for i in includes(path))}
-    assert {path for path in users if not inside(path, ["app/simulate", "core/simulation"])} == {"app/main.cpp"}
+    assert {path for path in users if not inside(path, ["app/plan", "app/simulate", "core/simulation"])} == {"app/main.cpp"}
+    assert not {str(path.relative_to(ROOT)) for path in sources("app") if any(inside(i, ["app/plan"]) for i in includes(path))
+                and not inside(path.relative_to(ROOT), ["app/plan"])} - {"app/main.cpp"}
 
 
 @pytest.mark.parametrize("folder", ["formats", "core"])

@@ -41,12 +41,25 @@ TEST(PlanLaunch, TheRunTakesItsOptionsAsPlanned) {
     ASSERT_TRUE(config.has_value());
     EXPECT_EQ(config->builders, plan.placement.roles.builders);
     EXPECT_EQ(config->filters, plan.placement.roles.filters);
-    EXPECT_EQ(config->schedule, plan.placement.schedule());
+    EXPECT_EQ(config->schedule, plan.placement.schedule);
     EXPECT_EQ(config->ring.depth, plan.choice.depth);
     EXPECT_EQ(config->ring.cell_bytes, plan.choice.geometry().cell_bytes);
     EXPECT_EQ(config->slices_in_flight, plan.choice.slices_in_flight);
     EXPECT_EQ(config->epochs_per_slice, plan.choice.epochs_per_slice);
   }
+}
+
+TEST(PlanLaunch, TheRunTakesTheSimulatedSchedule) {
+  auto request = two_nodes();
+  request.simulated = SimulatedSchedule{"round-robin", 85'887, 1U << 20, 0.8, "chaotic", 0.7};
+  const Plan plan(request);
+  std::vector<std::string> words = {"run", "--source", "gen:poisson", "--define", "tag"};
+  const auto options = run_options(plan);
+  words.insert(words.end(), options.begin(), options.end());
+  const auto argv = pointers(words);
+  const auto config = parse_run_config(static_cast<int>(argv.size()), argv.data());
+  EXPECT_EQ(config->schedule, "round-robin");
+  EXPECT_EQ(config->slot_ns, 85'887U);
 }
 
 TEST(PlanLaunch, RankFileNamesEachRankOnce) {

@@ -42,9 +42,11 @@ TEST(PlanLayout, BuildersThatClaimHaveRingsForIt) {
   auto request = cluster();
   request.cores_per_node = 12;
   const Plan claiming(request);
-  EXPECT_EQ(claiming.placement.schedule(), "balanced");
+  EXPECT_EQ(claiming.placement.schedule, "balanced");
   EXPECT_TRUE(claim_rings(claiming.placement, claiming.choice).has_value());
   EXPECT_FALSE(claim_rings(Plan(cluster()).placement, claiming.choice).has_value());
+  request.simulated = SimulatedSchedule{.name = "chaotic"};
+  EXPECT_FALSE(claim_rings(Plan(request).placement, claiming.choice).has_value());
 }
 
 TEST(PlanLayout, NodesHoldWhatTheirRanksHold) {

@@ -104,7 +104,7 @@ TEST(Placement, SourcesHaveRanksOfTheirOwnWhereThereAreCoresForIt) {
   EXPECT_EQ(large.roles.ranks, 252);
   EXPECT_EQ(large.roles.builders, 220U);
   EXPECT_EQ(large.builders_beside_sources(), 0U);
-  EXPECT_EQ(large.schedule(), "round-robin");
+  EXPECT_EQ(large.schedule, "round-robin");
 }
 
 TEST(Placement, BuildersShareRanksWithSourcesWhereThereAreNot) {
@@ -112,11 +112,11 @@ TEST(Placement, BuildersShareRanksWithSourcesWhereThereAreNot) {
   EXPECT_EQ(some.roles.ranks, 8);
   EXPECT_EQ(some.roles.builders, 6U);
   EXPECT_EQ(some.builders_beside_sources(), 3U);
-  EXPECT_EQ(some.schedule(), "balanced");
+  EXPECT_EQ(some.schedule, "balanced");
   const Placement all(request_of(2, 4, 100));
   EXPECT_EQ(all.roles.ranks, 8);
   EXPECT_EQ(all.roles.builders, 8U);
-  EXPECT_EQ(all.schedule(), "round-robin");
+  EXPECT_EQ(all.schedule, "round-robin");
   const Placement one(request_of(1, 1, 3));
   EXPECT_EQ(one.roles.ranks, 1);
   EXPECT_EQ(one.roles.builders, 1U);

@@ -120,10 +120,10 @@ class Cluster {
   }
 
   RingProducer producer(const RingLink& link) {
-    return {fabric_.rank(link.sender), link.receiver, link.ring_offset, link.credit_offset, notes_};
+    return {fabric_.rank(link.sender), link.receiver, link.ring_offset, link.credit_offset, link.placed(notes_)};
   }
   RingConsumer consumer(const RingLink& link) {
-    return {fabric_.rank(link.receiver), link.sender, link.ring_offset, link.credit_offset, notes_};
+    return {fabric_.rank(link.receiver), link.sender, link.ring_offset, link.credit_offset, link.placed(notes_)};
   }
 
   void turn(int r) {

@@ -39,7 +39,10 @@ class Windows {
   explicit Windows(int ranks) : claimed_(static_cast<std::size_t>(ranks)) {}
 
   void add(const RingLink& link, const RingGeometry& geometry) {
-    claim(link.receiver, link.ring_offset, geometry.ring_bytes());
+    claim(link.receiver, link.ring_offset, geometry.descriptor_bytes());
+    claim(link.receiver, link.cells_offset, geometry.cells_bytes());
+    EXPECT_EQ(link.ring_offset + link.placed(geometry).cell_offset(0), link.cells_offset);
+    EXPECT_EQ(link.placed(geometry).span_bytes(), link.cells_offset + geometry.cells_bytes() - link.ring_offset);
     claim(link.sender, link.credit_offset, sizeof(CreditBlock));
   }
   /// No extents overlap, all are aligned and inside the window.
@@ -90,8 +93,19 @@ TEST(RingMap, KeepsTheRingsOfARank) {
       const auto same = std::ranges::find(all.to_builder[b], rank, &RingLink::sender);
       ASSERT_NE(mine, kept.to_builder[b].end());
       EXPECT_EQ(mine->ring_offset, same->ring_offset);
+      EXPECT_EQ(mine->cells_offset, same->cells_offset);
       EXPECT_EQ(mine->credit_offset, same->credit_offset);
     }
+  }
+}
+
+TEST(RingMap, DescriptorsOfAWindowLieTogether) {
+  const Roles roles{.sources = 6, .builders = 6, .filters = 0, .ranks = 6};
+  const RingGeometry geometry;
+  const RingMap map(roles, geometry, std::nullopt);
+  const auto most = 6 * (geometry.descriptor_bytes() + sizeof(CreditBlock));
+  for (const auto& links : map.to_builder) {
+    for (const auto& link : links) EXPECT_LE(link.ring_offset + geometry.descriptor_bytes(), most);
   }
 }
 

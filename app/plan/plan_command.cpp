@@ -1,6 +1,9 @@
+#include "app/plan/plan_command.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -9,6 +12,8 @@
 #include "app/file_options.hpp"
 #include "app/options.hpp"
 #include "app/plan/plan_report.hpp"
+#include "app/plan/schedule_comparison.hpp"
+#include "app/simulate/simulate_options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
@@ -40,7 +45,26 @@ void add_plan_options(po::options_description& options) {
       "memory available to the ranks of a node; rings are reduced to fit (default: no limit)")(
       "l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core")(
       "rankfile", text_value("FILE", "", "none"), "write an Open MPI rank file")("json", po::bool_switch(),
-                                                                                 "show the plan as JSON");
+                                                                                 "show the plan as JSON")(
+      "simulate", po::bool_switch(),
+      "simulate the nodes with each schedule, with and without slots, and propose the best; all nodes send and build");
+}
+
+/// What only --simulate reads.
+po::options_description network_options() {
+  po::options_description options("With --simulate", 110, 70);
+  add_network_options(options);
+  return options;
+}
+
+void check_simulate(const po::variables_map& values) {
+  // A setup that was printed names all options.
+  if (values["simulate"].as<bool>() || !values["simulate"].defaulted()) return;
+  const auto options = network_options();
+  for (const auto& option : options.options()) {
+    const auto& name = option->long_name();
+    if (values.count(name) != 0 && !values[name].defaulted()) throw UserError("--" + name + " needs --simulate");
+  }
 }
 
 std::vector<std::string> host_names(const std::string& list) {
@@ -131,10 +155,23 @@ void check_files(const po::variables_map& values, const PlanNames& names) {
       files.read(file, "the source");
     }
   }
+  if (values["simulate"].as<bool>()) plan_topology(files, values);
   if (!names.rankfile.empty()) {
     files.write(names.rankfile, "--rankfile", is_rankfile, FilePlan::Existing::replace);
   }
   files.check();
+}
+
+void print_plan(const po::variables_map& values, const Plan& plan, const PlanNames& names,
+                const std::optional<ScheduleComparison>& comparison) {
+  if (!values["json"].as<bool>()) {
+    std::cout << (comparison ? "\n" : "") << plan_text(plan, names);
+    return;
+  }
+  auto json = plan_json(plan, names);
+  if (comparison) json["simulated"] = comparison->points;
+  if (comparison && comparison->measured) json["calibration"] = to_json(*comparison->measured);
+  std::cout << json.dump(2) << '\n';
 }
 
 }  // namespace
@@ -144,20 +181,24 @@ int plan_command(int argc, const char* const* argv) {
                    "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
                    "memory for a run on a cluster, with reasons. Starts nothing.");
   add_plan_options(line.options());
+  line.options().add(network_options());
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
+  check_simulate(*values);
   PlanNames names;
   names.hosts = host_names((*values)["hosts"].as<std::string>());
   if (values->count("source") != 0) names.sources = (*values)["source"].as<std::vector<std::string>>();
   names.rankfile = (*values)["rankfile"].as<std::string>();
   check_files(*values, names);
-  const Plan plan(to_request(*values, names));
-  if (!names.rankfile.empty()) write_rankfile(plan, names);
-  if ((*values)["json"].as<bool>()) {
-    std::cout << plan_json(plan, names).dump(2) << '\n';
-  } else {
-    std::cout << plan_text(plan, names);
+  auto request = to_request(*values, names);
+  std::optional<ScheduleComparison> comparison;
+  if ((*values)["simulate"].as<bool>()) {
+    comparison = compare_schedules(*values, Plan(request), !(*values)["json"].as<bool>());
+    request.simulated = comparison->best;
   }
+  const Plan plan(request);
+  if (!names.rankfile.empty()) write_rankfile(plan, names);
+  print_plan(*values, plan, names, comparison);
   return kExitOk;
 }
 

@@ -1,0 +1,84 @@
+#include "app/plan/schedule_comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/simulate/simulate_options.hpp"
+#include "app/simulate/simulation_report.hpp"
+#include "app/simulate/simulator.hpp"
+#include "core/runtime/error.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Those that need no file.
+std::vector<std::string> built_in_schedules() {
+  auto names = scheduler_names();
+  std::erase_if(names, [](const std::string& name) { return name.find(':') != std::string::npos; });
+  return names;
+}
+
+/// The planned epoch buffers, where their size is known and no other is given.
+std::vector<std::uint64_t> sizes_for(const boost::program_options::variables_map& values, const Plan& plan) {
+  const auto planned = buffer_bytes(plan.request, plan.choice.epochs_per_slice);
+  if (!planned || !values["sizes"].defaulted()) return message_sizes(values);
+  return {static_cast<std::uint64_t>(std::max(std::llround(*planned), 1LL))};
+}
+
+std::vector<SimulationSettings> points_for(const boost::program_options::variables_map& values, const Plan& plan) {
+  if (plan.request.nodes < 2) throw UserError("--simulate needs --nodes 2 or more: between them is the network");
+  auto settings = network_settings(values);
+  settings.nodes = plan.request.nodes;
+  settings.ring.depth = plan.choice.depth;
+  settings.slices_in_flight = plan.choice.slices_in_flight;
+  const auto orders = orders_of(built_in_schedules(), {{}, {.ns = 0, .fit = true}});
+  return points_of(settings, orders, sizes_for(values, plan), plan.choice.cell_size);
+}
+
+struct Compared {
+  SimulatedSchedule schedule;
+  std::string name;
+};
+
+/// The best, and beside it the best of the others with messages of the same size; of equals the first.
+SimulatedSchedule best_of(const std::vector<Compared>& all) {
+  const auto share = [](const Compared& one) { return one.schedule.share; };
+  const auto best = std::ranges::max_element(all, {}, share);
+  auto chosen = best->schedule;
+  for (auto other = all.begin(); other != all.end(); ++other) {
+    const auto& schedule = other->schedule;
+    if (other == best || schedule.message_bytes != chosen.message_bytes || schedule.share <= chosen.next_share)
+      continue;
+    chosen.next = other->name;
+    chosen.next_share = schedule.share;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ScheduleComparison compare_schedules(const boost::program_options::variables_map& values, const Plan& plan,
+                                     bool table) {
+  auto points = points_for(values, plan);
+  const auto simulator = Simulator::beside_this();
+  ScheduleComparison comparison;
+  comparison.measured = calibrate(values, points);
+  BenchReport report("plan", simulation_columns(), {});
+  std::vector<Compared> compared;
+  simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
+    auto json = point_json(point, result);
+    if (table) report.add(json);
+    compared.push_back(
+        {{point.schedule, result.slot_ns, point.message_bytes, json["share"], {}, 0}, name_of(point, result)});
+    comparison.points.push_back(std::move(json));
+  });
+  comparison.best = best_of(compared);
+  return comparison;
+}
+
+}  // namespace eventloom
