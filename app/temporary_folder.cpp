@@ -1,16 +1,20 @@
 #include "app/temporary_folder.hpp"
 
-#include <unistd.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is of POSIX
+
+#include <cerrno>
+#include <cstring>
 
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
 
-TemporaryFolder::TemporaryFolder(const std::string& purpose)
-    : path_(std::filesystem::temp_directory_path() / ("eventloom-" + purpose + "-" + std::to_string(getpid()))) {
+TemporaryFolder::TemporaryFolder(const std::string& purpose) {
   std::error_code error;
-  std::filesystem::create_directories(path_, error);
-  if (error) throw UserError("cannot create '" + path_.string() + "': " + error.message());
+  auto name = (std::filesystem::temp_directory_path(error) / ("eventloom-" + purpose + "-XXXXXX")).string();
+  if (error) throw UserError("no folder for temporary files: " + error.message() + "; set TMPDIR to one");
+  if (::mkdtemp(name.data()) == nullptr) throw UserError("cannot create '" + name + "': " + std::strerror(errno));
+  path_ = name;
 }
 
 TemporaryFolder::~TemporaryFolder() {

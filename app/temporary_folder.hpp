@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// A temporary folder of this process, removed with all that it holds.
+/// A new folder for temporary files, which nobody else can read; removed with all that it holds.
 class TemporaryFolder {
  public:
   /// `purpose`: part of its name. Throws UserError.
