@@ -52,6 +52,23 @@ class Engine : public testing::Test {
     expect_whole(200, [&](CaseMaker&, RunCase& of) { of.schedule = schedule; });
   }
 
+  /// All data that arrived within this time are built, and all that were read.
+  static void expect_all_received(const RunCase& of, const Outcome& outcome, std::int64_t within_ns) {
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    std::uint64_t came = 0;
+    for (const auto& arrivals : of.arrivals) {
+      for (const auto& arrival : arrivals) came += arrival.time_ns < within_ns ? arrival.buffer.hits.size() : 0;
+    }
+    std::uint64_t built = 0;
+    for (const auto& [number, written] : outcome.slices) {
+      built += written.slice.ledger.hits_in;
+      EXPECT_TRUE(written.slice.ledger.balances()) << text_of(of);
+      EXPECT_EQ(written.slice.ledger.dropped(), 0U) << text_of(of);
+    }
+    EXPECT_GE(built, came) << text_of(of);
+    EXPECT_EQ(built, outcome.hits_read) << text_of(of);
+  }
+
   /// A stopped run and the run of its rest together are complete.
   static void expect_resumed(RunCase of, const Outcome& before) {
     of.finished.clear();

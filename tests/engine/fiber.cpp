@@ -45,19 +45,28 @@ void Fiber::begin(unsigned int high, unsigned int low) {
   auto* self = reinterpret_cast<Fiber*>((std::uintptr_t{high} << 32) | low);
   self->arrive();
   self->work_();
-  std::abort();
+  std::abort();  // it has not ended by end_in()
 }
 
 void Fiber::switch_to(Fiber& next) {
+  leave_for(next, &fake_stack_);
+  arrive();
+}
+
+void Fiber::end_in(Fiber& next) {
+  leave_for(next, nullptr);
+  std::abort();
+}
+
+void Fiber::leave_for(Fiber& next, [[maybe_unused]] void** fake_stack) {
   auto* const globals = abi::__cxa_get_globals();
   std::memcpy(static_cast<void*>(&exceptions_), globals, sizeof exceptions_);
   std::memcpy(static_cast<void*>(globals), &next.exceptions_, sizeof exceptions_);
   next.from_ = this;
 #ifdef EVENTLOOM_FIBERS_TELL_SANITIZER
-  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
+  __sanitizer_start_switch_fiber(fake_stack, next.stack_bottom_, next.stack_bytes_);
 #endif
   swapcontext(&context_, &next.context_);
-  arrive();
 }
 
 void Fiber::arrive() {

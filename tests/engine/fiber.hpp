@@ -14,13 +14,15 @@ class Fiber {
  public:
   /// The code that runs now: the thread itself, which needs no new stack.
   Fiber() = default;
-  /// Begins with the first switch_to(). `work` must not return: it ends by a last switch to another fiber.
+  /// Begins with the first switch_to(). `work` must not return: it ends by end_in().
   explicit Fiber(std::function<void()> work);
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
   /// Switches from this fiber, which must be running, to `next`; returns when another one switches back.
   void switch_to(Fiber& next);
+  /// Likewise, for the last time: nobody switches back.
+  [[noreturn]] void end_in(Fiber& next);
 
  private:
   /// The C++ runtime's state per thread: the caught exceptions, and the number of uncaught ones.
@@ -30,6 +32,8 @@ class Fiber {
   };
 
   static void begin(unsigned int high, unsigned int low);
+  /// `fake_stack`: where the address sanitizer may leave what belongs to this fiber; null: it has ended.
+  void leave_for(Fiber& next, void** fake_stack);
   void arrive();
 
   ucontext_t context_{};

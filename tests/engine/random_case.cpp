@@ -98,6 +98,8 @@ std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool hole
 }
 
 void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns) {
+  of.schedule = any_schedule(of.roles);
+  of.roles.filters = static_cast<std::uint32_t>(draw(0, 2));
   for (const auto& hits : of.hits) {
     const auto pace = pace_ns + static_cast<std::int64_t>(draw(0, static_cast<std::uint64_t>(spread_ns)));
     auto& arrivals = of.arrivals.emplace_back();
@@ -106,6 +108,12 @@ void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread
       arrivals.push_back({time, std::move(buffer)});
     }
   }
+}
+
+std::string CaseMaker::any_schedule(const Roles& roles) {
+  constexpr std::array kNames = {"round-robin", "chaotic", "unshifted", "balanced"};
+  const auto n = draw(0, kNames.size());
+  return n == kNames.size() ? table_for(roles) : kNames[n];
 }
 
 std::string CaseMaker::table_for(const Roles& roles) {

@@ -16,8 +16,10 @@ class CaseMaker {
   RunCase any();
   /// Likewise, but with this number of slices of data without holes, and no filters.
   RunCase steady(std::uint64_t slices);
-  /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next.
+  /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next; any schedule, with
+  /// filters or without.
   void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
+  std::string any_schedule(const Roles& roles);
   /// The name of a table schedule that fits; writes its file.
   std::string table_for(const Roles& roles);
 

@@ -119,6 +119,7 @@ class Player {
     if (of_.peer_lost_after_ns != 0) rank_.lose_peer(of_.absence.rank, begun_ + of_.peer_lost_after_ns);
     if (rank_.number() != 0) return;
     if (of_.absence.rank != -1 && !after_) simulation_.set_absence(of_.absence, begun_);
+    if (of_.standstill.until_ns != 0) simulation_.set_standstill(of_.standstill, begun_);
     if (auto* clock = session_->wiring().clock()) outcome_.slots_begin_ns = -clock->since_start();
   }
 

@@ -65,6 +65,7 @@ struct RunCase {
   std::vector<TimedCommand> commands = {};  ///< rising
   StallSettings stalls = {};
   Absence absence = {};                   ///< ns after the begin
+  Standstill standstill = {};             ///< likewise
   std::int64_t peer_lost_after_ns = 0;    ///< all ranks see it; 0: never
   std::optional<Roles> roles_after = {};  ///< the roles with which the others continue when a rank never answers again
   std::uint64_t kept_of_lost = 0;         ///< the first slices of each writer lost with it that are safe

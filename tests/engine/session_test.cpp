@@ -60,6 +60,27 @@ TEST_F(Sessions, SuspendedHostGoesOnWithoutAWord) {
   }
 }
 
+/// All ranks take their turns and hear of each other, but no data arrive.
+TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
+  std::uint64_t stood_still = 0;
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(60);
+    of.simulation.longest_step_ns = 2'000'000;
+    of.schedule = maker.any_schedule(of.roles);
+    const auto from = static_cast<std::int64_t>(maker.draw(0, 300'000));
+    of.standstill = {from, from + 900'000'000};
+    of.stalls = {milliseconds(500), milliseconds(5000)};
+    const Messages messages;
+    if (expect_whole(of).took_ns < of.standstill.until_ns) continue;
+    ++stood_still;
+    EXPECT_EQ(messages.with("no rank has made progress for 0.5 s").size(), 1U) << text_of(of);
+    EXPECT_EQ(messages.with("no rank has made progress").size(), 1U) << text_of(of);
+    EXPECT_EQ(messages.with("not answered").size(), 0U) << text_of(of);
+  }
+  EXPECT_GT(stood_still, 20U);
+}
+
 /// How far any source got ahead of its lowest slice that it had not handed over, in slices.
 std::uint64_t greatest_lead(const Outcome& outcome) {
   std::map<std::uint16_t, std::pair<std::uint64_t, std::set<std::uint64_t>>> by_source;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace eventloom::test {
 
@@ -19,25 +20,6 @@ void copy(std::span<const std::byte> from, std::span<std::byte> to) {
   if (from.size() != to.size()) throw std::logic_error("a rank sends another number of bytes than the others expect");
   if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
 }
-
-/// A rank's window in a fabric owned by the simulation. Its unflushed puts are lost with it.
-class SimulatedWindow final : public Transport {
- public:
-  SimulatedWindow(LoopbackFabric& fabric, int rank) : fabric_(fabric), rank_(rank), of_(fabric.rank(rank)) {}
-  ~SimulatedWindow() override { fabric_.leave(rank_); }
-  SimulatedWindow(const SimulatedWindow&) = delete;
-  SimulatedWindow& operator=(const SimulatedWindow&) = delete;
-  [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
-  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override { of_.put(rank, offset, data); }
-  void flush(int rank) override { of_.flush(rank); }
-  void progress() override { of_.progress(); }
-  void sync() override { of_.sync(); }
-
- private:
-  LoopbackFabric& fabric_;
-  int rank_;
-  Transport& of_;
-};
 
 class SimulatedBarrier final : public PendingBarrier {
  public:
@@ -87,6 +69,58 @@ class SimulatedChannel final : public MessageChannel {
   int member_;
 };
 
+/// A rank's window in a fabric owned by the simulation. Its unflushed puts are lost with it.
+class SimulatedWindow final : public Transport {
+ public:
+  SimulatedWindow(Simulation& simulation, Simulation::Group& group, LoopbackFabric& fabric, int rank)
+      : simulation_(simulation), group_(group), fabric_(fabric), rank_(rank), of_(fabric.rank(rank)) {}
+  ~SimulatedWindow() override { fabric_.leave(rank_); }
+  SimulatedWindow(const SimulatedWindow&) = delete;
+  SimulatedWindow& operator=(const SimulatedWindow&) = delete;
+  [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
+  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
+    deliver_held();
+    if (simulation_.stands_still()) {
+      held_.push_back({rank, offset, {data.begin(), data.end()}});
+    } else {
+      of_.put(rank, offset, data);
+    }
+  }
+  void flush(int rank) override {
+    deliver_held();
+    simulation_.wait_for_turn(group_.places[static_cast<std::size_t>(rank_)].member,
+                              group_.places[static_cast<std::size_t>(rank)].member);
+    of_.flush(rank);
+  }
+  void progress() override {
+    deliver_held();
+    of_.progress();
+  }
+  void sync() override { of_.sync(); }
+
+ private:
+  struct HeldPut {
+    int rank;
+    std::uint64_t offset;
+    std::vector<std::byte> data;
+  };
+
+  void deliver_held() {
+    if (simulation_.stands_still()) return;
+    for (const auto& put : std::exchange(held_, {})) {
+      of_.put(put.rank, put.offset, put.data);
+      of_.flush(put.rank);
+    }
+  }
+
+  Simulation& simulation_;
+  Simulation::Group& group_;
+  LoopbackFabric& fabric_;
+  int rank_;
+  Transport& of_;
+  std::vector<HeldPut> held_;
+};
+
 Simulation::Simulation(SimulationSettings settings)
     : settings_(settings), random_(settings.seed), members_(static_cast<std::size_t>(settings.ranks)) {
   for (int r = 0; r < settings_.ranks; ++r) all_.places.emplace_back(r);
@@ -105,6 +139,11 @@ void Simulation::set_absence(const Absence& absence, std::int64_t begin_ns) {
   if (absence.until_ns == kNever) return;
   absence_.until_ns += begin_ns;
   expect(absence_.until_ns);
+}
+
+void Simulation::set_standstill(const Standstill& standstill, std::int64_t begin_ns) {
+  standstill_ = {standstill.from_ns + begin_ns, standstill.until_ns + begin_ns};
+  expect(standstill_.until_ns);
 }
 
 void Simulation::play(const std::function<void(SimulatedRank&)>& work) {
@@ -127,15 +166,14 @@ void Simulation::run(int number, const std::function<void(SimulatedRank&)>& work
     if (!error_ && !all_left_) error_ = std::current_exception();
   }
   member(number).runs = false;
-  hand_over(number);
+  member(number).fiber->end_in(next_fiber());
 }
 
-/// To the next rank, or back to play() when none that answers is left.
-void Simulation::hand_over(int number) {
+/// The next rank, or play() when none that answers is left.
+Fiber& Simulation::next_fiber() {
   bool any = false;
   for (int r = 0; r < settings_.ranks; ++r) any = any || (member(r).runs && !is_gone(r));
-  const int next = any && !all_left_ ? choose() : -1;
-  if (next != number) member(number).fiber->switch_to(next < 0 ? main_ : *member(next).fiber);
+  return any && !all_left_ ? *member(choose()).fiber : main_;
 }
 
 bool Simulation::is_absent(int number) const {
@@ -161,9 +199,18 @@ int Simulation::choose() {
 }
 
 void Simulation::pass(int number) {
+  ++member(number).turns;
   if (++passes_ > kMostPasses && !error_) error_ = std::make_exception_ptr(std::logic_error("the run does not end"));
-  hand_over(number);
+  auto& mine = *member(number).fiber;
+  if (auto& next = next_fiber(); &next != &mine) mine.switch_to(next);
   if (error_ || all_left_) throw std::runtime_error("a rank is gone");
+}
+
+/// Sometimes. A rank that is in a collective operation, that is suspended or has ended is not waited for.
+void Simulation::wait_for_turn(int number, int of) {
+  if (random_() % 4 != 0) return;
+  const auto turns = member(of).turns;
+  while (member(of).turns == turns && member(of).runs && !member(of).waits && !is_absent(of)) pass(number);
 }
 
 void Simulation::meet(Group& group, int rank) {
@@ -238,7 +285,7 @@ std::unique_ptr<Transport> SimulatedRank::open_window(std::uint64_t bytes) {
     fabrics.push_back(std::make_unique<LoopbackFabric>(sizes, simulation_.random_()));
   }
   simulation_.meet(group_, rank_);
-  return std::make_unique<SimulatedWindow>(*fabrics[windows_++], rank_);
+  return std::make_unique<SimulatedWindow>(simulation_, group_, *fabrics[windows_++], rank_);
 }
 
 std::unique_ptr<MessageChannel> SimulatedRank::open_channel() {

@@ -43,6 +43,12 @@ struct Absence {
   std::int64_t until_ns = 0;  ///< kNever: it never answers again
 };
 
+/// The network carries control messages, but no puts.
+struct Standstill {
+  std::int64_t from_ns = 0;
+  std::int64_t until_ns = 0;
+};
+
 /// Thrown by RankWatch::end_program(): the rank leaves its session alone.
 class ProgramEnds : public std::runtime_error {
  public:
@@ -73,6 +79,7 @@ class Simulation {
   void expect(std::int64_t time_ns) { due_.insert(time_ns); }
   /// Once; the times count from `begin_ns`.
   void set_absence(const Absence& absence, std::int64_t begin_ns);
+  void set_standstill(const Standstill& standstill, std::int64_t begin_ns);
   [[nodiscard]] std::mt19937_64& random() { return random_; }
   /// From 0 to `most`.
   [[nodiscard]] std::int64_t draw(std::int64_t most);
@@ -80,12 +87,14 @@ class Simulation {
  private:
   friend class SimulatedRank;
   friend class SimulatedChannel;
+  friend class SimulatedWindow;
 
   struct Member {
     std::unique_ptr<Fiber> fiber;
     bool runs = true;    ///< has not ended
     bool waits = false;  ///< for the others to arrive where it is
     bool idle = false;   ///< has nothing to do
+    std::uint64_t turns = 0;
   };
   struct Letter {
     std::int64_t arrives = 0;
@@ -113,11 +122,14 @@ class Simulation {
   Group& answering();
   /// Hands the baton over, and returns when `member` has it again.
   void pass(int member);
-  void hand_over(int member);
+  [[nodiscard]] Fiber& next_fiber();
   [[nodiscard]] bool in_absence() const { return now_ >= absence_.from_ns && now_ < absence_.until_ns; }
   [[nodiscard]] bool is_absent(int member) const;
   [[nodiscard]] bool is_gone(int member) const;
   [[nodiscard]] int choose();
+  [[nodiscard]] bool stands_still() const { return now_ >= standstill_.from_ns && now_ < standstill_.until_ns; }
+  /// `number` flushes its puts to the window of `of`.
+  void wait_for_turn(int number, int of);
   void meet(Group& group, int rank);
   void idle(int member);
   void busy();
@@ -130,6 +142,7 @@ class Simulation {
   std::int64_t step_ = 0;
   std::multiset<std::int64_t> due_;
   Absence absence_;
+  Standstill standstill_;
   Fiber main_;
   std::vector<Member> members_;
   std::vector<int> able_;

@@ -105,10 +105,9 @@ RefCondition parse_condition(const std::string& text) {
 std::uint64_t measure(const RefTerm& term, const std::vector<RefHit>& hits) {
   if (term.name == "n_hits") return hits.size();
   if (term.name == "sources" || term.name == "systems") {
-    std::vector<std::uint32_t> values;
-    for (const auto& hit : hits) values.push_back(term.name == "sources" ? hit.source : hit.channel >> 22 & 63U);
-    std::ranges::sort(values);
-    return static_cast<std::uint64_t>(std::ranges::unique(values).begin() - values.begin());
+    std::set<std::uint32_t> values;
+    for (const auto& hit : hits) values.insert(term.name == "sources" ? hit.source : hit.channel >> 22 & 63U);
+    return values.size();
   }
   if (term.name != "channel" && term.name != "source")
     return count(hits, [&](const RefHit& hit) { return is_in(term.name, hit); });
