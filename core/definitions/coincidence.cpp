@@ -36,28 +36,33 @@ DefinitionTraits Coincidence::traits() const {
 
 void Coincidence::find(const SortedHits& hits, EventList& events) const {
   const auto keys = hits.keys;
-  std::uint32_t* candidates = events.scratch(keys.size() + WindowCounts::room(plan_, keys.size()));
-  const std::uint32_t n = find_accepted(hits, find_candidates(keys, candidates), candidates);
+  const auto n_hits = keys.size();
+  std::uint32_t* begins = events.scratch(2 * n_hits + WindowCounts::room(plan_, n_hits));
+  std::uint32_t* ends = begins + n_hits;
+  WindowCounts window(plan_, hits, ends + n_hits);
+  const std::uint32_t n = find_accepted(keys, window, find_candidates(keys, begins), begins, ends);
   WidenedEvents found(keys, widening_, events);
   for (std::uint32_t a = 0; a < n; ++a) {
-    const std::uint32_t first = candidates[a];
-    if (!found.add(first, tick_of(keys[first]) + window_)) return;
+    if (!found.add({begins[a], ends[a]}, tick_of(keys[begins[a]]) + window_)) return;
   }
   found.finish();
 }
 
-/// Leaves only those of the `n` candidates whose windows are accepted, one for each tick; returns their number.
-std::uint32_t Coincidence::find_accepted(const SortedHits& hits, std::uint32_t n, std::uint32_t* candidates) const {
-  WindowCounts window(plan_, hits, candidates + hits.keys.size());
+/// Leaves only those of the `n` candidates in `begins` whose windows are accepted, one for each tick, and puts the ends
+/// of these windows into `ends`; returns their number.
+std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCounts& window, std::uint32_t n,
+                                         std::uint32_t* begins, std::uint32_t* ends) const {
   const auto accepts = [&](auto plain) {
     auto before = std::numeric_limits<std::uint64_t>::max();
     std::uint32_t accepted = 0;
     for (std::uint32_t c = 0; c < n; ++c) {
-      const std::uint32_t first = candidates[c];
-      const std::uint64_t last = tick_of(hits.keys[first]) + window_;
+      const std::uint32_t first = begins[c];
+      const std::uint64_t last = tick_of(keys[first]) + window_;
       if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
-      candidates[accepted] = first;
-      accepted += window.accepts<decltype(plain)::value>(first, last) ? 1 : 0;
+      const bool holds = window.accepts<decltype(plain)::value>(first, last);
+      begins[accepted] = first;
+      ends[accepted] = window.end();
+      accepted += holds ? 1 : 0;
     }
     return accepted;
   };

@@ -33,7 +33,8 @@ class Coincidence final : public EventDefinition {
   void find(const SortedHits& hits, EventList& events) const override;
 
  private:
-  std::uint32_t find_accepted(const SortedHits& hits, std::uint32_t n, std::uint32_t* candidates) const;
+  std::uint32_t find_accepted(std::span<const HitKey> keys, WindowCounts& window, std::uint32_t n,
+                              std::uint32_t* begins, std::uint32_t* ends) const;
   std::uint32_t find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const;
 
   Tick window_;

@@ -70,7 +70,7 @@ class Gap final : public EventDefinition {
     WidenedEvents found(keys, widening_, events);
     for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
       if (starts[r + 1] - starts[r] < min_hits_) continue;
-      if (!found.add(starts[r], tick_of(keys[starts[r + 1] - 1]))) return;
+      if (!found.add({starts[r], starts[r + 1]}, tick_of(keys[starts[r + 1] - 1]))) return;
     }
     found.finish();
   }

@@ -22,27 +22,26 @@ struct Widening {
   }
 };
 
-/// Makes events of closed intervals of time that begin with hits, given in rising order: each is widened, those that
-/// share a tick then become one, and the event is all hits in it.
+/// Makes events of closed intervals of time that begin with hits, given with their hits and with neither end falling:
+/// each is widened, those that share a tick then become one, and the event is all hits in it.
 class WidenedEvents {
  public:
   WidenedEvents(std::span<const HitKey> keys, Widening widening, EventList& events)
       : keys_(keys), widening_(widening), events_(events) {}
 
-  /// The interval from the hit `first` to the tick `last`. False when no later one can make an event of the slice.
-  bool add(std::uint32_t first, std::uint64_t last) {
-    const std::uint64_t from = tick_of(keys_[first]);
+  /// The interval from its first hit to the tick `last`. False when no later one can make an event of the slice.
+  bool add(EventRange hits, std::uint64_t last) {
+    const std::uint64_t from = tick_of(keys_[hits.begin]);
     const std::uint64_t begin = from - std::min<std::uint64_t>(from, widening_.pre);
-    const std::uint64_t end = last + widening_.post;
-    if (open_ && begin <= end_) {
-      end_ = std::max(end_, end);
-      return true;
+    const bool apart = !open_ || begin > end_;
+    const bool more = !apart || finish();
+    if (apart) {
+      open_ = true;
+      hits_.begin = hits.begin;
+      begin_ = begin;
     }
-    const bool more = finish();
-    open_ = true;
-    first_ = first;
-    begin_ = begin;
-    end_ = end;
+    hits_.end = hits.end;
+    end_ = last + widening_.post;
     return more;
   }
 
@@ -50,7 +49,8 @@ class WidenedEvents {
   bool finish() {
     if (!open_) return true;
     open_ = false;
-    return events_.add_run({seek_backward(keys_, first_, begin_), seek_forward(keys_, first_, end_ + 1)});
+    if (!widening_.any()) return events_.add_run(hits_);
+    return events_.add_run({seek_backward(keys_, hits_.begin, begin_), seek_forward(keys_, hits_.end, end_ + 1)});
   }
 
  private:
@@ -58,7 +58,7 @@ class WidenedEvents {
   Widening widening_;
   EventList& events_;
   bool open_ = false;  ///< there is an interval that may grow
-  std::uint32_t first_ = 0;
+  EventRange hits_;    ///< of the intervals, not widened
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
 };

@@ -133,29 +133,33 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
 
 /// Where sources are whole in groups, the channels of hits need not be looked up.
 void WindowCounts::sum_up_all() {
-  const bool by_source = std::ranges::all_of(groups_, [](const auto& of) { return of.uniform(); });
   if (n_words_ == 0) return;
-  if (!by_source || !plan_.ranges_.empty()) return sum_up([this](std::uint32_t number) { return mark(number); });
-  std::vector<std::uint32_t> marks;
-  for (const auto& of : groups_) marks.push_back(of[0]);
-  marks.push_back(0);  // of sources that the detector does not have
-  sum_up([&](std::uint32_t number) { return marks[std::min<std::size_t>(hits_.source[number], n_sources_)]; });
+  if (n_words_ > 1) return sum_up_words();
+  if (!plan_.ranges_.empty()) return sum_up([this](std::uint32_t number) { return step_of(mark(number)); });
+  if (!std::ranges::all_of(groups_, [](const auto& of) { return of.uniform(); }))
+    return sum_up([this](std::uint32_t number) { return step_of(group_mark(number)); });
+  std::vector<std::uint64_t> steps;
+  for (const auto& of : groups_) steps.push_back(step_of(of[0]));
+  steps.push_back(0);  // of sources that the detector does not have
+  sum_up([&](std::uint32_t number) { return steps[std::min<std::size_t>(hits_.source[number], n_sources_)]; });
 }
 
-template <class MarkOf>
-void WindowCounts::sum_up(MarkOf mark_of) {
+template <class StepOf>
+void WindowCounts::sum_up(StepOf step_of_hit) {
+  auto* to = sums_;
+  std::uint64_t sum = 0;
+  put_word(to, sum);
+  for (const HitKey key : hits_.keys) put_word(to += kInWord, sum += step_of_hit(number_of(key)));
+}
+
+void WindowCounts::sum_up_words() {
   std::array<std::uint64_t, WindowPlan::kMaxCounts / kInWord> sums{};
   auto* to = sums_;
   const auto put = [&](std::uint64_t sum) { put_word(std::exchange(to, to + kInWord), sum); };
   for (std::size_t word = 0; word < n_words_; ++word) put(0);
-  std::uint64_t sum = 0;  // of few counts, in a register
   for (const HitKey key : hits_.keys) {
-    const std::uint32_t mark = mark_of(number_of(key));
-    if (n_words_ == 1) {
-      put(sum += step_of(mark));
-      continue;
-    }
-    for (std::size_t word = 0; word < n_words_; ++word) put(sums[word] += step_of(mark >> (kInWord * word)));
+    const std::uint32_t marks = mark(number_of(key));
+    for (std::size_t word = 0; word < n_words_; ++word) put(sums[word] += step_of(marks >> (kInWord * word)));
   }
 }
 

@@ -82,6 +82,9 @@ class WindowCounts {
     return kPlain || plan_.truth_ ? holds_by_table() : holds();
   }
 
+  /// After the last hit of the window that was asked for last.
+  [[nodiscard]] std::uint32_t end() const { return end_; }
+
  private:
   /// Counts that are added at once: the low and the high half of a word. Sums may overflow, differences of them may
   /// not.
@@ -118,10 +121,16 @@ class WindowCounts {
     return (*plan_.truth_ >> in_span & 1U) != 0;
   }
   [[nodiscard]] bool holds() const;
+  /// Bit i of a hit tells whether count i, which is one of a group, has it.
+  [[nodiscard]] std::uint32_t group_mark(std::uint32_t number) const {
+    const std::uint16_t source = hits_.source[number];
+    return source < n_sources_ ? groups_[source][hits_.channel[number]] : 0;
+  }
+  /// The same of all counts.
   [[nodiscard]] std::uint32_t mark(std::uint32_t number) const {
     const std::uint16_t source = hits_.source[number];
     const std::uint32_t channel = hits_.channel[number];
-    std::uint32_t mark = source < n_sources_ ? groups_[source][channel] : 0;
+    std::uint32_t mark = group_mark(number);
     for (const std::size_t i : plan_.ranges_) {
       const auto& what = plan_.counted_[i];
       const std::uint64_t place = what.kind == Quantity::Kind::channel ? channel : source;
@@ -145,9 +154,10 @@ class WindowCounts {
     return end;
   }
   void sum_up_all();
-  /// `mark_of(number)`: bit i of a hit tells whether count i has it.
-  template <class MarkOf>
-  void sum_up(MarkOf mark_of);
+  /// Where counts fit into a word. `step_of_hit(number)`: what a hit adds to it.
+  template <class StepOf>
+  void sum_up(StepOf step_of_hit);
+  void sum_up_words();
   void move_distinct(std::uint32_t first, std::uint32_t end);
   [[nodiscard]] std::uint64_t causal(const Quantity& quantity) const;
 

@@ -67,9 +67,9 @@ def test_only_one_source_in_order_is_cheaper(definition):
 
 
 def test_a_coincidence_of_groups_costs_little_more_than_a_gap():
-    """By the instructions of the builder alone. By the clock it is less, as most of its branches are gone: benchmarks/events.sh."""
+    """By the instructions of the builder alone; by the clock: benchmarks/events.sh."""
     gap, coincidence = (cost(16, definition, "ordered").per_hit for definition in ("gap:25ns,5", COINCIDENCE))
-    assert coincidence < gap / 0.6, (gap, coincidence)
+    assert coincidence < gap / 0.7, (gap, coincidence)
 
 
 def test_a_hit_costs_the_same_in_windows_of_any_length():
