@@ -27,6 +27,12 @@ std::uint64_t spread(std::uint8_t value) {
   return ~std::uint64_t{0} - (value - 248U);
 }
 
+/// Less than BoardStream::kMostJump_s of TimeBase's own epochs of 65 us: neighbours that are farther apart have jumped.
+constexpr Epoch kFar = 900'000;
+
+/// Only a jump leads back.
+bool rises(Epoch from, Epoch to) { return to >= from || from - to > kFar; }
+
 /// What the feed of a run may rely on.
 class Checked {
  public:
@@ -55,21 +61,23 @@ class Checked {
     fuzz::require(stream_.held_bytes() <= ReassemblyBuffer::kMostBytes, "what waits is bounded");
     Epoch damaged = complete_;
     for (const auto& damage : out_.damage) {
-      fuzz::require(damage.first_epoch >= damaged, "damage begins behind what was complete, and rises");
+      fuzz::require(rises(damaged, damage.first_epoch), "damage begins after what was complete, and rises");
       fuzz::require(damage.n_epochs != 0, "damage has a place");
       damaged = damage.first_epoch;
       if (damage.cause == DropCause::lost) lost_ += damage.n_hits;
     }
-    check_buffers();
-    fuzz::require(out_.complete >= complete_, "what is complete stays so");
+    const bool jumped = check_buffers();
+    fuzz::require(jumped || out_.complete >= complete_, "what is complete stays so");
     fuzz::require(!ended_ || (out_.buffers.empty() && out_.damage.empty()), "nothing follows the end");
     complete_ = out_.complete;
     ended_ = out_.ended;
     out_.clear();
   }
 
-  void check_buffers() {
+  /// Whether any of them jumped back.
+  bool check_buffers() {
     Epoch next = complete_;
+    bool jumped = false;
     std::vector<std::uint64_t> words((out_.buffers.size() + 7) / 8);
     if (!words.empty()) std::memcpy(words.data(), out_.buffers.data(), out_.buffers.size());
     auto bytes = std::as_bytes(std::span(words));
@@ -77,13 +85,15 @@ class Checked {
       const auto header = read_epoch_buffer_header(bytes);
       fuzz::require(header && header->stored_bytes() <= bytes.size(), "whole epoch buffers are handed over");
       fuzz::require(words_intact(*header, words_of(*header, bytes)), "intact epoch buffers are handed over");
-      fuzz::require(header->first_epoch >= next, "epoch buffers rise");
+      fuzz::require(rises(next, header->first_epoch), "epoch buffers rise");
       fuzz::require(header->epochs().end - 1 <= max_epoch(TimeBase{}.epoch_ticks), "their times fit 64 bits");
+      jumped = jumped || header->first_epoch < next;
       next = header->epochs().end;
       hits_ += header->n_hits;
       bytes = bytes.subspan(header->stored_bytes());
     }
     fuzz::require(out_.complete >= next, "what was handed over is complete");
+    return jumped;
   }
 
   BoardHeader header_{TimeBase{}, {}};
