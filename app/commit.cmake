@@ -1,4 +1,4 @@
-# Makes OUTPUT, a source with the commit of the sources in FOLDER, "+" behind it where they differ from it; an empty text
+# Makes OUTPUT, a source with the commit of the sources in FOLDER, "+" after it where they differ from it; an empty text
 # where they are in no repository. The file changes only with the commit.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND git -C ${FOLDER} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit ERROR_QUIET

@@ -2,7 +2,7 @@
 
 namespace eventloom {
 
-/// The commit from which the program was built, "+" behind it where sources were changed; empty where they were in no
+/// The commit from which the program was built, "+" after it where sources were changed; empty where they were in no
 /// repository. Made at build time: see commit.cmake.
 extern const char* const kCommit;
 

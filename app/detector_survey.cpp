@@ -10,14 +10,13 @@
 #include "formats/marker_reader.hpp"
 #include "formats/sorted_hit.hpp"
 #include "formats/stream_file.hpp"
-#include "io/sorted/sorted_source.hpp"
 
 namespace eventloom {
 
 namespace {
 
 /// Epochs collected at a time.
-constexpr Epoch kStep = 1000;
+constexpr Epoch kEpochsAtATime = 1000;
 
 /// Counts the hits of some epochs.
 struct ChannelCounter {
@@ -60,7 +59,7 @@ EpochRange count_all(DetectorSurvey& survey, Source& stream, ChannelCounter& cou
   SliceData data;
   Epoch at = *first;
   while (!stream.end_epoch() || at < *stream.end_epoch()) {
-    counter.range = {at, at + kStep};
+    counter.range = {at, at + kEpochsAtATime};
     data.clear();
     stream.collect(counter.range, data);
     for (const auto piece : data.pieces) {
@@ -119,15 +118,14 @@ void add_rows(std::string& text, const DetectorSurvey& survey, std::size_t numbe
 
 }  // namespace
 
-void add_to_survey(DetectorSurvey& survey, Source& stream) {
-  const auto* sorted = dynamic_cast<const SortedSource*>(&stream);
-  const std::size_t first = sorted == nullptr ? survey.sources.size() : 0;
-  if (sorted == nullptr) {
+void add_to_survey(DetectorSurvey& survey, Source& stream, const std::optional<SortedManifest>& sorted) {
+  const std::size_t first = sorted ? 0 : survey.sources.size();
+  if (!sorted) {
     survey.sources.push_back({stream.name(), {}});
   } else if (survey.sources.empty()) {
-    for (const auto& origin : sorted->manifest().sources) survey.sources.push_back({origin.name, {}});
+    for (const auto& origin : sorted->sources) survey.sources.push_back({origin.name, {}});
   }
-  ChannelCounter counter{survey.sources, first, sorted != nullptr, {}};
+  ChannelCounter counter{survey.sources, first, sorted.has_value(), {}};
   const auto epochs = count_all(survey, stream, counter);
   if (stream.anomalies() != 0) survey.damaged = true;
   const auto& base = stream.header().base;

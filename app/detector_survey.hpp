@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
 
@@ -22,9 +24,9 @@ struct DetectorSurvey {
   bool damaged = false;                 ///< some data could not be read
 };
 
-/// Reads all data of a recording, which is the next source. Of time-sorted hits the sources are those that they came
-/// from.
-void add_to_survey(DetectorSurvey& survey, Source& stream);
+/// Reads all data of a recording, which is the next source. Of time-sorted hits, with their manifest, the
+/// sources are those that they came from.
+void add_to_survey(DetectorSurvey& survey, Source& stream, const std::optional<SortedManifest>& sorted);
 
 /// The text of a map that changes nothing: a row for each channel, with its rate; a remark on those that have more than
 /// kNoisy times the median rate of the channels of their source, where that has at least kLeastChannels.

@@ -249,7 +249,8 @@ int write_first_map(const std::string& file, std::vector<std::string> uris, cons
       throw UserError("'" + specs[s].uri.text() +
                       "' is live: record it with 'eventloom run --record DIR', and give the recording");
     }
-    add_to_survey(survey, *open_source(specs[s], {static_cast<std::uint16_t>(s)}, base));
+    const auto source = open_source(specs[s], {static_cast<std::uint16_t>(s)}, base);
+    add_to_survey(survey, *source, sorted_manifest(specs[s].uri));
   }
   if (file == "-") {
     std::cout << first_map(survey);

@@ -7,7 +7,7 @@
 #include "core/runtime/did_you_mean.hpp"
 #include "formats/geometry.hpp"
 #include "formats/units.hpp"
-#include "schedulers/scheduler.hpp"
+#include "schedulers/make_scheduler.hpp"
 #include "schedulers/table.hpp"
 
 namespace eventloom {
@@ -74,7 +74,7 @@ std::uint64_t slot_option(const boost::program_options::variables_map& values) {
 }
 
 void check_schedule(const std::string& name, std::uint64_t slot_ns) {
-  // A table's file is read once the numbers of sources and builders are known.
+  // A table is parsed once the numbers of sources and builders are known.
   if (schedule_file(name)) {
     if (slot_ns != 0) throw UserError("--slot: a schedule table has its own times; omit --slot");
     return;

@@ -33,7 +33,7 @@ constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, tria
 
 /// What a PNG file begins with: its signature and header, of fixed length.
 constexpr std::size_t kPngHead = 33;
-/// A chunk behind that which says what wrote the file: length, type, text, CRC.
+/// A chunk after that which says what wrote the file: length, type, text, CRC.
 constexpr std::string_view kPngMark("\0\0\0\x12tEXtSoftware\0Eventloom\xdd\x20\xa8\x15", 30);
 
 using Points = std::vector<std::pair<double, double>>;

@@ -9,6 +9,7 @@
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/mbs/mbs_server.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 
@@ -127,7 +128,13 @@ MbsServerSettings settings_of(const po::variables_map& values) {
 std::vector<SourceUri> files_of(const po::variables_map& values) {
   if (values.count("file") == 0) throw UserError("no file given; see 'eventloom serve --help'");
   std::vector<SourceUri> files;
-  for (auto& spec : expand_sources(values["file"].as<std::vector<std::string>>())) files.push_back(std::move(spec.uri));
+  for (auto& spec : expand_sources(values["file"].as<std::vector<std::string>>())) {
+    const auto& scheme = scheme_of(spec.uri);
+    if (!scheme.list_mode || scheme.is_live()) {
+      throw UserError("'" + spec.uri.text() + "' is not an LMD file; name it lmd:PATH if it is one");
+    }
+    files.push_back(std::move(spec.uri));
+  }
   return files;
 }
 

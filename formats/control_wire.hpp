@@ -83,7 +83,7 @@ struct RankStatus {
   Request request = {};           ///< what it asks of all, in one round for each time that it asks
   std::uint8_t done = 0;          ///< none of its roles has anything left to do
   std::uint8_t failed = 0;        ///< met an error that ends the run
-  std::uint8_t frozen = 0;        ///< its sources begin no slice until they are told how far to go, or to go on
+  std::uint8_t frozen = 0;        ///< its sources begin no slice until they hear how far to go, or to go on
   std::uint8_t keeps_a_pace = 0;  ///< its sources wait for their time now and then
   std::uint8_t live_full = 0;     ///< a live source of it has come faster than the run takes it
   std::array<std::uint8_t, 3> reserved{};
@@ -165,7 +165,7 @@ struct ClockMessage {
 static_assert(sizeof(ClockMessage) == 112 && std::is_trivially_copyable_v<ClockMessage>);
 
 /// Notes go through rings between builders and the assigner, where builders claim their slices. A cell holds one note
-/// and behind it its CRC32C, 4 bytes: one or more Claims, or one Assignment with its builders; what is more goes in the
+/// followed by its CRC32C, 4 bytes: one or more Claims, or one Assignment with its builders; what is more goes in the
 /// next cells, so that rings stay small however many builders there are.
 inline constexpr std::uint64_t kMostClaimsInNote = 128;
 inline constexpr std::uint64_t kMostSlicesInNote = 1024;
@@ -178,7 +178,7 @@ constexpr std::uint32_t note_cell_bytes(std::uint64_t bytes) {
 /// To the assigner: what a builder says of itself; the numbers count since the start.
 struct Claim {
   std::uint64_t claimed = 0;  ///< slices that it has claimed
-  std::uint64_t built = 0;    ///< of these, the first so many are done with
+  std::uint64_t built = 0;    ///< how many of these are done with, from the first on
   std::uint32_t builder = 0;
   std::uint16_t finished = 0;  ///< it will claim no more
   std::uint16_t reserved = 0;

@@ -54,7 +54,7 @@ struct Damage {
   std::uint64_t first_epoch = 0;  ///< the slice that owns this epoch accounts for it
   std::uint64_t n_epochs = 0;     ///< epochs that may lack hits: events touching them are incomplete
   std::uint64_t file_offset = 0;  ///< bytes, in the source's stream
-  std::uint32_t n_hits = 0;       ///< hits lost, as far as the headers and the index tell
+  std::uint32_t n_hits = 0;       ///< hits lost, as far as the headers and the index say
   DropCause cause = DropCause::corrupt;
   std::uint8_t reserved = 0;
   std::uint16_t origin = 0;  ///< in streams of time-sorted hits: the source of the hits, or kAllOrigins

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What a rank tells rank 0 of itself while a run goes on; little-endian, as drawn, unused fields zero. Values are sums
+/// What a rank reports to rank 0 while a run goes on; little-endian, as drawn, unused fields zero. Values are sums
 /// since the start of the run, but for those of channels. A message holds what has changed since the rank's last one:
 ///
 ///   TelemetryHead
-///   for each of its sections: TelemetrySection, then so many rows of the kind that it names
+///   for each of its sections: TelemetrySection, then as many rows as it says of the kind that it names
 ///
 /// Sections come in rising kinds, each at most once; hits belong to the events before them, in their order.
 namespace eventloom {
@@ -49,7 +49,7 @@ struct CounterRow {
   static constexpr std::uint32_t kOfRun = 0xffffffff;
   std::uint32_t source = kOfRun;
   std::uint16_t metric = 0;  ///< Metric
-  std::uint16_t kept = 0;    ///< told even while it is 0
+  std::uint16_t kept = 0;    ///< reported even while it is 0
   std::uint64_t value = 0;
 };
 static_assert(sizeof(CounterRow) == 16 && std::has_unique_object_representations_v<CounterRow>);
@@ -130,7 +130,7 @@ struct EventRow {
   std::uint64_t slice = 0;
   std::uint32_t flags = 0;  ///< EventFlag
   std::uint32_t n_hits = 0;
-  std::uint32_t hits_told = 0;  ///< the first so many follow
+  std::uint32_t hits_told = 0;  ///< how many of them follow, from the first on
   std::uint32_t payload = 0;    ///< 1: the run has payload
   friend bool operator==(const EventRow&, const EventRow&) = default;
 };

@@ -31,7 +31,7 @@ class UtcScanner {
  public:
   explicit UtcScanner(std::string_view text) : text_(text) {}
 
-  /// A number of exactly so many digits.
+  /// A number of exactly this many digits.
   int number(int digits) {
     int value = 0;
     for (int i = 0; i < digits; ++i) {

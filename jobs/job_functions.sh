@@ -25,7 +25,7 @@ prepare_job() {
   command -v "$EVENTLOOM" >/dev/null || fail "no program '$EVENTLOOM'; set EVENTLOOM in cluster.conf"
   # Threads of each builder.
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
-  # Open MPI refuses root unless told twice.
+  # Open MPI refuses root unless allowed twice.
   [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   say "$SLURM_NTASKS ranks on $SLURM_JOB_NUM_NODES nodes ($SLURM_JOB_NODELIST), by $LAUNCHER"
 }

@@ -19,7 +19,7 @@ elif [ -n "$(ls -A "$output" 2>/dev/null)" ]; then
 fi
 mkdir -p "$output"
 
-# Open MPI refuses root unless told twice.
+# Open MPI refuses root unless allowed twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi

@@ -2,11 +2,9 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "formats/ids.hpp"
 #include "formats/slice_set.hpp"
@@ -62,7 +60,8 @@ class Scheduler {
 SliceId next_unfinished(const Scheduler& scheduler, const SliceSet& finished, BuilderId builder, SliceId from);
 
 struct ScheduleSettings {
-  std::string name;  ///< as in `--schedule`: a name, or NAME:ARGUMENT
+  std::string name;             ///< as in `--schedule`: a name, or NAME:ARGUMENT
+  std::string table_text = {};  ///< of "table:FILE": the contents of FILE, whose name is for messages
   std::uint32_t n_sources = 1;
   std::uint32_t n_builders = 1;
   SliceId first_slice;        ///< starts are counted from here
@@ -70,12 +69,5 @@ struct ScheduleSettings {
   /// Maximum number of slices claimed beyond the lowest unbuilt one.
   std::uint64_t claim_ahead = 64;
 };
-
-/// Names that `--schedule` accepts.
-std::vector<std::string> scheduler_names();
-
-/// Throws std::invalid_argument, one line, for an unknown scheduler (lists the names), for one without slots when a
-/// slot length is given, and when its file cannot be read or does not fit.
-std::unique_ptr<Scheduler> make_scheduler(const ScheduleSettings& settings);
 
 }  // namespace eventloom

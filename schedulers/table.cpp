@@ -1,12 +1,10 @@
 #include "schedulers/table.hpp"
 
 #include <algorithm>
-#include <istream>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 
-#include "formats/text_file.hpp"
 #include "formats/units.hpp"
 
 namespace eventloom {
@@ -51,11 +49,6 @@ TableEntry entry_of(const std::vector<std::string>& fields) {
   return entry;
 }
 
-ScheduleTable read_file(const std::string& file) {
-  std::istringstream in(schedule_file_text(file));
-  return read_schedule_table(in, file);
-}
-
 }  // namespace
 
 std::optional<std::string> schedule_file(std::string_view schedule) {
@@ -64,13 +57,9 @@ std::optional<std::string> schedule_file(std::string_view schedule) {
   return std::string(schedule.substr(kBegin.size()));
 }
 
-std::string schedule_file_text(const std::string& file) {
-  constexpr std::uint64_t kMostBytes = 64U << 20;
-  return read_text_file(file, kMostBytes);
-}
-
-ScheduleTable read_schedule_table(std::istream& in, const std::string& name) {
+ScheduleTable parse_schedule_table(const std::string& text, const std::string& name) {
   ScheduleTable table;
+  std::istringstream in(text);
   std::uint64_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
@@ -93,7 +82,8 @@ ScheduleTable read_schedule_table(std::istream& in, const std::string& name) {
 }
 
 Table::Table(const ScheduleSettings& settings)
-    : Table(settings, read_file(schedule_file(settings.name).value()), schedule_file(settings.name).value()) {}
+    : Table(settings, parse_schedule_table(settings.table_text, schedule_file(settings.name).value()),
+            schedule_file(settings.name).value()) {}
 
 Table::Table(const ScheduleSettings& settings, const ScheduleTable& table, const std::string& name)
     : period_ns_(table.period_ns) {

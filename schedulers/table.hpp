@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,29 +17,26 @@ struct TableEntry {
   BuilderId destination;
 };
 
-/// The contents of a schedule file: one cycle, repeated for ever.
+/// What a schedule file says: one cycle, repeated for ever.
 struct ScheduleTable {
   std::vector<TableEntry> entries;
   std::uint64_t period_ns = 0;  ///< of a cycle; 0: only the order counts
 };
 
-/// The contents of a table's file. Throws std::invalid_argument when it is not a readable regular file of at most 64
-/// MiB.
-std::string schedule_file_text(const std::string& file);
 /// The file in "table:FILE"; nothing for other schedules.
 std::optional<std::string> schedule_file(std::string_view schedule);
-/// Reads lines "time,size,source,destination" (time in ns or with a unit, size in bytes or with a
+/// Parses lines "time,size,source,destination" (time in ns or with a unit, size in bytes or with a
 /// unit, source and builder by number), "period,TIME" and comments from '#' on. `name` is for
 /// messages. Throws std::invalid_argument with file, line and what was expected. A file that has
 /// times needs a period beyond the last of them.
-ScheduleTable read_schedule_table(std::istream& in, const std::string& name);
+ScheduleTable parse_schedule_table(const std::string& text, const std::string& name);
 
 /// An explicit schedule. A cycle has as many slices as source 0 has entries; they go to the builders of those entries,
 /// in order of time. Every other source must serve each builder as often per cycle, in its own order and at its own
 /// times: its r-th entry for a builder is for the r-th slice of the cycle that goes to that builder.
 class Table final : public Ordered {
  public:
-  /// The file follows "table:" in the name. Throws std::invalid_argument.
+  /// Of the text in the settings. Throws std::invalid_argument.
   explicit Table(const ScheduleSettings& settings);
   Table(const ScheduleSettings& settings, const ScheduleTable& table, const std::string& name);
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMostAtATime = 4;
 constexpr std::size_t kMostWaiting = 100;
-constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kChildLook = std::chrono::milliseconds(20);
 constexpr auto kLongest = std::chrono::seconds(60);
 constexpr auto kToDie = std::chrono::seconds(1);
 
@@ -163,7 +163,7 @@ bool AlarmCommand::wait_for_work(Variables& next) {
   if (children_.empty()) {
     changed_.wait(lock, ready);
   } else {
-    changed_.wait_for(lock, kLook, ready);
+    changed_.wait_for(lock, kChildLook, ready);
   }
   if (leaves_ || !ready()) return !leaves_;
   next = std::move(queue_.front());

@@ -13,12 +13,12 @@ namespace {
 
 using MaybeValue = std::optional<double>;
 
-/// A rank that misses so many reports counts as doing nothing, not just as late.
+/// A rank that misses this many reports counts as doing nothing, not just as late.
 constexpr int kReportsMissed = 3;
 
 bool has_ended(const RunSnapshot& snapshot) { return snapshot.exit_code.has_value(); }
 
-/// Over which the rank has told what it does; nothing before it has reported twice since the run went on.
+/// Over which the rank has reported what it does; nothing before it has reported twice since the run went on.
 MaybeValue seconds_told(const RunSnapshot& snapshot, std::size_t rank) {
   if (snapshot.condition.state != "running" || rank >= snapshot.before.ranks().size()) return std::nullopt;
   if (snapshot.before.heard(static_cast<int>(rank)) <= snapshot.paused) return std::nullopt;

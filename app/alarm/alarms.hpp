@@ -13,13 +13,13 @@
 namespace eventloom {
 
 /// The alarms of a run. One is raised when its condition becomes true and over when it becomes false; while its value
-/// is not known it stays as it is. Both are told in the log, and by a program. For the main thread.
+/// is not known it stays as it is. Both are reported in the log, and to a program. For the main thread.
 class Alarms {
  public:
   /// `command`: words, none: no program. Throws UserError when there is no such program. `run`: its output.
   Alarms(std::vector<AlarmCondition> conditions, std::vector<std::string> command, std::string run);
 
-  /// By number, for programs that are told of an alarm of one.
+  /// By number, for programs that are notified of an alarm of one.
   void set_sources(std::vector<std::string> names) { sources_ = std::move(names); }
   /// Looks whether the conditions hold, and adds that to the snapshot.
   void look(RunSnapshot& snapshot);

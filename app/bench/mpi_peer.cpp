@@ -1,5 +1,7 @@
 // The peer in plain MPI: two-sided, non-blocking messages.
 
+#include "app/bench/mpi_peer.hpp"
+
 #include "app/bench/message_stream.hpp"
 #include "app/bench/peer_link.hpp"
 

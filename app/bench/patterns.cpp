@@ -2,10 +2,11 @@
 #include <stdexcept>
 
 #include "app/bench/bench_command.hpp"
-#include "app/bench/peer_traffic.hpp"
+#include "app/bench/peers.hpp"
 #include "app/bench/traffic.hpp"
 #include "app/clock_json.hpp"
 #include "app/options.hpp"
+#include "app/schedule_table.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 
 struct PatternsConfig {
   std::vector<std::string> patterns;
-  std::vector<std::string> schedules;  ///< empty: what suits the pattern
+  std::vector<ScheduleSettings> schedules;  ///< empty: what suits the pattern
   std::vector<std::uint64_t> sizes;
   std::vector<std::uint64_t> queues;
   std::uint64_t cell_bytes = 0;  ///< 0: the message, at least 64 KiB
@@ -34,6 +35,14 @@ struct PatternsConfig {
 };
 
 constexpr std::uint64_t kSmallestCell = 65536;
+
+ScheduleSettings schedule_settings(std::string name, std::uint64_t slot_ns = 0, std::string table_text = {}) {
+  ScheduleSettings settings;
+  settings.name = std::move(name);
+  settings.slot_ns = slot_ns;
+  settings.table_text = std::move(table_text);
+  return settings;
+}
 constexpr double kMemcpySeconds = 0.02;
 
 void add_patterns_options(po::options_description& options) {
@@ -59,14 +68,17 @@ void add_patterns_options(po::options_description& options) {
       "peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
 }
 
-PatternsConfig patterns_config(const po::variables_map& values) {
+/// Collective.
+PatternsConfig patterns_config(const po::variables_map& values, const Collective& ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   PatternsConfig config;
   config.patterns = word("pattern").empty() ? pattern_names() : words_of(word("pattern"));
   for (const auto& name : config.patterns) parsed("pattern", [&] { return connections_of(name, 1); });
-  config.schedules = words_of(word("schedule"));
   config.slot_ns = slot_option(values);
-  for (const auto& name : config.schedules) check_schedule(name, config.slot_ns);
+  for (const auto& name : words_of(word("schedule"))) {
+    check_schedule(name, config.slot_ns);
+    config.schedules.push_back(schedule_settings(name, config.slot_ns, schedule_table_text(name, ranks)));
+  }
   config.sizes = sizes_option(values, "sizes", 1, 1U << 30);
   config.queues = counts_option(values, "queue", 1, 65536);
   const auto cell = parsed("cell-size", [&] { return parse_bytes(word("cell-size")); });
@@ -107,12 +119,11 @@ std::vector<BenchColumn> patterns_columns(const PatternsConfig& config) {
 /// All measurements of one pattern, schedule, size and queue.
 class Point {
  public:
-  Point(const PatternsConfig& config, const Communicator& communicator, std::string pattern, std::string schedule,
+  Point(const PatternsConfig& config, const Communicator& communicator, std::string pattern, ScheduleSettings schedule,
         std::uint64_t message, std::uint64_t queue)
       : config_(config), communicator_(communicator), pattern_(std::move(pattern)) {
     traffic_.connections = connections_of(pattern_, communicator.size());
     traffic_.schedule = std::move(schedule);
-    traffic_.slot_ns = config.slot_ns;
     traffic_.ring.depth = static_cast<std::uint32_t>(queue);
     const auto cell = config.cell_bytes == 0 ? std::max(message, kSmallestCell) : config.cell_bytes;
     traffic_.ring.cell_bytes = static_cast<std::uint32_t>((cell + 63) / 64 * 64 + 64);
@@ -160,7 +171,7 @@ class Point {
     std::uint64_t errors = 0;
     for (const auto& r : results_) errors += r.wrong_chunks();
     Json json{{"pattern", pattern_},
-              {"schedule", traffic_.schedule},
+              {"schedule", traffic_.schedule.name},
               {"message_bytes", traffic_.message_bytes},
               {"queue", traffic_.ring.depth},
               {"cell_bytes", traffic_.ring.cell_bytes},
@@ -240,10 +251,11 @@ class Point {
   std::vector<TrafficResult> results_;
 };
 
-std::vector<std::string> schedules_of(const PatternsConfig& config, const std::string& pattern) {
+std::vector<ScheduleSettings> schedules_of(const PatternsConfig& config, const std::string& pattern) {
   if (!config.schedules.empty()) return config.schedules;
-  if (pattern == "all-to-all" && config.slot_ns == 0) return {"round-robin", "chaotic"};
-  return {"round-robin"};
+  std::vector<ScheduleSettings> suited{schedule_settings("round-robin", config.slot_ns)};
+  if (pattern == "all-to-all" && config.slot_ns == 0) suited.push_back(schedule_settings("chaotic"));
+  return suited;
 }
 
 /// Rate over message size, a line per pattern, schedule and queue, with the ceilings.
@@ -288,7 +300,7 @@ Plot plot_over_time(const Json& point) {
 }
 
 int measure_patterns(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  const auto config = patterns_config(values);
+  const auto config = patterns_config(values, communicator);
   if (config.slow_builder >= communicator.size()) {
     throw UserError("--slow-builder: must be from 0 to " + std::to_string(communicator.size() - 1));
   }

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string_view>
 
-#include "app/bench/peer_traffic.hpp"
+#include "app/bench/peer.hpp"
 #include "core/mpi/communicator.hpp"
 
 namespace eventloom {
@@ -39,12 +37,5 @@ void check(const PeerTraffic& traffic);
 
 /// Collective: from the common start until all ranks have received everything.
 PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator& communicator);
-
-std::unique_ptr<Peer> make_mpi_peer(const Communicator& communicator);
-
-#ifdef EVENTLOOM_HAS_ZEROMQ
-/// "zmq-ipc" or "zmq-tcp". Collective, as make_peer.
-std::unique_ptr<Peer> make_zmq_peer(std::string_view name, const Communicator& communicator);
-#endif
 
 }  // namespace eventloom

@@ -72,7 +72,7 @@ std::uint32_t cell_for(std::uint64_t message) { return static_cast<std::uint32_t
 TrafficSettings one_to_one(const ScanConfig& config, int ranks, std::uint64_t message, std::uint64_t depth) {
   TrafficSettings traffic;
   traffic.connections = connections_of("one-to-one", ranks);
-  traffic.schedule = "round-robin";
+  traffic.schedule.name = "round-robin";
   traffic.ring = {static_cast<std::uint32_t>(depth), cell_for(message)};
   traffic.message_bytes = message;
   traffic.limits = {.seconds = config.seconds, .slices = 0};

@@ -6,6 +6,7 @@
 #include "app/bench/live_run.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "app/schedule_table.hpp"
 #include "app/temporary_folder.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
@@ -86,16 +87,19 @@ void read_live(const po::variables_map& values, LiveSettings& live) {
   live.geometry.overlap = parsed("overlap", [&] { return parse_duration(word("overlap"), kTickPs); });
 }
 
-void read_wiring(const po::variables_map& values, WiringSettings& wiring) {
+/// Collective.
+void read_wiring(const po::variables_map& values, const Collective& ranks, WiringSettings& wiring) {
   wiring.schedule.name = values["schedule"].as<std::string>();
   check_schedule(wiring.schedule.name, 0);
+  wiring.schedule.table_text = schedule_table_text(wiring.schedule.name, ranks);
   wiring.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
   const auto cell = sizes_option(values, "cell-size", 256, 1U << 30).front();
   wiring.ring.cell_bytes = static_cast<std::uint32_t>(cell / 64 * 64 + 64);
   wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
 }
 
-SourcesConfig sources_config(const po::variables_map& values, int ranks) {
+/// Collective.
+SourcesConfig sources_config(const po::variables_map& values, const Collective& ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
   SourcesConfig config;
   config.timings = words_of(word("timing"));
@@ -108,16 +112,16 @@ SourcesConfig sources_config(const po::variables_map& values, int ranks) {
   config.output = word("output");
   auto& run = config.run;
   read_live(values, run.live);
-  read_wiring(values, run.wiring);
+  read_wiring(values, ranks, run.wiring);
   run.definition = parse_event_definition(word("define"), kTickPs);
   run.live.geometry.reach = run.definition->traits().reach;
   auto& roles = run.wiring.roles;
-  roles.ranks = ranks;
+  roles.ranks = ranks.size();
   roles.sources = static_cast<std::uint32_t>(count_option(values, "sources", 0, 65535));
-  if (roles.sources == 0) roles.sources = static_cast<std::uint32_t>(std::max(ranks / 2, 1));
+  if (roles.sources == 0) roles.sources = static_cast<std::uint32_t>(std::max(ranks.size() / 2, 1));
   roles.builders = static_cast<std::uint32_t>(count_option(values, "builders", 0, 100'000));
   if (roles.builders == 0)
-    roles.builders = static_cast<std::uint32_t>(std::max(ranks - static_cast<int>(roles.sources), 1));
+    roles.builders = static_cast<std::uint32_t>(std::max(ranks.size() - static_cast<int>(roles.sources), 1));
   run.live.hits_per_second = config.rate / roles.sources;
   run.live.duration_ns = static_cast<std::int64_t>(config.seconds * 1e9);
   return config;
@@ -221,7 +225,7 @@ class LatencyPlot {
 };
 
 int measure_sources(const po::variables_map& values, const std::string& effective, const Communicator& communicator) {
-  auto config = sources_config(values, communicator.size());
+  auto config = sources_config(values, communicator);
   std::unique_ptr<OutputLock> lock;
   agree(communicator, [&] {
     const bool writes = config.write && !config.output.empty();

@@ -33,8 +33,7 @@ WiringSettings wiring_settings(const TrafficSettings& settings) {
   const auto ranks = static_cast<std::uint32_t>(settings.connections.size());
   wiring.roles = {.sources = ranks, .builders = ranks, .filters = 0, .ranks = static_cast<int>(ranks)};
   wiring.ring = settings.ring;
-  wiring.schedule.name = settings.schedule;
-  wiring.schedule.slot_ns = settings.slot_ns;
+  wiring.schedule = settings.schedule;
   wiring.slices_in_flight = slices_in_flight(settings);
   return wiring;
 }

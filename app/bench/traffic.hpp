@@ -9,6 +9,7 @@
 #include "app/bench/synthetic_source.hpp"
 #include "core/engine/wiring.hpp"
 #include "core/mpi/communicator.hpp"
+#include "schedulers/scheduler.hpp"
 
 namespace eventloom {
 
@@ -22,8 +23,7 @@ std::vector<std::string> pattern_names();
 
 struct TrafficSettings {
   Connections connections;
-  std::string schedule;
-  std::uint64_t slot_ns = 0;
+  ScheduleSettings schedule;
   RingGeometry ring;
   std::uint64_t message_bytes = 0;
   double spread = 0;  ///< of the sizes, see PayloadPool

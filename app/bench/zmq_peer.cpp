@@ -1,5 +1,7 @@
 // The peer of many event builders: ZeroMQ sockets, PUSH to PULL.
 
+#include "app/bench/zmq_peer.hpp"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>

@@ -18,19 +18,19 @@ void print_run(std::ostream& out, char which, const NamedRun& run, const Compare
                      for_terminal(run.path.string()));
 }
 
-void print_count(std::ostream& out, const char* what, std::uint64_t n) {
+void print_comparison_count(std::ostream& out, const char* what, std::uint64_t n) {
   out << fmt::format("  {:<28} {:>14}\n", what, n);
 }
 
 void print_counts(std::ostream& out, const Comparison& comparison) {
   out << "events\n";
-  print_count(out, "the same", comparison.same);
-  print_count(out, "only in A", comparison.only_in_a);
-  print_count(out, "only in B", comparison.only_in_b);
-  print_count(out, "in both, but different", comparison.different);
+  print_comparison_count(out, "the same", comparison.same);
+  print_comparison_count(out, "only in A", comparison.only_in_a);
+  print_comparison_count(out, "only in B", comparison.only_in_b);
+  print_comparison_count(out, "in both, but different", comparison.different);
   for (std::size_t i = 0; i < kAspects; ++i) {
     if (comparison.by_aspect[i] == 0) continue;
-    print_count(out, fmt::format("  with other {}", kAspectNames[i]).c_str(), comparison.by_aspect[i]);
+    print_comparison_count(out, fmt::format("  with other {}", kAspectNames[i]).c_str(), comparison.by_aspect[i]);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/monitor/http_server.hpp"
+#include "app/monitor/http_message.hpp"
 
 /// Who may read and steer a run over HTTP.
 namespace eventloom {

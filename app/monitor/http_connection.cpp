@@ -92,7 +92,7 @@ HttpRequest request_of(const Message& message, const Tcp::socket& socket) {
 }
 
 /// An error here, such as a lack of memory, is not one of the run.
-HttpReply answered(const HttpServer::Handler& handler, const HttpRequest& request) {
+HttpReply answered(const HttpHandler& handler, const HttpRequest& request) {
   try {
     return handler(request);
   } catch (const std::exception& error) {

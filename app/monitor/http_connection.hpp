@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/monitor/http_server.hpp"
+#include "app/monitor/http_message.hpp"
 
 namespace eventloom {
 
@@ -23,7 +23,7 @@ using HttpConnections = std::list<std::weak_ptr<HttpConnection>>;
 /// outlive it.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(boost::asio::ip::tcp::socket socket, const HttpServer::Handler& handler, HttpConnections& all)
+  HttpConnection(boost::asio::ip::tcp::socket socket, const HttpHandler& handler, HttpConnections& all)
       : stream_(std::move(socket)), handler_(handler), all_(all) {}
   ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
@@ -54,7 +54,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::beast::http::response<boost::beast::http::span_body<const char>> response_;
   bool sends_ = false;
   bool last_ = false;
-  const HttpServer::Handler& handler_;
+  const HttpHandler& handler_;
   HttpConnections& all_;
   std::optional<HttpConnections::iterator> place_;
 };

@@ -54,13 +54,9 @@ Tcp::acceptor listen(asio::io_context& context, const std::string& address, std:
 
 }  // namespace
 
-std::shared_ptr<const std::string> shared_text(std::string text) {
-  return std::make_shared<const std::string>(std::move(text));
-}
-
 class HttpServer::Work {
  public:
-  Work(const std::string& address, std::uint16_t port, Handler handler)
+  Work(const std::string& address, std::uint16_t port, HttpHandler handler)
       : handler_(std::move(handler)),
         acceptor_(listen(context_, address, port)),
         endpoint_(acceptor_.local_endpoint()),
@@ -119,7 +115,7 @@ class HttpServer::Work {
     }
   }
 
-  Handler handler_;
+  HttpHandler handler_;
   HttpConnections connections_;  // outlives the context, whose connections leave it
   asio::io_context context_{1};
   Tcp::acceptor acceptor_;
@@ -129,7 +125,7 @@ class HttpServer::Work {
   std::thread thread_;
 };
 
-HttpServer::HttpServer(const std::string& address, std::uint16_t port, Handler handler)
+HttpServer::HttpServer(const std::string& address, std::uint16_t port, HttpHandler handler)
     : work_(std::make_shared<Work>(address, port, std::move(handler))) {}
 
 HttpServer::~HttpServer() = default;

@@ -38,7 +38,7 @@ class Family {
   std::string name_;
 };
 
-/// Of a counter in the table: sums only rise, others are gauges. Times are told in seconds.
+/// Of a counter in the table: sums only rise, others are gauges. Times are given in seconds.
 struct TableName {
   std::string name;
   const char* type;
@@ -75,7 +75,7 @@ std::string source_labels(const RunDescription& run, std::uint32_t source) {
   return label("source", std::to_string(source)) + "," + label("name", name);
 }
 
-/// A source that has nothing to tell of a counter leaves it out.
+/// A source that has nothing to report of a counter leaves it out.
 void add_sources(std::string& out, const RunDescription& run, const RunSnapshot& snapshot) {
   const auto all = snapshot.now.of_sources();
   for (const auto& metric : metrics_of(Account::source)) {

@@ -37,7 +37,7 @@ struct RunDescription {
   Roles roles{.builders = 0};
   std::vector<Rank> ranks;
 
-  /// Sources have told their ticks and epochs.
+  /// Sources have stated their ticks and epochs.
   [[nodiscard]] bool has_clock() const { return epoch_ticks != 0; }
 };
 

@@ -11,7 +11,7 @@ namespace eventloom {
 namespace {
 
 constexpr auto kBetweenSnapshots = std::chrono::seconds(1);
-/// Rates are means over so many reports of a rank.
+/// Rates are means over this many reports of a rank.
 constexpr std::size_t kPast = 3;
 
 /// So many snapshots.
@@ -149,7 +149,7 @@ void RunTracker::add_stall(Time now, RunSnapshot& snapshot) {
   const bool progress = !last_ || work_done(snapshot.now.totals()) != work_done(last_->now.totals());
   const bool paused = snapshot.condition.state == "paused";
   if (progress || paused) progress_ = now;
-  // A mean over some seconds would tell of a flow that has ended.
+  // A mean over some seconds would report a flow that has ended.
   if (paused && !progress) snapshot.before = snapshot.now;
   snapshot.stalled_s = seconds_between(progress_, now);
   for (const double seconds : snapshot.silent_s) snapshot.stalled_s = std::max(snapshot.stalled_s, seconds);

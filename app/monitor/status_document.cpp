@@ -128,7 +128,7 @@ Json waiting_source_json(const RunDescription& run, const RunSnapshot& snapshot,
   return json;
 }
 
-/// Adds those of `n` that no rank has told of yet.
+/// Adds those of `n` that no rank has reported yet.
 template <class Make>
 void add_untold(Json& list, std::uint32_t n, Make make) {
   std::vector<bool> told(n);

@@ -62,7 +62,7 @@ function details(title, contents) {
   return node;
 }
 
-// A long name may break behind its underscores.
+// A long name may break after its underscores.
 function breakable(name) {
   return el('span', {}, ...name.split(/(?<=_)/).flatMap((part, i) => (i ? [el('wbr'), part] : [part])));
 }

@@ -1,4 +1,4 @@
-// What is wrong with a run, as its status document tells it.
+// What is wrong with a run, according to its status document.
 
 // As in app/monitor/rank_remarks.
 const SILENT_S = 2;

@@ -7,7 +7,7 @@
 /// that has ended. It needs no network but, for the monitor, the server it came from.
 namespace eventloom {
 
-/// First bytes of every page: they tell a report from a file that Eventloom did not write.
+/// First bytes of every page: they distinguish a report from a file that Eventloom did not write.
 extern const char* const kPageBegin;
 
 /// The page of the monitor: asks for `status` (relative to its own URL) once a second, and sends commands to `control`.

@@ -132,7 +132,7 @@ std::string why_ring(const Plan& plan) {
     text += fmt::format(", all in the second-level cache of {}", in_bytes(l2));
   } else if (ring <= l2) {
     text += fmt::format(", one ring at a time fits the second-level cache of {}", in_bytes(l2));
-    text += choice.depth < 8 ? "; with so many rings depth 4 was as fast as 8 or faster (measured)" : "";
+    text += choice.depth < 8 ? "; with that many rings depth 4 was as fast as 8 or faster (measured)" : "";
   }
   text += "; measured: 14 GB/s with 8 cells of 64 KiB, 3 to 5 with 8 of 1 MiB, which do not fit";
   if (const auto bytes = buffer_bytes(plan.request, choice.epochs_per_slice)) {

@@ -10,7 +10,7 @@
 #include "app/simulate/simulation_report.hpp"
 #include "app/simulate/simulator.hpp"
 #include "core/runtime/error.hpp"
-#include "schedulers/scheduler.hpp"
+#include "schedulers/make_scheduler.hpp"
 
 namespace eventloom {
 

@@ -37,8 +37,8 @@ class Progress {
   bool bar_shown_ = false;
 };
 
-/// The bar and the figures of a run in at most so many columns: "[######......] 50.0 %, after 12 s, 1.2 M hits/s, ...".
-/// What matters least is left out first; the bar has the room that is left.
+/// The bar and the figures of a run in at most this many columns: "[######......] 50.0 %, after 12 s, 1.2 M hits/s,
+/// ...". What matters least is left out first; the bar has the room that is left.
 std::string bar_of(const RunSnapshot& snapshot, std::size_t columns);
 /// "950", "1.2 k", "3.4 M": three digits and a prefix.
 std::string scaled(double value);

@@ -48,6 +48,7 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   settings.roles = setup.roles;
   settings.ring = config.ring;
   settings.schedule.name = config.schedule;
+  settings.schedule.table_text = setup.schedule_table;
   settings.schedule.slot_ns = config.slot_ns;
   settings.schedule.first_slice = setup.first_slice;
   settings.slices_in_flight = config.slices_in_flight;

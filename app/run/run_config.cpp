@@ -8,7 +8,6 @@
 #include "app/alarm/alarm_command.hpp"
 #include "app/command_line.hpp"
 #include "app/options.hpp"
-#include "app/run/run_detector.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
@@ -213,13 +212,13 @@ std::string output_name(const po::variables_map& values, const char* option) {
 
 void take_detector_options(const po::variables_map& values, RunConfig& config) {
   const auto& file = values["detector"].as<std::string>();
-  if (!file.empty()) config.detector = read_detector_map(file);
+  if (!file.empty()) config.detector.map = read_detector_map(file);
   if (values.count("group") != 0) {
     for (const auto& text : values["group"].as<std::vector<std::string>>()) {
-      config.groups.push_back(parse_group_option(text));
+      config.detector.groups.push_back(parse_group_option(text));
     }
   }
-  take_kept_detector(config);
+  take_kept_detector(config.detector, config.sources);
 }
 
 RunConfig to_config(const po::variables_map& values) {
@@ -274,7 +273,8 @@ std::string in_force_remark(const po::variables_map& values) {
       if (is_live(spec.uri)) continue;
       const auto header = open_source(spec, {}, config.time_base)->header();
       const bool numbered = (header.flags & kNumbered) != 0;
-      return "# in force: " + in_force(config, interpret(config, header.base, named_groups(config)), numbered) + "\n";
+      return "# in force: " +
+             in_force(config, interpret(config, header.base, named_groups(config.detector)), numbered) + "\n";
     }
   } catch (const std::exception& e) {
     return "# in force: unknown until this is fixed: " + std::string(e.what()) + "\n";
@@ -304,7 +304,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   config.effective = line.effective_config(*values);
   config.live.go_on = config.resume;
   // Errors that do not depend on the clock of the run are reported before anything is opened.
-  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks}, named_groups(config));
+  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks}, named_groups(config.detector));
   return config;
 }
 

@@ -10,14 +10,13 @@
 #include "app/monitor/monitor.hpp"
 #include "app/run/define_option.hpp"
 #include "app/run/progress.hpp"
+#include "app/run/run_detector.hpp"
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
-#include "core/detector/detector_map.hpp"
 #include "formats/geometry.hpp"
 #include "formats/ring_layout.hpp"
 #include "io/registry/open_sources.hpp"
-#include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
 
@@ -30,10 +29,8 @@ struct RunConfig {
   std::uint64_t slot_ns = 0;         ///< 0: slots are kept by order only
   std::vector<DefineOption> define;  ///< never empty
   std::vector<std::string> filter;
-  std::size_t explain = 0;          ///< events of which is told what the filters' terms say
-  DetectorMap detector;             ///< of --detector; without rows: none
-  std::vector<GroupOption> groups;  ///< of --group
-  KeptDetector kept_detector;       ///< with which time-sorted hits, if these are the sources, were saved
+  std::size_t explain = 0;  ///< events for which the filters' terms are explained
+  DetectorOptions detector;
   std::uint64_t epochs_per_slice = 100;
   std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
@@ -58,7 +55,7 @@ struct RunConfig {
   std::chrono::nanoseconds stall_warning{};
   std::chrono::nanoseconds stall_timeout{};  ///< 0: never
   ProgressStyle progress = ProgressStyle::automatic;
-  bool quiet = false;                      ///< only errors are told
+  bool quiet = false;                      ///< only errors are reported
   std::optional<MonitorSettings> monitor;  ///< nothing: no port is opened
   std::vector<AlarmCondition> alarms;
   std::vector<std::string> alarm_command;  ///< words; empty: none

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "formats/text_file.hpp"
-#include "io/uri/source_uri.hpp"
+#include "io/registry/open_sources.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 
@@ -56,9 +56,9 @@ void add_ranges(const Detector& detector, std::uint16_t source, std::vector<Dete
 }
 
 /// What the output keeps of the detector.
-DetectorRecord record_of(const RunConfig& config, const Detector& detector) {
-  DetectorRecord record{config.detector.file, config.detector.text, {}, {}};
-  for (const auto& group : config.groups) record.groups.push_back(group.text);
+DetectorRecord record_of(const DetectorOptions& options, const Detector& detector) {
+  DetectorRecord record{options.map.file, options.map.text, {}, {}};
+  for (const auto& group : options.groups) record.groups.push_back(group.text);
   if (record.empty()) return record;
   for (std::size_t s = 0; s < detector.sources(); ++s) {
     add_ranges(detector, static_cast<std::uint16_t>(s), record.ranges);
@@ -89,40 +89,38 @@ DetectorMap read_detector_map(const std::string& file) {
   }
 }
 
-DetectorPtr named_groups(const RunConfig& config) {
-  return std::make_shared<Detector>(named_groups(config.detector, config.groups));
+DetectorPtr named_groups(const DetectorOptions& options) {
+  return std::make_shared<Detector>(named_groups(options.map, options.groups));
 }
 
-void take_kept_detector(RunConfig& config) {
-  constexpr std::string_view kSortedScheme = "sorted";
-  for (const auto& text : config.sources) {
-    const auto uri = SourceUri::parse(text);
-    if (uri.scheme() == kSortedScheme) config.kept_detector = read_sorted_manifest(uri.path()).detector;
+void take_kept_detector(DetectorOptions& options, std::span<const std::string> sources) {
+  for (const auto& text : sources) {
+    if (auto manifest = sorted_manifest(parse_source_uri(text))) options.kept = std::move(manifest->detector);
   }
-  const auto& kept = config.kept_detector;
-  const bool other = !config.detector.text.empty() && config.detector.text != kept.map;
-  if (other && kept.corrected && std::ranges::any_of(config.detector.rows, corrects)) {
-    throw UserError("--detector " + config.detector.file +
+  const auto& kept = options.kept;
+  const bool other = !options.map.text.empty() && options.map.text != kept.map;
+  if (other && kept.corrected && std::ranges::any_of(options.map.rows, corrects)) {
+    throw UserError("--detector " + options.map.file +
                     ": the time-sorted hits were corrected by the offsets, masks or cuts of '" + kept.file +
                     "' when they were saved: this map must not have any");
   }
-  if (config.detector.text.empty() && !kept.map.empty()) config.detector = parse_detector_map(kept.map, kept.file);
+  if (options.map.text.empty() && !kept.map.empty()) options.map = parse_detector_map(kept.map, kept.file);
   for (const auto& group : kept.groups) {
-    if (std::ranges::find(config.groups, group, &GroupOption::text) == config.groups.end()) {
-      config.groups.push_back(parse_group_option(group));
+    if (std::ranges::find(options.groups, group, &GroupOption::text) == options.groups.end()) {
+      options.groups.push_back(parse_group_option(group));
     }
   }
 }
 
-RunDetector detector_of(const RunConfig& config, const DetectorSources& sources) {
-  auto detector = std::make_shared<const Detector>(resolve_detector(config.detector, config.groups, sources));
-  RunDetector all{detector, record_of(config, *detector), {}};
-  const bool corrected = config.kept_detector.corrected;
+RunDetector detector_of(const DetectorOptions& options, const DetectorSources& sources) {
+  auto detector = std::make_shared<const Detector>(resolve_detector(options.map, options.groups, sources));
+  RunDetector all{detector, record_of(options, *detector), {}};
+  const bool corrected = options.kept.corrected;
   all.kept = {all.record.file, all.record.map, all.record.groups, corrected || detector->corrects()};
   if (!corrected) return all;
-  auto rest = config.detector;
+  auto rest = options.map;
   for (auto& row : rest.rows) row = without_corrections(row);
-  all.detector = std::make_shared<const Detector>(resolve_detector(rest, config.groups, sources));
+  all.detector = std::make_shared<const Detector>(resolve_detector(rest, options.groups, sources));
   return all;
 }
 

@@ -1,24 +1,33 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
-#include "app/run/run_config.hpp"
 #include "core/detector/detector.hpp"
+#include "core/detector/detector_map.hpp"
 #include "core/detector/resolve_detector.hpp"
 #include "io/hdf5/detector_record.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 
 namespace eventloom {
 
+/// What the options of a run say of its detector.
+struct DetectorOptions {
+  DetectorMap map;                  ///< of --detector; without rows: none
+  std::vector<GroupOption> groups;  ///< of --group
+  KeptDetector kept;                ///< with which time-sorted hits, if these are the sources, were saved
+};
+
 /// Throws UserError.
 DetectorMap read_detector_map(const std::string& file);
 
-/// Where the sources are time-sorted hits: what their map says holds, unless the options have a map. Throws UserError
-/// when that would correct hits once more.
-void take_kept_detector(RunConfig& config);
+/// Where the sources, URIs, are time-sorted hits: what their map says holds, unless the options have a map. Throws
+/// UserError when that would correct hits once more.
+void take_kept_detector(DetectorOptions& options, std::span<const std::string> sources);
 
 /// A detector of no sources that has the groups of the options, for expressions to be checked. Never null.
-DetectorPtr named_groups(const RunConfig& config);
+DetectorPtr named_groups(const DetectorOptions& options);
 
 /// The detector that the options describe, resolved for these sources, and what the output keeps of it.
 struct RunDetector {
@@ -27,6 +36,6 @@ struct RunDetector {
   KeptDetector kept;  ///< for hits that are saved
 };
 /// Throws UserError.
-RunDetector detector_of(const RunConfig& config, const DetectorSources& sources);
+RunDetector detector_of(const DetectorOptions& options, const DetectorSources& sources);
 
 }  // namespace eventloom

@@ -70,7 +70,7 @@ void print_filters(std::ostream& out, const RunConfig& config, const RunTotals& 
   }
 }
 
-/// Each rank has told its first ones: the first of the run are among them.
+/// Each rank has reported its first ones: the first of the run are among them.
 void print_explained(std::ostream& out, const RunConfig& config, const RunResult& result) {
   std::size_t n = 0;
   for (const auto& [time, text] : result.explained) {
@@ -167,6 +167,13 @@ CountsBySource add_up(const CountsBySource& mine, const Collective& ranks) {
   return all;
 }
 
+template <class T>
+std::vector<T> joined(const std::vector<std::vector<T>>& lists) {
+  std::vector<T> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 Json to_json(const std::vector<PartInfo>& parts) {
   Json list = Json::array();
   for (const auto& part : parts) list.push_back(to_json(part));
@@ -183,12 +190,11 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   all.input_cut = ranks.any(mine.input_cut);
   all.unfinished = ranks.any(mine.unfinished);
   all.seconds = ranks.max(mine.seconds);
-  const Json lists = {{"sorted", to_text(mine.sorted_files, mine.sorted_damage)},
-                      {"latency", mine.latency.packed()},
-                      {"explained", mine.explained},
-                      {"parts", to_json(mine.parts)}};
+  all.sorted_files = joined(ranks.all_gather(mine.sorted_files));
+  all.sorted_damage = joined(ranks.all_gather(mine.sorted_damage));
+  const Json lists = {
+      {"latency", mine.latency.packed()}, {"explained", mine.explained}, {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
-    add_from_text(json.at("sorted"), all.sorted_files, all.sorted_damage);
     all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));

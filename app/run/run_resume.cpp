@@ -137,14 +137,14 @@ RunStatistics earlier_statistics(const std::string& run_file) {
 }
 
 /// What rank 0 knows before any part has been read.
-struct Found {
+struct FoundRun {
   Resumption resumption;
   FinishedWork work;
 };
 
 /// Rank 0 alone.
-Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
-  Found found;
+FoundRun look_for_run(const RunConfig& config, const RunSetup& setup, const RunRecord& now) {
+  FoundRun found;
   auto& resumption = found.resumption;
   if (!std::filesystem::exists(config.output)) {
     spdlog::info("there is no '{}' to resume: the run begins with the first slice", config.output);
@@ -176,7 +176,7 @@ Found look_for_run(const RunConfig& config, const RunSetup& setup, const RunReco
   return found;
 }
 
-std::vector<PartInfo> parts_of(const Found& found) {
+std::vector<PartInfo> parts_of(const FoundRun& found) {
   auto parts = found.resumption.parts;
   for (const auto& part : found.work.parts) parts.push_back(part.info);
   return parts;
@@ -243,7 +243,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
 
 /// Rank 0 alone. `whole`: the run is complete for all definitions; one that is complete alone is taken up for the
 /// others.
-Resumption take_up(const RunConfig& config, const RunSetup& setup, Found found, const DamagedParts& damaged,
+Resumption take_up(const RunConfig& config, const RunSetup& setup, FoundRun found, const DamagedParts& damaged,
                    bool whole) {
   auto resumption = std::move(found.resumption);
   refuse_damage(config, setup.live, damaged);
@@ -357,7 +357,7 @@ std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setu
   const auto configs = by_definition(config);
   if (!config.resume) return std::vector<Resumption>(configs.size());
   const bool first = ranks.rank() == 0;
-  std::vector<Found> found(configs.size());
+  std::vector<FoundRun> found(configs.size());
   agree(ranks, [&] {
     if (first) refuse_other_definitions(config);
     for (std::size_t i = 0; i < configs.size() && first; ++i) found[i] = look_for_run(configs[i], setup, now[i]);
@@ -365,7 +365,7 @@ std::vector<Resumption> resume_run(const RunConfig& config, const RunSetup& setu
   std::vector<DamagedParts> damaged;
   for (std::size_t i = 0; i < configs.size(); ++i)
     damaged.push_back(find_damage(configs[i], parts_of(found[i]), ranks));
-  const bool whole = std::ranges::all_of(found, [](const Found& f) { return f.resumption.complete; }) &&
+  const bool whole = std::ranges::all_of(found, [](const FoundRun& f) { return f.resumption.complete; }) &&
                      std::ranges::all_of(damaged, &DamagedParts::empty);
   std::vector<Resumption> mine(configs.size());
   agree(ranks, [&] {

@@ -14,6 +14,7 @@
 #include "app/run/run_sources.hpp"
 #include "app/run/same_setup.hpp"
 #include "app/run/time_origin.hpp"
+#include "app/schedule_table.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/definitions/text_mistake.hpp"
 #include "core/runtime/error.hpp"
@@ -21,55 +22,10 @@
 #include "core/runtime/text_error.hpp"
 #include "io/registry/open_sources.hpp"
 #include "io/registry/time_scale.hpp"
-#include "io/sorted/sorted_source.hpp"
-#include "schedulers/table.hpp"
 
 namespace eventloom {
 
 namespace {
-
-nlohmann::json to_json(SourceId id, const SourceInfo& info) {
-  nlohmann::json json{{"id", id.value},
-                      {"name", info.name},
-                      {"uri", info.uri},
-                      {"path", info.path},
-                      {"bytes", info.bytes},
-                      {"crc32c", info.crc32c},
-                      {"recorded_id", info.recorded_id},
-                      {"tick_ps", info.base.tick_ps},
-                      {"epoch_ticks", info.base.epoch_ticks},
-                      {"payload", info.payload.words},
-                      {"flags", info.flags},
-                      {"text", info.text},
-                      {"live", info.live},
-                      {"joined", info.joined},
-                      {"counts_tai", info.counts_tai},
-                      {"started_ns", info.started_ns}};
-  if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
-  if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
-  return json;
-}
-
-SourceInfo info_from_json(const nlohmann::json& json) {
-  SourceInfo info;
-  info.name = json.at("name");
-  info.uri = json.at("uri");
-  info.path = json.at("path");
-  info.bytes = json.at("bytes");
-  info.crc32c = json.at("crc32c");
-  info.recorded_id = json.at("recorded_id");
-  info.base = {json.at("tick_ps"), json.at("epoch_ticks")};
-  info.payload.words = json.at("payload");
-  info.flags = json.at("flags");
-  info.text = json.at("text");
-  info.live = json.at("live");
-  info.joined = json.at("joined");
-  info.counts_tai = json.at("counts_tai");
-  info.started_ns = json.at("started_ns");
-  if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
-  if (json.contains("origin_ns")) info.origin_ns = json["origin_ns"].get<std::int64_t>();
-  return info;
-}
 
 SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local) {
   auto& source = *local.stream;
@@ -96,44 +52,12 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   return info;
 }
 
-nlohmann::json to_json(const SortedManifest& manifest) {
-  nlohmann::json sources = nlohmann::json::array();
-  for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
-    const auto& origin = manifest.sources[s];
-    SourceInfo info;
-    info.name = origin.name;
-    info.uri = origin.uri;
-    info.path = origin.input.path;
-    info.bytes = origin.input.bytes;
-    info.crc32c = origin.input.crc32c;
-    info.recorded_id = origin.id;
-    info.base = manifest.base;
-    info.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
-    info.flags = origin.flags;
-    info.text = origin.text;
-    sources.push_back(to_json({static_cast<std::uint16_t>(s)}, info));
-  }
-  return {{"sources", sources},
-          {"streams", manifest.files.size()},
-          {"definition", manifest.definition},
-          {"overlap", manifest.overlap}};
-}
-
-SortedInfo sorted_from_json(const nlohmann::json& json) {
-  SortedInfo info;
-  for (const auto& source : json.at("sources")) info.sources.push_back(info_from_json(source));
-  info.streams = json.at("streams");
-  info.definition = json.at("definition");
-  info.overlap = json.at("overlap");
-  return info;
-}
-
 /// The description of an opened stream for the other ranks.
 nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
   nlohmann::json json = to_json(local.id, info_of(spec, local));
   // The manifest represents all streams of its folder.
-  const auto* sorted = dynamic_cast<const SortedSource*>(local.stream.get());
-  if (sorted != nullptr && local.id.value == 0) json["sorted"] = to_json(sorted->manifest());
+  const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
+  if (sorted) json["sorted"] = to_json(*sorted);
   return json;
 }
 
@@ -278,20 +202,12 @@ std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
   return found == sources.end() ? 0 : found->started_ns;
 }
 
-/// The numbered sources and what else is read from files on every rank, for require_same_setup().
+/// The numbered sources and the map of the detector, which every rank has read, for require_same_setup().
 std::string files_given(const RunConfig& config, const std::vector<SourceSpec>& specs) {
   std::string text;
   for (const auto& spec : specs) text += "the list of sources = " + spec.uri.text() + "\n";
-  std::istringstream map(config.detector.text);
+  std::istringstream map(config.detector.map.text);
   for (std::string line; std::getline(map, line);) text += "the detector map = " + line + "\n";
-  const auto file = schedule_file(config.schedule);
-  if (!file) return text;
-  try {
-    std::istringstream table(schedule_file_text(*file));
-    for (std::string line; std::getline(table, line);) text += "the schedule table = " + line + "\n";
-  } catch (const std::invalid_argument& e) {
-    throw UserError("--schedule: " + std::string(e.what()));
-  }
   return text;
 }
 
@@ -307,10 +223,10 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
 }
 
-/// `told`: the descriptions of all ranks' opened streams.
-std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& told) {
+/// `described`: the descriptions of all ranks' opened streams.
+std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
   std::optional<SortedInfo> sorted;
-  for (const auto& of_rank : told) {
+  for (const auto& of_rank : described) {
     for (const auto& json : of_rank) {
       setup.streams.at(json.at("id").get<std::size_t>()) = info_from_json(json);
       if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
@@ -357,7 +273,7 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
   const auto& base = setup.streams.front().base;
   DetectorSources known{{}, base.tick_ps, setup.numbered};
   for (const auto& source : setup.sources) known.names.push_back(source.name);
-  setup.detector = detector_of(config, known);
+  setup.detector = detector_of(config.detector, known);
   setup.run = interpret(config, base, setup.detector.detector);
   require_whole_events(config, setup.run);
   require_known_quantities(config, setup);
@@ -369,10 +285,10 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
 }
 
 /// The sources of time-sorted hits are described by their own streams.
-void take_time_origin(RunSetup& setup, const RunConfig& config, bool tells) {
+void take_time_origin(RunSetup& setup, const RunConfig& config, bool reports) {
   auto origin = find_time_origin(config.time_origin, setup.streams);
   setup.time_of_tick_0 = std::move(origin.time_of_tick_0);
-  if (!tells) return;
+  if (!reports) return;
   for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
 }
 
@@ -386,6 +302,7 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));
+  setup.schedule_table = schedule_table_text(config.schedule, communicator);
   setup.hosts = communicator.all_gather(host_name());
   expect_streams(setup, specs);
   watch.expected(setup);
@@ -398,8 +315,8 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
       mine.push_back(describe(specs[source.id.value], source));
     }
   });
-  const auto told = all_gather_json(communicator, mine);
-  agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, told)); });
+  const auto described = all_gather_json(communicator, mine);
+  agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, described)); });
   if (communicator.rank() == 0) tell_sources_beyond(setup);
   agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);

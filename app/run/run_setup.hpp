@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/run/run_config.hpp"
-#include "app/run/run_detector.hpp"
+#include "app/run/source_info.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
@@ -17,34 +17,6 @@
 #include "formats/slice_set.hpp"
 
 namespace eventloom {
-
-/// Description of a source, known to every rank.
-struct SourceInfo {
-  std::string name;
-  std::string uri;
-  std::string path;  ///< empty when there is no file
-  std::uint64_t bytes = 0;
-  std::uint32_t crc32c = 0;
-  std::uint32_t recorded_id = 0;
-  TimeBase base;
-  PayloadTable payload;
-  std::uint32_t flags = 0;           ///< StreamFlag
-  std::string text;                  ///< the stream's own description
-  std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that is not known yet
-  bool live = false;
-  bool joined = false;                    ///< a live source that had sent data before the first received
-  bool counts_tai = false;                ///< times are White Rabbit stamps
-  std::int64_t started_ns = 0;            ///< Unix time of tick 0, as a live source states; 0: unknown
-  std::optional<std::int64_t> origin_ns;  ///< likewise, as the times of a recording count from it by its URI
-};
-
-/// Origin of the streams in a folder of time-sorted hits.
-struct SortedInfo {
-  std::vector<SourceInfo> sources;  ///< of the hits, by number
-  std::size_t streams = 0;          ///< in the folder
-  std::string definition;           ///< of the tagged events, see EventDefinition::text()
-  Tick overlap = 0;
-};
 
 /// A run ready to start: the same on every rank except `local`.
 struct RunSetup {
@@ -64,6 +36,7 @@ struct RunSetup {
   bool time_over = false;          ///< --duration has passed while waiting for live sources
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
   SliceSet finished;               ///< slices finished by an earlier run
+  std::string schedule_table;      ///< contents of the schedule's file; empty: it has none
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;
 };

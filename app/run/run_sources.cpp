@@ -23,7 +23,7 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-constexpr auto kLook = std::chrono::milliseconds(2);
+constexpr auto kSourceLook = std::chrono::milliseconds(2);
 constexpr auto kDrainAtSetup = std::chrono::seconds(1);
 /// A run that is asked to stop waits this long for sources whose data may be on their way.
 constexpr auto kLastCall = std::chrono::milliseconds(200);
@@ -78,7 +78,7 @@ void drain_unknown(const std::vector<SourceRole::LocalSource>& local) {
   while (!open.empty() && steady_clock::now() < longest) {
     for (auto* live : open) live->receive();
     std::erase_if(open, [](const LiveStream* live) { return live->progress().drained; });
-    if (!open.empty()) std::this_thread::sleep_for(kLook);
+    if (!open.empty()) std::this_thread::sleep_for(kSourceLook);
   }
 }
 
@@ -200,7 +200,7 @@ bool wait_for_live(std::vector<SourceRole::LocalSource>& local, const RunConfig&
     if (all.known == all.live || all.give_up || all.time_over) break;
     if (all.heard != 0) end.heard();
     waiting.tell(local);
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kSourceLook);
   }
   if (all.stopped || all.time_over) drain_unknown(local);
   agree(ranks, [&] {
@@ -219,8 +219,8 @@ void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vec
   const auto all = of_all(mine, ranks);
   if (all.end <= all.first) return;  // there is nothing in them
   agree(ranks, [&] {
-    const Epoch apart = 2 * largest_offset(config.detector, all.base.tick_ps) / all.base.epoch_ticks + 1;
-    const Epoch gap = interpret(config, all.base, named_groups(config)).geometry.margin_epochs() + apart;
+    const Epoch apart = 2 * largest_offset(config.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
+    const Epoch gap = interpret(config, all.base, named_groups(config.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);
     for (auto& source : local) {
       const auto& spec = specs[source.id.value];

@@ -136,7 +136,7 @@ void RunView::turn(SteadyTime now) {
     for (const auto& request : std::exchange(early_, {})) session_->control().ask(request);
     for (const auto& request : monitor_->take_commands()) session_->control().ask(request);
   }
-  // Little time is left after a failure: it is told at once.
+  // Little time is left after a failure: it is reported at once.
   const auto& failure = session_->control().failure();
   const bool fails = !failure.empty();
   if (fails == failing_ && !tracker_->due(now)) return;

@@ -52,13 +52,13 @@ class RunView {
   void tell_wait(std::size_t live, std::size_t known);
 
   std::vector<Request> early_;        ///< commands that came before the first slice
-  std::optional<std::size_t> known_;  ///< live sources, as was told last
+  std::optional<std::size_t> known_;  ///< live sources, as last reported
   std::optional<Progress> progress_;
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Alarms> alarms_;
   std::optional<RunTracker> tracker_;
   Session* session_ = nullptr;
-  bool failing_ = false;    ///< and this has been told
+  bool failing_ = false;    ///< and this has been reported
   bool last_look_ = false;  ///< of the alarms: done
 };
 

@@ -37,7 +37,7 @@ std::optional<Statement> statement_of(const SourceInfo& source) {
   return Statement{"the White Rabbit stamps of '" + source.name + "'", unix_ns_of_tai_zero(first_ns(source))};
 }
 
-/// A contradiction of the first kind is told in full, the others are counted.
+/// A contradiction of the first kind is reported in full, the others are counted.
 void add_contradictions(TimeOrigin& origin, const Statement& kept, const std::vector<Statement>& all) {
   std::size_t more = 0;
   for (const auto& other : all) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/run_setup.hpp"
+#include "app/run/source_info.hpp"
 
 namespace eventloom {
 

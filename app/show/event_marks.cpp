@@ -14,13 +14,13 @@ namespace eventloom {
 namespace {
 
 /// Okabe and Ito's colours, which are distinguishable to the colour-blind. The last one is grey.
-constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
+constexpr std::array kMarkColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666"};
 constexpr std::size_t kMostNameColumns = 20;
 constexpr double kLegendColumn = 160;
 
 /// Grey is for hits without a group.
 std::string colour_of_group(std::size_t group, std::size_t groups) {
-  return group == groups ? kColours.back() : kColours[group % (kColours.size() - 1)];
+  return group == groups ? kMarkColours.back() : kMarkColours[group % (kMarkColours.size() - 1)];
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::size_t EventMarks::group_of(const OutputHit& hit) const {
 }
 
 std::string EventMarks::colour_of(const OutputHit& hit) const {
-  if (!by_group()) return kColours[hit.source % kColours.size()];
+  if (!by_group()) return kMarkColours[hit.source % kMarkColours.size()];
   return colour_of_group(group_of(hit), view_->known.groups().size());
 }
 

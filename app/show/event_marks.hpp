@@ -21,7 +21,7 @@ class EventMarks {
   [[nodiscard]] std::string colour_of(const OutputHit& hit) const;
   [[nodiscard]] std::string circle(const OutputHit& hit, double x, double y, const std::string& colour) const;
 
-  /// The groups that hits of the event have, a row of them for each so many pixels; empty where there are none.
+  /// The groups that hits of the event have, a row of them per this many pixels; empty where there are none.
   [[nodiscard]] std::vector<std::string> legend_rows(double x, double y, double width) const;
   static constexpr double kLegendRow = 18;  ///< pixels
 

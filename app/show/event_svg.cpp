@@ -18,7 +18,7 @@ constexpr int kLeft = 210;
 constexpr int kTop = 64;
 constexpr int kPlotWidth = 640;
 constexpr int kSvgWidth = kLeft + kPlotWidth + 30;
-constexpr std::size_t kMostColumns = 24;  // of a name
+constexpr std::size_t kRowNameColumns = 24;  // of a name
 constexpr double kLeastRow = 4;
 constexpr double kGreatestRow = 22;
 constexpr double kPlotHeight = 720;  // unless rows would be lower than kLeastRow
@@ -29,14 +29,14 @@ double row_height(std::size_t rows) {
 
 /// The name of a channel says more than its number.
 std::string label_of_channel(const EventView& view, const PictureRow& row) {
-  const auto name = for_xml(end_of(for_terminal(view.known.name_of(row.source, row.channel)), kMostColumns - 6));
+  const auto name = for_xml(end_of(for_terminal(view.known.name_of(row.source, row.channel)), kRowNameColumns - 6));
   return name.empty() ? fmt::format("source {}, channel {}", row.source, row.channel)
                       : fmt::format("source {}, {}", row.source, name);
 }
 
 std::string label_of_row(const EventView& view, const PictureRow& row) {
   if (view.rows == ShowRows::channels) return label_of_channel(view, row);
-  const auto name = end_of(for_terminal(view.source_name(row.source)), kMostColumns);
+  const auto name = end_of(for_terminal(view.source_name(row.source)), kRowNameColumns);
   return for_xml(fmt::format("{} {}", row.source, name));
 }
 

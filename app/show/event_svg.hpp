@@ -6,7 +6,7 @@
 
 namespace eventloom {
 
-/// First bytes of every picture: they tell it from a file that Eventloom did not write.
+/// First bytes of every picture: they distinguish it from a file that Eventloom did not write.
 extern const char* const kSvgBegin;
 
 /// A picture of an event, SVG 1.1: its hits over time, a row for each source or channel, and views of their positions

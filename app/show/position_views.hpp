@@ -18,7 +18,7 @@ class PositionViews {
 
   /// Any hit has a position.
   [[nodiscard]] bool any() const { return !placed_.empty(); }
-  /// The views below each other, from this place on: so many pixels.
+  /// The views below each other, from this place on, in pixels.
   [[nodiscard]] std::string svg(double left, double top) const;
   static constexpr double kWidth = 400;
   static constexpr double kHeight = 740;

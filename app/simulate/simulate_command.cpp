@@ -41,7 +41,7 @@ void check_files(const po::variables_map& values, const std::vector<SimulationSe
   files.check();
 }
 
-/// Transfers of the fewest nodes are drawn, for each schedule with the largest messages: more are not to be told apart.
+/// Transfers of the fewest nodes are drawn, for each schedule with the largest messages: more cannot be told apart.
 void choose_pictures(std::vector<SimulationSettings>& points) {
   const auto fewest = std::ranges::min(points, {}, &SimulationSettings::nodes).nodes;
   const auto largest = std::ranges::max(points, {}, &SimulationSettings::message_bytes).message_bytes;

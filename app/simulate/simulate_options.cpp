@@ -12,10 +12,10 @@
 
 #include "app/bench/bench_command.hpp"
 #include "app/options.hpp"
+#include "app/schedule_table.hpp"
 #include "app/simulate/calibration.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
-#include "schedulers/table.hpp"
 
 namespace eventloom {
 
@@ -251,9 +251,9 @@ std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
   std::vector<SimulatedOrder> orders;
   for (const auto& schedule : schedules) {
     const bool with_slots = !slots.empty() && may_have_slots(schedule);
-    if (!with_slots) orders.push_back({schedule, {}});
+    if (!with_slots) orders.push_back({schedule, schedule_table_text(schedule), {}});
     for (const auto& of : slots) {
-      if (with_slots) orders.push_back({schedule, of});
+      if (with_slots) orders.push_back({schedule, "", of});
     }
   }
   return orders;
@@ -266,6 +266,7 @@ std::vector<SimulationSettings> points_of(SimulationSettings settings, const std
   for (const auto& order : orders) {
     for (const auto size : sizes) {
       settings.schedule = order.schedule;
+      settings.table_text = order.table_text;
       settings.slot_ns = order.slots.ns;
       settings.fit_slots = order.slots.fit;
       settings.message_bytes = size;

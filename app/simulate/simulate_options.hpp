@@ -21,9 +21,10 @@ struct SimulatedSlots {
 };
 struct SimulatedOrder {
   std::string schedule;
+  std::string table_text;
   SimulatedSlots slots;
 };
-/// Each of `schedules` with each of `slots`, or without where it keeps none.
+/// Each of `schedules`, with its table if it has one, with each of `slots`, or without where it keeps none.
 std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
                                       const std::vector<SimulatedSlots>& slots);
 

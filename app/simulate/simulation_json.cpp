@@ -28,6 +28,7 @@ Json to_json(const SimulationSettings& settings) {
           {"nodes", settings.nodes},
           {"ranks_per_node", settings.ranks_per_node},
           {"schedule", settings.schedule},
+          {"table_text", settings.table_text},
           {"slot_ns", settings.slot_ns},
           {"fit_slots", settings.fit_slots},
           {"ring_depth", settings.ring.depth},
@@ -58,6 +59,7 @@ SimulationSettings settings_of(const Json& json) {
   settings.nodes = json.at("nodes");
   settings.ranks_per_node = json.at("ranks_per_node");
   settings.schedule = json.at("schedule");
+  settings.table_text = json.at("table_text");
   settings.slot_ns = json.at("slot_ns");
   settings.fit_slots = json.at("fit_slots");
   settings.ring = {json.at("ring_depth"), json.at("cell_bytes")};

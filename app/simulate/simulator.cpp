@@ -47,19 +47,35 @@ std::string text_from(int file) {
   }
 }
 
-Ended run_program(std::array<const char*, 4> arguments) {
+/// A file in memory that holds `text`, to be read from its beginning. A table is longer than an argument may be.
+int file_with(const std::string& text) {
+  const int file = memfd_create("input", MFD_CLOEXEC);
+  std::size_t done = 0;
+  while (file >= 0 && done < text.size()) {
+    const auto n = write(file, text.data() + done, text.size() - done);
+    if (n < 0 && errno != EINTR) fail("input");
+    if (n > 0) done += static_cast<std::size_t>(n);
+  }
+  if (file < 0 || lseek(file, 0, SEEK_SET) != 0) fail("input");
+  return file;
+}
+
+Ended run_program(std::array<const char*, 3> arguments, const std::string& text) {
   std::array<int, 2> pipe{};
+  const int input = file_with(text);
   const int messages = memfd_create("messages", MFD_CLOEXEC);
   if (messages < 0 || pipe2(pipe.data(), O_CLOEXEC) != 0) fail("pipe");
   const pid_t child = fork();
   if (child < 0) fail("fork");
   if (child == 0) {
+    dup2(input, STDIN_FILENO);
     dup2(pipe[1], STDOUT_FILENO);
     dup2(messages, STDERR_FILENO);
     execv(arguments[0], const_cast<char* const*>(arguments.data()));
     _exit(127);
   }
   close(pipe[1]);
+  close(input);
   Ended ended;
   ended.output = text_from(pipe[0]);
   close(pipe[0]);
@@ -120,7 +136,7 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
 nlohmann::json Simulator::ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const {
   const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto begun = std::chrono::steady_clock::now();
-  const auto ended = run_program({program_.c_str(), text.c_str(), check ? "--check" : nullptr, nullptr});
+  const auto ended = run_program({program_.c_str(), check ? "--check" : nullptr, nullptr}, text);
   if (cost != nullptr) {
     cost->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     cost->peak_bytes = ended.peak_bytes;

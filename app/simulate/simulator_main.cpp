@@ -1,5 +1,5 @@
 // eventloom-simulator: runs one simulation for `eventloom simulate`, in a process of its own, as SimGrid allows only
-// one per process. Its argument and its output are JSON; {"error": TEXT} when it fails, with the exit code.
+// one per process. Its input and its output are JSON; {"error": TEXT} when it fails, with the exit code.
 #include <exception>
 #include <iostream>
 #include <string_view>
@@ -10,9 +10,9 @@
 #include "core/simulation/simulate.hpp"
 
 int main(int argc, char** argv) {
-  const std::string_view check = argc > 2 ? argv[2] : "";
+  const std::string_view check = argc > 1 ? argv[1] : "";
   try {
-    const auto settings = eventloom::settings_of(nlohmann::json::parse(argc > 1 ? argv[1] : ""));
+    const auto settings = eventloom::settings_of(nlohmann::json::parse(std::cin));
     nlohmann::json answer = nlohmann::json::object();
     if (check == "--check") {
       eventloom::check_platform(settings);

@@ -71,6 +71,7 @@ class Collective {
   }
   /// Texts may be of any length.
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) const;
+  [[nodiscard]] std::vector<std::vector<std::string>> all_gather(const std::vector<std::string>& mine) const;
 
   /// The value of rank 0, on every rank.
   template <Plain T>

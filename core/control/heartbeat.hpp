@@ -23,8 +23,8 @@ class Heartbeat {
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  /// `channel`: for the heartbeat alone, of this rank, one of `size`. `notice`: after this long rank 0 tells the others
-  /// which rank it waits for, again each time the wait has doubled, and at least every `longest_notice`.
+  /// `channel`: for the heartbeat alone, of this rank, one of `size`. `notice`: after this long rank 0 informs the
+  /// others which rank it waits for, again each time the wait has doubled, and at least every `longest_notice`.
   Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size, Duration notice, Duration longest_notice);
   /// Collective, like that of the channel; after the last round, or when the program ends with an error.
   ~Heartbeat() = default;
@@ -47,7 +47,7 @@ class Heartbeat {
   [[nodiscard]] Silence silence(Time now) const;
   /// This rank has not received for `absence`: that time does not count as silence of the others.
   void leave_out(Duration absence);
-  /// On rank 0: tells the ranks that have reported that the program is about to end; see told_to_end().
+  /// On rank 0: informs the ranks that have reported that the program is about to end; see told_to_end().
   void tell_to_end();
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 

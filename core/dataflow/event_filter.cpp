@@ -97,7 +97,7 @@ void EventFilter::set_streams(std::vector<std::uint32_t> stream_flags) {
                       marked_word(expression.text(), name));
     };
     if (expression.uses(Quantity::Kind::trigger) && !measure_.has_triggers())
-      refuse("trigger", "is of triggered data, and no source of this run tells trigger types; leave it out");
+      refuse("trigger", "is of triggered data, and no source of this run has trigger types; leave it out");
     if (expression.uses(Quantity::Kind::causal) && !measure_.detector().has_positions())
       refuse("causal", "needs the positions of channels: give x_m, y_m and z_m in --detector MAP.csv");
   }

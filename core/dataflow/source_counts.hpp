@@ -30,7 +30,7 @@ struct SourceCounts {
   TriggerCounts triggers;
 
   void add(const SourceCounts& other);
-  /// What is told of it.
+  /// What is reported of it.
   [[nodiscard]] CountsByName by_name() const;
 };
 

@@ -15,7 +15,7 @@
 
 namespace eventloom {
 
-/// The values behind the colon of a definition, as many as it takes. All functions throw TextMistake; lengths of time
+/// The values after the colon of a definition, as many as it takes. All functions throw TextMistake; lengths of time
 /// are ticks or carry a unit.
 class DefinitionValues {
  public:

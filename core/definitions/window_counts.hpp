@@ -138,7 +138,7 @@ class WindowCounts {
     }
     return mark;
   }
-  /// The first hit from `from` on that lies behind the tick `last`. Windows differ by a few hits that cannot be
+  /// The first hit from `from` on that lies after the tick `last`. Windows differ by a few hits that cannot be
   /// predicted, so these are looked at without branches.
   [[nodiscard]] std::uint32_t end_of(std::uint32_t from, std::uint64_t last) const {
     constexpr std::uint32_t kStep = 4;

@@ -67,7 +67,7 @@ class ChannelTable {
   }
 
  private:
-  /// Of so many pieces none is searched: all are compared.
+  /// Among this many pieces none is searched: all are compared.
   static constexpr std::size_t kFew = 4;
   /// The tables of a source, and of all together, have no more channels.
   static constexpr std::uint32_t kMostOfSource = 1U << 18;
@@ -76,7 +76,7 @@ class ChannelTable {
   struct Values {
     std::uint32_t first = 0;
     std::vector<T> table;
-    std::vector<std::uint32_t> lows;  ///< of pieces; behind those of few ones numbers that no channel reaches
+    std::vector<std::uint32_t> lows;  ///< of pieces; after those of few ones numbers that no channel reaches
     std::vector<T> values;            ///< by piece; one: of all channels that the table does not have
   };
 

@@ -51,7 +51,7 @@ struct ChannelRange {
 /// Looks up channels by source and number. Immutable once in use, and then shared by threads.
 class Detector {
  public:
-  /// Of a run with so many sources, of whose channels nothing is known.
+  /// Of a run with this many sources, of whose channels nothing is known.
   explicit Detector(std::size_t n_sources = 0) : sources_(n_sources) {}
 
   /// The number of the group, which is made when it is new. Throws std::length_error when there are kMaxGroups already.

@@ -164,7 +164,7 @@ std::size_t AssignerRole::tell() {
   return told;
 }
 
-/// Writes one note: the next consecutive slices that the reader has not been told of, as many as fit.
+/// Writes one note: the next consecutive slices that the reader does not know of, as many as fit.
 void AssignerRole::tell(Reader& reader) {
   const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
   const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));

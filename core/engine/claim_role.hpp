@@ -41,8 +41,8 @@ class ClaimRole final : public Role {
 };
 
 /// On one rank of the run: assigns the slices, in rising order, to the builders that have claimed them, as the
-/// scheduler decides, and tells every rank concerned. Skips gaps in which no source has data. Sends one short note per
-/// rank and batch of slices.
+/// scheduler decides, and informs every rank concerned. Skips gaps in which no source has data. Sends one short note
+/// per rank and batch of slices.
 class AssignerRole final : public Role {
  public:
   /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: how many slices it may assign beyond
@@ -67,7 +67,7 @@ class AssignerRole final : public Role {
   };
   struct Reader {
     NoteSender ring;
-    std::uint64_t told = 0;  ///< slices it has been told of
+    std::uint64_t told = 0;  ///< slices it knows of
   };
 
   std::size_t receive_claims();

@@ -18,7 +18,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kMarks = 64;  ///< in the time remembered
-/// How long the end of a run waits for data still on their way: launchers kill two seconds after they were told to end.
+/// How long the end of a run waits for data still on their way: launchers kill two seconds after they were asked to
+/// end.
 constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
 /// The same for a source that no other is ahead of.
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);

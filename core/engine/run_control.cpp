@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 /// Healthy ranks answer in a few milliseconds.
 constexpr auto kNotice = milliseconds(200);
 constexpr auto kLongestNotice = milliseconds(2000);
-/// A rank told to terminate reports ranks silent for this long: they are the likely cause.
+/// A rank that is asked to terminate reports ranks silent for this long: they are the likely cause.
 constexpr auto kSilentAtTermination = milliseconds(400);
 /// Time for all ranks to notice the loss, or receive the note of the end, before this rank acts on it.
 constexpr auto kToBeSeen = milliseconds(500);

@@ -116,7 +116,7 @@ class RunControl final : public Ending {
   std::function<void()> new_file_;
   bool signalled_ = false;
   bool time_over_ = false;
-  bool frozen_ = false;    ///< for a pause or a stop; the next round tells how far the sources go
+  bool frozen_ = false;    ///< for a pause or a stop; the next round says how far the sources go
   bool paused_ = false;    ///< frozen, or continues only to the slice of the pause
   bool stopping_ = false;  ///< frozen, or continues only to the slice of the stop
   bool over_ = false;

@@ -70,8 +70,8 @@ class BuilderRole;
 /// A session depends only on its ranks, their roles and the finished slices: what one session has left undone another
 /// can complete, on the same ranks or on others, if its sources begin at wiring.schedule.first_slice again and
 /// `finished` holds the slices already written. A rank that leaves a session by an exception of
-/// RankWatch::end_program() leaves it alone: its roles are gone, the others are not told, and its unflushed puts into
-/// their windows may be lost.
+/// RankWatch::end_program() leaves it alone: its roles are gone, the others are not informed, and its unflushed puts
+/// into their windows may be lost.
 class Session {
  public:
   /// Opens the rings, see Wiring.

@@ -69,7 +69,7 @@ class FilterOutput final : public SliceOutput {
     Outbox outbox;
     std::vector<BuiltSlice> built;
     std::vector<BuiltSliceHead> heads;
-    std::deque<SliceRange> gaps;  ///< the filter is still to be told of
+    std::deque<SliceRange> gaps;  ///< the filter does not know of yet
     SliceRange last_gap;          ///< the last one queued or sent
     bool told_end = false;
   };

@@ -173,7 +173,7 @@ class SourceRole final : public Role {
   SteadyTime now_{};
   SteadyTime due_ = SteadyTime::max();
   SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused
-  SliceId stop_ = kNoSlice;       ///< one past the last slice to send, once told to stop
+  SliceId stop_ = kNoSlice;       ///< one past the last slice to send, once asked to stop
   std::int64_t since_start_ = 0;  ///< slots: current time
   std::uint64_t late_transfers_ = 0;
   Message message_;

@@ -1,7 +1,6 @@
 #include "core/engine/wiring.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"
 #include "core/runtime/memory.hpp"
+#include "schedulers/make_scheduler.hpp"
 
 namespace eventloom {
 
@@ -43,33 +43,29 @@ std::string what_to_lower(const Roles& roles) {
   return options + "--ring-depth or --cell-size";
 }
 
-/// A MemoryBound without its name.
-struct PlainBound {
-  std::uint64_t bytes = 0;
-  std::uint64_t of_process = 0;
-};
-
 /// Collective: the memory that each rank needs, and its bounds.
 std::vector<MemoryNeed> all_needs(const Network& network, std::uint64_t bytes) {
+  /// Without its name.
+  struct PlainBound {
+    std::uint64_t bytes = 0;
+    std::uint64_t of_process = 0;
+  };
   const auto& ranks = network.ranks();
-  std::string my_names;
+  std::vector<std::string> my_names;
   std::vector<PlainBound> my_bounds;
   for (const auto& bound : network.memory_bounds()) {
-    my_names += bound.what + '\n';
+    my_names.push_back(bound.what);
     my_bounds.push_back({bound.bytes, bound.of_process ? 1U : 0U});
   }
-  std::vector<MemoryNeed> needs;
-  for (const auto& host : ranks.all_gather(host_name())) needs.push_back({host, 0, {}});
+  const auto hosts = ranks.all_gather(host_name());
   const auto all_bytes = ranks.all_gather(bytes);
   const auto names = ranks.all_gather(my_names);
   const auto bounds = ranks.all_gather(my_bounds);
-  for (std::size_t r = 0; r < needs.size(); ++r) {
-    needs[r].bytes = all_bytes[r];
-    std::istringstream in(names[r]);
-    std::string name;
-    for (const auto& bound : bounds[r]) {
-      std::getline(in, name);
-      needs[r].bounds.push_back({name, bound.bytes, bound.of_process != 0});
+  std::vector<MemoryNeed> needs;
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    auto& need = needs.emplace_back(MemoryNeed{hosts[r], all_bytes[r], {}});
+    for (std::size_t i = 0; i < bounds[r].size(); ++i) {
+      need.bounds.push_back({names[r][i], bounds[r][i].bytes, bounds[r][i].of_process != 0});
     }
   }
   return needs;

@@ -113,7 +113,7 @@ std::int64_t Outbox::room() const {
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
 
-/// The next pieces of the body, as many as fit behind a header in the open cell. Damage records are
+/// The next pieces of the body, as many as fit after a header in the open cell. Damage records are
 /// acted on as they come, so that they must be proven: they never share a chunk with what goes without checksum.
 void Outbox::next_chunk() {
   auto& m = message_;

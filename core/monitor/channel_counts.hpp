@@ -34,7 +34,7 @@ class ChannelCounts {
   void add(std::span<const std::uint16_t> sources, std::span<const std::uint32_t> channels);
   void add(const ChannelRow& row);
 
-  /// At most `most` of the rows that have hits, which they lose; the next call goes on behind them.
+  /// At most `most` of the rows that have hits, which they lose; the next call continues after them.
   [[nodiscard]] std::vector<ChannelRow> take(std::size_t most);
 
   /// That of a source's others has ChannelRow::kOthers for its channel.

@@ -14,7 +14,7 @@
 
 namespace eventloom {
 
-/// Lets rank 0 know what every rank has counted: each sends its record about once a second, in messages that tell what
+/// Lets rank 0 know what every rank has counted: each sends its record about once a second, in messages that say what
 /// has changed (formats/telemetry_wire.hpp). Never blocks before finish(). One thread at a time.
 class Telemetry {
  public:
@@ -45,7 +45,7 @@ class Telemetry {
   int rank_;
   std::size_t most_hits_;
   std::size_t most_channels_;  ///< of a message
-  ChannelCounts hits_;         ///< written since they were last told
+  ChannelCounts hits_;         ///< written since they were last reported
   std::unique_ptr<MessageChannel> channel_;
   std::function<void(RankRecord&)> add_;
   std::vector<std::unique_ptr<WatchedSink>> sinks_;

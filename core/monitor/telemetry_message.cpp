@@ -222,7 +222,7 @@ void apply_telemetry(std::span<const std::byte> message, RankRecord& record) {
     before = section.kind;
     apply_section(reader, section, changed);
   }
-  if (!reader.at_end()) refuse("continues behind its sections");
+  if (!reader.at_end()) refuse("continues after its sections");
   require_hits(changed);
   record = std::move(changed);
 }

@@ -17,7 +17,7 @@ struct TelemetrySettings {
   std::uint32_t writers = 1;  ///< of all ranks
 };
 
-/// Rank 0 hears no more from more ranks than from so many.
+/// With more ranks rank 0 hears no more than from this many.
 inline constexpr int kRanksPerInterval = 64;
 
 /// Between two messages of a rank: grows with the ranks beyond kRanksPerInterval.

@@ -116,7 +116,7 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
   }
 }
 
-/// To the hits that are told, the first of which has these numbers in the slice.
+/// To the hits that are reported, the first of which has these numbers in the slice.
 void WatchedSink::put_payload(const BuiltSlice& slice, std::size_t first_hit, std::size_t first_word,
                               LatestEvent& latest) {
   latest.event.payload = 1;

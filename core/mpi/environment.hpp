@@ -42,7 +42,7 @@ class MpiEnvironment {
   int thread_level_ = 0;
 };
 
-/// The components of the exchange, as far as MPI and the environment tell.
+/// The components of the exchange, as far as MPI and the environment say.
 struct ExchangeBackend {
   std::string pml;  ///< requested components, e.g. "ucx"
   std::string osc;

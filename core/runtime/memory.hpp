@@ -25,7 +25,7 @@ std::optional<MemoryBound> least_of(const std::vector<MemoryBound>& bounds);
 /// Peak resident memory of this process, shared pages included.
 std::uint64_t peak_bytes();
 
-/// Resident memory of this process now; 0 where the system does not tell.
+/// Resident memory of this process now; 0 where the system does not say.
 std::uint64_t resident_bytes();
 
 /// "512 MiB", "9216 MiB", "12 GiB": rounded up to whole units.

@@ -80,7 +80,7 @@ struct MetricInfo {
   std::string_view unit;  ///< plural; empty where the value is a number of another kind
   std::string_view help;  ///< for people: one line
   /// When not 0, data are lost, damaged or incomplete: those of the run make it end with kExitLosses, those of a source
-  /// are told in the summary.
+  /// are reported in the summary.
   bool trouble = false;
   Adding adding = Adding::sum;
 };
@@ -92,7 +92,7 @@ inline const MetricInfo& info(Metric metric) { return all_metrics()[index_of(met
 
 using CountsByName = std::map<std::string, std::uint64_t>;
 
-/// A value for each counter, 0 to begin with. Plain bytes, which ranks can tell each other. One thread at a time.
+/// A value for each counter, 0 to begin with. Plain bytes, which ranks can send each other. One thread at a time.
 class Counters {
  public:
   struct Value {
@@ -108,18 +108,18 @@ class Counters {
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return n_[index_of(metric)]; }
   [[nodiscard]] std::uint64_t operator[](Metric metric) const { return n_[index_of(metric)]; }
 
-  /// Adds to these. They are told even while they are 0, all others when they are not.
+  /// Adds to these. They are reported even while they are 0, all others when they are not.
   void keep(std::initializer_list<Value> values);
   [[nodiscard]] bool keeps(Metric metric) const { return kept_[index_of(metric)]; }
   [[nodiscard]] bool tells(Metric metric) const { return keeps(metric) || (*this)[metric] != 0; }
 
   /// Each counter as its Adding says; what `other` keeps is kept.
   void add(const Counters& other);
-  /// Any counter that tells of trouble is not 0.
+  /// Any counter of trouble is not 0.
   [[nodiscard]] bool any_trouble() const;
-  /// What is told of those of a source.
+  /// What is reported of those of a source.
   [[nodiscard]] CountsByName by_name() const;
-  /// Puts these into a JSON object, told or not.
+  /// Puts these into a JSON object, reported or not.
   template <class Json>
   void put_into(Json& json, std::initializer_list<Metric> metrics) const {
     for (const auto metric : metrics) json[info(metric).name] = (*this)[metric];

@@ -16,7 +16,7 @@ class LengthSource final : public Source {
     Epoch end = 0;  ///< one past the last epoch
     /// Of the message of an epoch, bytes; at most those of the memory.
     std::function<std::uint64_t(Epoch)> length;
-    /// Takes the time in which the source makes so many bytes.
+    /// Takes the time in which the source makes this many bytes.
     std::function<void(std::uint64_t bytes)> make;
   };
   /// `memory`: of which the messages are spans.

@@ -26,7 +26,7 @@ namespace s4u = simgrid::s4u;
 
 constexpr std::size_t kLinksNamed = 5;
 constexpr double kLargestOffset = 1e-3;  ///< of a clock that drifts
-/// Idle waits of all ranks in which nothing arrives: so many in a row only where the program is stuck.
+/// Idle waits of all ranks in which nothing arrives: this many in a row occur only where the program is stuck.
 constexpr std::uint64_t kMostIdleWaits = 1'000'000;
 
 /// Uniform in [0, 1), the same for the same numbers.
@@ -61,6 +61,7 @@ SessionSettings session_settings(const SimulationSettings& settings) {
   session.wiring.roles = roles_of(settings);
   session.wiring.ring = settings.ring;
   session.wiring.schedule.name = settings.schedule;
+  session.wiring.schedule.table_text = settings.table_text;
   session.wiring.schedule.slot_ns = settings.slot_ns;
   session.wiring.slices_in_flight = settings.slices_in_flight;
   // Nothing is built from the data, but a builder needs a definition.

@@ -30,6 +30,7 @@ struct SimulationSettings {
   std::uint32_t ranks_per_node = 1;
 
   std::string schedule = "round-robin";
+  std::string table_text = {};  ///< see ScheduleSettings
   std::uint64_t slot_ns = 0;
   bool fit_slots = false;  ///< slots are just long enough for a message, whatever slot_ns says
   RingGeometry ring;

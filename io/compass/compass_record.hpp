@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// The records of CAEN CoMPASS's binary list mode, little-endian, back to back behind two bytes at the start of the
+/// The records of CAEN CoMPASS's binary list mode, little-endian, back to back after two bytes at the start of the
 /// file:
 ///
 ///   u16 0xCAEx: bit 0 of x: energy, 1: calibrated energy, 2: energy short, 3: waveform

@@ -38,7 +38,7 @@ bool is_unit_of_time(std::string_view text) {
   return std::ranges::find(kUnits, text) != kUnits.end();
 }
 
-/// A name and the unit behind it: "time_ns", "time [ns]", "time(ns)".
+/// A name and the unit after it: "time_ns", "time [ns]", "time(ns)".
 struct ColumnName {
   explicit ColumnName(std::string_view text) : name(in_lower_case(text)) {
     const auto end = name.find_last_of("_[(");

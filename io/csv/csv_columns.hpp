@@ -22,7 +22,7 @@ struct CsvColumns {
 };
 
 /// By the keys `time`, `channel`, `payload` and `skip`. A column that is named, or not given, is looked for in the
-/// header: the first line behind the skipped ones that is neither empty nor a comment, or the comment above it when
+/// header: the first line after the skipped ones that is neither empty nor a comment, or the comment above it when
 /// that has as many columns. Names that need not be given, whatever their case:
 ///
 ///   time     time, t, timestamp, timetag or toa; a unit may follow: time_ns, t [us], timestamp(ps)

@@ -58,7 +58,7 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
   }
 }
 
-/// The first field of `line`; returns where the separator behind it is, or npos.
+/// The first field of `line`; returns where the separator after it is, or npos.
 std::size_t FieldSplitter::take_field(const LineReader& lines, std::string_view line) {
   const auto separator = [&](std::size_t from) {
     return delimiter_ == ' ' ? line.find_first_of(" \t", from) : line.find(delimiter_, from);

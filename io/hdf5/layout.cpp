@@ -10,21 +10,25 @@ namespace {
 constexpr const char* kMissingBits =
     "bit i is source i (see /sources); bit 63 stands for source 63 and all above; 0 when none is missing";
 
+/// A counter of the run, of one slice.
+ColumnSpec ledger_column(Metric metric, const std::string& remark = {}) {
+  const auto& counter = info(metric);
+  return {"/ledger/" + std::string(counter.name), ElementType::u64,
+          "of the slice: " + std::string(counter.help) + remark};
+}
+
 std::vector<ColumnSpec> make_ledger_columns() {
   std::vector<ColumnSpec> columns = {
       {"/ledger/slice", ElementType::u64, "number of the slice"},
-      {"/ledger/hits_in", ElementType::u64,
-       "hits of the slice; the sum of hits_in_events, hits_outside, hits_rejected and all hits_dropped_*"},
-      {"/ledger/hits_in_events", ElementType::u64, "hits of the slice in events that were kept"},
-      {"/ledger/hits_outside", ElementType::u64, "hits of the slice that belong to no event"},
-      {"/ledger/hits_rejected", ElementType::u64, "hits of the slice in events that a filter rejected"},
+      ledger_column(Metric::hits_in, "; the sum of hits_in_events, hits_outside, hits_rejected and all hits_dropped_*"),
+      ledger_column(Metric::hits_in_events),
+      ledger_column(Metric::hits_outside),
+      ledger_column(Metric::hits_rejected),
       {"/ledger/sources_missing", ElementType::u64, "sources that lack data in the slice", false, kMissingBits},
       {"/ledger/builder", ElementType::u32, "number of the builder that built the slice"},
   };
   for (std::size_t i = 0; i < kDropCauses; ++i) {
-    columns.push_back(
-        {"/ledger/" + std::string(info(dropped_hits(static_cast<DropCause>(i))).name), ElementType::u64,
-         "hits of the slice that did not reach event building, cause: " + std::string(kDropCauseNames[i])});
+    columns.push_back(ledger_column(dropped_hits(static_cast<DropCause>(i))));
   }
   return columns;
 }

@@ -37,7 +37,7 @@ struct RunRecord {
   std::string began;                       ///< the first invocation
   std::string ended;                       ///< the last invocation that ended in good order
   std::vector<std::string> command_lines;  ///< of the invocations, the first and those that ended in good order
-  std::string time_of_tick_0;              ///< empty where nobody tells it
+  std::string time_of_tick_0;              ///< empty where nobody states it
   std::string missing;  ///< in a merged file of a run that had not ended: what is missing, in words; else empty
   std::string eventloom_version;
   std::string eventloom_commit;  ///< empty where the program was built from no repository

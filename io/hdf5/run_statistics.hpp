@@ -11,7 +11,7 @@ namespace eventloom {
 
 class OutputFile;
 
-/// A counter of the run, or of one of its sources, which then has one record for each that it tells.
+/// A counter of the run, or of one of its sources, which then has one record for each that it reports.
 struct CounterRecord {
   std::uint32_t source = 0;  ///< of those of sources
   std::string name;

@@ -32,7 +32,7 @@ RunTotals totals_from_json(const Json& json) {
   }
   json.at("source_losses").get_to(t.source_losses);
   json.at("events_lacking_source").get_to(t.events_lacking);
-  // Lists of earlier versions do not tell.
+  // Lists of earlier versions do not say.
   t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
   t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());
   return t;

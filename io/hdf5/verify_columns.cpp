@@ -77,7 +77,7 @@ void add_ledger(hid_t file, const std::string& name, FinishedPart& part) {
   part.slices = slices.runs();
 }
 
-/// Parts of earlier versions do not tell.
+/// Parts of earlier versions do not say.
 void add_rejected(hid_t file, RunTotals& totals) {
   if (!has_attribute(file, kRejectedBy)) return;
   totals[Metric::events_rejected] = read_number(file, kEventsRejected);

@@ -53,7 +53,7 @@ class SubeventHits final : public HldHitMaker {
            "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"
            "decoding, id, trigger number << 8 | tag, then the data as 32-bit words: the values of the file, words of\n"
            "other lengths packed in little-endian order and filled up with zeros.\n"
-           "An event without subevents is a hit of channel 0xfffffff with the first three words behind the number.\n";
+           "An event without subevents is a hit of channel 0xfffffff with the first three words after the number.\n";
   }
 
  private:

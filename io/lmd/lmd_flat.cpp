@@ -12,7 +12,7 @@ namespace {
 /// Elements of undescribed types are skipped when others follow at their end; these types are checked.
 constexpr int kChainLength = 8;
 constexpr std::uint64_t kMaxUnknownBytes = std::uint64_t{1} << 20;
-/// Searches for the next event: a limit, plus one per so many bytes of the file, to bound the time.
+/// Searches for the next event: a limit, plus one per this many bytes of the file, to bound the time.
 constexpr std::uint64_t kFreeSearches = 100;
 constexpr std::uint64_t kBytesPerSearch = std::uint64_t{64} << 10;
 

@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// High halves of the words behind the system's id; the low halves are the time, lowest first.
+/// High halves of the words after the system's id; the low halves are the time, lowest first.
 constexpr std::array<std::uint32_t, 4> kStampTags = {0x03e1, 0x04e1, 0x05e1, 0x06e1};
 constexpr std::uint64_t kMaxOffset = 1U << 26;  ///< words in the longest event
 

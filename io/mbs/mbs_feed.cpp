@@ -54,7 +54,7 @@ class MbsFeed final : public LiveFeed {
   StreamHeader header_;
   std::string name_;
   MbsStop stop_;
-  const MbsReader* reader_;  ///< behind stream_
+  const MbsReader* reader_;  ///< the one that stream_ reads
   std::unique_ptr<EncodedStream> stream_;
   Epoch handed_ = 0;  ///< everything that begins before it is delivered
   SliceData data_;

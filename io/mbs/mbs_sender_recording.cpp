@@ -22,8 +22,6 @@ SourceUri with_rounding(const SourceUri& uri) {
 
 MbsRecording::MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions) : repetitions_(repetitions) {
   for (const auto& uri : files) {
-    if (uri.scheme() != "lmd")
-      throw UserError("'" + uri.text() + "' is not an LMD file; name it lmd:PATH if it is one");
     uri.accept_only(kKeys);
     files_.push_back({uri, LmdTime(with_rounding(uri), kNanosecondPs)});
   }

@@ -16,8 +16,8 @@ namespace eventloom {
 /// The events of recorded LMD files, file after file, repeatedly on request. Event numbers continue across repetitions.
 class MbsRecording {
  public:
-  /// `files`: lmd:PATH[?time=...] each, as read by LmdTime. Throws UserError when a key is invalid, or a file cannot be
-  /// opened or is not an LMD file.
+  /// `files`: list-mode data, with the keys of LmdTime each. Throws UserError when a key is invalid, or a file cannot
+  /// be opened or is not an LMD file.
   MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions);
 
   /// Advances to the next event; false at the end. Damage on the way is reported and counted.

@@ -70,6 +70,12 @@ std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spe
 
 bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
 
+std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
+  const auto manifest = scheme_of(uri).manifest;
+  if (manifest == nullptr) return std::nullopt;
+  return manifest(uri);
+}
+
 OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "formats/ids.hpp"
 #include "io/live/live_options.hpp"
 #include "io/registry/source_spec.hpp"
+#include "io/sorted/sorted_manifest.hpp"
 #include "io/udp/udp_ports.hpp"
 
 namespace eventloom {
@@ -26,6 +28,8 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 std::vector<std::string> files_of(const SourceSpec& spec);
 /// Whether the data of a source arrive live.
 bool is_live(const SourceUri& uri);
+/// How a folder of time-sorted streams was made; nothing for other sources. Throws UserError.
+std::optional<SortedManifest> sorted_manifest(const SourceUri& uri);
 
 /// An open source.
 struct OpenedSource {

@@ -52,6 +52,8 @@ std::unique_ptr<Source> open_sorted(const SourceUri& uri, const TimeBaseOptions&
   return std::make_unique<SortedSource>(uri.path(), uri.get_count("part", 0, 0, kMostParts));
 }
 
+SortedManifest manifest_of_folder(const SourceUri& uri) { return read_sorted_manifest(uri.path()); }
+
 /// A reader of several files in sequence.
 using ReadFiles = std::unique_ptr<HitReader> (*)(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                                  const TimeBase& base);
@@ -80,6 +82,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .endings = {".lmd"},
      .keys = kLmdKeys,
      .holds_events = true,
+     .list_mode = true,
      .recognise = is_lmd_file,
      .read = read_files<open_lmd>,
      .inspect = inspect_lmd},
@@ -121,6 +124,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "csv:PATH[?time=t_ns&channel=ch]",
      .endings = {".csv", ".tsv"},
      .keys = kCsvKeys,
+     .states_origin = true,
      .data = data_of_columns,
      .read = open_csv},
     {.name = "hdf5",
@@ -136,7 +140,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .expand = expand_parts,
      .files = files_in_folder,
      .data = data_of_part,
-     .stream = open_sorted},
+     .stream = open_sorted,
+     .manifest = manifest_of_folder},
     {.name = "gen",
      .form = "gen:poisson?rate=1e6",
      .keys = kGeneratorKeys,
@@ -148,6 +153,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "mbs://HOST[:PORT]/transport|stream[?keys of lmd]",
      .keys = kMbsKeys,
      .holds_events = true,
+     .list_mode = true,
      .expand = expand_one,
      .files = no_files,
      .data = data_of_path,

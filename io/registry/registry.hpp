@@ -19,6 +19,7 @@
 #include "io/registry/same_source.hpp"
 #include "io/registry/source_keys.hpp"
 #include "io/registry/source_spec.hpp"
+#include "io/sorted/sorted_manifest.hpp"
 #include "io/udp/udp_ports.hpp"
 
 namespace eventloom {
@@ -43,6 +44,8 @@ struct SourceScheme {
   std::span<const SourceKey> keys = {};  ///< of its own
   bool shifts = true;                    ///< has kCommonKeys, too
   bool holds_events = false;             ///< times are event numbers unless the key `time` says otherwise
+  bool list_mode = false;                ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
+  bool states_origin = false;            ///< the key `origin` may say in UTC when tick 0 is
   Expand expand = expand_files;          ///< the sources that a URI names
   FilesOf files = files_at_path;         ///< of one source
   DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
@@ -56,6 +59,8 @@ struct SourceScheme {
   std::unique_ptr<Source> (*stream)(const SourceUri& uri, const TimeBaseOptions& base) = nullptr;
   /// Live data.
   std::unique_ptr<LiveFeed> (*feed)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
+  /// How a folder of time-sorted streams was made; null: it is no such folder.
+  SortedManifest (*manifest)(const SourceUri& uri) = nullptr;
   double most_jump_s = 0;  ///< of the clock of a feed: data farther ahead are not accepted at once; 0: all are
 
   /// Its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.

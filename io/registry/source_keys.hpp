@@ -8,7 +8,7 @@ namespace eventloom {
 /// A key of source URIs.
 struct SourceKey {
   std::string_view name;
-  std::string_view value;  ///< what to write behind its '='; empty: the key stands alone
+  std::string_view value;  ///< what to write after its '='; empty: the key stands alone
   std::string_view help;   ///< one line, with the default
 };
 

@@ -4,19 +4,20 @@
 
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 
 bool counts_tai(const SourceUri& uri) {
-  const bool list_mode = uri.scheme() == "lmd" || uri.scheme() == "mbs";
-  return list_mode && uri.get("time", "") == "wr" && uri.get("unit", "ns") == "ns" && uri.get("offset", "").empty();
+  return scheme_of(uri).list_mode && uri.get("time", "") == "wr" && uri.get("unit", "ns") == "ns" &&
+         uri.get("offset", "").empty();
 }
 
 std::optional<std::int64_t> stated_origin(const SourceUri& uri, std::uint64_t tick_ps) {
   __extension__ using SignedWide = __int128;
   constexpr std::uint64_t kAttosecondsPerNs = 1'000'000'000;
   constexpr std::int64_t kPsPerNs = 1000;
-  const auto utc = uri.scheme() == "csv" ? parse_utc(uri.get("origin", "")) : std::nullopt;
+  const auto utc = scheme_of(uri).states_origin ? parse_utc(uri.get("origin", "")) : std::nullopt;
   if (!utc || utc->attoseconds % kAttosecondsPerNs != 0) return std::nullopt;
   const auto shift_ps = SignedWide{parse_offset(uri.get("offset", "0"), tick_ps)} * tick_ps;
   const auto tick_0_ns = SignedWide{utc->seconds} * 1'000'000'000 +

@@ -46,13 +46,16 @@ SortedOrigin origin_from(const Json& json) {
 }
 
 Json manifest_json(const SortedFile& file) {
-  return {{"builder", file.builder}, {"name", file.name},     {"bytes", file.bytes},
-          {"hits", file.hits},       {"crc32c", file.crc32c}, {"end_epoch", file.end_epoch}};
+  return {{"builder", file.builder}, {"name", sorted_file_name(file.builder)},
+          {"bytes", file.bytes},     {"hits", file.hits},
+          {"crc32c", file.crc32c},   {"end_epoch", file.end_epoch}};
 }
 
 SortedFile file_from(const Json& json) {
-  return {json.at("builder"), json.at("name"),   json.at("bytes"),
-          json.at("hits"),    json.at("crc32c"), json.at("end_epoch")};
+  const SortedFile file{json.at("builder"), json.at("bytes"), json.at("hits"), json.at("crc32c"), json.at("end_epoch")};
+  const std::string name = json.at("name");
+  if (name != sorted_file_name(file.builder)) throw std::runtime_error("a stream of the unknown name '" + name + "'");
+  return file;
 }
 
 Json manifest_json(const Damage& damage) {
@@ -108,14 +111,6 @@ std::string sorted_file_name(std::uint32_t builder) {
   char number[16];
   std::snprintf(number, sizeof number, "%05u", builder);
   return std::string(kPrefix) + number + std::string(kEnding);
-}
-
-std::string to_text(const std::vector<SortedFile>& files, const std::vector<Damage>& damage) {
-  return Json{{"files", manifest_list(files)}, {"damage", manifest_list(damage)}}.dump();
-}
-
-void add_from_text(const std::string& text, std::vector<SortedFile>& files, std::vector<Damage>& damage) {
-  add_lists(Json::parse(text), files, damage);
 }
 
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest) {

@@ -24,8 +24,7 @@ struct SortedOrigin {
 
 /// One stream of the folder: the slices of one builder.
 struct SortedFile {
-  std::uint32_t builder = 0;
-  std::string name;  ///< in the folder
+  std::uint32_t builder = 0;  ///< names it, see sorted_file_name()
   std::uint64_t bytes = 0;
   std::uint64_t hits = 0;
   std::uint32_t crc32c = 0;  ///< see InputFile
@@ -61,10 +60,6 @@ struct SortedManifest {
 
 /// Name of a builder's stream in the folder.
 std::string sorted_file_name(std::uint32_t builder);
-
-/// The part of a manifest that one rank contributes, as JSON text; and back, added to both lists.
-std::string to_text(const std::vector<SortedFile>& files, const std::vector<Damage>& damage);
-void add_from_text(const std::string& text, std::vector<SortedFile>& files, std::vector<Damage>& damage);
 
 /// Throws UserError when it cannot be written.
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest);

@@ -22,7 +22,7 @@ SortedSource::SortedSource(const std::filesystem::path& folder, std::size_t part
     throw UserError("'" + folder.string() + "' has no stream number " + std::to_string(part));
   }
   const auto& file = manifest_.files[part];
-  const auto path = folder / file.name;
+  const auto path = folder / sorted_file_name(file.builder);
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error || bytes != file.bytes) refuse(path.string(), error ? error.message() : "its size differs");

@@ -17,7 +17,6 @@ class SortedSource final : public Source {
   /// Throws UserError when stream `part` cannot be opened or does not match the manifest.
   SortedSource(const std::filesystem::path& folder, std::size_t part);
 
-  [[nodiscard]] const SortedManifest& manifest() const { return manifest_; }
   [[nodiscard]] const StreamHeader& header() const override { return stream_->header(); }
   [[nodiscard]] const std::string& name() const override { return stream_->name(); }
   [[nodiscard]] InputFile input() const override { return stream_->input(); }

@@ -21,7 +21,6 @@ SortedWriter::SortedWriter(const std::filesystem::path& folder, std::uint32_t bu
       base_(base),
       writer_(path_, header_of(builder, base, std::move(text))) {
   file_.builder = builder;
-  file_.name = sorted_file_name(builder);
 }
 
 void SortedWriter::write(const SortedSlice& slice) {

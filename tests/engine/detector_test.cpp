@@ -63,7 +63,7 @@ TEST_F(CorrectedRuns, BuildersClaimTheirSlices) { expect_corrected_by("balanced"
 
 TEST_F(CorrectedRuns, Table) {
   expect_whole(60, [](CaseMaker& maker, RunCase& of) {
-    of.schedule = maker.table_for(of.roles);
+    maker.give_table(of);
     correct_some(maker, of);
   });
 }

@@ -17,7 +17,7 @@ TEST_F(Engine, Unshifted) { expect_whole_by("unshifted"); }
 TEST_F(Engine, BuildersClaimTheirSlices) { expect_whole_by("balanced"); }
 
 TEST_F(Engine, Table) {
-  expect_whole(100, [](CaseMaker& maker, RunCase& of) { of.schedule = maker.table_for(of.roles); });
+  expect_whole(100, [](CaseMaker& maker, RunCase& of) { maker.give_table(of); });
 }
 
 TEST_F(Engine, BackPressureOfTheSmallestRings) {
@@ -149,7 +149,7 @@ TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
     of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
     of.sink_fails_after = maker.draw(1, 8);
@@ -167,7 +167,7 @@ void expect_all_meet(const std::string& error, const Change& change) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
     change(maker, of);
     const std::vector<std::string> everywhere(static_cast<std::size_t>(of.roles.ranks), error);

@@ -1,12 +1,11 @@
 #include "random_case.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 namespace eventloom::test {
@@ -98,7 +97,7 @@ std::vector<RefHit> CaseMaker::hits_of(std::uint16_t source, Tick end, bool hole
 }
 
 void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns) {
-  of.schedule = any_schedule(of.roles);
+  choose_schedule(of);
   of.roles.filters = static_cast<std::uint32_t>(draw(0, 2));
   for (const auto& hits : of.hits) {
     const auto pace = pace_ns + static_cast<std::int64_t>(draw(0, static_cast<std::uint64_t>(spread_ns)));
@@ -110,22 +109,23 @@ void CaseMaker::make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread
   }
 }
 
-std::string CaseMaker::any_schedule(const Roles& roles) {
+void CaseMaker::choose_schedule(RunCase& of) {
   constexpr std::array kNames = {"round-robin", "chaotic", "unshifted", "balanced"};
   const auto n = draw(0, kNames.size());
-  return n == kNames.size() ? table_for(roles) : kNames[n];
+  if (n == kNames.size()) return give_table(of);
+  of.schedule = kNames[n];
 }
 
-std::string CaseMaker::table_for(const Roles& roles) {
-  const auto file = testing::TempDir() + "engine_table_" + std::to_string(getpid()) + ".csv";
-  std::ofstream out(file);
-  for (std::uint32_t s = 0; s < roles.sources; ++s) {
-    std::vector<std::uint32_t> builders(roles.builders);
+void CaseMaker::give_table(RunCase& of) {
+  std::ostringstream out;
+  for (std::uint32_t s = 0; s < of.roles.sources; ++s) {
+    std::vector<std::uint32_t> builders(of.roles.builders);
     std::iota(builders.begin(), builders.end(), 0U);
     std::ranges::shuffle(builders, random_);
     for (const auto builder : builders) out << "0,0," << s << "," << builder << "\n";
   }
-  return "table:" + file;
+  of.schedule = "table:any";
+  of.table_text = out.str();
 }
 
 }  // namespace eventloom::test

@@ -19,9 +19,10 @@ class CaseMaker {
   /// Makes the sources live, with `pace_ns` to `pace_ns` + `spread_ns` from one epoch to the next; any schedule, with
   /// filters or without.
   void make_live(RunCase& of, std::int64_t pace_ns, std::int64_t spread_ns);
-  std::string any_schedule(const Roles& roles);
-  /// The name of a table schedule that fits; writes its file.
-  std::string table_for(const Roles& roles);
+  /// Gives it any schedule.
+  void choose_schedule(RunCase& of);
+  /// Gives it a table as its schedule, one that fits its roles.
+  void give_table(RunCase& of);
 
   std::uint64_t draw(std::uint64_t least, std::uint64_t most);
 

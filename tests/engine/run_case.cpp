@@ -13,6 +13,7 @@
 #include "core/runtime/error.hpp"
 #include "io/live/feed_stream.hpp"
 #include "reference_detector.hpp"
+#include "schedulers/make_scheduler.hpp"
 
 namespace eventloom::test {
 
@@ -344,6 +345,7 @@ SliceGeometry RunCase::geometry() const { return widest({base, epochs_per_slice,
 ScheduleSettings RunCase::schedule_settings(const Roles& of) const {
   ScheduleSettings settings;
   settings.name = schedule;
+  settings.table_text = table_text;
   settings.n_sources = of.sources;
   settings.n_builders = of.builders;
   settings.slot_ns = slot_ns;

@@ -43,6 +43,7 @@ struct RunCase {
   Roles roles;
   RingGeometry ring{4, 256};
   std::string schedule = "round-robin";
+  std::string table_text = {};  ///< where the schedule is a table
   std::uint64_t slot_ns = 0;
   std::uint32_t slices_in_flight = 2;
   TimeBase base{1000, 100};
@@ -50,7 +51,7 @@ struct RunCase {
   std::string definition = "gap:5,2";
   Tick overlap = 60;
   std::vector<FurtherEvents> further = {};
-  std::uint32_t least_hits = 0;  ///< a filter asks for so many hits; 0: there is no filter
+  std::uint32_t least_hits = 0;  ///< a filter asks for this many hits; 0: there is no filter
   double speed = 0;
   std::chrono::nanoseconds duration{};
   std::chrono::nanoseconds epoch_timeout{};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine_fixture.hpp"
+#include "schedulers/make_scheduler.hpp"
 
 namespace eventloom::test {
 namespace {
@@ -67,7 +68,7 @@ TEST_F(Sessions, RunWithoutProgressIsNamedOnce) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
     of.simulation.longest_step_ns = 2'000'000;
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     const auto from = static_cast<std::int64_t>(maker.draw(0, 300'000));
     of.standstill = {from, from + 900'000'000};
     of.stalls = {milliseconds(500), milliseconds(5000)};

@@ -38,7 +38,7 @@ TEST_F(Steering, PausesChangeNothing) {
   for (std::uint64_t seed = 1; seed <= 200 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = seed % 3 == 0 ? maker.any() : maker.steady(40);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
     keep_pace(of);
     pause_now_and_then(maker, of, 5'000'000);
@@ -52,7 +52,7 @@ TEST_F(Steering, TimePassesInAPause) {
   for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     keep_pace(of);
     pause(maker, of, static_cast<std::int64_t>(maker.draw(0, 3'000'000)), 300'000'000);
     const auto outcome = expect_whole(of);
@@ -172,7 +172,7 @@ TEST_F(Steering, StopsAndEndsWhilePaused) {
   for (std::uint64_t seed = 1; seed <= 120 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     keep_pace(of);
     const auto pause_at = static_cast<std::int64_t>(maker.draw(0, 3'000'000));
     of.commands = {{any_rank(maker, of), pause_at, Command::pause}};
@@ -289,7 +289,7 @@ TEST_F(Steering, WritersThatFailBesideAStop) {
   for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
-    of.schedule = maker.any_schedule(of.roles);
+    maker.choose_schedule(of);
     keep_pace(of);
     of.sink_fails_after = maker.draw(1, 12);
     of.sink_stops = seed % 2 == 0;

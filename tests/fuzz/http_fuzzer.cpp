@@ -54,7 +54,7 @@ std::unique_ptr<Monitor>& monitor() {
 std::string converse(std::string_view request, std::size_t pieces) {
   std::array<int, 2> ends{};
   fuzz::require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0, "there are sockets");
-  const HttpServer::Handler handler = [](const HttpRequest& asked) {
+  const HttpHandler handler = [](const HttpRequest& asked) {
     auto local = asked;
     local.local = "127.0.0.1";
     return monitor()->answer(local);

@@ -10,7 +10,7 @@
 #include "io/mbs/mbs_decoder.hpp"
 
 // What an MBS server may send, in pieces: the first byte says how it is cut. What must hold of any bytes: memory
-// follows what has come, buffers lie one behind the other and are found however the bytes are cut, and all events
+// follows what has come, buffers lie back to back and are found however the bytes are cut, and all events
 // lie in them.
 
 namespace {
@@ -56,7 +56,7 @@ class Client {
       if (found == Found::garbage) fuzz::require(!decoder_.complaint().empty(), "garbage is explained");
       if (found == Found::buffer) take_buffer();
       if (found == Found::empty) events_.pass(decoder_.buffer().header.number);
-      fuzz::require(decoder_.offset() >= end_, "buffers lie one behind the other");
+      fuzz::require(decoder_.offset() >= end_, "buffers lie back to back");
       end_ = decoder_.offset();
     }
   }

@@ -2,7 +2,6 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -129,8 +128,7 @@ void parse_numbers(std::string_view text) {
 }
 
 void parse_schedule(const std::string& text) {
-  std::istringstream in(text);
-  const auto table = read_schedule_table(in, "table");
+  const auto table = parse_schedule_table(text, "table");
   ScheduleSettings settings;
   settings.n_sources = 2;
   settings.n_builders = 2;

@@ -1,6 +1,8 @@
 // Every peer that the build has moves several patterns of traffic for a moment, with messages small
 // and large; the ranks put their counts together. Exit code 0 when nothing is missing.
 
+#include "app/bench/peers.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -10,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/bench/peer_traffic.hpp"
 #include "core/mpi/communicator.hpp"
 #include "core/mpi/environment.hpp"
 

@@ -25,6 +25,13 @@ std::string text_of(int rank) {
 /// As many as the rank's number: none on rank 0.
 std::vector<Place> places_of(int rank) { return std::vector(static_cast<std::size_t>(rank), place_of(rank)); }
 
+/// Texts of different lengths, empty ones among them: none on rank 0.
+std::vector<std::string> texts_of(int rank) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < rank; ++i) texts.push_back(text_of(i));
+  return texts;
+}
+
 template <class T>
 bool by_rank(const std::vector<T>& all, int ranks, T (*expected)(int rank)) {
   bool good = all.size() == static_cast<std::size_t>(ranks);
@@ -50,6 +57,7 @@ std::string collective_fault(const Collective& ranks) {
   check(by_rank(ranks.all_gather(place_of(rank)), n, place_of), "all_gather of values");
   check(by_rank(ranks.all_gather(places_of(rank)), n, places_of), "all_gather of lists");
   check(by_rank(ranks.all_gather(text_of(rank)), n, text_of), "all_gather of texts");
+  check(by_rank(ranks.all_gather(texts_of(rank)), n, texts_of), "all_gather of lists of texts");
   check(by_rank(
             ranks.all_gather(std::string()), n, +[](int) { return std::string(); }),
         "all_gather of nothing");

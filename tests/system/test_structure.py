@@ -1,14 +1,18 @@
 """Arrows between folders point down, as the README prints them; C APIs enter by one door."""
 
+import json
 import re
+import shlex
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 
-from program import ROOT
+from program import BINARY, ROOT
 
 pytestmark = pytest.mark.every_case
 
+FOLDERS = ["formats", "schedulers", "core", "io", "app"]
 # What all folders of core and of io may include from.
 CORE = ["core/runtime", "formats"]
 IO = ["core/dataflow", "core/definitions", "core/runtime", "formats", "io/files", "io/uri"]
@@ -89,7 +93,7 @@ def rule_of(name):
     return max((home for home in ARROWS if inside(name, [home])), key=len, default=None)
 
 
-@pytest.mark.parametrize("folder", ["formats", "schedulers", "core", "io", "app"])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_arrows(folder):
     assert sources(folder)
     tops = {name.partition("/")[0] for name in ARROWS} | {"tests"}
@@ -142,11 +146,10 @@ def test_nothing_of_a_run_includes_the_simulation():
                 and not inside(path.relative_to(ROOT), ["app/plan"])} - {"app/main.cpp"}
 
 
-@pytest.mark.parametrize("folder", ["formats", "core"])
-def test_no_file_includes_its_user(folder):
+def test_no_file_includes_its_user():
     """A header and what implements it count as one."""
     uses = {}
-    for path in sources(folder):
+    for path in (path for folder in FOLDERS for path in sources(folder)):
         unit = str(path.relative_to(ROOT).with_suffix(""))
         uses.setdefault(unit, set()).update(name.removesuffix(".hpp") for name in includes(path))
         uses[unit].discard(unit)
@@ -158,7 +161,7 @@ def test_no_file_includes_its_user(folder):
 
 @pytest.mark.parametrize("header", DOORS)
 def test_doors(header):
-    for folder in ("formats", "schedulers", "core", "io", "app"):
+    for folder in FOLDERS:
         for path in sources(folder):
             if header in includes(path):
                 assert inside(path.relative_to(ROOT), DOORS[header]), f"{path.relative_to(ROOT)} includes {header}"
@@ -181,7 +184,27 @@ def test_the_engine_knows_neither_mpi_nor_files():
             assert allowed, f"{path.relative_to(ROOT)} comes to include {included}"
 
 
-@pytest.mark.parametrize("folder", ["formats", "schedulers", "core", "io", "app"])
+def folders_of_headers(command):
+    """Those that a compiler is told of."""
+    words = iter(shlex.split(command))
+    return [next(words) if word in ("-I", "-isystem") else word[2:] for word in words if word.startswith(("-I", "-isystem"))]
+
+
+def test_only_what_links_mpi_finds_it():
+    """What CMake tells the compiler: a library that links MPI is told where mpi.h is."""
+    commands = json.loads((Path(BINARY).resolve().parent / "compile_commands.json").read_text())
+    finds = {}
+    for of in commands:
+        found = re.search(r"(\S+/)CMakeFiles/eventloom_(\w+)\.dir/", of["command"])
+        if found and inside(found[1], FOLDERS):
+            has_mpi = any((Path(of["directory"]) / folder / "mpi.h").is_file() for folder in folders_of_headers(of["command"]))
+            finds.setdefault(has_mpi, set()).add(found[2])
+    assert {"mpi", "mpi_transport", "app"} <= finds[True]
+    without = {"formats", "schedulers", "io"} | {path.name for path in (ROOT / "core").iterdir() if path.is_dir()} - {"mpi", "simulation"}
+    assert without <= finds[False]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_headers_are_guarded(folder):
     for path in sources(folder):
         assert path.suffix != ".hpp" or path.read_text().startswith("#pragma once"), path

@@ -10,6 +10,7 @@
 #include "app/bench/sink_role.hpp"
 #include "app/bench/synthetic_source.hpp"
 #include "core/exchange/outbox.hpp"
+#include "schedulers/make_scheduler.hpp"
 #include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {

@@ -9,7 +9,7 @@
 
 #include "formats/slice_set.hpp"
 #include "schedulers/claim_book.hpp"
-#include "schedulers/scheduler.hpp"
+#include "schedulers/make_scheduler.hpp"
 
 namespace eventloom {
 namespace {

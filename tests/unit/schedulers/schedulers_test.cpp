@@ -1,9 +1,6 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -14,30 +11,11 @@
 #include <tuple>
 #include <vector>
 
-#include "schedulers/scheduler.hpp"
+#include "schedulers/make_scheduler.hpp"
 #include "schedulers/table.hpp"
 
 namespace eventloom {
 namespace {
-
-/// A file of its own, gone with the test.
-class TableFile {
- public:
-  explicit TableFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("eventloom-table-" + std::to_string(getpid()) + "-" + std::to_string(++count_))) {
-    std::ofstream(path_) << text;
-  }
-  ~TableFile() { std::filesystem::remove(path_); }
-  TableFile(const TableFile&) = delete;
-  TableFile& operator=(const TableFile&) = delete;
-
-  [[nodiscard]] std::string schedule() const { return "table:" + path_.string(); }
-
- private:
-  inline static int count_ = 0;
-  std::filesystem::path path_;
-};
 
 /// Builder 0 twice in a cycle; odd sources in the opposite order.
 std::string table_text(std::uint32_t sources, std::uint32_t builders) {
@@ -58,11 +36,17 @@ ScheduleSettings settings_of(const std::string& name, std::uint32_t sources, std
   return settings;
 }
 
-/// A scheduler by name; "table" makes a file that fits.
+ScheduleSettings table_settings(const std::string& text, std::uint32_t sources, std::uint32_t builders) {
+  auto settings = settings_of("table:t", sources, builders);
+  settings.table_text = text;
+  return settings;
+}
+
+/// A scheduler by name; "table": one that fits.
 std::unique_ptr<Scheduler> scheduler_of(const std::string& name, std::uint32_t sources, std::uint32_t builders,
                                         SliceId first = {0}) {
-  const TableFile file(table_text(sources, builders));
-  auto settings = settings_of(name == "table" ? file.schedule() : name, sources, builders);
+  auto settings = name == "table" ? table_settings(table_text(sources, builders), sources, builders)
+                                  : settings_of(name, sources, builders);
   settings.first_slice = first;
   return make_scheduler(settings);
 }
@@ -451,10 +435,7 @@ TEST(ClaimBook, ForgetsTheOldest) {
   for (std::uint32_t i = 3; i < 7; ++i) EXPECT_EQ(book.next_slice({i}, {50}), SliceId{50 + i});
 }
 
-ScheduleTable table_of(const std::string& text) {
-  std::istringstream in(text);
-  return read_schedule_table(in, "t");
-}
+ScheduleTable table_of(const std::string& text) { return parse_schedule_table(text, "t"); }
 
 TEST(Table, ReadsEveryKindOfLine) {
   const auto table = table_of(
@@ -497,16 +478,14 @@ TEST(Table, GivesTheSlicesAsSourceZeroSays) {
 }
 
 TEST(Table, ABuilderMayGetMore) {
-  const TableFile file(kTimed);
-  const auto scheduler = make_scheduler(settings_of(file.schedule(), 2, 2));
+  const auto scheduler = make_scheduler(table_settings(kTimed, 2, 2));
   std::vector<int> got(2);
   for (const auto& t : Play(*scheduler, 2, 2, {0}, 30).run(kAlways)) ++got[t.builder];
   EXPECT_EQ(got, std::vector<int>({40, 20}));
 }
 
 TEST(Table, EverySourceKeepsItsOrderAndItsTimes) {
-  const TableFile file(kTimed);
-  auto settings = settings_of(file.schedule(), 2, 2);
+  auto settings = table_settings(kTimed, 2, 2);
   settings.first_slice = {4};  // of the cycle 3 to 5
   const auto scheduler = make_scheduler(settings);
   const auto order = orders(*scheduler, 2, 2, 6);
@@ -523,8 +502,7 @@ TEST(Table, EverySourceKeepsItsOrderAndItsTimes) {
 }
 
 TEST(Table, WithoutTimesTheOrderAloneCounts) {
-  const TableFile file("0,0,0,1\n0,0,0,0\n0,0,0,1\n");
-  const auto scheduler = make_scheduler(settings_of(file.schedule(), 1, 2));
+  const auto scheduler = make_scheduler(table_settings("0,0,0,1\n0,0,0,0\n0,0,0,1\n", 1, 2));
   EXPECT_EQ(scheduler->slot_ns(), 0U);
   EXPECT_EQ(scheduler->start_ns({0}, {1000}), 0U);
   EXPECT_EQ(orders(*scheduler, 1, 2, 6)[0], std::vector<std::uint32_t>({1, 0, 1, 1, 0, 1}));
@@ -557,10 +535,8 @@ std::string refusal(const ScheduleSettings& settings) {
 
 /// The same of a table for two sources and two builders, without the name of the file.
 std::string table_refusal(const std::string& text) {
-  const TableFile file(text);
-  const auto name = file.schedule();
-  const auto message = refusal(settings_of(name, 2, 2));
-  const auto begin = "schedule table '" + name.substr(name.find(':') + 1) + "': ";
+  const auto message = refusal(table_settings(text, 2, 2));
+  const std::string begin = "schedule table 't': ";
   EXPECT_TRUE(message.empty() || message.starts_with(begin)) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message.empty() ? "" : message.substr(begin.size());
@@ -582,7 +558,6 @@ TEST(Table, RefusesWhatItCannotRead) {
   EXPECT_TRUE(table_refusal("0,0,a,0\n").starts_with("line 1: 'a' is not a whole number"));
   EXPECT_TRUE(table_refusal("0,0,0,-1\n").starts_with("line 1: '-1' is not a whole number"));
   EXPECT_EQ(table_refusal("0,0,65536,0\n"), "line 1: source and destination are numbers from 0 to 65535");
-  EXPECT_EQ(refusal(settings_of("table:/nowhere/t", 2, 2)), "cannot open '/nowhere/t': No such file or directory");
 }
 
 TEST(Table, RefusesWhatDoesNotFit) {
@@ -600,12 +575,11 @@ TEST(Table, RefusesWhatDoesNotFit) {
 }
 
 TEST(Factory, RefusesSlotsWhereThereAreNone) {
-  const TableFile file(table_text(2, 2));
-  for (const std::string& name :
-       {std::string("chaotic"), std::string("balanced"), std::string("unshifted"), file.schedule()}) {
+  for (const char* name : {"chaotic", "balanced", "unshifted", "table:t"}) {
     auto settings = settings_of(name, 2, 2);
+    settings.table_text = table_text(2, 2);
     settings.slot_ns = 1000;
-    EXPECT_EQ(refusal(settings), "schedule '" + name + "' has no slots; omit --slot");
+    EXPECT_EQ(refusal(settings), "schedule '" + std::string(name) + "' has no slots; omit --slot");
   }
 }
 

@@ -55,6 +55,13 @@ TEST(Simulation, ATransferTakesItsBytesOverTheRateAndTheLatency) {
   }
 }
 
+TEST(Simulation, ATableMayBeLongerThanAnArgument) {
+  auto settings = settings_for(2, 65536);
+  settings.schedule = "table:t";
+  settings.table_text = "0,0,0,0\n0,0,0,1\n0,0,1,1\n0,0,1,0\n#" + std::string(1U << 20, '-');
+  EXPECT_EQ(simulated(settings).messages, 2U * 2 * 4);
+}
+
 // Both directions are used at a time; the sender goes on once it knows that its data have arrived.
 TEST(Simulation, TwoNodesFillTheirLinks) {
   const std::uint64_t bytes = 1U << 20;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/engine/role_layout.hpp"
+#include "schedulers/make_scheduler.hpp"
 #include "tests/support/loopback_transport.hpp"
 
 namespace eventloom {

@@ -36,7 +36,7 @@ class FolderTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
-/// All columns of a run, one behind the other, as they were handed to the writers.
+/// All columns of a run, in sequence, as they were handed to the writers.
 struct WrittenRun {
   std::vector<std::uint64_t> time, duration, slice, missing, first_hit{0};
   std::vector<std::uint32_t> n_hits, flags;

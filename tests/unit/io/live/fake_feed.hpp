@@ -61,7 +61,7 @@ struct HitList {
   void schedule(std::span<const std::uint32_t>) {}
 };
 
-/// The hits of whole stored epoch buffers one behind the other.
+/// The hits of whole stored epoch buffers back to back.
 inline std::vector<Hit> hits_in(std::span<const std::byte> buffers) {
   std::vector<Hit> hits;
   const PayloadTable no_payload;

@@ -28,7 +28,7 @@ inline std::string variable_buffer(const std::string& events, unsigned number = 
   return buffer({.size = 48 + events.size(), .number = number, .type = 100}, events);
 }
 
-/// Buffers of `size` bytes one behind the other, numbered from 1: events that do not fit go on in the next.
+/// Buffers of `size` bytes back to back, numbered from 1: events that do not fit go on in the next.
 class NativePacker {
  public:
   explicit NativePacker(std::size_t size) : size_(size) {}

@@ -23,7 +23,7 @@ class BoardMaker {
   /// An epoch buffer whose header is as it is, with right checksums.
   static Bytes stored(EpochBufferHeader header, std::span<const std::uint32_t> words);
 
-  /// The datagrams of a buffer, fragments of at most so many bytes.
+  /// The datagrams of a buffer, fragments of at most this many bytes.
   std::vector<Bytes> data(const Bytes& stored, std::uint64_t sequence, std::size_t fragment = 1 << 15) const;
   [[nodiscard]] Bytes one(const Bytes& stored, std::uint64_t sequence) const { return data(stored, sequence)[0]; }
   [[nodiscard]] Bytes mark(DatagramKind kind, Epoch complete) const;
@@ -41,7 +41,7 @@ class BoardMaker {
   std::uint64_t hits_ = 0;
 };
 
-/// The headers of whole epoch buffers one behind the other; fails the test when a byte is not as it was sealed.
+/// The headers of whole epoch buffers back to back; fails the test when a byte is not as it was sealed.
 std::vector<EpochBufferHeader> headers_in(std::span<const std::byte> buffers);
 /// Hits of all damage of a cause.
 std::uint64_t hits_of(const std::vector<Damage>& damage, DropCause cause);

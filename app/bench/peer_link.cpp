@@ -1,15 +1,13 @@
-#include "app/bench/peer_traffic.hpp"
+#include "app/bench/peer_link.hpp"
 
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-#include "app/bench/peer_link.hpp"
 #include "app/mpi_command.hpp"
 
 namespace eventloom {
@@ -49,12 +47,6 @@ class Sending {
   std::vector<std::size_t> open_;  ///< indices of the targets without an end mark
 };
 
-std::string listed(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (const auto name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
 }  // namespace
 
 void check(const PeerTraffic& traffic) {
@@ -85,28 +77,6 @@ PeerResult drive(PeerLink& link, const PeerTraffic& traffic, const Communicator&
   }
   meet(communicator);
   return result;
-}
-
-std::vector<std::string_view> peer_names() {
-#ifdef EVENTLOOM_HAS_ZEROMQ
-  return {"mpi", "zmq-ipc", "zmq-tcp"};
-#else
-  return {"mpi"};
-#endif
-}
-
-std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator) {
-  if (name == "mpi") return make_mpi_peer(communicator);
-  if (name == "zmq-ipc" || name == "zmq-tcp") {
-#ifdef EVENTLOOM_HAS_ZEROMQ
-    return make_zmq_peer(name, communicator);
-#else
-    throw std::invalid_argument(
-        "peer " + std::string(name) +
-        ": this build has no ZeroMQ; install libzmq3-dev and rebuild, or choose one of: " + listed(peer_names()));
-#endif
-  }
-  throw std::invalid_argument("no peer " + std::string(name) + "; choose one of: " + listed(peer_names()));
 }
 
 }  // namespace eventloom

@@ -1,13 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <vector>
 
 namespace eventloom {
-
-class Communicator;
 
 /// Traffic of one rank: a connection is an ordered pair of ranks, at most one for each pair. The arguments of all ranks
 /// must match: the targets of one name it among their senders, and all have the same message_bytes and queue.
@@ -41,12 +38,5 @@ class Peer {
   /// UserError or std::runtime_error when a connection fails: the other ranks then wait in vain, abort them.
   virtual PeerResult run(const PeerTraffic& traffic) = 0;
 };
-
-/// Those of "mpi", "zmq-ipc" and "zmq-tcp" that this build has.
-std::vector<std::string_view> peer_names();
-
-/// Collective over the communicator, which must outlive the peer. Throws on every rank alike: std::invalid_argument
-/// that lists the names for one that this build does not have, UserError for zmq-ipc with ranks on several hosts.
-std::unique_ptr<Peer> make_peer(std::string_view name, const Communicator& communicator);
 
 }  // namespace eventloom

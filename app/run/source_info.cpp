@@ -1,0 +1,82 @@
+#include "app/run/source_info.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace eventloom {
+
+nlohmann::json to_json(SourceId id, const SourceInfo& info) {
+  nlohmann::json json{{"id", id.value},
+                      {"name", info.name},
+                      {"uri", info.uri},
+                      {"path", info.path},
+                      {"bytes", info.bytes},
+                      {"crc32c", info.crc32c},
+                      {"recorded_id", info.recorded_id},
+                      {"tick_ps", info.base.tick_ps},
+                      {"epoch_ticks", info.base.epoch_ticks},
+                      {"payload", info.payload.words},
+                      {"flags", info.flags},
+                      {"text", info.text},
+                      {"live", info.live},
+                      {"joined", info.joined},
+                      {"counts_tai", info.counts_tai},
+                      {"started_ns", info.started_ns}};
+  if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
+  if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
+  return json;
+}
+
+SourceInfo info_from_json(const nlohmann::json& json) {
+  SourceInfo info;
+  info.name = json.at("name");
+  info.uri = json.at("uri");
+  info.path = json.at("path");
+  info.bytes = json.at("bytes");
+  info.crc32c = json.at("crc32c");
+  info.recorded_id = json.at("recorded_id");
+  info.base = {json.at("tick_ps"), json.at("epoch_ticks")};
+  info.payload.words = json.at("payload");
+  info.flags = json.at("flags");
+  info.text = json.at("text");
+  info.live = json.at("live");
+  info.joined = json.at("joined");
+  info.counts_tai = json.at("counts_tai");
+  info.started_ns = json.at("started_ns");
+  if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
+  if (json.contains("origin_ns")) info.origin_ns = json["origin_ns"].get<std::int64_t>();
+  return info;
+}
+
+nlohmann::json to_json(const SortedManifest& manifest) {
+  nlohmann::json sources = nlohmann::json::array();
+  for (std::size_t s = 0; s < manifest.sources.size(); ++s) {
+    const auto& origin = manifest.sources[s];
+    SourceInfo info;
+    info.name = origin.name;
+    info.uri = origin.uri;
+    info.path = origin.input.path;
+    info.bytes = origin.input.bytes;
+    info.crc32c = origin.input.crc32c;
+    info.recorded_id = origin.id;
+    info.base = manifest.base;
+    info.payload = PayloadTable::uniform(origin.has_payload ? PayloadTable::kLengthInFirstWord : 0);
+    info.flags = origin.flags;
+    info.text = origin.text;
+    sources.push_back(to_json({static_cast<std::uint16_t>(s)}, info));
+  }
+  return {{"sources", sources},
+          {"streams", manifest.files.size()},
+          {"definition", manifest.definition},
+          {"overlap", manifest.overlap}};
+}
+
+SortedInfo sorted_from_json(const nlohmann::json& json) {
+  SortedInfo info;
+  for (const auto& source : json.at("sources")) info.sources.push_back(info_from_json(source));
+  info.streams = json.at("streams");
+  info.definition = json.at("definition");
+  info.overlap = json.at("overlap");
+  return info;
+}
+
+}  // namespace eventloom
