@@ -102,8 +102,8 @@ nlohmann::json status_at(const MonitorUrl& url) {
 
 enum class Seen : std::uint8_t { nothing, running, stopping, ended };
 
-/// What is known of the run after another look; `before`: what was known until now. Where a stop is under way somebody
-/// else may have seen the end first.
+/// What is known of the run after another look; `before`: what was known until now. A run that is stopping waits for
+/// nobody who is slow to look.
 Seen look(const MonitorUrl& url, Seen before) {
   const bool seen = before != Seen::nothing;
   try {

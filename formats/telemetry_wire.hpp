@@ -19,7 +19,7 @@ struct TelemetryHead {
   std::uint32_t magic = kTelemetryMagic;
   std::uint32_t sections = 0;
   std::uint64_t slices_sent = 0;      ///< that every builder has been sent by every source of the rank
-  std::uint64_t slices_expected = 0;  ///< how many there will be; 0: unknown, or no source
+  std::uint64_t slices_expected = 0;  ///< how many there will be, as far as one can tell; 0: unknown, or no source
   std::uint64_t resident_bytes = 0;   ///< memory of the process
   std::uint8_t last = 0;              ///< the rank has left its event loop
   std::array<std::uint8_t, 7> reserved{};

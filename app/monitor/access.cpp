@@ -41,7 +41,7 @@ bool is_from_another_site(const HttpRequest& request) {
 HttpReply refusal(unsigned status, const std::string& what) {
   const nlohmann::json body{{"error", what}};
   const auto text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return {status, "application/json", shared_text(text), "", ""};
+  return {status, "application/json", shared_text(text), "", "", what};
 }
 
 std::optional<HttpReply> refuse_host(const HttpRequest& request) {

@@ -1,11 +1,17 @@
 #include "app/monitor/http_client.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+
+#include "app/monitor/http_server.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -19,11 +25,20 @@ constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{16} << 20;
 
 using ClientRequest = beast_http::request<beast_http::string_body>;
 
+/// "ann@n1"
+std::string own_name() {
+  const auto* user = getpwuid(geteuid());
+  return (user == nullptr ? std::to_string(geteuid()) : std::string(user->pw_name)) + "@" + host_name();
+}
+
 ClientRequest request_to(const MonitorUrl& url, const std::string& path, const std::string& body,
                          const std::string& token) {
   ClientRequest request(body.empty() ? beast_http::verb::get : beast_http::verb::post, path, 11);
   const bool ipv6 = url.host.find(':') != std::string::npos;
   request.set(beast_http::field::host, (ipv6 ? "[" + url.host + "]" : url.host) + ":" + url.port);
+  request.set(kUserField, own_name());
+  // Two of one user are told apart.
+  request.set(beast_http::field::user_agent, "eventloom/" + std::to_string(getpid()));
   request.keep_alive(false);
   if (body.empty()) return request;
   request.set(beast_http::field::content_type, "application/json");

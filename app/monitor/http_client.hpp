@@ -25,8 +25,8 @@ class NoAnswerInTime : public UserError {
   using UserError::UserError;
 };
 
-/// One request of a connection of its own, 10 s at most. `body` empty: GET, else POST of JSON. `token` may be empty.
-/// Throws UserError when nobody answers, NoAnswerInTime when it takes too long.
+/// One request of a connection of its own, which says whose it is, 10 s at most. `body` empty: GET, else POST of JSON.
+/// `token` may be empty. Throws UserError when nobody answers, NoAnswerInTime when it takes too long.
 HttpAnswer ask(const MonitorUrl& url, const std::string& path, const std::string& body = {},
                const std::string& token = {});
 

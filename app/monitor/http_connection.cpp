@@ -85,6 +85,8 @@ HttpRequest request_of(const Message& message, const Tcp::socket& socket) {
   request.fetch_site = text("Sec-Fetch-Site");
   request.content_type = text(http::field::content_type);
   request.authorization = text(http::field::authorization);
+  request.user = text(kUserField);
+  request.agent = text(http::field::user_agent);
   request.body = message.body();
   request.peer = text_of(socket.remote_endpoint(ignored).address());
   request.local = text_of(socket.local_endpoint(ignored).address());

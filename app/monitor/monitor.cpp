@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/monitor/access.hpp"
+#include "app/monitor/asker.hpp"
 #include "app/monitor/prometheus_text.hpp"
 #include "app/monitor/replay_speed.hpp"
 #include "app/monitor/token.hpp"
@@ -27,8 +28,8 @@ using LogSink = spdlog::sinks::ringbuffer_sink_mt;
 constexpr std::size_t kLogLines = 50;
 constexpr std::size_t kMostCommandsWaiting = 16;
 constexpr std::size_t kMostCommandsKept = 1000;
-/// Who asks once a second is still there.
-constexpr auto kLooking = std::chrono::seconds(5);
+/// Bytes of the name of a program that tell two viewers apart.
+constexpr std::size_t kMostAgent = 64;
 constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
 /// Of the log and the time of day; all else of a text holds until there is another snapshot or command.
 constexpr auto kTextHolds = std::chrono::seconds(1);
@@ -116,7 +117,7 @@ Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
   add_log_sink(log_);
   // Past the log, which anyone may read who can reach the monitor.
   const auto token = settings.token_file.empty() ? "; token to steer the run: " + token_ : std::string();
-  std::fputs(("eventloom: monitor: " + server_->url() + token + "\n").c_str(), stderr);
+  std::fputs(("eventloom: info: monitor: " + server_->url() + token + "\n").c_str(), stderr);
 }
 
 Monitor::~Monitor() {
@@ -152,29 +153,35 @@ std::vector<CommandRecord> Monitor::close_commands() {
 void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
   std::unique_lock lock(mutex_);
   snapshot_ = std::move(snapshot);
-  if (std::chrono::steady_clock::now() - looked_ > kLooking) return;
-  seen_.wait_for(lock, kToSeeTheEnd, [this] { return end_seen_; });
+  seen_.wait_for(lock, kToSeeTheEnd, [this] { return viewers_.all_saw_the_end(std::chrono::steady_clock::now()); });
 }
 
 // From here on: called by the server's thread.
 
 HttpReply Monitor::answer(const HttpRequest& request) {
-  if (auto reply = refuse_host(request)) return *reply;
-  if (request.path == "/control") {
-    return request.method == "POST" ? answer_control(request) : wrong_method("POST");
+  const bool steers = request.path == "/control";
+  auto reply = refuse_host(request);
+  if (!reply) reply = steers ? answer_control(request) : answer_read(request);
+  if (steers && !reply->refused.empty()) {
+    refusals_.say(reply->refused, name_of_asker(request), std::chrono::steady_clock::now());
   }
-  const auto reply = answer_read(request.path);
+  return *reply;
+}
+
+HttpReply Monitor::answer_read(const HttpRequest& request) {
+  const auto reply = reply_of(request);
   const bool reads = request.method == "GET" || request.method == "HEAD";
   return reply.status == 200 && !reads ? wrong_method("GET, HEAD") : reply;
 }
 
-HttpReply Monitor::answer_read(const std::string& path) {
+HttpReply Monitor::reply_of(const HttpRequest& request) {
   static const auto page = shared_text(page_for_monitor());
+  const auto& path = request.path;
   if (path == "/") return {200, "text/html; charset=utf-8", page, "", ""};
   const auto route = std::ranges::find(kRoutes, path, &Route::path);
   if (route == kRoutes.end()) return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
   const auto seen = look();
-  if (path == "/status") note_looking(*seen.snapshot);
+  if (path == "/status") note_looking(request, seen.snapshot->exit_code.has_value());
   auto& text = texts_[static_cast<std::size_t>(route - kRoutes.begin())];
   const auto now = std::chrono::steady_clock::now();
   if (!text.text || text.seen != seen || now - text.made > kTextHolds) {
@@ -199,15 +206,15 @@ Monitor::Seen Monitor::look() const {
   return {run_, snapshot_, commands_};
 }
 
-void Monitor::note_looking(const RunSnapshot& snapshot) {
+void Monitor::note_looking(const HttpRequest& request, bool at_the_end) {
   const std::lock_guard lock(mutex_);
-  looked_ = std::chrono::steady_clock::now();
-  if (!snapshot.exit_code) return;
-  end_seen_ = true;
-  seen_.notify_all();
+  const auto name = name_of_asker(request) + " " + request.agent.substr(0, kMostAgent);
+  viewers_.looked(name, at_the_end, std::chrono::steady_clock::now());
+  if (at_the_end) seen_.notify_all();
 }
 
 HttpReply Monitor::answer_control(const HttpRequest& request) {
+  if (request.method != "POST") return wrong_method("POST");
   if (auto reply = refuse_change(request, token_)) return *reply;
   if (!request.content_type.starts_with("application/json")) {
     return refusal(415, "the content type must be application/json");
@@ -218,7 +225,8 @@ HttpReply Monitor::answer_control(const HttpRequest& request) {
   } catch (const UserError& error) {
     return refusal(400, error.what());
   }
-  const CommandRecord record{utc_text(std::chrono::system_clock::now()), request.peer, asked.text, "accepted"};
+  const CommandRecord record{utc_text(std::chrono::system_clock::now()), name_of_asker(request), asked.text,
+                             "accepted"};
   if (auto reply = accept(asked.request, record)) return *reply;
   spdlog::warn("command {} from {}", record.command, record.from);
   return json_reply(202, to_json(record));

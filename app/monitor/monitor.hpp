@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "app/monitor/http_server.hpp"
+#include "app/monitor/refusal_log.hpp"
 #include "app/monitor/run_description.hpp"
 #include "app/monitor/run_snapshot.hpp"
 #include "app/monitor/status_document.hpp"
+#include "app/monitor/viewers.hpp"
 #include "formats/control_wire.hpp"
 
 namespace spdlog::sinks {
@@ -49,7 +51,7 @@ class Monitor {
   std::vector<Request> take_commands();
   /// All that were accepted; no more are from here on.
   [[nodiscard]] std::vector<CommandRecord> close_commands();
-  /// Publishes the end of the run. If somebody has just been looking, waits five seconds at most until he has seen it.
+  /// Publishes the end of the run. Waits five seconds at most until those who have just been looking have seen it.
   void conclude(std::shared_ptr<const RunSnapshot> snapshot);
 
   /// On the server's thread.
@@ -78,18 +80,20 @@ class Monitor {
     std::shared_ptr<const std::string> text;
   };
 
-  HttpReply answer_read(const std::string& path);
+  HttpReply answer_read(const HttpRequest& request);
+  HttpReply reply_of(const HttpRequest& request);
   [[nodiscard]] std::string status_text(const Seen& seen) const;
   [[nodiscard]] std::string metrics_text(const Seen& seen) const;
   [[nodiscard]] std::string events_text(const Seen& seen) const;
   [[nodiscard]] Seen look() const;
-  void note_looking(const RunSnapshot& snapshot);
+  void note_looking(const HttpRequest& request, bool at_the_end);
   HttpReply answer_control(const HttpRequest& request);
   std::optional<HttpReply> accept(const Request& request, const CommandRecord& record);
 
   std::string token_;
   std::shared_ptr<spdlog::sinks::sink> log_;
   std::array<Text, kTexts> texts_;  ///< of kRoutes; the server's thread alone
+  RefusalLog refusals_;             ///< likewise
   std::atomic<bool> asked_{false};  ///< the queue is not empty
   mutable std::mutex mutex_;        ///< of all that follows; held for moments only
   std::condition_variable seen_;
@@ -98,8 +102,7 @@ class Monitor {
   std::deque<Request> queue_;
   bool takes_commands_ = true;
   std::shared_ptr<const Commands> commands_;
-  std::chrono::steady_clock::time_point looked_{};
-  bool end_seen_ = false;
+  Viewers viewers_;
   std::unique_ptr<HttpServer> server_;  ///< last: its thread uses the rest
 };
 

@@ -140,9 +140,13 @@ function whatIsLeft() {
   return silent.length ? `${last}; silent then: ${namesOf(silent)}.` : `${last}.`;
 }
 
+// The run waits at its end until each of those who look has seen it.
+const ASKER = { 'X-Eventloom-User': `page ${Math.floor(Math.random() * 1e9)}` };
+
 async function poll() {
   try {
-    const answer = await fetch('status', { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
+    const options = { cache: 'no-store', headers: ASKER, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const answer = await fetch('status', options);
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
     const doc = await answer.json();
     answered = new Date();

@@ -194,12 +194,14 @@ function balancePanel(balance, width) {
     };
     return balance[key] ? chartOf(chart, width, 170) : null;
   };
-  const share = percent(balance.efficiency);
-  const note = el('p', { class: 'note' }, `Balance ${share}: mean over greatest number of hits`);
+  const notes = [
+    typeof balance.efficiency === 'number' ? `Balance ${percent(balance.efficiency)}: mean over greatest number of hits` : '',
+    typeof balance.busy === 'number' ? `Builders were busy for ${percent(balance.busy)} of their time` : '',
+  ];
   return [
     bars('hits_of_builder', 'hits of a builder'),
     bars('slices_of_builder', 'slices of a builder'),
-    typeof balance.efficiency === 'number' ? note : null,
+    ...notes.filter(Boolean).map((words) => el('p', { class: 'note' }, words)),
     balance.busy_s ? timeOfBuilders(balance) : null,
   ];
 }
@@ -262,7 +264,7 @@ function logPanel(log) {
 }
 
 function commandsPanel(commands) {
-  const columns = ['from', 'command', 'result'].map((title) => ({ title, of: (c) => c[title] }));
+  const columns = ['from', 'command'].map((title) => ({ title, of: (c) => c[title] }));
   const time = { title: 'time (UTC)', kind: 'time', of: (c) => moment(c.time) };
   return [table([time, ...columns], [...commands].reverse(), 'Commands, latest first')];
 }

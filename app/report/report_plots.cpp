@@ -12,8 +12,9 @@ namespace {
 
 using Document = nlohmann::json;
 
-constexpr std::array<std::string_view, 6> kNames = {"rates.png",    "multiplicity.png", "duration.png",
-                                                    "interval.png", "latency.png",      "sources.png"};
+constexpr std::array<std::string_view, 9> kNames = {"rates.png",    "multiplicity.png", "duration.png",
+                                                    "interval.png", "latency.png",      "sources.png",
+                                                    "channels.png", "ledger.png",       "balance.png"};
 
 Plot rates_plot(const Document& series) {
   const auto per = series.at("per").get<std::string>();
@@ -55,6 +56,40 @@ Plot sources_plot(const Document& sources) {
   return plot;
 }
 
+/// Side by side, those of a source together.
+Plot channels_plot(const Document& channels) {
+  PlotSeries hits{"hits in events", {}, {}, PlotStyle::points};
+  for (const auto& of_source : channels) {
+    for (const auto& n : of_source.at("hits")) {
+      hits.x.push_back(static_cast<double>(hits.x.size()));
+      hits.y.push_back(n);
+    }
+  }
+  return {"Hits in events, by channel", "channels, in the order of sources", "hits", false, false, {std::move(hits)}};
+}
+
+Plot ledger_plot(const Document& ledger) {
+  double dropped = 0;
+  for (const auto& [cause, hits] : ledger.at("dropped").items()) dropped += hits.get<double>();
+  PlotSeries hits{"hits", {1, 2, 3, 4, 5}, {}, PlotStyle::points};
+  for (const char* name : {"hits_in", "hits_in_events", "hits_outside", "hits_rejected"}) {
+    hits.y.push_back(ledger.at(name));
+  }
+  hits.y.push_back(dropped);
+  return {"Ledger", "1 in, of which 2 in events, 3 outside events, 4 rejected by filter, 5 dropped",
+          "hits",   false,
+          false,    {std::move(hits)}};
+}
+
+Plot balance_plot(const Document& balance) {
+  return {"Balance between builders",
+          "builder",
+          "hits",
+          false,
+          false,
+          {{"hits of a builder", balance.at("builders"), balance.at("hits_of_builder"), PlotStyle::points}}};
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, Plot>> report_plots(const Document& status) {
@@ -64,6 +99,9 @@ std::vector<std::pair<std::string, Plot>> report_plots(const Document& status) {
     plots.emplace_back(name + ".png", histogram_plot(histogram));
   }
   plots.emplace_back("sources.png", sources_plot(status.at("sources")));
+  plots.emplace_back("channels.png", channels_plot(status.at("channels")));
+  plots.emplace_back("ledger.png", ledger_plot(status.at("ledger")));
+  plots.emplace_back("balance.png", balance_plot(status.at("balance")));
   return plots;
 }
 

@@ -112,8 +112,16 @@ Document clocks_json(const std::vector<ClockQuality>& clocks) {
   return list;
 }
 
-/// Arrays beside those of the balance, by its numbers of builders; null where nothing was measured.
+/// Arrays beside those of the balance, by its numbers of builders; null where nothing was measured. And the share of
+/// the time of all for which they were busy.
 void add_time_of_builders(Document& balance, const std::vector<BuilderRecord>& records) {
+  double busy = 0;
+  double all = 0;
+  for (const auto& record : records) {
+    busy += static_cast<double>(record.busy_ns);
+    all += static_cast<double>(record.busy_ns) + static_cast<double>(record.idle_ns);
+  }
+  if (all > 0) balance["busy"] = busy / all;
   balance["busy_s"] = Document::array();
   balance["idle_s"] = Document::array();
   for (const std::uint32_t number : balance["builders"]) {

@@ -263,13 +263,13 @@ Document run_of(const std::filesystem::path& path, const RunRecord& record) {
   return run;
 }
 
-/// Each is "TIME COMMAND from ADDRESS".
+/// Each is "TIME COMMAND from ADDRESS (NAME)".
 Document commands_of(const RunRecord& record) {
   constexpr std::string_view kFrom = " from ";
   Document list = Document::array();
   for (const auto& text : record.commands) {
     const auto command = std::min(text.find(' '), text.size());
-    const auto from = std::min(text.rfind(kFrom), text.size());
+    const auto from = std::min(text.find(kFrom, command), text.size());
     if (from < command) continue;
     list.push_back({{"time", text.substr(0, command)},
                     {"command", text.substr(std::min(command + 1, from), from - std::min(command + 1, from))},

@@ -48,12 +48,12 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
   write_sorted_manifest(config.save_sorted, manifest);
 }
 
-RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t definition) {
+RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t definition, const std::string& began) {
   RunRecord record;
   record.setup = config.effective + "# in force: " + in_force(config, setup.run, setup.numbered) + '\n';
   record.definition = config.define[definition].text;
   record.filters = config.filter;
-  record.began = utc_now();
+  record.began = began;
   record.command_lines = {command_line_of_process()};
   record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
@@ -106,8 +106,9 @@ std::string command_line_of_process() {
 }
 
 std::vector<RunRecord> describe(const RunConfig& config, const RunSetup& setup) {
+  const auto began = utc_now();
   std::vector<RunRecord> records;
-  for (std::size_t i = 0; i < config.define.size(); ++i) records.push_back(describe(config, setup, i));
+  for (std::size_t i = 0; i < config.define.size(); ++i) records.push_back(describe(config, setup, i, began));
   return records;
 }
 

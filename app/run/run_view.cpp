@@ -46,7 +46,7 @@ RunDescription description(const RunConfig& config, const RunSetup& setup) {
 
 RunDescription description(const RunConfig& config, const RunSetup& setup, const RunRecord& record) {
   auto run = description(config, setup);
-  run.began = utc_text(std::chrono::system_clock::now());
+  run.began = record.began;
   run.tick_ps = record.base.tick_ps;
   run.epoch_ticks = record.base.epoch_ticks;
   run.epochs_per_slice = record.epochs_per_slice;

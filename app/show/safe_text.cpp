@@ -95,4 +95,13 @@ std::string end_of(std::string_view text, std::size_t most) {
   return "..." + std::string(text.substr(begin));
 }
 
+std::string beginning_of(std::string_view text, std::size_t most) {
+  if (columns_of(text) <= most) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t columns = 0; columns < most - 3 || !begins_character(text[end]); ++end) {
+    columns += begins_character(text[end]) ? 1 : 0;
+  }
+  return std::string(text.substr(0, end)) + "...";
+}
+
 }  // namespace eventloom

@@ -22,4 +22,7 @@ std::size_t columns_of(std::string_view text);
 /// for_terminal() text, of which at most `most` columns (at least 3) are left: its end, which of a path says most.
 std::string end_of(std::string_view text, std::size_t most);
 
+/// Likewise its beginning.
+std::string beginning_of(std::string_view text, std::size_t most);
+
 }  // namespace eventloom

@@ -77,6 +77,10 @@ class Source {
   /// About how many of them have been collected, for those who watch.
   [[nodiscard]] virtual std::uint64_t hits_given() const { return hits_read(); }
 
+  /// How much of the input has been made into epoch buffers, 0 to 1, for those who watch; nothing when its length is
+  /// not known.
+  [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
+
   /// Violations of the input's format, a damaged index included, that cost no hits or an unknown number of them: they
   /// make a run end with kExitLosses though the ledger shows no loss.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;

@@ -14,6 +14,8 @@ namespace {
 /// How much one source sends before the other sources take their turn and the receivers are notified.
 constexpr std::size_t kTransfersPerTurn = 64;
 constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
+/// Expected of a source.
+constexpr double kMostSlices = 1e18;
 
 }  // namespace
 
@@ -38,6 +40,8 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     if (auto* live = stream.source.live) {
       stream.live = live_.add(stream.source.id, *live, lead(stream));
       live->begin_at(first_of_run(stream));
+    } else {
+      stream.begin = settings_.geometry.slice_of(stream.source.stream->first_epoch().value_or(0));
     }
     // A source that is read as it comes need not keep data that will not be collected.
     stream.source.stream->release_before(sent_epochs(stream, settings_.first_slice).begin);
@@ -448,10 +452,23 @@ std::uint64_t SourceRole::slices_sent() const {
 std::optional<std::uint64_t> SourceRole::slices_expected() const {
   std::uint64_t most = 0;
   for (const auto& stream : streams_) {
-    if (!stream.data_end) return std::nullopt;
-    most = std::max(most, stream.data_end->value);
+    const auto end = expected_end(stream);
+    if (!end) return std::nullopt;
+    most = std::max(most, *end);
   }
   return most - std::min(most, settings_.first_slice.value);
+}
+
+/// While the end of the data is unknown, those that have been read took as many slices for their share of the input as
+/// the others will for theirs. At least one is still to come.
+std::optional<std::uint64_t> SourceRole::expected_end(const Stream& stream) const {
+  if (stream.data_end) return stream.data_end->value;
+  const auto share = stream.live ? std::nullopt : stream.source.stream->share_read();
+  if (!share) return std::nullopt;
+  const auto begin = stream.begin.value;
+  const auto begun = std::max(stream.begun_end.value, begin);
+  const double slices = *share > 0 ? static_cast<double>(begun - begin) / *share : 0;
+  return std::max(begun + 1, begin + static_cast<std::uint64_t>(std::min(slices, kMostSlices)));
 }
 
 }  // namespace eventloom

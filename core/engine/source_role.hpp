@@ -91,8 +91,8 @@ class SourceRole final : public Role {
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
   /// Adds all of the above as it is now, the bytes sent by each source, and the links to the builders.
   void add_to(RankRecord& record) const;
-  /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be, once
-  /// known.
+  /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be: once
+  /// known, and before that as expected by the share of the inputs that has been read. Nothing when that is unknown.
   [[nodiscard]] std::uint64_t slices_sent() const;
   [[nodiscard]] std::optional<std::uint64_t> slices_expected() const;
 
@@ -102,6 +102,7 @@ class SourceRole final : public Role {
   struct Stream {
     LocalSource source;
     OffsetSpan offsets;               ///< of its corrected times
+    SliceId begin;                    ///< the first slice with data, of a recording
     std::optional<std::size_t> live;  ///< its number in LiveInputs
     std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
     std::vector<SliceId> from;        ///< by builder: where to look for the next
@@ -155,6 +156,7 @@ class SourceRole final : public Role {
   void find_gap(Stream& stream, const UnderWay& under_way);
   [[nodiscard]] SourceState state_of(const Stream& stream) const;
   [[nodiscard]] std::uint64_t hits_so_far(const Stream& stream) const;
+  [[nodiscard]] std::optional<std::uint64_t> expected_end(const Stream& stream) const;
   void start_message(Stream& stream, BuilderId builder);
   void learn_end(Stream& stream);
   [[nodiscard]] SliceId told_end(const Stream& stream) const;

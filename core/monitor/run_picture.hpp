@@ -32,7 +32,7 @@ class RunPicture {
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::map<std::uint32_t, Counters> of_sources() const;
   [[nodiscard]] LogHistogram histogram(HistogramKind kind) const;
-  /// How much of the slices every source has sent; nothing while it is not known how many there will be.
+  /// How much of the slices every source has sent; nothing while it is not known about how many there will be.
   [[nodiscard]] std::optional<double> share_sent() const;
   /// Used cells of all rings, 0 to 1.
   [[nodiscard]] double ring_fill() const;

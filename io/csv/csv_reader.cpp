@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -30,6 +31,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<double> share_read() const override;
 
  private:
   void add_hit(HitBlock& block);
@@ -83,6 +85,11 @@ bool CsvReader::read(HitBlock& block) {
     untimed_ = 0;
   }
   return any;
+}
+
+std::optional<double> CsvReader::share_read() const {
+  const auto read = std::min(lines_.bytes_read(), input_.bytes);
+  return input_.bytes == 0 ? 1 : static_cast<double>(read) / static_cast<double>(input_.bytes);
 }
 
 void CsvReader::tell_names() const {

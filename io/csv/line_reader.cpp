@@ -55,6 +55,7 @@ bool LineReader::refill() {
   const auto n = static_cast<std::size_t>(in_.gcount());
   if (in_.bad()) throw UserError("cannot read '" + path_ + "': " + std::strerror(errno));
   end_ += n;
+  taken_ += n;
   return n > 0;
 }
 

@@ -23,6 +23,8 @@ class LineReader {
 
   /// Number of the current line, from 1.
   [[nodiscard]] std::uint64_t line_number() const { return line_number_; }
+  /// Bytes of the file up to its end.
+  [[nodiscard]] std::uint64_t bytes_read() const { return taken_ - (end_ - begin_); }
   /// "path:line" of the current line.
   [[nodiscard]] std::string place() const { return path_ + ":" + std::to_string(line_number_); }
 
@@ -34,6 +36,7 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< [begin_, end_) of the buffer is unread
   std::size_t end_ = 0;
+  std::uint64_t taken_ = 0;  ///< bytes put into the buffer
   std::uint64_t line_number_ = 0;
 };
 

@@ -28,6 +28,10 @@ class FileReader {
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   /// Bytes from the front to the end of the file as it was opened.
   [[nodiscard]] std::uint64_t left() const { return size_ - offset_; }
+  /// Of the file that is before the front, 0 to 1.
+  [[nodiscard]] double share_read() const {
+    return size_ == 0 ? 1 : static_cast<double>(offset_) / static_cast<double>(size_);
+  }
 
   /// The bytes at the front: at least `n`, often more; fewer only where the file ends. Valid until
   /// the next call of front() or skip(). Aligned as the offset in the file is, to 8 bytes.

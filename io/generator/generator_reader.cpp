@@ -60,6 +60,9 @@ class GeneratorReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
   bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<double> share_read() const override {
+    return ended_ ? 1 : static_cast<double>(last_) / static_cast<double>(duration_);
+  }
 
  private:
   std::string name_;
@@ -70,6 +73,7 @@ class GeneratorReader final : public HitReader {
   std::uint32_t channels_;
   std::uint32_t system_;
   std::size_t payload_words_;
+  Tick last_ = 0;  ///< time of the last hit
   bool ended_ = false;
 };
 
@@ -80,6 +84,7 @@ bool GeneratorReader::read(HitBlock& block) {
     ended_ = time >= duration_;
     if (ended_) break;
     block.time.push_back(time);
+    last_ = time;
     block.channel.push_back(system_ | uniform_below(engine_, channels_));
     for (std::size_t i = 0; i < payload_words_; ++i) block.payload.push_back(static_cast<std::uint32_t>(engine_()));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,10 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
+
+  [[nodiscard]] std::optional<double> share_read() const override {
+    return time_.size() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(time_.size());
+  }
 
   bool read(HitBlock& block) override {
     block.clear();

@@ -66,6 +66,7 @@ class HldFile {
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
+  [[nodiscard]] double share_read() const { return file_.share_read(); }
   /// Events with a decoding other than 0x00030001, and 1 for a file that has grown since it was opened.
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
   /// For callers that find further defects in the data.

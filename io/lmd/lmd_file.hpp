@@ -26,6 +26,7 @@ class LmdFile {
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Bytes, when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] double share_read() const { return file_.share_read(); }
   [[nodiscard]] const LmdFileHeader& header() const { return header_; }
   /// Of the part read so far.
   [[nodiscard]] const Counters& counters() const { return notes_.counters; }

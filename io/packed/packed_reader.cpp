@@ -150,6 +150,7 @@ class PackedReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
     return {{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
   }

@@ -34,6 +34,15 @@ std::optional<Epoch> EncodedStream::first_epoch() {
 
 std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
 
+/// Of what the reader has read, hits still wait to be put in order.
+std::optional<double> EncodedStream::share_read() const {
+  const auto read = reader_->share_read();
+  const auto encoded = static_cast<double>(encoder_.hits());
+  const auto waiting = static_cast<double>(ordered_.waiting());
+  if (!read || encoded + waiting == 0) return read;
+  return *read * encoded / (encoded + waiting);
+}
+
 /// On return every buffer that begins before `epoch` is closed, or the stream has ended.
 void EncodedStream::read_until(Epoch epoch) {
   ReorderBuffer::Hit hit;
@@ -62,7 +71,7 @@ std::optional<Epoch> EncodedStream::read_on() {
 Epoch EncodedStream::complete_to() {
   const auto open = encoder_.open_from();
   if (!open) return closed_;
-  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.empty();
+  const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.waiting() == 0;
   if (!may_close || std::chrono::steady_clock::now() - heard_ < live_->longest_quiet) return *open;
   close_buffer();
   closed_ = end_epoch_;

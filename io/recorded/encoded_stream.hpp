@@ -59,6 +59,7 @@ class EncodedStream final : public Source {
   std::optional<Epoch> next_beginning(Epoch from) override;
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override { return encoder_.hits() + losses_.hits(); }
+  [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override {
     return reader_->anomalies() + anomalies_before_ + losses_.without_hits();
   }

@@ -32,7 +32,7 @@ bool ReorderBuffer::next(Hit& hit) {
 
 /// Sorts the hits held once there are enough to deliver some.
 bool ReorderBuffer::sort_held() {
-  const std::size_t held = entries_.size() - used_;
+  const std::size_t held = waiting();
   if (ended_ ? held == 0 : held < 2 * capacity_ && !released_) return false;
   drop_used();
   if (!std::ranges::is_sorted(entries_, {}, &Entry::time)) std::ranges::stable_sort(entries_, {}, &Entry::time);

@@ -46,8 +46,8 @@ class ReorderBuffer {
   /// The first `blocks` of all blocks pushed stop waiting for earlier hits: next() delivers their hits, and those
   /// before them in time.
   void release(std::uint32_t blocks);
-  /// No hit waits.
-  [[nodiscard]] bool empty() const { return used_ == entries_.size(); }
+  /// Hits pushed and not delivered.
+  [[nodiscard]] std::size_t waiting() const { return entries_.size() - used_; }
   /// Memory of the waiting hits and payload.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
   /// Time of the last hit delivered: an earlier one is late.

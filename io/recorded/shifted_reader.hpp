@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "io/recorded/hit_reader.hpp"
@@ -20,6 +21,7 @@ class ShiftedReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return reader_->input(); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override;
+  [[nodiscard]] std::optional<double> share_read() const override { return reader_->share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return reader_->counts(); }
 

@@ -1,5 +1,6 @@
 #include "io/recorded/stored_reader.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -9,7 +10,7 @@
 namespace eventloom {
 
 StoredReader::StoredReader(std::unique_ptr<Source> stream)
-    : stream_(std::move(stream)), at_(stream_->first_epoch()), complaints_(stream_->name()) {}
+    : stream_(std::move(stream)), first_(stream_->first_epoch()), at_(first_), complaints_(stream_->name()) {}
 
 bool StoredReader::read(HitBlock& block) {
   block.clear();
@@ -23,6 +24,13 @@ bool StoredReader::read(HitBlock& block) {
   }
   if (!at_) complaints_.sum_up();
   return block.size() != 0 || !block.losses.empty();
+}
+
+std::optional<double> StoredReader::share_read() const {
+  if (!at_) return 1;
+  const auto end = stream_->end_epoch();
+  if (!end) return std::nullopt;
+  return static_cast<double>(std::min(*at_, *end) - *first_) / static_cast<double>(*end - *first_);
 }
 
 /// What begins in `step`: what only reaches into it came before.

@@ -20,6 +20,8 @@ class StoredReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return stream_->name(); }
   [[nodiscard]] InputFile input() const override { return stream_->input(); }
   bool read(HitBlock& block) override;
+  /// By time.
+  [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return stream_->anomalies(); }
 
  private:
@@ -28,6 +30,7 @@ class StoredReader final : public HitReader {
   void take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, HitBlock& block);
 
   std::unique_ptr<Source> stream_;
+  std::optional<Epoch> first_;
   std::optional<Epoch> at_;  ///< of the next item; nothing at the end
   SliceData data_;
   Complaints complaints_;

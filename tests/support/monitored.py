@@ -41,7 +41,7 @@ class Monitored(PlainRun):
     def listening(self):
         """Returns itself, once it has said where it listens."""
         line = self.until_told("monitor: http://")
-        found = re.search(r"(http://127\.0\.0\.1:(\d+)/)(?:; token to steer the run: ([0-9a-f]{32}))?$", line.strip())
+        found = re.search(r"^eventloom: info: monitor: (http://127\.0\.0\.1:(\d+)/)(?:; token to steer the run: ([0-9a-f]{32}))?$", line.strip())
         assert found, line
         self.url, self.port, self.token = found[1], int(found[2]), found[3]
         return self
@@ -60,17 +60,17 @@ class Monitored(PlainRun):
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
 
-    def status(self):
-        code, headers, body = self.ask("/status")
+    def status(self, headers=()):
+        code, headers, body = self.ask("/status", headers=headers)
         assert code == 200 and headers["Content-Type"] == "application/json"
         return json.loads(body)
 
-    def until_status(self, condition, what, timeout=60):
+    def until_status(self, condition, what, timeout=60, headers=()):
         """The first status of which the condition holds."""
         last = {}
 
         def holds():
-            last.update(self.status())
+            last.update(self.status(headers))
             return condition(last)
         until(holds, what, timeout, so_far=lambda: f"{json.dumps(last)[:2000]}\n{self.text()}")
         return last

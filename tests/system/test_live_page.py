@@ -1,5 +1,6 @@
 """The page of a running run, used as a shift crew does: what it shows is true, it steers, and it says when it shows the past."""
 
+import math
 import re
 import signal
 
@@ -7,7 +8,7 @@ import pytest
 
 from browser import PHONE, Browser, needs_browser
 from interrupted import STOPPED
-from monitored import Monitored
+from monitored import HOST, Monitored
 from program import generate
 
 pytestmark = needs_browser
@@ -91,6 +92,8 @@ def test_numbers_move_and_commands_are_obeyed(browser, streams, tmp_path):
         page.click("[data-command=new-file]")
         page.until_text("#answer", "new-file: accepted")
 
+        assert page.ask("[...document.querySelectorAll('#panel-commands th')].map((cell) => cell.innerText)") == ["time (UTC)", "from", "command"]
+        page.until_text("#panel-commands", f"{HOST} (Mozilla/")
         page.click("[data-command=stop]")
         run.wait(STOPPED)
         assert page.consents == ["Stop the run?"]
@@ -121,6 +124,62 @@ def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
         assert_names_do_not_act(page)
         assert_pictures_say_what_they_are(page)
         assert_fits(page)
+
+
+@pytest.mark.parametrize("name", ["multiplicity", "duration", "interval"])
+def test_histograms_are_drawn_as_they_are(ended, name):
+    page, status = ended
+    served = status["histograms"][name]
+    counts, edges = served["counts"], served["edges"]
+    assert sum(counts) > 100 and len([n for n in counts if n]) >= 5
+    path = page.ask(f"document.querySelector('#panel-{name} svg path.area').getAttribute('d')")
+    bars = [(float(top), float(right)) for top, right in re.findall(r"V([\d.]+)H([\d.]+)", path)]
+    bottom = float(re.search(r"^M[\d.]+ ([\d.]+)", path)[1])
+    assert len(bars) == len(counts)
+    assert [top == bottom for top, _ in bars] == [n == 0 for n in counts]
+    assert_on_axis([(n, top) for n, (top, _) in zip(counts, bars) if n], served["log_y"])
+    assert_on_axis([(edge, right) for edge, (_, right) in zip(edges[1:], bars)], served["log_x"])
+    page.click(f"#panel-{name} details summary")
+    rows = f"[...document.querySelectorAll('#panel-{name} details tbody tr')]"
+    page.until(f"{rows}.length")
+    cells = page.ask(f"{rows}.map((row) => row.cells[1].innerText)")
+    assert [int(re.sub(r"\D", "", cell)) for cell in cells] == counts
+
+
+def assert_on_axis(points, log):
+    """Pairs of value and pixel, to half a pixel."""
+    at = [(math.log(value) if log else value, pixel) for value, pixel in points]
+    (low, first), (high, last) = min(at), max(at)
+    assert high > low and abs(last - first) > 30
+    assert all(abs(pixel - first - (last - first) * (value - low) / (high - low)) < 0.5 for value, pixel in at)
+
+
+@pytest.fixture(scope="module")
+def ended(browser, streams, tmp_path_factory):
+    """The page of a run that has ended, and the last status."""
+    with slowly(streams, tmp_path_factory.mktemp("ended"), speed=0.5) as run, browser.page(run.listening().url) as page:
+        status = run.last_status()
+        page.until_text("#state", "ended")
+        run.wait(0)
+        page.until_text("#connection", "The last state: ended")
+        yield page, status
+
+
+def test_a_slow_rank_is_named(browser, tmp_path):
+    """Every other slice, all of one builder, has many pairs of hits to compare."""
+    lines = ["t_ns,ch"]
+    for number in range(600):
+        hits = 1 if number % 2 else 400
+        lines += [f"{number * 1_000_000 + 500_000 + 2 * hit},{hit % 100}" for hit in range(hits)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "map.csv").write_text("channel,x_m,y_m,z_m\n" + "".join(f"{n},{n},0,0\n" for n in range(100)))
+    words = ("--define", "coincidence:1us,causal(0.3m/ns,1ns)>=99", "--detector", tmp_path / "map.csv", "--epochs-per-slice", 100)
+    with Monitored(tmp_path / "run", [tmp_path / "t.csv"], *words, "--builders", 2, np=3) as run, \
+            browser.page(run.listening().url) as page:
+        page.until_text("#panel-ranks .bad", "rank 1: builder 0 is slow: ")
+        assert "rank 0:" not in page.text("#panel-ranks") and "rank 2:" not in page.text("#panel-ranks")
+        assert run.control("stop")[0] == 202
+        run.wait(STOPPED)
 
 
 def assert_rows_are_ranks(page):

@@ -151,7 +151,7 @@ def without_account(document):
     ours["counters"] = [counter for counter in document["counters"] if counter["name"] in SUMS]
     ours["sources"] = [{key: value for key, value in source.items() if key not in ("counters", "lost", "dead_time_s")}
                        for source in document["sources"]]
-    ours["balance"] = {key: value for key, value in document["balance"].items() if key not in ("busy_s", "idle_s")}
+    ours["balance"] = {key: value for key, value in document["balance"].items() if key not in ("busy_s", "idle_s", "busy")}
     return ours
 
 
@@ -228,6 +228,7 @@ def test_counters_of_run_and_sources(recording, document):
         builders = {name: column[:] for name, column in file["builders"].items()}
         assert builders["builder"].tolist() == document["balance"]["builders"]
         assert np.allclose(builders["busy"] / 1e9, document["balance"]["busy_s"])
+        assert document["balance"]["busy"] == pytest.approx(builders["busy"].sum() / (builders["busy"] + builders["idle"]).sum())
         assert len({int(all_ns) for all_ns in builders["busy"] + builders["idle"]}) == 1
         assert all(column.attrs["units"] for column in (file["builders/busy"], file["builders/idle"]))
 
@@ -372,7 +373,7 @@ def test_plots_as_files(recording, tmp_path):
     words = ["report", recording.output, "--output", tmp_path / "a.html", "--png", tmp_path / "new" / "plots"]
     eventloom(*words)
     names = {path.name for path in (tmp_path / "new" / "plots").iterdir()}
-    assert names == {f"{name}.png" for name in ("rates", "multiplicity", "duration", "interval", "sources")}
+    assert names == {f"{name}.png" for name in ("rates", "multiplicity", "duration", "interval", "sources", "channels", "ledger", "balance")}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in (tmp_path / "new" / "plots").iterdir())
 
 
@@ -390,7 +391,7 @@ def test_plots_give_way_to_those_of_another_report(recording, tmp_path):
     report(recording.output)
     assert (plots / "rates.png").read_bytes() == first
     report(empty.output)
-    assert {path.name for path in plots.iterdir()} == {"rates.png", "sources.png", "other.png"}
+    assert {path.name for path in plots.iterdir()} == {"rates.png", "sources.png", "channels.png", "ledger.png", "balance.png", "other.png"}
     assert (plots / "rates.png").read_bytes() != first
     for foreign in (b"\x89PNG, of somebody else", b"Eventloom", first[:40]):
         (plots / "duration.png").write_bytes(foreign)

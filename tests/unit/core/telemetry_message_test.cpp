@@ -118,6 +118,25 @@ TEST(TelemetryMessage, SurvivesAnyBytes) {
   }
 }
 
+TEST(RunPicture, SharesAreOfTheRanksThatStillSend) {
+  const auto share = [](std::initializer_list<std::pair<std::uint64_t, std::uint64_t>> sent_of_expected) {
+    RunPicture picture(static_cast<int>(sent_of_expected.size()));
+    int rank = 0;
+    for (const auto& [sent, expected] : sent_of_expected) {
+      RankRecord record;
+      record.head.slices_sent = sent;
+      record.head.slices_expected = expected;
+      record.sources[0] = {};
+      picture.take(rank++, encode_telemetry(record, {}), {});
+    }
+    return picture.share_sent();
+  };
+  EXPECT_EQ(share({{20, 100}, {30, 120}}), 20.0 / 120);
+  EXPECT_EQ(share({{10, 10}, {60, 120}}), 0.5) << "the first has no more";
+  EXPECT_EQ(share({{10, 10}, {120, 120}}), 1);
+  EXPECT_EQ(share({{10, 10}, {60, 0}}), std::nullopt);
+}
+
 TEST(LogHistogram, BinsFollowEachOther) {
   for (std::size_t bin = 0; bin < LogHistogram::kBins; ++bin) {
     const auto begin = LogHistogram::begin_of(bin);

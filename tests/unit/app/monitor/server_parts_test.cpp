@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -6,9 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/monitor/asker.hpp"
 #include "app/monitor/monitor.hpp"
+#include "app/monitor/refusal_log.hpp"
 #include "app/monitor/token.hpp"
+#include "app/monitor/viewers.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -44,6 +49,77 @@ TEST(Token, OfAFileThatIsNone) {
   for (const char* path : {"/dev/zero", "/dev/null", "/", "/nowhere"}) {
     EXPECT_THROW((void)token_of_file(path), UserError) << path;
   }
+}
+
+HttpRequest request_of(const std::string& user, const std::string& agent) {
+  HttpRequest request;
+  request.peer = "10.0.0.7";
+  request.user = user;
+  request.agent = agent;
+  return request;
+}
+
+TEST(NameOfAsker, IsHarmlessAndShort) {
+  EXPECT_EQ(name_of_asker(request_of("", "")), "10.0.0.7");
+  EXPECT_EQ(name_of_asker(request_of("", "curl/8")), "10.0.0.7 (curl/8)");
+  EXPECT_EQ(name_of_asker(request_of("ann@n1", "curl/8")), "10.0.0.7 (ann@n1)");
+  EXPECT_EQ(name_of_asker(request_of("a\x1b[31m\u202e\xff", "")), "10.0.0.7 (a\\x1b[31m\\xe2\\x80\\xae\\xff)");
+  for (const std::string one : {"x", "\n", "\u00b5"}) {
+    std::string many;
+    while (many.size() < 8000) many += one;
+    EXPECT_LE(columns_of(name_of_asker(request_of(many, ""))), 100U);
+  }
+}
+
+/// Lines of the log while it is there.
+class Log {
+ public:
+  Log() {
+    set_up_log("test", for_terminal);
+    add_log_sink(sink_);
+  }
+  ~Log() { remove_log_sink(sink_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (const auto& line : sink_->last_raw()) all.emplace_back(line.payload.data(), line.payload.size());
+    return all;
+  }
+
+ private:
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> sink_ = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+};
+
+TEST(RefusalLog, TellsAFewAMinute) {
+  const Log log;
+  RefusalLog refusals;
+  const auto at = [](int second) { return RefusalLog::Time(seconds(1000 + second)); };
+  for (int i = 0; i < 50; ++i) refusals.say("wrong token", "10.0.0.7", at(i));
+  ASSERT_EQ(log.lines().size(), 10U);
+  EXPECT_EQ(log.lines().front(), "a command from 10.0.0.7 was refused: wrong token");
+  EXPECT_NE(log.lines().back().find("suppressed"), std::string::npos);
+  refusals.say("wrong token", "10.0.0.8", at(59));
+  EXPECT_EQ(log.lines().size(), 10U);
+  refusals.say("wrong token", "10.0.0.8", at(60));
+  EXPECT_EQ(log.lines().size(), 11U);
+}
+
+TEST(Viewers, AreWaitedForWhileTheyLook) {
+  Viewers viewers;
+  const auto at = [](int second) { return Viewers::Time(seconds(1000 + second)); };
+  EXPECT_TRUE(viewers.all_saw_the_end(at(0))) << "there is nobody";
+  viewers.looked("page", false, at(0));
+  viewers.looked("top", false, at(1));
+  EXPECT_FALSE(viewers.all_saw_the_end(at(2)));
+  viewers.looked("page", true, at(2));
+  EXPECT_FALSE(viewers.all_saw_the_end(at(2))) << "top has not";
+  EXPECT_TRUE(viewers.all_saw_the_end(at(7))) << "top has gone";
+  viewers.looked("top", true, at(3));
+  EXPECT_TRUE(viewers.all_saw_the_end(at(3)));
+  for (int i = 0; i < 1000; ++i) viewers.looked(std::to_string(i), false, at(4));
+  EXPECT_FALSE(viewers.all_saw_the_end(at(4)));
+  EXPECT_TRUE(viewers.all_saw_the_end(at(10)));
 }
 
 class Answers : public ::testing::Test {
@@ -88,6 +164,22 @@ TEST_F(Answers, ACommandIsInTheNextStatus) {
   EXPECT_EQ(monitor_->take_commands().size(), 1U);
   EXPECT_EQ(before->find("\"command\":\"pause\""), std::string::npos);
   EXPECT_NE(to("/status").body->find("\"command\":\"pause\""), std::string::npos);
+}
+
+TEST_F(Answers, RefusedCommandsAreInTheLogAndThoseWhoReadAreNot) {
+  const Log log;
+  asked_.method = "POST";
+  asked_.peer = "10.0.0.7";
+  asked_.agent = "curl/8";
+  asked_.authorization = std::string("bearer ") + kToken + "x";
+  EXPECT_EQ(to("/control").status, 403U);
+  asked_.host = "evil.example";
+  EXPECT_EQ(to("/status").status, 403U);
+  EXPECT_EQ(to("/control").status, 403U);
+  EXPECT_EQ(log.lines(), (std::vector<std::string>{
+                             "a command from 10.0.0.7 (curl/8) was refused: wrong token",
+                             "a command from 10.0.0.7 (curl/8) was refused: unknown host name; use the address, "
+                             "localhost or the name of the host"}));
 }
 
 }  // namespace

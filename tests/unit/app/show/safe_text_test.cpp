@@ -46,6 +46,9 @@ TEST(SafeText, LeavesTheEndOfLongText) {
   EXPECT_EQ(end_of("µbcdef", 6), "µbcdef");
   EXPECT_EQ(end_of("abcµef", 5), "...ef");
   EXPECT_EQ(end_of("abcdµf", 5), "...µf");
+  EXPECT_EQ(beginning_of("µbcdef", 6), "µbcdef");
+  EXPECT_EQ(beginning_of("abµdef", 5), "ab...");
+  EXPECT_EQ(beginning_of("aµcdef", 5), "aµ...");
 }
 
 }  // namespace eventloom
