@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,10 @@ struct RunDescription {
   std::string eventloom_version;
   std::string mpi_version;
   std::string ucx_version;
-  std::string configuration;         ///< the full setup as an INI file
-  std::vector<std::string> sources;  ///< by number; until the run begins their URIs
-  KnownChannels known;               ///< of the detector
-  DetectorJson detector;             ///< detector_facts() of these; null: there is none
+  std::string configuration;                     ///< the full setup as an INI file
+  std::vector<std::string> sources;              ///< by number; until the run begins their URIs
+  KnownChannels known;                           ///< of the detector
+  std::shared_ptr<const DetectorJson> detector;  ///< detector_facts() of these; null: there is none
   Roles roles{.builders = 0};
   std::vector<Rank> ranks;
 

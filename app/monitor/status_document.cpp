@@ -56,7 +56,7 @@ Json setup_json(const RunDescription& run, const RunSnapshot& snapshot) {
              {"hosts", hosts},
              {"versions", {{"eventloom", run.eventloom_version}, {"mpi", run.mpi_version}, {"ucx", run.ucx_version}}},
              {"configuration", run.configuration}};
-  if (!run.detector.is_null()) setup["detector"] = run.detector;
+  if (run.detector) setup["detector"] = *run.detector;
   return setup;
 }
 

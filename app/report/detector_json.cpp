@@ -68,7 +68,7 @@ DetectorJson channel_names(const KnownChannels& known, const ChannelCounts::OfSo
   auto names = DetectorJson::array();
   bool any = false;
   for (const auto& [channel, hits] : of.channels) {
-    const auto name = known.name_of(of.source, channel);
+    const auto& name = known.name_of(of.source, channel);
     any = any || !name.empty();
     names.push_back(name);
   }

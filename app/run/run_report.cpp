@@ -287,7 +287,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
     out << "stopped by " << (stopped_by.empty() ? "a full or failing disk" : stopped_by)
         << "; the same command with --resume "
         << (setup.live && !config.save_sorted.empty() ? "and without --save-sorted " : "")
-        << "goes on; finished so far:\n";
+        << "continues the run; finished so far:\n";
   }
   const auto configs = by_definition(config);
   std::uint64_t bytes = 0;

@@ -54,7 +54,7 @@ RunDescription description(const RunConfig& config, const RunSetup& setup, const
   run.sources.clear();
   for (const auto& source : setup.sources) run.sources.push_back(source.name);
   run.known = KnownChannels(record.detector);
-  if (!run.known.empty()) run.detector = detector_facts(run.known);
+  if (!run.known.empty()) run.detector = std::make_shared<const DetectorJson>(detector_facts(run.known));
   return run;
 }
 

@@ -147,7 +147,8 @@ class RankRun {
 
   [[nodiscard]] std::uint64_t length(Epoch epoch) const {
     if (settings_.spread == 0) return settings_.message_bytes;
-    const double deviation = settings_.spread * (2 * uniform_of(settings_.seed, kSize + 16 * number_, epoch) - 1);
+    const double deviation =
+        settings_.spread * (2 * uniform_of(settings_.seed, kSize + std::uint64_t{16} * number_, epoch) - 1);
     const auto bytes = std::llround(static_cast<double>(settings_.message_bytes) * (1 + deviation));
     return static_cast<std::uint64_t>(std::max(bytes, 1LL));
   }
@@ -155,7 +156,8 @@ class RankRun {
   [[nodiscard]] double source_seconds(double bytes) {
     const double seconds = settings_.message_cost + (settings_.source_rate > 0 ? bytes / settings_.source_rate : 0);
     if (settings_.noise == 0) return seconds;
-    return seconds + settings_.noise * exponential(uniform_of(settings_.seed, kDelay + 16 * number_, messages_++));
+    return seconds +
+           settings_.noise * exponential(uniform_of(settings_.seed, kDelay + std::uint64_t{16} * number_, messages_++));
   }
 
   void build(BuilderId builder, SliceId slice, const SliceAssembly& input) {

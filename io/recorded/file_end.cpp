@@ -12,8 +12,9 @@ std::string end_defect(const FileReader& file, const std::string& cut) {
 
 void report_end(const FileReader& file, const std::string& cut, std::uint32_t hits, Complaints& complaints,
                 HitBlock& block) {
-  if (const auto defect = end_defect(file, cut); !defect.empty()) {
-    complaints.say(Defect::damage, file.offset(), [&] { return defect; });
+  const auto defect = end_defect(file, cut);
+  if (!defect.empty()) {
+    complaints.say(Defect::damage, file.offset(), [&] { return std::string(defect); });
     add_loss(block, {.before = block.size(), .offset = file.offset(), .hits = hits, .breaks_off = true});
   }
   complaints.sum_up();

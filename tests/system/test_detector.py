@@ -120,7 +120,7 @@ def test_a_stopped_run_continues_with_its_map_only(tmp_path, generated, moved):
     options = ["run", *words, "--define", DEFINITION, "--overlap", 10_000, "--epochs-per-slice", 3, "--segment-size",
                "20KiB", "--output", tmp_path / "run.h5"]
     stopped = eventloom(*options, "--detector", path, "--speed", 0.02, "--duration", "300ms", np=2, code=75)
-    assert "--resume goes on" in stopped.stdout
+    assert "--resume continues the run" in stopped.stdout
     other = tmp_path / "other.csv"
     other.write_text(path.read_text().replace("-150", "-151"))
     only_line(eventloom(*options, "--detector", other, "--resume", code=2), "cannot be resumed", "--detector")

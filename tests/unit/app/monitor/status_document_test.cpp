@@ -23,7 +23,7 @@ StatusJson document_of(const RunPicture& picture, const std::vector<ClockQuality
   RunDescription run;
   run.roles.filters = 1;
   run.known = KnownChannels(detector);
-  if (!run.known.empty()) run.detector = detector_facts(run.known);
+  if (!run.known.empty()) run.detector = std::make_shared<const DetectorJson>(detector_facts(run.known));
   const auto text = to_text(status_document(run, *snapshot, {}, {}));
   return StatusJson::parse(text);
 }
