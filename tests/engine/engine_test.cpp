@@ -101,7 +101,7 @@ TEST_F(Engine, SlotsOfSimulatedClocks) {
 /// Slices of 0.2 ms: none is sent before its end has been "recorded".
 TEST_F(Engine, SpeedKeepsSlicesBackUntilTheirTime) {
   expect_whole(60, [](CaseMaker&, RunCase& of) { of.speed = 1; });
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     auto of = CaseMaker(seed).steady(20);
     const auto slice_ns = static_cast<double>(of.geometry().slice_ticks());
     of.speed = slice_ns / 200'000;
@@ -115,7 +115,7 @@ TEST_F(Engine, SpeedKeepsSlicesBackUntilTheirTime) {
 }
 
 TEST_F(Engine, DurationEndsAtTheSameSliceEverywhere) {
-  for (std::uint64_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(40) && !HasFailure(); ++seed) {
     auto of = CaseMaker(seed).steady(150);
     of.speed = static_cast<double>(of.geometry().slice_ticks()) / 200'000;
     of.duration = milliseconds(12);
@@ -132,7 +132,7 @@ TEST_F(Engine, DurationEndsAtTheSameSliceEverywhere) {
 }
 
 TEST_F(Engine, SignalStopsInGoodOrder) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
     of.schedule = maker.draw(0, 1) == 0 ? "chaotic" : "balanced";
@@ -146,7 +146,7 @@ TEST_F(Engine, SignalStopsInGoodOrder) {
 }
 
 TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(60);
     maker.choose_schedule(of);
@@ -164,7 +164,7 @@ TEST_F(Engine, SinkThatIsFullStopsInGoodOrder) {
 }
 
 void expect_all_meet(const std::string& error, const Change& change) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(60); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
     maker.choose_schedule(of);
@@ -186,7 +186,7 @@ TEST_F(Engine, SourceThatFailsEndsAllWithItsError) {
 
 /// The slice that owns a dropped hit counts it, once.
 TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
     of.roles.filters = static_cast<std::uint32_t>(maker.draw(0, 2));
@@ -208,7 +208,7 @@ TEST_F(Engine, DamagedBuffersAreCountedInTheirSlices) {
 
 /// Where a recording breaks off, all later slices and events lack its source.
 TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(30);
     of.roles.sources = 3;
@@ -235,7 +235,7 @@ TEST_F(Engine, RecordingThatBreaksOffIsMissingFromThenOn) {
 
 /// Sources with paces and ends of their own: all data are waited for.
 TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(15);
     of.epoch_timeout = milliseconds(2);
@@ -245,7 +245,7 @@ TEST_F(Engine, LiveSourcesAreWaitedForWhileTheyMakeProgress) {
 }
 
 TEST_F(Engine, LiveSourcesBesideRecordings) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(60) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(15);
     maker.make_live(of, 20'000, 100'000);
@@ -255,7 +255,7 @@ TEST_F(Engine, LiveSourcesBesideRecordings) {
 }
 
 TEST_F(Engine, LiveRunEndsAfterAllDataReceived) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     auto of = maker.steady(40);
     of.epoch_timeout = milliseconds(5);
@@ -319,7 +319,7 @@ std::string difference_elsewhere(RunCase of, Outcome outcome, const std::set<std
 }
 
 TEST_F(Engine, LiveSourceThatIsSilentIsGivenUpAndComesBack) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
     CaseMaker maker(seed);
     const SilentSource silence(maker);
     const auto& of = silence.of;

@@ -54,21 +54,22 @@ def events_of(hits, accepts, pre, post):
             spans[-1][1] = last
         else:
             spans.append([begin, last])
-    times = [hit[0] for hit in hits]
+    times = np.array([hit[0] for hit in hits])
     return [hits[np.searchsorted(times, begin):np.searchsorted(times, last, side="right")] for begin, last in spans]
 
 
 def causal_set(hits, speed, slack):
     """The hits that are left."""
-    def agree(a, b):
-        return abs(a[0] - b[0]) <= math.dist(a[4], b[4]) / speed + slack
-
-    left = list(hits)
+    times = np.array([hit[0] for hit in hits])
+    places = np.array([hit[4] for hit in hits])
+    apart = np.linalg.norm(places[:, None] - places[None, :], axis=2)
+    agree = np.abs(times[:, None] - times[None, :]) <= apart / speed + slack
+    left = np.arange(len(hits))
     while True:
-        partners = [sum(agree(a, b) for b in left) for a in left]
-        if min(partners) == len(left):
-            return left
-        left.pop(len(left) - 1 - partners[::-1].index(min(partners)))
+        partners = agree[np.ix_(left, left)].sum(axis=1)
+        if partners.min() == len(left):
+            return [hits[i] for i in left]
+        left = np.delete(left, np.flatnonzero(partners == partners.min())[-1])
 
 
 def strings(window):
