@@ -121,7 +121,9 @@ def test_a_clock_that_is_wrong_from_the_beginning(tmp_path, recording):
         run.until_told("source 1 (", "set aside")
         for port in ports:
             drained(port)
-        together(steady, other, 1_000, 4_000)
+        together(steady, other, 1_000, 2_000)
+        run.until_told("source 1 (", "is back at")
+        together(steady, other, 2_000, 4_000)
         for port in ports:
             drained(port)
         run.signal(signal.SIGINT)
