@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/monitor/http_server.hpp"
+#include "app/monitor/http_message.hpp"
 
 namespace eventloom {
 

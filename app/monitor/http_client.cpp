@@ -10,7 +10,7 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 
-#include "app/monitor/http_server.hpp"
+#include "app/monitor/http_message.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {

@@ -19,7 +19,7 @@ struct HttpRequest {
   std::string fetch_site;
   std::string content_type;
   std::string authorization;
-  std::string user;   ///< who asks, in his own words: kUserField
+  std::string user;   ///< who asks, in their own words: kUserField
   std::string agent;  ///< the program that asks, as it says
   std::string body;
   std::string peer;   ///< address of the client

@@ -143,24 +143,7 @@ TEST_F(CorrectedRuns, LiveRunEndsAfterAllDataReceived) {
     maker.make_live(of, 50'000, 20'000);
     of.signal = SIGINT;
     of.signal_after_ns = static_cast<std::int64_t>(maker.draw(1'000'000, 4'000'000));
-    const auto outcome = play(of);
-    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
-    std::uint64_t came = 0;
-    for (const auto& arrivals : of.arrivals) {
-      for (const auto& arrival : arrivals)
-        came += arrival.time_ns < of.signal_after_ns ? arrival.buffer.hits.size() : 0;
-    }
-    std::uint64_t built = 0;
-    std::uint64_t lost = 0;
-    for (const auto& [number, written] : outcome.slices) {
-      const auto& row = written.slice.ledger;
-      built += row.hits_in;
-      lost += row.dropped() - row.hits_dropped[static_cast<std::size_t>(DropCause::untimed)];
-      EXPECT_TRUE(row.balances()) << text_of(of);
-    }
-    EXPECT_EQ(lost, 0U) << text_of(of);
-    EXPECT_GE(built, came) << text_of(of);
-    EXPECT_EQ(built, outcome.hits_read) << text_of(of);
+    expect_all_received(of, play(of), of.signal_after_ns);
   }
 }
 
