@@ -288,6 +288,8 @@ struct SilentSource {
     if (epochs.end <= begin) return 0;
     return until - static_cast<std::int64_t>(std::max(epochs.begin, begin) + 1) * kPace;
   }
+  /// The others passed its first missing epoch, and it was waited for.
+  [[nodiscard]] std::int64_t given_up_after() const { return static_cast<std::int64_t>(begin + 1) * kPace + kTimeout; }
 
   RunCase of;
   std::int64_t until = 0;  ///< it is silent
@@ -343,6 +345,7 @@ TEST_F(Engine, LiveSourceThatIsSilentIsGivenUpAndComesBack) {
       // Once it is given up, nothing of it is waited for.
       const auto lateness = silence.lateness(of.geometry().owned_epochs({number}));
       EXPECT_GT(lateness, std::exchange(given_up, true) ? -1 : SilentSource::kTimeout) << in_slice;
+      EXPECT_GE(written.at_ns, silence.given_up_after()) << in_slice;
     }
     EXPECT_EQ(accounted, n_hits(of)) << text_of(of);
     EXPECT_GT(late, 0U) << text_of(of);
