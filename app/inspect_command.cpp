@@ -5,17 +5,20 @@
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/alarm_json.hpp"
 #include "app/command_line.hpp"
-#include "app/detector_survey.hpp"
+#include "app/inspect/detector_survey.hpp"
+#include "app/inspect/document_text.hpp"
+#include "app/inspect/find_event.hpp"
+#include "app/inspect/live_look.hpp"
 #include "app/options.hpp"
 #include "app/show/event_members.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
+#include "formats/units.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/hdf5/output_reader.hpp"
@@ -30,9 +33,6 @@ namespace po = boost::program_options;
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Lists of problems are truncated in the text output; --json has all of them.
-constexpr std::size_t kShownProblems = 20;
 
 /// Kinds of files that are recognised by their contents.
 std::string recognised_files() {
@@ -50,16 +50,29 @@ std::string shown_by_uri() {
   });
 }
 
+/// Sources that are shown as they come.
+std::string live_sources() {
+  return list_schemes(
+      [](const SourceScheme& scheme) { return scheme.is_live() ? std::string(scheme.name) + ":" : ""; });
+}
+
 CommandLine inspect_command_line() {
   CommandLine line("inspect", "inspect FILE... [options], or inspect --schemes\nShows the contents of recordings (" +
                                   recognised_files() + ", " + shown_by_uri() +
                                   " with its URI) and in output files\n"
-                                  "(run.h5, parts, merged), and checks them.\n"
-                                  "Exit code 3 when one is damaged.");
+                                  "(run.h5, parts, merged), and checks them; what live sources (" +
+                                  live_sources() +
+                                  ") send, as it comes.\n"
+                                  "Exit code 3 when one is damaged, or live data are lost.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
       "events", text_value("N", "0"),
-      "also show the first N events in full (of .epochs, .spikes, packed, compass and tpx3: the first N hits)")(
+      "also show the first N events in full (of .epochs, .spikes, packed, compass and tpx3: the first N hits); live: "
+      "end after N")("find", text_value("number=N", "", "all"),
+                     "show the event of this number alone, of recordings and live sources")(
+      "rate", po::bool_switch(), "of live sources: rates every second instead of the events")(
+      "hex", po::bool_switch(), "payload in hexadecimal digits, of live sources and with --find")(
+      "tdc", po::bool_switch(), "of .hld: with the times of its TDCs, counted by TDC and channel; as hld:FILE?tdc")(
       "schemes", po::bool_switch(), "list all kinds of sources with their keys instead")(
       "detector-map", text_value("MAP.csv", "", "none"),
       "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
@@ -139,96 +152,40 @@ const SourceScheme* recognised_scheme(const std::string& file) {
   return found == schemes.end() ? nullptr : &*found;
 }
 
-Json inspect_source(const SourceUri& uri, std::uint64_t n_events) {
+/// What is shown of a whole file.
+struct FileLook {
+  std::uint64_t events = 0;  ///< the first so many
+  bool tdc = false;          ///< the times of TDCs
+};
+
+SourceUri with_tdc(const SourceUri& uri) {
+  const auto keys = scheme_of(uri).all_keys();
+  if (std::ranges::find(keys, "tdc", &SourceKey::name) == keys.end()) uri.refuse("--tdc is for .hld files");
+  return uri.has("tdc") ? uri : uri.with("tdc", "yes");
+}
+
+Json inspect_source(const SourceUri& uri, const FileLook& look) {
   const auto inspect = scheme_of(uri).inspect;
-  if (inspect != nullptr) return inspect(uri, n_events);
+  if (inspect != nullptr) return inspect(look.tdc ? with_tdc(uri) : uri, look.events);
   throw UserError("'" + uri.text() + "': inspect shows files, and sources of " + list_schemes([](const auto& scheme) {
                     return scheme.inspect != nullptr ? std::string(scheme.name) + ":" : "";
                   }));
 }
 
 /// A file is recognised by its contents; a URI says how to read it.
-Json inspect(const std::string& text, std::uint64_t n_events) {
+Json inspect(const std::string& text, const FileLook& look) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
-    if (text.find(':') != std::string::npos) return inspect_source(parse_source_uri(text), n_events);
+    if (text.find(':') != std::string::npos) return inspect_source(parse_source_uri(text), look);
     if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
     throw UserError("cannot open '" + text + "': no such file");
   }
-  if (is_hdf5(text)) return inspect_output(text, n_events);
+  if (is_hdf5(text)) return inspect_output(text, look.events);
   if (const auto* scheme = recognised_scheme(text)) {
-    return inspect_source(SourceUri::of_path(std::string(scheme->name), text), n_events);
+    return inspect_source(SourceUri::of_path(std::string(scheme->name), text), look);
   }
   throw UserError("'" + text + "' is not one of " + recognised_files() + " and HDF5; " + shown_by_uri() +
                   " needs its whole URI");
-}
-
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-/// A list of texts has a line for each.
-std::string lines_of(const Json& value) {
-  const bool texts = value.is_array() && !value.empty() && value.front().is_string();
-  if (!texts) return text_of(value);
-  std::string lines;
-  for (const auto& text : value) lines += text.get<std::string>() + '\n';
-  return lines;
-}
-
-/// "name  value", further lines of a text aligned below.
-void print_pair(std::ostream& out, int indent, const std::string& name, const std::string& value) {
-  const std::string margin(static_cast<std::size_t>(indent), ' ');
-  std::string text = value;
-  while (text.ends_with('\n')) text.pop_back();
-  std::string lines;
-  for (const char c : text) lines += c == '\n' ? "\n" + margin + std::string(30, ' ') : std::string(1, c);
-  out << margin << fmt::format("{:<30}", name + ' ') << lines << '\n';
-}
-
-/// Whether a value of an item is a list of objects, one line each.
-bool has_parts(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
-
-/// An item of a list on a line of its own.
-void print_item(std::ostream& out, const Json& item) {
-  out << "   ";
-  if (!item.is_object()) out << ' ' << text_of(item);
-  if (item.is_object()) {
-    for (const auto& [name, value] : item.items()) {
-      if (!has_parts(value)) out << ' ' << name << ' ' << text_of(value);
-    }
-  }
-  out << '\n';
-  if (!item.is_object()) return;
-  for (const auto& value : item) {
-    if (!has_parts(value)) continue;
-    for (const auto& part : value) {
-      out << "  ";
-      print_item(out, part);
-    }
-  }
-}
-
-void print_list(std::ostream& out, const std::string& name, const Json& list) {
-  out << "  " << name << (list.empty() ? ": none" : "") << '\n';
-  const bool cut = name == "problems" || name == "damage";
-  const std::size_t shown = cut ? std::min(list.size(), kShownProblems) : list.size();
-  for (std::size_t i = 0; i < shown; ++i) print_item(out, list[i]);
-  if (shown < list.size()) out << "    and " << list.size() - shown << " more, see --json\n";
-}
-
-/// The JSON object as text.
-void print(std::ostream& out, const Json& json) {
-  out << json["file"].get<std::string>() << '\n';
-  for (const auto& [name, value] : json.items()) {
-    if (name == "file") continue;
-    if (value.is_array()) {
-      print_list(out, name, value);
-    } else if (value.is_object()) {
-      out << "  " << name << (value.empty() ? ": none" : "") << '\n';
-      for (const auto& [key, item] : value.items()) print_pair(out, 4, key, lines_of(item));
-    } else {
-      print_pair(out, 2, name, text_of(value));
-    }
-  }
 }
 
 /// With the scheme of a file that is recognised by its contents.
@@ -263,6 +220,53 @@ int write_first_map(const std::string& file, std::vector<std::string> uris, cons
   return survey.damaged ? kExitLosses : kExitOk;
 }
 
+/// "number=N"
+std::optional<Tick> number_to_find(const po::variables_map& values) {
+  const auto& text = values["find"].as<std::string>();
+  constexpr std::string_view kNumber = "number=";
+  if (text.empty()) return std::nullopt;
+  if (!text.starts_with(kNumber)) throw UserError("--find: expected number=N, as in number=1200, not '" + text + "'");
+  return parsed("find", [&] { return parse_count(text.substr(kNumber.size())); });
+}
+
+/// Options that would have no effect.
+void refuse_useless(const po::variables_map& values, bool live) {
+  const auto given = [&](const char* option) { return values[option].as<bool>(); };
+  const bool finds = !values["find"].as<std::string>().empty();
+  if (given("json") && (live || finds))
+    throw UserError("--json shows whole files; omit it, or --find and live sources");
+  if (given("rate") && !live) throw UserError("--rate is for live sources: " + live_sources());
+  if (given("hex") && !live && !finds) throw UserError("--hex is for live sources and --find");
+}
+
+bool names_live_source(const std::string& text) {
+  std::error_code error;
+  if (text.find(':') == std::string::npos || std::filesystem::exists(text, error)) return false;
+  return is_live(parse_source_uri(text));
+}
+
+/// Events one by one, of live sources or with --find: the exit code. Nothing where whole files are asked for.
+std::optional<int> show_events(std::vector<std::string> uris, const po::variables_map& values) {
+  const auto live = static_cast<std::size_t>(std::ranges::count_if(uris, names_live_source));
+  refuse_useless(values, live != 0);
+  const auto number = number_to_find(values);
+  if (live == 0 && !number) return std::nullopt;
+  if (live != 0 && live != uris.size())
+    throw UserError("live sources and files are shown one after the other, not together");
+  for (auto& uri : uris) uri = with_scheme(uri);
+  const auto specs = expand_sources(uris);
+  const bool hex = values["hex"].as<bool>();
+  if (live == 0) {
+    show_recorded_event(specs, *number, hex, time_base_options(values), std::cout);
+    return kExitOk;
+  }
+  const LiveLook look{.events = count_option(values, "events", 0, std::numeric_limits<std::uint64_t>::max()),
+                      .rates = values["rate"].as<bool>(),
+                      .hex = hex,
+                      .only = number};
+  return look_at_live(specs, look, time_base_options(values), std::cout);
+}
+
 }  // namespace
 
 int inspect_command(int argc, const char* const* argv) {
@@ -279,18 +283,18 @@ int inspect_command(int argc, const char* const* argv) {
   if (!map.empty()) {
     return write_first_map(map, (*values)["file"].as<std::vector<std::string>>(), time_base_options(*values));
   }
-  const auto events = count_option(*values, "events", 0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto code = show_events((*values)["file"].as<std::vector<std::string>>(), *values)) return *code;
+  const FileLook look{.events = count_option(*values, "events", 0, std::numeric_limits<std::uint64_t>::max()),
+                      .tdc = (*values)["tdc"].as<bool>()};
   Json files = Json::array();
   for (const auto& path : (*values)["file"].as<std::vector<std::string>>()) {
-    files.push_back(inspect(path, events));
+    files.push_back(inspect(path, look));
   }
   if ((*values)["json"].as<bool>()) {
     const Json json = files.size() == 1 ? files[0] : Json{{"files", files}};
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
-    std::ostringstream text;
-    for (const auto& file : files) print(text, file);
-    std::cout << lines_for_terminal(text.str());
+    for (const auto& file : files) std::cout << text_of_document(file);
   }
   const bool damaged = std::ranges::any_of(files, [](const Json& file) { return file["damaged"].get<bool>(); });
   return damaged ? kExitLosses : kExitOk;

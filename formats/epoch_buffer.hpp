@@ -26,7 +26,6 @@ namespace eventloom {
 /// The words follow, padded with one zero word to a multiple of 8 bytes (`stored_bytes`). A buffer with hits but
 /// without words represents a stretch that was lost before it was recorded, with as many hits. The offset reveals a
 /// buffer in the wrong place; the number of earlier hits reveals how many hits were lost before it.
-/// hits lost in front of it can be counted.
 struct EpochBufferHeader {
   static constexpr std::uint32_t kMagic = 0x46425045U;
 

@@ -21,11 +21,15 @@ namespace {
 using Json = nlohmann::json;
 
 /// Slices of which a builder collects messages at a time. Builders without a build time take several rings' worth, as
-/// they use no memory beyond the rings; others a few, as in a run.
+/// they use no memory beyond the rings; others a few, as in a run. Of a given
+/// number of slices half of its share, so that no builder claims them all.
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
   if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
   const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(4 * of_ring, 64, 1024));
+  const auto several = std::clamp<std::uint64_t>(4 * of_ring, 64, 1024);
+  const auto share = settings.limits.slices / std::max<std::size_t>(settings.connections.size(), 1);
+  return static_cast<std::uint32_t>(settings.limits.slices == 0 ? several
+                                                                : std::clamp<std::uint64_t>(share / 2, 1, several));
 }
 
 WiringSettings wiring_settings(const TrafficSettings& settings) {

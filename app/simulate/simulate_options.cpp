@@ -194,8 +194,10 @@ void add_network_options(po::options_description& options) {
       "star; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
       "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
                                              "of each link; the latency of a star is from node to node")(
-      "slow-link", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
-      "node, counted from 0, whose own links have FACTOR times that rate (0.5); repeatable")(
+      "tcp", po::bool_switch(),
+      "all between two ranks is one ordered stream each way: notifications, credits and acknowledgements wait behind "
+      "data")("slow-link", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
+              "node, counted from 0, whose own links have FACTOR times that rate (0.5); repeatable")(
       "ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
       "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
       "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
@@ -234,6 +236,7 @@ SimulationSettings network_settings(const po::variables_map& values) {
   SimulationSettings settings;
   settings.topology = word(values, "topology");
   read_link(values, settings);
+  settings.streams = values["tcp"].as<bool>();
   settings.ranks_per_node = static_cast<std::uint32_t>(count_option(values, "ranks-per-node", 1, 1024));
   settings.slices = count_option(values, "slices", 1, 1'000'000);
   settings.seed = count_option(values, "seed", 0, 1'000'000'000'000'000'000);

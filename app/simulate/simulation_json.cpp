@@ -24,6 +24,7 @@ Json to_json(const SimulationSettings& settings) {
   return {{"topology", settings.topology},
           {"link_rate", settings.link_rate},
           {"link_latency", settings.link_latency},
+          {"streams", settings.streams},
           {"slow_links", to_json(settings.slow_links)},
           {"nodes", settings.nodes},
           {"ranks_per_node", settings.ranks_per_node},
@@ -55,6 +56,7 @@ SimulationSettings settings_of(const Json& json) {
   settings.topology = json.at("topology");
   settings.link_rate = json.at("link_rate");
   settings.link_latency = json.at("link_latency");
+  settings.streams = json.at("streams");
   settings.slow_links = of_nodes(json.at("slow_links"));
   settings.nodes = json.at("nodes");
   settings.ranks_per_node = json.at("ranks_per_node");

@@ -56,6 +56,10 @@ void Port::put(std::size_t window, int to, std::uint64_t offset, std::span<const
   if (!blank) arrival.bytes.assign(data.begin(), data.end());
   if (same_node) return port(to).arrive(std::move(arrival));
   if (!blank && data.size() < kSmallestFlow) {
+    if (auto* flow = data_before(to)) {
+      flow->contents.push_back(std::move(arrival));
+      return;
+    }
     auto& way = way_to(to);
     arrival.time += way.latency + static_cast<double>(data.size()) * way.per_byte;
     way.complete = std::max(way.complete, arrival.time + way.latency);
@@ -64,6 +68,15 @@ void Port::put(std::size_t window, int to, std::uint64_t offset, std::span<const
   auto& flow = flow_to(to);
   flow.bytes += data.size();
   if (!blank) flow.contents.push_back(std::move(arrival));
+}
+
+/// The data to a rank for which something small must wait, if there are any.
+Port::Flow* Port::data_before(int to) {
+  if (!fabric_.streams) return nullptr;
+  const auto last = std::find_if(flows_.rbegin(), flows_.rend(), [=](const Flow& flow) {
+    return flow.to == to && (!flow.comm || flow.comm->get_state() != s4u::Activity::State::FINISHED);
+  });
+  return last == flows_.rend() ? nullptr : &*last;
 }
 
 /// The flow to a rank that has not begun yet.
@@ -84,15 +97,33 @@ void Port::begin_flows() {
 void Port::flush(int to) {
   const double begun = now();
   begin_flows();
-  double until = std::max(begun, way_to(to).complete);
+  double arrived = begun;
   for (auto& flow : flows_) {
-    if (flow.to == to) until = std::max(until, complete(flow));
+    if (flow.to == to) arrived = std::max(arrived, complete(flow));
   }
-  std::erase_if(flows_, [=](const Flow& flow) { return flow.to == to; });
-  sleep_until(until);
+  const bool any = std::erase_if(flows_, [=](const Flow& flow) { return flow.to == to; }) != 0;
+  const double until = any ? acknowledged(to, arrived) : begun;
+  sleep_until(std::max(until, way_to(to).complete));
   add(spent_, Spent::network, now() - begun);
 }
 
+/// When this rank hears that what it sent had arrived at `arrived`.
+double Port::acknowledged(int to, double arrived) {
+  double until = arrived;
+  if (fabric_.streams) {
+    std::vector<s4u::CommPtr> before;
+    for (const auto& flow : port(to).flows_) {
+      if (flow.to == rank_ && flow.comm && flow.begin < arrived) before.push_back(flow.comm);
+    }
+    for (const auto& comm : before) {
+      comm->wait();
+      until = std::max(until, comm->get_finish_time());
+    }
+  }
+  return until + way_to(to).latency;
+}
+
+/// Returns when its last byte has arrived.
 double Port::complete(Flow& flow) {
   flow.comm->wait();
   const double end = flow.comm->get_finish_time();
@@ -106,7 +137,7 @@ double Port::complete(Flow& flow) {
     arrival.time = now();
     port(flow.to).arrive(std::move(arrival));
   }
-  return end + way_to(flow.to).latency;
+  return end;
 }
 
 std::size_t Port::open_channel() {

@@ -26,6 +26,7 @@ struct Fabric {
   std::vector<std::unique_ptr<Port>> ports;  ///< by rank
   const SparseMemory& blank;                 ///< data that exist only as lengths are spans of it
   double noise = 0;                          ///< messages are delayed by up to this much
+  bool streams = false;                      ///< nothing overtakes data on its way from one rank to another
   bool keep_log = false;                     ///< of transfers
   std::vector<Transfer> log;
 };
@@ -36,6 +37,10 @@ struct Fabric {
 ///
 /// Puts to one rank that begin at the same time are one flow: a message cut into cells would otherwise get a larger
 /// share of a link than its neighbours.
+///
+/// With Fabric::streams, as over TCP: what a rank has for another is one ordered stream. Notifications and credits
+/// arrive after the data put before them, and so does the acknowledgement that ends a flush, which comes by the
+/// opposite stream.
 class Port {
  public:
   Port(Fabric& fabric, int rank, simgrid::s4u::Host* host, std::uint64_t seed);
@@ -105,9 +110,11 @@ class Port {
 
   [[nodiscard]] Port& port(int rank) { return *fabric_.ports[static_cast<std::size_t>(rank)]; }
   Way& way_to(int rank);
+  [[nodiscard]] Flow* data_before(int to);
   Flow& flow_to(int rank);
   void begin_flows();
   double complete(Flow& flow);
+  double acknowledged(int to, double arrived);
   void arrive(Arrival arrival);
   void take_arrivals();
   [[nodiscard]] bool any_arrived() const;

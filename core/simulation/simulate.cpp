@@ -218,7 +218,7 @@ class Run {
       : settings_(settings),
         hosts_(hosts),
         blank_(2 * settings.message_bytes, SparseMemory::Access::read),
-        fabric_{{}, blank_, settings.clock_noise, settings.transfers, {}},
+        fabric_{{}, blank_, settings.clock_noise, settings.streams, settings.transfers, {}},
         place_(static_cast<int>(settings.ranks())) {
     const auto ranks = settings_.ranks();
     account_.sent.resize(std::size_t{ranks} * ranks);

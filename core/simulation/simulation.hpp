@@ -25,6 +25,7 @@ struct SimulationSettings {
   std::string topology = "star";
   double link_rate = 12.5e9;            ///< of each link; not for a platform file
   double link_latency = 1e-6;           ///< of each link; of a star from node to node
+  bool streams = false;                 ///< as over TCP, all between two ranks is one ordered stream each way
   std::vector<OfNode> slow_links = {};  ///< their rates are multiplied by the factor
   std::uint32_t nodes = 2;
   std::uint32_t ranks_per_node = 1;

@@ -131,6 +131,7 @@ class Inspection {
     for (const auto& hit : decoder_->hits()) {
       ++tdc_hits_;
       tdcs_.count(hit.address);
+      tdc_channels_.count(std::uint64_t{hit.address} << 8 | tdc_channel(hit.word));
       if (!options_.clock) continue;
       const auto time = options_.clock->ticks(hit);
       first_time_ = std::min(first_time_, time.value_or(first_time_));
@@ -187,6 +188,8 @@ class Inspection {
   void put_tdcs(Json& json) const {
     json["tdc_hits"] = tdc_hits_;
     json["tdcs"] = tdcs_.to_json([](std::uint64_t address) { return fmt::format("{:x}", address); });
+    json["tdc_channels"] =
+        tdc_channels_.to_json([](std::uint64_t key) { return fmt::format("{:x}/{}", key >> 8, key & 0xffU); });
     if (!options_.clock || tdc_hits_ == 0) return;
     json["first_time"] = first_time_;
     json["last_time"] = last_time_;
@@ -210,6 +213,7 @@ class Inspection {
   Tally ids_;
   Tally orders_;  ///< by id << 1 | big-endian
   Tally tdcs_;
+  Tally tdc_channels_;  ///< by address << 8 | channel
   std::optional<HldEventHeader> first_header_;
   std::optional<HldEventHeader> begin_;
   std::optional<HldEventHeader> end_;

@@ -31,13 +31,9 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
                                       describe_file(spec.uri.path()));
 }
 
-bool is_numbered(const SourceScheme& scheme, const SourceUri& uri) {
-  return scheme.holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
-}
-
 std::uint64_t reorder_of(const SourceScheme& scheme, const SourceUri& uri) {
   const auto stamped = scheme.holds_events ? kReorderStamped : kReorderHits;
-  return uri.get_count("reorder", is_numbered(scheme, uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
+  return uri.get_count("reorder", holds_event_numbers(uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
 }
 
 /// `stream`, with what the keys of `uri` change: its hits are then put into epoch buffers anew.
@@ -70,6 +66,10 @@ std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spe
 
 bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }
 
+bool holds_event_numbers(const SourceUri& uri) {
+  return scheme_of(uri).holds_events ? uri.get("time", "tag") == "tag" : uri.get("numbered", "no") == "yes";
+}
+
 std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
   const auto manifest = scheme_of(uri).manifest;
   if (manifest == nullptr) return std::nullopt;
@@ -80,30 +80,42 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
   if (scheme.stream != nullptr) return {shifted_stream(scheme.stream(uri, base_), uri)};
-  TimeBase base;
-  base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
-  base.epoch_ticks =
-      base_.epoch_ticks.value_or(is_numbered(scheme, uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
-  if (!spec.defect.empty()) return {open_lost(spec, id, base)};
   if (scheme.is_live()) {
-    auto stream = open_live(spec, id, base);
+    auto stream = open_live(spec, id);
     auto* const live = stream.get();
     return {std::move(stream), live};
   }
+  const auto base = base_of(uri);
+  if (!spec.defect.empty()) return {open_lost(spec, id, base)};
   return {std::make_unique<EncodedStream>(shifted(scheme.read(uri, id, base), uri), reorder_of(scheme, uri))};
 }
 
-std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id, const TimeBase& base) {
-  const auto& scheme = scheme_of(spec.uri);
+TimeBase SourceOpener::base_of(const SourceUri& uri) const {
+  TimeBase base;
+  base.tick_ps = base_.tick_ps.value_or(base.tick_ps);
+  base.epoch_ticks =
+      base_.epoch_ticks.value_or(holds_event_numbers(uri) ? kNumbersPerEpoch : default_epoch_ticks(base.tick_ps));
+  return base;
+}
+
+LiveInputSettings SourceOpener::input_settings() const {
   LiveInputSettings input;
   input.buffer_bytes = std::min(live_.buffer_bytes / kFeedShare, kMostInFeed);
   input.reconnect_seconds = live_.reconnect_seconds;
+  return input;
+}
+
+std::unique_ptr<LiveFeed> SourceOpener::open_feed(const SourceSpec& spec, SourceId id) {
+  return scheme_of(spec.uri).feed(spec, {id, base_of(spec.uri), input_settings(), ports_});
+}
+
+std::unique_ptr<LiveStream> SourceOpener::open_live(const SourceSpec& spec, SourceId id) {
   FeedStream::Settings settings;
-  settings.buffer_bytes = live_.buffer_bytes - 2 * input.buffer_bytes;
+  settings.buffer_bytes = live_.buffer_bytes - 2 * input_settings().buffer_bytes;
   settings.drop_when_full = live_.drop_when_full;
   if (!live_.record.empty()) settings.record = new_recording(live_.record, id, live_.go_on);
-  settings.most_jump_s = scheme.most_jump_s;
-  return std::make_unique<FeedStream>(scheme.feed(spec, {id, base, input, ports_}), std::move(settings));
+  settings.most_jump_s = scheme_of(spec.uri).most_jump_s;
+  return std::make_unique<FeedStream>(open_feed(spec, id), std::move(settings));
 }
 
 }  // namespace eventloom

@@ -9,6 +9,7 @@
 
 #include "core/dataflow/live_stream.hpp"
 #include "formats/ids.hpp"
+#include "io/live/live_feed.hpp"
 #include "io/live/live_options.hpp"
 #include "io/registry/source_spec.hpp"
 #include "io/sorted/sorted_manifest.hpp"
@@ -28,6 +29,8 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 std::vector<std::string> files_of(const SourceSpec& spec);
 /// Whether the data of a source arrive live.
 bool is_live(const SourceUri& uri);
+/// Whether the times of a foreign or live source are event numbers.
+bool holds_event_numbers(const SourceUri& uri);
 /// How a folder of time-sorted streams was made; nothing for other sources. Throws UserError.
 std::optional<SortedManifest> sorted_manifest(const SourceUri& uri);
 
@@ -45,9 +48,13 @@ class SourceOpener {
   /// `id`: its number in the run. Throws UserError when it cannot be opened, is an .epochs file of another clock than
   /// requested, or when a recording of that live source exists already.
   OpenedSource open(const SourceSpec& spec, SourceId id);
+  /// The receiving side of a live source alone.
+  std::unique_ptr<LiveFeed> open_feed(const SourceSpec& spec, SourceId id);
 
  private:
-  std::unique_ptr<LiveStream> open_live(const SourceSpec& spec, SourceId id, const TimeBase& base);
+  [[nodiscard]] TimeBase base_of(const SourceUri& uri) const;
+  [[nodiscard]] LiveInputSettings input_settings() const;
+  std::unique_ptr<LiveStream> open_live(const SourceSpec& spec, SourceId id);
 
   TimeBaseOptions base_;
   LiveOptions live_;

@@ -74,12 +74,13 @@ class Hosts:
     """Hosts h1 to hN with addresses 10.77.0.1 to .N, and a launcher h0; all gone at the end of the `with`.
 
     `rate`: of every link, both ways, e.g. "100mbit"; `buffer`: bytes that may wait at either end, more are dropped.
+    `small_first`: packets below 256 bytes, such as acknowledgements, need not wait there for larger ones.
     Several of them may exist at the same time. The names h1 to hN are what the program sees as host names.
     """
 
-    def __init__(self, n, rate=None, buffer="1mb"):
+    def __init__(self, n, rate=None, buffer="1mb", small_first=False):
         assert 1 <= n <= MOST_HOSTS
-        self.n, self.rate, self.buffer = n, rate, buffer
+        self.n, self.rate, self.buffer, self.small_first = n, rate, buffer, small_first
         self.prefix = f"el{secrets.token_hex(3)}"
         self.switch = f"{self.prefix}sw"
 
@@ -135,7 +136,7 @@ class Hosts:
         ends = [end for host in range(1, self.n + 1) for end in self._link_ends(host)]
         queues = [queue for namespace, device in ends
                   for queue in json.loads(call("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", device))]
-        return sum(queue["drops"] for queue in queues if queue["kind"] == "tbf")
+        return sum(queue["drops"] for queue in queues if queue["kind"] in ("tbf", "htb"))
 
     def retransmits(self):
         """TCP segments that the hosts have retransmitted so far; TCP also probes a lossless link that way."""
@@ -174,8 +175,21 @@ class Hosts:
         call("ip", "-n", self.switch, "link", "set", port, "master", "br0", "up")
         if self.rate and host != LAUNCHER:
             for namespace, device in self._link_ends(host):
-                call("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf", "rate", self.rate,
-                     "burst", BURST, "limit", self.buffer)
+                self._shape(namespace, device)
+
+    def _shape(self, namespace, device):
+        def tc(what, *words):
+            call("tc", "-n", namespace, what, "add", "dev", device, *words)
+
+        if not self.small_first:
+            return tc("qdisc", "root", "tbf", "rate", self.rate, "burst", BURST, "limit", self.buffer)
+        tc("qdisc", "root", "handle", "1:", "htb", "default", "2")
+        tc("class", "parent", "1:", "classid", "1:9", "htb", "rate", self.rate, "burst", BURST)
+        for band in (1, 2):
+            tc("class", "parent", "1:9", "classid", f"1:{band}", "htb", "rate", "1mbit", "ceil", self.rate, "prio", band,
+               "burst", BURST, "cburst", BURST)
+            tc("qdisc", "parent", f"1:{band}", "bfifo", "limit", self.buffer)
+        tc("filter", "parent", "1:", "protocol", "ip", "u32", "match", "u16", "0", "0xff00", "at", 2, "flowid", "1:1")
 
     def _processes(self):
         hosts = map(self.namespace, range(self.n + 1))

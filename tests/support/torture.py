@@ -236,10 +236,20 @@ class Attempt:
         """The exit code of the launcher, as a shell sees it, once all processes are gone."""
         while not self.over():
             self._count_events()
+            self._end_stuck_launcher()
         self._wait_until(lambda: not _processes(self.mark), lambda: f"processes are left: {_processes(self.mark)}")
         self._wait_until(lambda: not self.debris(), lambda: f"shared memory is left: {self.debris()}", 3)
         code = self.launcher.returncode
         return code if code >= 0 else 128 - code
+
+    def _end_stuck_launcher(self):
+        """mpirun 4.1 may hang at its own end, after it has told which rank was killed, when that happened while the rank
+        connected to it: once no rank is left, it is killed, too, with the exit code that it had told of."""
+        told = self.told()
+        if "PMIX ERROR: UNREACHABLE" not in told or "exited on signal 9" not in told:
+            return
+        if not any("OMPI_COMM_WORLD_RANK" in variables for _, variables in _processes(self.mark)):
+            self.launcher.kill()
 
     def _wait_until(self, condition, what, seconds=15):
         deadline = time.monotonic() + seconds

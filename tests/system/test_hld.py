@@ -321,6 +321,16 @@ def test_time_words(tmp_path, byte_order, query, time):
     assert_same(read_merged(run.merged), merged_file(find_events(weave([hits]), "tag", 0)))
 
 
+def test_inspect_counts_times_by_tdc_and_channel(tmp_path):
+    events = tdc_file("big")
+    path = write(tmp_path / "made.hld", hld_file(events))
+    columns = tdc_hits(events)
+    places = Counter(zip(columns["tdc"].tolist(), columns["channel"].tolist()))
+    for shown in (inspect(path, "--tdc"), inspect(hld(path, "tdc"))):
+        assert shown["tdc_channels"] == {f"{tdc:x}/{channel}": n for (tdc, channel), n in places.items()}
+    assert "tdc_channels" not in inspect(path)
+
+
 @pytest.mark.parametrize("words", [[0xFFFF_E000, 1], [0xE000], [0x0003_E000, 0x20000000, 0x60000001], [0x0000_E000] * 3],
                          ids=["longer", "empty", "cut", "many_empty"])
 def test_subsubevent_that_leaves_its_subevent(tmp_path, words):

@@ -37,6 +37,20 @@ def test_a_transfer_takes_bytes_over_rate_and_latency(tmp_path, link, rate, late
 
 
 @needs_simgrid
+def test_streams_delay_a_disturbed_shift(tmp_path):
+    """Over TCP the end of a transfer is heard of behind data of the other direction; alone or in step that costs nothing."""
+    def share(*words):
+        (point,), _ = simulate(tmp_path, "--link", "100Mbit,60us", "--sizes", "1MiB", "--slices", 4, *words)
+        assert point["bytes_sent"] == point["bytes_delivered"]
+        return point["share"]
+
+    assert share("--nodes", 3, "--tcp") == share("--nodes", 3) > 0.99
+    assert share("--nodes", 3, "--noise", "1ms") > 0.9 and share("--nodes", 3, "--noise", "1ms", "--tcp") < 0.6
+    late = ["--nodes", 8, "--noise", "4500us", "--tcp"]
+    assert share(*late) < 0.55 and share(*late, "--slot", "105ms") == pytest.approx(7 / 8 * 84 / 105, abs=0.02)
+
+
+@needs_simgrid
 def test_points_hold_what_the_contract_names(tmp_path):
     points, table = simulate(tmp_path, "--nodes", "4,8", "--schedule", "round-robin", "--schedule", "chaotic", "--sizes",
                              "64KiB,256KiB", "--slot", "0,auto", "--spread", 20)

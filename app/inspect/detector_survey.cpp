@@ -1,4 +1,4 @@
-#include "app/detector_survey.hpp"
+#include "app/inspect/detector_survey.hpp"
 
 #include <spdlog/fmt/fmt.h>
 

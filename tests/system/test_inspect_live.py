@@ -1,0 +1,128 @@
+"""`inspect` of live sources, and --find: events one by one, as the peers sent them."""
+
+import re
+import signal
+
+import pytest
+
+from epochs_file import hits_of_file, read_epochs_file
+from interrupted import Started, until
+from live import free_port, sockets, udp
+from lmd_reference import read_lmd
+from mbs import Layout, Server, Serving, sends
+from program import DATA, eventloom, generate, only_line
+from test_mbs import by_name, lmd_file, made, stored
+
+SMALL = DATA / "lmd" / "var_small.lmd"
+RECORDED = [SMALL, DATA / "lmd" / "classic_16k.lmd"]
+EVENT = re.compile(r"event (\d+)  hits (\d+)")
+HIT = re.compile(r" +(?:(\d+)  )?channel 0x([0-9a-f]{7})(?:  payload ((?:[0-9a-f]+ ?)+))?")
+
+
+def mbs(port, protocol="transport"):
+    return f"mbs://127.0.0.1:{port}/{protocol}"
+
+
+def expected(events):
+    """[(number, [(channel, payload), ...])]"""
+    return [(event.number, [(channel, list(payload)) for channel, payload in event.hits()]) for event in events]
+
+
+def shown(text, base=10):
+    found = []
+    for line in text.splitlines():
+        if event := EVENT.match(line):
+            found.append((int(event[1]), []))
+        elif hit := HIT.match(line):
+            found[-1][1].append((int(hit[2], 16), [int(word, base) for word in (hit[3] or "").split()]))
+    assert all(len(hits) == int(n) for (_, hits), n in zip(found, (e[2] for e in EVENT.finditer(text)), strict=True))
+    return found
+
+
+@pytest.mark.parametrize("hex_digits", [False, True])
+@pytest.mark.parametrize("path", RECORDED, ids=by_name)
+def test_events_of_a_server(tmp_path, path, hex_digits):
+    with Serving(tmp_path, path, "--once") as serving:
+        done = eventloom("inspect", mbs(serving.port), *(["--hex"] if hex_digits else []))
+    assert shown(done.stdout, 16 if hex_digits else 10) == expected(read_lmd(path).events)
+    assert f": {len(stored(path))} events, " in done.stdout
+
+
+def test_ends_after_so_many_events(tmp_path):
+    layout = Layout()
+    with Server(sends(layout, layout.buffers(made(50)), "stream")) as server:
+        done = eventloom("inspect", mbs(server.port, "stream"), "--events", 7)
+    assert [number for number, _ in shown(done.stdout)] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_finds_an_event_as_it_comes(tmp_path):
+    with Serving(tmp_path, SMALL, "--once") as serving:
+        wanted = read_lmd(SMALL).events[3]
+        done = eventloom("inspect", mbs(serving.port), "--find", f"number={wanted.number}")
+    assert shown(done.stdout) == expected([wanted])
+    with Serving(tmp_path, SMALL, "--once") as serving:
+        done = eventloom("inspect", mbs(serving.port), "--find", "number=4000000", code=2)
+    assert "4000000 has not come" in done.stderr
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=by_name)
+def test_finds_a_recorded_event(path):
+    events = read_lmd(path).events
+    for wanted in (events[0], events[len(events) // 2], events[-1]):
+        done = eventloom("inspect", path, "--find", f"number={wanted.number}", "--hex")
+        assert shown(done.stdout, 16) == expected([wanted])
+    only_line(eventloom("inspect", path, "--find", "number=4000000", code=2), "--find", "4000000")
+
+
+def test_rates(tmp_path):
+    """Of 900 events a second, over about a second and a half."""
+    path = lmd_file(tmp_path, made(1400))
+    with Serving(tmp_path, path, "--once", "--rate", 900, "--flush-after", "10ms") as serving:
+        done = eventloom("inspect", mbs(serving.port), "--rate")
+    rates = re.findall(r"^ +(\d+) events/s +(\d+) hits/s +([\d.]+) MB/s +(\d+) lost  mbs://", done.stdout, re.M)
+    assert rates and not shown(done.stdout)
+    assert all(events == hits and lost == "0" and float(rate) > 0 for events, hits, rate, lost in rates)
+    assert ": 1400 events, 1400 hits, " in done.stdout
+
+
+class TestBoards:
+    @pytest.fixture(scope="class")
+    def recording(self, tmp_path_factory):
+        return generate(tmp_path_factory.mktemp("boards"), sources=2, rate=50_000, duration="20ms", hits=4, width="50ns",
+                        noise=20_000, payload=1, seed=3)
+
+    @staticmethod
+    def look(folder, recording, *words, send=()):
+        """What `inspect` shows of two boards."""
+        port = free_port()
+        with Started(folder, "inspect", udp(port, sources="0,1", payload=1), *words) as looking:
+            until(lambda: sockets("udp", port), "it listens", so_far=looking.text)
+            eventloom("send", *recording, "--to", f"udp://127.0.0.1:{port}", "--speed", 0.5, *send)
+            looking.process.wait(60)
+            return looking.process.returncode, looking.output.read_text(), looking.errors.read_text()
+
+    def test_hits_of_two_boards(self, tmp_path, recording):
+        code, text, _ = self.look(tmp_path, recording)
+        assert code == 0, text
+        for source, uri in enumerate(recording):
+            hits = hits_of_file(read_epochs_file(uri.removeprefix("file:")))
+            lines = [line for line in text.splitlines() if HIT.match(line) and f"board {source}" in line]
+            found = [(int(m[1]), int(m[2], 16), int(m[3])) for m in map(HIT.match, lines)]
+            assert found == list(zip(hits.time, hits.channel, hits.payload, strict=True))
+
+
+def test_a_signal_ends_it(tmp_path):
+    port = free_port()
+    with Started(tmp_path, "inspect", udp(port, sources="4")) as looking:
+        until(lambda: sockets("udp", port), "it listens", so_far=looking.text)
+        looking.process.send_signal(signal.SIGINT)
+        assert looking.process.wait(30) == 0
+        assert ": 0 events, 0 hits, 0 bytes, 0 hits lost" in looking.output.read_text()
+
+
+@pytest.mark.parametrize("words, said", [
+    ((SMALL, "--rate"), "--rate"), ((SMALL, "--hex"), "--hex"), ((SMALL, "--json", "--find", "number=1"), "--json"),
+    ((SMALL, "--find", "1"), "number=N"), ((SMALL, "--find", "number=x"), "--find"), ((SMALL, "--tdc"), "--tdc"),
+    ((SMALL, "udp://127.0.0.1:9"), "not together"), (("mbs://127.0.0.1:9/transport",), "mbs://")], ids=str)
+def test_mistakes(words, said):
+    only_line(eventloom("inspect", *words, code=2), said)
