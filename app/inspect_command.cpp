@@ -57,12 +57,12 @@ std::string live_sources() {
 }
 
 CommandLine inspect_command_line() {
-  CommandLine line("inspect", "inspect FILE... [options], or inspect --schemes\nShows the contents of recordings (" +
+  CommandLine line("inspect", "inspect FILE... [options], or inspect --schemes\nShows what is in recordings (" +
                                   recognised_files() + ", " + shown_by_uri() +
-                                  " with its URI) and in output files\n"
-                                  "(run.h5, parts, merged), and checks them; what live sources (" +
+                                  " with its URI) and in output files (run.h5,\nparts, merged), and checks them; of "
+                                  "live sources (" +
                                   live_sources() +
-                                  ") send, as it comes.\n"
+                                  ") what they send, as it comes.\n"
                                   "Exit code 3 when one is damaged, or live data are lost.");
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
@@ -236,6 +236,7 @@ void refuse_useless(const po::variables_map& values, bool live) {
   if (given("json") && (live || finds))
     throw UserError("--json shows whole files; omit it, or --find and live sources");
   if (given("rate") && !live) throw UserError("--rate is for live sources: " + live_sources());
+  if (given("tdc") && (live || finds)) throw UserError("--tdc is for whole .hld files");
   if (given("hex") && !live && !finds) throw UserError("--hex is for live sources and --find");
 }
 

@@ -123,6 +123,7 @@ def test_a_signal_ends_it(tmp_path):
 @pytest.mark.parametrize("words, said", [
     ((SMALL, "--rate"), "--rate"), ((SMALL, "--hex"), "--hex"), ((SMALL, "--json", "--find", "number=1"), "--json"),
     ((SMALL, "--find", "1"), "number=N"), ((SMALL, "--find", "number=x"), "--find"), ((SMALL, "--tdc"), "--tdc"),
+    (("udp://127.0.0.1:9", "--find", "number=1"), "--find"), ((SMALL, "--tdc", "--find", "number=1"), "--tdc"),
     ((SMALL, "udp://127.0.0.1:9"), "not together"), (("mbs://127.0.0.1:9/transport",), "mbs://")], ids=str)
 def test_mistakes(words, said):
     only_line(eventloom("inspect", *words, code=2), said)
