@@ -4,6 +4,8 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -11,6 +13,7 @@
 #include "app/send/live_sender.hpp"
 #include "app/send/recorded_stream.hpp"
 #include "app/send/sending_options.hpp"
+#include "app/send/trb_player.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
@@ -26,18 +29,25 @@ namespace {
 
 /// Keeps the last hits of a pass and the first of the next apart.
 constexpr Epoch kLoopGap = 100;
+constexpr std::uint64_t kMostPasses = 1'000'000'000'000;
 
 void add_send_options(po::options_description& options) {
   options.add_options()("source", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
                         "what to send, repeatable; see 'eventloom run --help'")(
       "speed", po::value<double>()->value_name("X")->default_value(1, "1"), "times as fast as recorded; 0: flat out")(
-      "bandwidth", text_value("BYTES", "0"), "a second, of all datagrams together, at most; 0: no limit")(
-      "loop", text_value("N", "1"), "send N times, for .epochs files; times continue")(
+      "rate", po::value<double>()->value_name("N")->default_value(0, "0"),
+      "to trb://: events a second; 0: as fast as it goes")("bandwidth", text_value("BYTES", "0"),
+                                                           "a second, of all datagrams together, at most; 0: no limit")(
+      "loop", text_value("N", "1"), "send N times, for .epochs files and to trb://; times continue")(
       "ids", po::value<std::string>()->value_name("LIST"), "source numbers to send, as in 3,5,9 (default 0,1,2...)")(
       "tick", po::value<std::string>()->value_name("TIME"), "unit of time (default 1ns)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch (default 10us; 500ns with --tick 1ps)");
   add_sending_options(options);
+}
+
+std::uint64_t bandwidth_of(const po::variables_map& values) {
+  return parsed("bandwidth", [&] { return parse_bytes(values["bandwidth"].as<std::string>()); });
 }
 
 std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size_t sources) {
@@ -61,6 +71,32 @@ std::vector<std::uint32_t> source_ids(const po::variables_map& values, std::size
                     " different sources, one for each source sent");
   }
   return ids;
+}
+
+/// Plays HLD files as TRB boards.
+int send_to_trb(const po::variables_map& values, std::vector<std::string> ports) {
+  if (!values["speed"].defaulted()) {
+    throw UserError("--speed: HLD files do not tell the times of events; use --rate N events a second");
+  }
+  std::vector<std::string> files;
+  for (const auto& spec : expand_sources(values["source"].as<std::vector<std::string>>())) {
+    if (spec.uri.scheme() != "hld")
+      throw UserError("'" + spec.uri.text() + "' is not an HLD file; --to trb:// sends only those");
+    files.push_back(spec.uri.path());
+  }
+  TrbPlaySettings settings;
+  settings.to = std::move(ports);
+  settings.rate = values["rate"].as<double>();
+  if (!(settings.rate >= 0) || settings.rate > 1e9) throw UserError("--rate must be from 0 to 1e9");
+  settings.bandwidth = bandwidth_of(values);
+  settings.passes = count_option(values, "loop", 1, kMostPasses);
+  catch_stop_signals();
+  TrbPlayer player(std::move(settings));
+  player.play(files, asked_to_stop);
+  player.print(std::cout);
+  if (player.left_out() == 0) return kExitOk;
+  spdlog::error("{} damaged places and events too large for a datagram were not sent", player.left_out());
+  return kExitLosses;
 }
 
 std::unique_ptr<Source> open(const SourceSpec& spec, std::size_t number, const TimeBaseOptions& options) {
@@ -104,27 +140,18 @@ std::vector<std::unique_ptr<Source>> open_all(const std::vector<SourceSpec>& spe
   return sources;
 }
 
-}  // namespace
-
-int send_command(int argc, const char* const* argv) {
-  CommandLine line(
-      "send",
-      "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
-      "them, all on one clock.");
-  add_send_options(line.options());
-  line.positional("source", -1);
-  const auto values = line.parse(argc, argv);
-  if (!values) return kExitOk;
-  if (values->count("source") == 0) throw UserError("no source given; see 'eventloom send --help'");
-  const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
-  auto settings = sending_options(*values, specs.size());
-  settings.speed = (*values)["speed"].as<double>();
+/// Sends each source as a stream of a board.
+int send_streams(const po::variables_map& values) {
+  if (!values["rate"].defaulted()) throw UserError("--rate is for trb:// destinations; use --speed or --bandwidth");
+  const auto specs = expand_sources(values["source"].as<std::vector<std::string>>());
+  auto settings = sending_options(values, specs.size());
+  settings.speed = values["speed"].as<double>();
   if (!(settings.speed >= 0) || settings.speed > 1e9) throw UserError("--speed must be from 0 to 1e9");
-  settings.bandwidth = parsed("bandwidth", [&] { return parse_bytes((*values)["bandwidth"].as<std::string>()); });
-  const auto ids = source_ids(*values, specs.size());
-  const auto passes = count_option(*values, "loop", 1, 1'000'000'000'000);
+  settings.bandwidth = bandwidth_of(values);
+  const auto ids = source_ids(values, specs.size());
+  const auto passes = count_option(values, "loop", 1, kMostPasses);
   catch_stop_signals();
-  auto sources = open_all(specs, time_base_options(*values), passes);
+  auto sources = open_all(specs, time_base_options(values), passes);
   std::vector<std::unique_ptr<PacedStream>> streams;
   std::vector<const RecordedStream*> recorded;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -141,6 +168,22 @@ int send_command(int argc, const char* const* argv) {
     spdlog::error("{}: {} damaged places were dropped or sent unchanged", stream->name(), stream->damaged());
   }
   return whole ? kExitOk : kExitLosses;
+}
+
+}  // namespace
+
+int send_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "send",
+      "send URI... --to udp://HOST:PORT [options]\nReplays recorded streams over UDP, as boards would send "
+      "them, all on one clock; or the subevents of HLD files as TRB boards.");
+  add_send_options(line.options());
+  line.positional("source", -1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("source") == 0) throw UserError("no source given; see 'eventloom send --help'");
+  if (auto ports = trb_ports(*values); !ports.empty()) return send_to_trb(*values, std::move(ports));
+  return send_streams(*values);
 }
 
 }  // namespace eventloom

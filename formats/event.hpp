@@ -19,6 +19,7 @@ namespace eventloom {
 enum EventFlag : std::uint32_t {
   kTruncated = 1,   ///< longer than the overlap and cut there
   kIncomplete = 2,  ///< data of a source is missing where the event lies
+  kTagError = 4,    ///< sources contradicted each other on the tag of the event
 };
 
 /// Why hits did not reach event building; the names of `/ledger/hits_dropped_*`.

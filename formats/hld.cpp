@@ -74,6 +74,12 @@ std::optional<HldSubeventHeader> read_hld_subevent_header(std::span<const std::b
   return HldSubeventHeader{w[0], w[1], w[2], w[3], big_endian};
 }
 
+std::optional<std::uint32_t> read_hld_size(std::span<const std::byte> bytes) {
+  bool big_endian = false;
+  const auto words = header_words<2>(bytes, big_endian);
+  return words ? std::optional((*words)[0]) : std::nullopt;
+}
+
 void copy_hld_reversed(std::span<const std::byte> data, std::size_t word_bytes, std::byte* out) {
   const std::size_t words = data.size() / word_bytes;
   if (word_bytes == 8) reverse_words<std::uint64_t>(data.data(), words, out);

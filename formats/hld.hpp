@@ -61,6 +61,8 @@ struct HldSubeventHeader {
   bool big_endian = false;
 
   [[nodiscard]] bool has_error() const { return (id & kHldErrorBit) != 0; }
+  /// Of a TRB3.
+  [[nodiscard]] std::uint32_t trigger() const { return decoding >> 4 & 0xfU; }
   /// log2 of the bytes of a word.
   [[nodiscard]] std::uint32_t word_log2() const { return decoding >> 16 & 0xffU; }
   /// Of the data; a size that is not a multiple of it leaves an incomplete word.
@@ -76,6 +78,8 @@ constexpr std::uint64_t hld_padded(std::uint64_t size) { return (size + 7) & ~st
 /// unchecked.
 std::optional<HldEventHeader> read_hld_event_header(std::span<const std::byte> bytes);
 std::optional<HldSubeventHeader> read_hld_subevent_header(std::span<const std::byte> bytes);
+/// The first word of any unit, whose second word is its decoding; likewise.
+std::optional<std::uint32_t> read_hld_size(std::span<const std::byte> bytes);
 
 /// Copies data whose words have `word_bytes` (1, 2, 4 or 8), each word with its bytes reversed; an incomplete word is
 /// copied unchanged. `out` has as many bytes as `data` and does not overlap it.

@@ -33,8 +33,15 @@ enum StreamFlag : std::uint32_t {
   kNumbered = 1,          ///< times are event numbers: every numbered source of a run should have each
   kTriggerInPayload = 2,  ///< the second payload word of a hit has the trigger type in its high half
   kSorted = 4,            ///< hits of all sources of a run, in its order: see sorted_hit.hpp
+  kOptional = 8,          ///< events may lack the source, and nothing waits for it when it is silent
+  kTagWord = 0xf00,       ///< see tag_word()
 };
-inline constexpr std::uint32_t kKnownStreamFlags = kNumbered | kTriggerInPayload | kSorted;
+inline constexpr std::uint32_t kKnownStreamFlags = kNumbered | kTriggerInPayload | kSorted | kOptional | kTagWord;
+
+/// Number of the payload word of a hit, from 1 on, whose low byte is the tag of its event: equal in all numbered
+/// sources. 0: there is none.
+constexpr std::uint32_t tag_word(std::uint32_t flags) { return (flags & kTagWord) >> 8; }
+constexpr std::uint32_t with_tag_word(std::uint32_t word) { return word << 8; }
 
 struct StreamHeader {
   std::uint32_t source = 0;

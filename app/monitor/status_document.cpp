@@ -357,6 +357,7 @@ Json event_json(const LatestEvent& latest, double tick_ns, const KnownChannels& 
   Json flags = Json::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
   if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
+  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
   Json hits{{"dt_ns", Json::array()}, {"source", Json::array()}, {"channel", Json::array()}};
   for (const auto& hit : latest.hits) {
     hits["dt_ns"].push_back(static_cast<double>(hit.since_first) * tick_ns);

@@ -242,6 +242,7 @@ Document event_json(const OutputEvent& event, const RunRecord& record, const Kno
   Document flags = Document::array();
   if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
   if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
+  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
   Document json = {{"time", std::to_string(event.time)},
                    {"duration_ns", static_cast<double>(event.duration) * tick_ns},
                    {"n_hits", event.n_hits},

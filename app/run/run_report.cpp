@@ -264,6 +264,7 @@ void print_events(std::ostream& out, const RunConfig& config, const RunSetup& se
   print_filters(out, config, t);
   if (t[Metric::events_truncated] != 0) print_count(out, "events truncated", t[Metric::events_truncated]);
   if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
+  if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
   print_troubles(out, setup, result);
   if (t[Metric::events_truncated] != 0 && !result.unfinished) {

@@ -46,6 +46,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
   info.joined = peer.joined;
+  info.wraps_after = peer.wraps_after;
   info.counts_tai = counts_tai(spec.uri);
   info.started_ns = peer.started_ns;
   info.origin_ns = stated_origin(spec.uri, header.base.tick_ps);
@@ -223,6 +224,18 @@ void expect_streams(RunSetup& setup, const std::vector<SourceSpec>& specs) {
   setup.all_live = std::ranges::all_of(setup.streams, &SourceInfo::live);
 }
 
+/// Numbers that wrap around begin within half of their range of each other: those far below the highest have done so.
+void align_wrapping(std::vector<SourceInfo>& streams) {
+  Epoch newest = 0;
+  for (const auto& stream : streams) {
+    if (stream.wraps_after != 0) newest = std::max(newest, stream.first_epoch.value_or(0));
+  }
+  for (auto& stream : streams) {
+    if (stream.wraps_after == 0 || !stream.first_epoch) continue;
+    while (newest > *stream.first_epoch + stream.wraps_after / 2) *stream.first_epoch += stream.wraps_after;
+  }
+}
+
 /// `described`: the descriptions of all ranks' opened streams.
 std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann::json>& described) {
   std::optional<SortedInfo> sorted;
@@ -232,6 +245,7 @@ std::optional<SortedInfo> take_info(RunSetup& setup, const std::vector<nlohmann:
       if (json.contains("sorted")) sorted = sorted_from_json(json["sorted"]);
     }
   }
+  align_wrapping(setup.streams);
   return sorted;
 }
 

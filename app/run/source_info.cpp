@@ -19,6 +19,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"text", info.text},
                       {"live", info.live},
                       {"joined", info.joined},
+                      {"wraps_after", info.wraps_after},
                       {"counts_tai", info.counts_tai},
                       {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
@@ -40,6 +41,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.text = json.at("text");
   info.live = json.at("live");
   info.joined = json.at("joined");
+  info.wraps_after = json.at("wraps_after");
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "core/runtime/log.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
+#include "io/registry/expand_uri.hpp"
 #include "io/udp/udp_address.hpp"
 
 namespace eventloom {
@@ -38,7 +40,8 @@ std::vector<std::string> targets(const po::variables_map& values, std::size_t st
 
 void add_sending_options(po::options_description& options) {
   options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
-                        "udp://HOST:PORT, one for all sources or one for each, repeatable")(
+                        "udp://HOST:PORT, one for all sources or one for each, repeatable; of HLD files "
+                        "trb://HOST:PORT[,PORT...], one port for each subevent id")(
       "flush-after", text_value("TIME", "1ms"),
       "idle time after which a source sends a mark, with a unit; no generated hit waits longer")(
       "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
@@ -64,6 +67,23 @@ LiveSenderSettings sending_options(const po::variables_map& values, std::size_t 
         static_cast<std::uint32_t>(count_option(values, "session", 0, std::numeric_limits<std::uint32_t>::max()));
   }
   return settings;
+}
+
+std::vector<std::string> trb_ports(const po::variables_map& values) {
+  std::vector<std::string> ports;
+  if (values.count("to") == 0) return ports;
+  const auto& to = values["to"].as<std::vector<std::string>>();
+  const auto is_trb = [](const std::string& target) { return target.starts_with("trb:"); };
+  if (std::ranges::none_of(to, is_trb)) return ports;
+  if (!std::ranges::all_of(to, is_trb))
+    throw UserError("--to: trb:// and udp:// cannot be mixed; send them separately");
+  for (const auto& target : to) {
+    for (const auto& place : places_of_ports(SourceUri::parse(target))) {
+      resolve_udp(place);
+      ports.push_back(place.substr(2));
+    }
+  }
+  return ports;
 }
 
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {

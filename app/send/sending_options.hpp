@@ -4,6 +4,7 @@
 #include <boost/program_options/variables_map.hpp>
 #include <cstddef>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "app/send/live_sender.hpp"
@@ -16,6 +17,10 @@ void add_sending_options(boost::program_options::options_description& options);
 
 /// Their values, for `streams` streams. Throws UserError.
 LiveSenderSettings sending_options(const boost::program_options::variables_map& values, std::size_t streams);
+
+/// The ports that --to names as boards, trb://HOST:PORT[,PORT...], as HOST:PORT each; empty when it names none. Throws
+/// UserError when it names other destinations, too.
+std::vector<std::string> trb_ports(const boost::program_options::variables_map& values);
 
 /// A line for each stream.
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out);

@@ -135,6 +135,9 @@ std::string flags_text(const OutputEvent& event) {
     text += fmt::format("{}incomplete: lacks data of sources (mask {:#x})", text.empty() ? "" : "; ",
                         event.sources_missing);
   }
+  if ((event.flags & kTagError) != 0) {
+    text += fmt::format("{}tag_error: sources contradicted each other on its tag", text.empty() ? "" : "; ");
+  }
   return text.empty() ? "none" : text;
 }
 

@@ -33,7 +33,7 @@ void EventSearch::build(SliceHits slice, SliceId id, BuiltSlice& out, std::vecto
   slice.bounds.overlap = wanted_.overlap;
   out.ledger = {.slice = id.value};
   out.losses.clear();
-  if (match_) slice.keys = match_->same_trigger(slice.decoded, slice.keys, slice.bounds, out, problems);
+  if (match_) slice.keys = match_->agreeing(slice.decoded, slice.keys, slice.bounds, out, problems);
   find(slice);
   collector_.collect(slice.decoded, slice.keys, events_, slice.bounds, settings_.with_payload, out);
   const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there

@@ -19,6 +19,9 @@ struct LivePeer {
   bool connected = false;       ///< connected, or heard, and not ended
   bool joined = false;          ///< it had sent data before the first that were received
   std::int64_t started_ns = 0;  ///< Unix time of tick 0, ns, as it states; 0: unknown
+  /// Its times are numbers that start again after so many epochs; 0: they do not. What it sends has no place before
+  /// begin_at(): its first number is then the one nearest to where the run begins.
+  Epoch wraps_after = 0;
 };
 
 /// Progress of a live stream.

@@ -36,6 +36,7 @@ void RunTotals::add(const LedgerRow& row, bool incomplete) {
 void RunTotals::add_event(std::uint32_t flags, std::uint64_t sources_missing) {
   counters[Metric::events_truncated] += (flags & kTruncated) != 0 ? 1 : 0;
   counters[Metric::events_incomplete] += (flags & kIncomplete) != 0 ? 1 : 0;
+  counters[Metric::events_tag_error] += (flags & kTagError) != 0 ? 1 : 0;
   for (; sources_missing != 0; sources_missing &= sources_missing - 1) {
     ++events_lacking[static_cast<std::size_t>(std::countr_zero(sources_missing))];
   }

@@ -10,6 +10,7 @@
 #include "core/control/live_votes.hpp"
 #include "core/runtime/clock.hpp"
 #include "formats/offset_span.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom {
 
@@ -33,6 +34,8 @@ constexpr std::uint32_t kMostAbsenceWarnings = 10;
 constexpr double kNear_s = 60;
 /// A source that has been silent for longer has no vote on where the run is.
 constexpr auto kVote = std::chrono::seconds(60);
+/// An optional source that has been silent for this long is not waited for.
+constexpr auto kOptionalSilence = std::chrono::milliseconds(250);
 
 }  // namespace
 
@@ -93,7 +96,7 @@ std::size_t LiveInputs::receive(SteadyTime now) {
 
 /// Time passes for a board that says nothing, and one that has been away may come back to where the others are.
 void LiveInputs::expect(Input& input) const {
-  if (patience_.epochs_per_second == 0) return;
+  if (patience_.epochs_per_second == 0) return input.stream->expect(frontier_.now());
   const auto passed = input.moved == SteadyTime{} ? nanoseconds{} : nanoseconds(now_ - input.moved);
   const auto epochs = static_cast<Epoch>(in_seconds(passed) * patience_.epochs_per_second);
   input.stream->expect(std::max(frontier_.now(), input.was_at + epochs));
@@ -139,7 +142,8 @@ LiveVotes LiveInputs::votes() const {
 Epoch LiveInputs::peer_watermark() const {
   Epoch most = 0;
   for (const auto& input : inputs_) {
-    const auto end = input.stream->end_epoch();
+    // One that only the end of the run has ended may have had more: the others need not reach its end.
+    const auto end = input.finished == SteadyTime{} ? input.stream->end_epoch() : std::nullopt;
     most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().peer_watermark);
   }
   return most;
@@ -174,7 +178,7 @@ void LiveInputs::set_others(const Others& others) {
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->ready(epochs)) return true;
-  if (has_nothing_more(of, epochs)) {
+  if (has_nothing_more(of, epochs) || is_dispensable(of, epochs)) {
     of.stream->pass(epochs.end);
     return true;
   }
@@ -209,6 +213,14 @@ bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
   return heard && lately && frontier_.now() - input.was_at <= most_behind && now_ - input.moved >= patience_.quiet;
 }
 
+bool LiveInputs::is_optional(const Input& input) { return (input.stream->header().flags & kOptional) != 0; }
+
+/// An optional source that is silent is not waited for once another has passed the slice.
+bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
+  return is_optional(input) && now_ - std::max(input.heard, input.listens_since) >= kOptionalSilence &&
+         frontier_.now() >= epochs.end;
+}
+
 /// Its sender holds hits back for longer than --flush-after assumes.
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
@@ -216,6 +228,12 @@ void LiveInputs::wait_longer(const Input& input) {
       "source {} ({}) was silent, and then sent hits of a slice that --flush-after had ended: they are dropped (late); "
       "from now on {:.1f} s of silence end a slice",
       input.id.value, input.stream->name(), in_seconds(patience_.quiet));
+}
+
+/// What it has sent before the last epoch received has come, or is known to be lost.
+Epoch LiveInputs::reached(const Input& input) {
+  const auto progress = input.stream->progress();
+  return std::max(progress.watermark, progress.seen_end);
 }
 
 bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
@@ -230,7 +248,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   if (hurry_ != SteadyTime{}) {
     // Where no other source is ahead, silence means that there is no more.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
-    if (frontier_.now() <= input.stream->progress().watermark && now_ - since >= kSilentAtEnd) return true;
+    if (frontier_.now() <= reached(input) && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
@@ -248,7 +266,7 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
 bool LiveInputs::drained(Input& input) {
   if (input.finished == SteadyTime{}) {
     input.finished = now_;
-    input.missing = frontier_.now() > input.stream->progress().watermark;
+    input.missing = frontier_.now() > reached(input) && !is_optional(input);
     input.stream->finish();
   }
   return input.stream->progress().drained || now_ - std::max(input.finished, input.listens_since) >= kLongestDrain;

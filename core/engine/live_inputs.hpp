@@ -134,6 +134,9 @@ class LiveInputs {
   void wait_longer(const Input& input);
   [[nodiscard]] bool all_quiet(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool has_nothing_more(const Input& input, EpochRange epochs) const;
+  [[nodiscard]] static bool is_optional(const Input& input);
+  [[nodiscard]] static Epoch reached(const Input& input);
+  [[nodiscard]] bool is_dispensable(const Input& input, EpochRange epochs) const;
   [[nodiscard]] bool overdue(const Input& input, EpochRange epochs) const;
   bool drained(Input& input);
   void give_up(Input& input, Epoch end);

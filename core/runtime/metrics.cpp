@@ -81,6 +81,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {hits_read, "hits_read", "hits", "hits that the sources have read or reported as lost"},
     {peak_rss_bytes, "peak_rss_bytes", "bytes", "peak resident memory of a rank, the largest", kQuiet, max},
     {events_rejected, "events_rejected", "events", "events that a filter rejected"},
+    {events_tag_error, "events_tag_error", "events", "events on whose tag sources contradicted each other", kTrouble},
 
     {first_number, "first_number", "", "first event number", kQuiet, min},
     {last_number, "last_number", "", "last event number, unwrapped", kQuiet, max},
@@ -131,6 +132,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {hits, "hits", "hits", "hits of a board that were delivered"},
     {duplicates, "duplicates", "datagrams", "datagrams received before"},
     {reordered, "reordered", "datagrams", "datagrams received after later ones"},
+    {late_events, "late_events", "events", "events dropped: their number had been given up as missing"},
+    {repaired_numbers, "repaired_numbers", "events", "events whose number a known flaw of the firmware had changed"},
     {lost_buffers, "lost_buffers", "buffers", "epoch buffers lost on the way, by their numbers", kTrouble},
     {lost_hits, "lost_hits", "hits", "hits lost on the way, by the board's count"},
     {corrupt_buffers, "corrupt_buffers", "buffers", "epoch buffers dropped: damaged"},

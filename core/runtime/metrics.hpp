@@ -24,7 +24,7 @@ enum class Metric : std::uint8_t {
   // what the rings carried,
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
-  late_transfers, hits_read, peak_rss_bytes, events_rejected,
+  late_transfers, hits_read, peak_rss_bytes, events_rejected, events_tag_error,
   // Of a source: what its stream held,
   first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
@@ -34,8 +34,8 @@ enum class Metric : std::uint8_t {
   packets, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
   // what came from a server or a board,
   mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
-  datagrams, bytes, hits, duplicates, reordered, lost_buffers, lost_hits, corrupt_buffers, late_buffers,
-  out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
+  datagrams, bytes, hits, duplicates, reordered, late_events, repaired_numbers, lost_buffers, lost_hits,
+  corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
   // and what became of it.
   source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, epochs_given_up, dead_time_ns,
   events_lacking, source_hits_dropped,  // and 10 more, by cause

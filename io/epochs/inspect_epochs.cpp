@@ -47,6 +47,8 @@ Json flags_to_json(std::uint32_t flags) {
   Json list = Json::array();
   if ((flags & kNumbered) != 0) list.push_back("times are event numbers");
   if ((flags & kTriggerInPayload) != 0) list.push_back("trigger type in the second payload word");
+  if ((flags & kOptional) != 0) list.push_back("events may lack the source");
+  if (tag_word(flags) != 0) list.push_back("tag in payload word " + std::to_string(tag_word(flags)));
   if ((flags & kSorted) != 0) list.push_back("time-sorted hits of several sources");
   return list;
 }

@@ -43,7 +43,8 @@ const std::vector<ColumnSpec>& event_columns() {
       {"/events/slice", ElementType::u64, "slice in which the first hit lies"},
       {"/events/flags", ElementType::u32, "what is known to be wrong with the event; 0 when nothing is", false,
        "1 = truncated: longer than the overlap and cut there; "
-       "2 = incomplete: data of a source is missing where the event lies"},
+       "2 = incomplete: data of a source is missing where the event lies; "
+       "4 = tag_error: sources contradicted each other on the tag of the event"},
       {"/events/sources_missing", ElementType::u64, "sources that lack data where the event lies", false, kMissingBits},
   };
   return columns;

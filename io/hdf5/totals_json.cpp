@@ -19,6 +19,7 @@ Json to_json(const RunTotals& t) {
   json["source_losses"] = t.source_losses;
   json["events_lacking_source"] = t.events_lacking;
   json["events_rejected"] = t[Metric::events_rejected];
+  json["events_tag_error"] = t[Metric::events_tag_error];
   json["events_rejected_by"] = t.rejected_by;
   return json;
 }
@@ -34,6 +35,7 @@ RunTotals totals_from_json(const Json& json) {
   json.at("events_lacking_source").get_to(t.events_lacking);
   // Lists of earlier versions do not say.
   t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
+  t[Metric::events_tag_error] = json.value("events_tag_error", std::uint64_t{0});
   t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());
   return t;
 }

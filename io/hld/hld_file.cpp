@@ -57,6 +57,23 @@ void HldSubevent::copy_words(std::vector<std::uint32_t>& words) const {
   copy_data(std::as_writable_bytes(std::span(words)).data());
 }
 
+std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t offset,
+                               std::vector<HldSubevent>& subevents) {
+  subevents.clear();
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const auto rest = bytes.subspan(at);
+    const auto header = read_hld_subevent_header(rest);
+    if (const auto flaw = flaw_of(header, rest.size()); !flaw.empty()) {
+      return fmt::format("at offset {} {}", offset + at, flaw);
+    }
+    subevents.push_back(
+        {*header, offset + at, rest.subspan(kHldSubeventHeaderBytes, header->size - kHldSubeventHeaderBytes)});
+    at += hld_padded(header->size);
+  }
+  return {};
+}
+
 HldFile::HldFile(const std::string& path) : file_(path), complaints_(path) {
   if (file_.size() < kHldEventHeaderBytes) {
     throw UserError(
@@ -98,19 +115,9 @@ HldFile::Item HldFile::read_event(const HldEventHeader& header) {
 
 /// Puts the subevents of `event` into event_; returns the defect, or nothing.
 std::string HldFile::split(std::span<const std::byte> event) {
-  event_.subevents.clear();
-  std::size_t at = kHldEventHeaderBytes;
-  while (at < event.size()) {
-    const auto rest = event.subspan(at);
-    const auto header = read_hld_subevent_header(rest);
-    if (auto flaw = flaw_of(header, rest.size()); !flaw.empty()) {
-      return fmt::format("event {} has at offset {} {}", event_.number, event_.offset + at, flaw);
-    }
-    event_.subevents.push_back(
-        {*header, event_.offset + at, rest.subspan(kHldSubeventHeaderBytes, header->size - kHldSubeventHeaderBytes)});
-    at += hld_padded(header->size);
-  }
-  return {};
+  const auto flaw =
+      read_hld_subevents(event.subspan(kHldEventHeaderBytes), event_.offset + kHldEventHeaderBytes, event_.subevents);
+  return flaw.empty() ? flaw : fmt::format("event {} has {}", event_.number, flaw);
 }
 
 /// An event that is damaged inside.

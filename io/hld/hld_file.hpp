@@ -43,6 +43,11 @@ struct HldDamage {
   std::string text;             ///< what was expected and found
 };
 
+/// Replaces `subevents` by those in `bytes`, back to back, which begin at `offset` of their input. Returns what is
+/// wrong with the first that is not one, empty when all are.
+std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t offset,
+                               std::vector<HldSubevent>& subevents);
+
 /// Whether a file begins with the header of an event.
 bool is_hld_file(const std::filesystem::path& file);
 

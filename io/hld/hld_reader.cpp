@@ -14,6 +14,7 @@
 #include "io/recorded/event_numbers.hpp"
 #include "io/recorded/file_sequence.hpp"
 #include "io/recorded/kept_event.hpp"
+#include "io/uri/optional_source.hpp"
 
 namespace eventloom {
 
@@ -172,7 +173,8 @@ std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::s
   auto options = parse_hld_options(uri, base.tick_ps);
   if (paths.empty()) uri.refuse("no file");
   const bool by_clock = options.clock.has_value();
-  const std::uint32_t flags = (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload);
+  const std::uint32_t flags =
+      (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload) | optional_flag(uri, !by_clock);
   auto maker = options.tdcs ? make_tdc_hits(std::move(*options.tdcs), options.clock) : make_subevent_hits();
   const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, by_clock), flags};
   return std::make_unique<HldReader>(uri, paths, std::move(maker), header);

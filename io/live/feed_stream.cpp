@@ -45,10 +45,12 @@ FeedStream::FeedStream(std::unique_ptr<LiveFeed> feed, Settings settings)
 
 LivePeer FeedStream::peer() const {
   const bool begins = (first_epoch_ && steps_.is_placed()) || begins_;
-  return {.known = drained() || (begins && feed_->header_known()),
+  const bool optional = (header_.flags & kOptional) != 0;
+  return {.known = drained() || optional || (begins && feed_->header_known()),
           .connected = feed_->is_connected(),
           .joined = joined_,
-          .started_ns = feed_->started_ns()};
+          .started_ns = feed_->started_ns(),
+          .wraps_after = feed_->wraps_after()};
 }
 
 LiveProgress FeedStream::progress() const {
@@ -89,6 +91,12 @@ void FeedStream::begin_at(Epoch epoch) {
   rest.complete = peer_watermark;
   rest.ended = ended_ || drained_;
   take_again(std::move(rest));
+  feed_->begin_at(epoch);
+}
+
+void FeedStream::expect(Epoch epoch) {
+  steps_.expect(epoch);
+  if (epoch != std::numeric_limits<Epoch>::max()) feed_->others_at(epoch);
 }
 
 void FeedStream::take_again(FeedBatch batch) {

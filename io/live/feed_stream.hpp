@@ -58,7 +58,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] LivePeer peer() const override;
   void fix_header() override;
   void begin_at(Epoch epoch) override;
-  void expect(Epoch epoch) override { steps_.expect(epoch); }
+  void expect(Epoch epoch) override;
   std::size_t receive() override;
   [[nodiscard]] LiveProgress progress() const override;
   [[nodiscard]] bool ready(EpochRange epochs) override;

@@ -50,6 +50,14 @@ class LiveFeed {
   /// The peer is connected, or has been heard, and has not ended. For messages.
   [[nodiscard]] virtual bool is_connected() const = 0;
 
+  /// Where times are numbers that wrap around: the epochs after which they start again. Nothing is delivered before
+  /// begin_at(), and the first number is then the one nearest to the run's beginning. 0: times do not wrap.
+  [[nodiscard]] virtual Epoch wraps_after() const { return 0; }
+  /// The run begins with this epoch.
+  virtual void begin_at(Epoch /*epoch*/) {}
+  /// The foremost source of the run is here: the next number after a silence is the one nearest to it.
+  virtual void others_at(Epoch /*epoch*/) {}
+
   /// Appends the data received to `batch` and sets its other members. Never waits.
   virtual void take(FeedBatch& batch) = 0;
   /// Stops receiving; data already received are still delivered, then the feed ends. Never waits.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/recorded/block_losses.hpp"
+#include "io/uri/optional_source.hpp"
 
 namespace eventloom {
 
@@ -22,7 +23,8 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
           .base = base,
           .payload = PayloadTable::uniform(PayloadTable::kLengthInFirstWord),
           .text = uri.text() + "\n" + std::string(lmd_hit_rule()) + "Time: " + time.description() + ".\n",
-          .flags = kTriggerInPayload | (time.numbered() ? std::uint32_t{kNumbered} : 0U)};
+          .flags = kTriggerInPayload | (time.numbered() ? std::uint32_t{kNumbered} : 0U) |
+                   optional_flag(uri, time.numbered())};
 }
 
 LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras)

@@ -32,6 +32,11 @@ std::optional<Epoch> EncodedStream::first_epoch() {
   return first_epoch_;
 }
 
+std::optional<Epoch> EncodedStream::begins() const {
+  const auto held = reader_->held_from();
+  return first_epoch_ || !held ? first_epoch_ : std::optional(*held / reader_->header().base.epoch_ticks);
+}
+
 std::optional<Epoch> EncodedStream::end_epoch() const { return ended_ ? std::optional(end_epoch_) : std::nullopt; }
 
 /// Of what the reader has read, hits still wait to be put in order.

@@ -44,9 +44,9 @@ class EncodedStream final : public Source {
   /// After the end, when the clock has gone back: the stream that begins there, with the reader and the counts of this
   /// one, which must not be used any more. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
-  /// Where the stream begins, once it is certain; one past the last epoch read, held-back hits included. For live
-  /// streams.
-  [[nodiscard]] std::optional<Epoch> begins() const { return first_epoch_; }
+  /// Where the stream begins, once it is certain, and one past the last epoch read; both with hits held back by the
+  /// reader. For live streams.
+  [[nodiscard]] std::optional<Epoch> begins() const;
   [[nodiscard]] Epoch seen_end() const { return seen_end_; }
 
   [[nodiscard]] const StreamHeader& header() const override { return reader_->header(); }

@@ -63,6 +63,8 @@ class HitReader {
 
   /// Time of the newest hit held back for a later block; nothing when none is.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
+  /// Time of the first hit held back until it is known where the run begins; nothing when none is.
+  [[nodiscard]] virtual std::optional<Tick> held_from() const { return std::nullopt; }
   /// How much of the input has been read, 0 to 1; nothing when its length is not known.
   [[nodiscard]] virtual std::optional<double> share_read() const { return std::nullopt; }
   /// Defects that cost no hits, or an unknown number of them, and are not among the losses.

@@ -35,11 +35,6 @@ void ShiftedReader::tell_untimed() {
                 name(), shift_.offset(), n);
 }
 
-std::optional<Tick> ShiftedReader::holds_back() const {
-  const auto time = reader_->holds_back();
-  return time ? shift_.time(*time) : std::nullopt;
-}
-
 std::unique_ptr<HitReader> shifted(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
   const StreamShift shift(uri, reader->header());
   if (!shift.any()) return reader;

@@ -20,12 +20,16 @@ class ShiftedReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return reader_->name(); }
   [[nodiscard]] InputFile input() const override { return reader_->input(); }
   bool read(HitBlock& block) override;
-  [[nodiscard]] std::optional<Tick> holds_back() const override;
+  [[nodiscard]] std::optional<Tick> holds_back() const override { return shifted(reader_->holds_back()); }
+  [[nodiscard]] std::optional<Tick> held_from() const override { return shifted(reader_->held_from()); }
   [[nodiscard]] std::optional<double> share_read() const override { return reader_->share_read(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return reader_->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override { return reader_->counts(); }
 
  private:
+  [[nodiscard]] std::optional<Tick> shifted(std::optional<Tick> time) const {
+    return time ? shift_.time(*time) : std::nullopt;
+  }
   void tell_untimed();
 
   std::unique_ptr<HitReader> reader_;

@@ -61,6 +61,26 @@ void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out) {
   for (std::size_t part = 0; part < parts; ++part) out.push_back({uri.with("part", std::to_string(part))});
 }
 
+std::vector<std::string> places_of_ports(const SourceUri& uri) {
+  const auto& path = uri.path();
+  const auto colon = path.rfind(':');
+  if (!path.starts_with("//") || colon == std::string::npos) {
+    uri.refuse("expected " + uri.scheme() + "://[ADDR]:PORT[,PORT...]");
+  }
+  const auto address = path.substr(0, colon + 1);
+  std::vector<std::string> places;
+  for (auto at = colon; at != std::string::npos;) {
+    const auto comma = path.find(',', at + 1);
+    places.push_back(address + path.substr(at + 1, comma == std::string::npos ? comma : comma - at - 1));
+    at = comma;
+  }
+  return places;
+}
+
+void expand_ports(const SourceUri& uri, std::vector<SourceSpec>& out) {
+  for (const auto& place : places_of_ports(uri)) out.push_back({uri.with_path(place)});
+}
+
 void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out) {
   const auto same_port = [&](const SourceSpec& spec) {
     return spec.uri.scheme() == uri.scheme() && spec.uri.path() == uri.path();

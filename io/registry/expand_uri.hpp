@@ -21,6 +21,10 @@ void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out);
 void expand_groups(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// A source per stream of a folder of time-sorted hits.
 void expand_parts(const SourceUri& uri, std::vector<SourceSpec>& out);
+/// A source per port of //[ADDR]:PORT[,PORT...].
+void expand_ports(const SourceUri& uri, std::vector<SourceSpec>& out);
+/// These, as //[ADDR]:PORT each. Throws UserError when the path is not of this form.
+std::vector<std::string> places_of_ports(const SourceUri& uri);
 /// A source per board at a UDP port; boards are distinguished by number and received together.
 void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out);
 

@@ -29,6 +29,7 @@
 #include "io/spikes/spikes_writer.hpp"
 #include "io/tpx3/tpx3_packet.hpp"
 #include "io/tpx3/tpx3_reader.hpp"
+#include "io/trb/trb_feed.hpp"
 #include "io/udp/board_stream.hpp"
 
 namespace eventloom {
@@ -68,6 +69,10 @@ std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpen
 
 std::unique_ptr<LiveFeed> connect_to_mbs(const SourceSpec& spec, const FeedOpening& opening) {
   return open_mbs(spec.uri, opening.id, opening.base, opening.settings);
+}
+
+std::unique_ptr<LiveFeed> listen_to_trb(const SourceSpec& spec, const FeedOpening& opening) {
+  return open_trb(spec.uri, opening.id, opening.base, opening.settings);
 }
 
 constexpr auto kSchemes = std::to_array<SourceScheme>({
@@ -159,6 +164,14 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .data = data_of_path,
      .feed = connect_to_mbs,
      .most_jump_s = kMostMbsJump_s},
+    {.name = "trb",
+     .form = "trb://[ADDR]:PORT[,PORT...][?bits=16][&tdc][&optional]",
+     .keys = kTrbKeys,
+     .holds_events = true,
+     .expand = expand_ports,
+     .files = no_files,
+     .data = data_of_path,
+     .feed = listen_to_trb},
     {.name = "udp",
      .form = "udp://[ADDR]:PORT[?sources=3,5][&payload=N]",
      .keys = kUdpKeys,

@@ -22,6 +22,8 @@ inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
 inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
 inline constexpr SourceKey kReorder{"reorder", "N", "hits that one may come late by and is still put in order (1e6)"};
+inline constexpr SourceKey kMayLack{"optional", "",
+                                    "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after the other, are one source"};
 
 inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
@@ -31,6 +33,7 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    kMayLack,
     kConcat,
 });
 
@@ -39,6 +42,7 @@ inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     {"tdc", "", "a hit per time of a TRB3 TDC; tdc=0xe000-0xe00f,0xe100: of these alone"},
     kUnit,
     {"reorder", "N", "hits that one may come late by and is still put in order (1)"},
+    kMayLack,
     kConcat,
 });
 
@@ -111,7 +115,14 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     kLmdKeys[5],
+    kMayLack,
     {"era", "auto|repeat|new", "what numbers that start again after a reconnection are (auto)"},
+});
+
+inline constexpr auto kTrbKeys = std::to_array<SourceKey>({
+    {"bits", "24|16", "width of the event numbers, which wrap around (24)"},
+    kHldKeys[1],
+    kMayLack,
 });
 
 inline constexpr auto kUdpKeys = std::to_array<SourceKey>({

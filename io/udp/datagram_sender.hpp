@@ -10,6 +10,7 @@
 #include "formats/datagram.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "formats/stream_file.hpp"
+#include "io/udp/udp_sender.hpp"
 
 namespace eventloom {
 
@@ -29,20 +30,13 @@ class DatagramSender {
   };
   static constexpr std::size_t kLeastDatagram = 576;
 
-  struct Count {
-    std::uint64_t datagrams = 0;
-    std::uint64_t bytes = 0;  ///< of datagrams
+  struct Count : UdpSender::Count {
     std::uint64_t buffers = 0;
     std::uint64_t hits = 0;
-    std::uint64_t refused = 0;  ///< times the system reported that nobody listens
-    std::uint64_t full = 0;     ///< times the system's buffer was full and was waited for
   };
 
   /// Sends as source `header.source`. Throws UserError for an invalid address.
   DatagramSender(const Settings& settings, const StreamHeader& header);
-  ~DatagramSender();
-  DatagramSender(const DatagramSender&) = delete;
-  DatagramSender& operator=(const DatagramSender&) = delete;
 
   /// Whole stored epoch buffers, back to back, in rising epochs: not before those of the last call. Their headers get
   /// the sequence number, the source and the number of earlier hits in this stream. Data may wait here for flush();
@@ -55,17 +49,15 @@ class DatagramSender {
   void end(Epoch complete, std::int64_t now);
   static constexpr int kEnds = 3;
   /// Sends everything that waits.
-  void flush();
+  void flush() { out_.flush(); }
 
-  [[nodiscard]] const Count& count() const { return count_; }
+  [[nodiscard]] Count count() const { return {out_.count(), buffers_, hits_}; }
 
  private:
   void announce(std::int64_t now);
   void send_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored);
   void put_mark(DatagramKind kind, Epoch complete);
   void put(DatagramHeader header, std::span<const std::byte> contents);
-  std::size_t send_some(std::size_t first);
-  std::size_t take_error(int error);
 
   std::string address_;
   std::size_t datagram_bytes_;
@@ -73,17 +65,15 @@ class DatagramSender {
   std::uint32_t source_;
   std::uint32_t session_;
   std::vector<std::byte> stream_;  ///< contents of a header datagram
-  int socket_ = -1;
-  std::vector<std::byte> batch_;
-  std::vector<std::span<std::byte>> waiting_;  ///< datagrams in batch_
-  std::size_t batch_used_ = 0;
+  UdpSender out_;
   std::vector<std::byte> buffer_;  ///< an epoch buffer as it is sent
   std::optional<std::int64_t> announced_;
   std::int64_t last_ = 0;  ///< when something was last sent
   Epoch marked_ = 0;
   std::uint64_t marked_buffers_ = 0;
   bool ending_ = false;
-  Count count_;
+  std::uint64_t buffers_ = 0;
+  std::uint64_t hits_ = 0;
 };
 
 }  // namespace eventloom

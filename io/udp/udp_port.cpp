@@ -15,9 +15,6 @@ namespace eventloom {
 
 namespace {
 
-/// Full batches after which everything that was in the socket when the first began has been received: Linux charges
-/// each datagram with at least 512 bytes, and the buffer is at most twice the requested size.
-constexpr std::size_t kTurnover = 2 * UdpSocket::kReceiveBytes / 512 / UdpSocket::kBatch;
 /// Timer resolution while data are missing; a fifth of the patience.
 constexpr int kTickMs = 10;
 
@@ -107,11 +104,11 @@ void UdpPort::run() {
 /// Until the socket is empty, or, when a sender fills it faster, until everything present at the call has been
 /// received.
 void UdpPort::receive_all() {
-  for (std::size_t i = 0; i < kTurnover && !quit_; ++i) {
+  for (std::size_t i = 0; i < UdpSocket::kTurnover && !quit_; ++i) {
     const bool full = receive_batch();
     full_batches_ = full ? full_batches_ + 1 : 0;
     // A pause of this thread does not make datagrams late: they wait in the socket.
-    if (!full || full_batches_ % kTurnover == 0) pass_time();
+    if (!full || full_batches_ % UdpSocket::kTurnover == 0) pass_time();
     hand_over();
     if (!full) return;
   }

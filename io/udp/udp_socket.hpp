@@ -34,6 +34,9 @@ class UdpSocket {
   static constexpr std::size_t kReceiveBytes = std::size_t{64} << 20;
   /// Datagrams per receive().
   static constexpr std::size_t kBatch = 64;
+  /// Full batches after which everything that was in the socket when the first began has been received: Linux charges
+  /// each datagram with at least 512 bytes, and the buffer is at most twice the requested size.
+  static constexpr std::size_t kTurnover = 2 * kReceiveBytes / 512 / kBatch;
 
   /// Binds to `place` (see resolve_udp). Throws UserError that says what failed and what to do. Warns when the system
   /// grants much less memory than requested.

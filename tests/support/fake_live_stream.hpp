@@ -34,6 +34,9 @@ class FakeLiveStream final : public LiveStream {
   bool connected = true;
   bool full = false;
 
+  void be_optional() { header_.flags |= kOptional; }
+  /// Data before `epoch` have come, and more may.
+  Epoch seen = 0;
   /// All data before `epoch` arrive with the next receive().
   void come(Epoch epoch) { coming_ = epoch; }
 
@@ -57,7 +60,7 @@ class FakeLiveStream final : public LiveStream {
     const bool drained = finished && !holds;
     return {.watermark = watermark(),
             .peer_watermark = heard_,
-            .seen_end = heard_,
+            .seen_end = std::max(heard_, seen),
             .aside = jumped,
             .listens = !drained && !full,
             .drained = drained,

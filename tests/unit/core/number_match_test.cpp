@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <random>
 
 #include "core/dataflow/slice_builder.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint32_t kEpochTicks = 10;
 constexpr std::uint32_t kTriggered = kNumbered | kTriggerInPayload;
+constexpr std::uint32_t kTagged = kTriggered | with_tag_word(3);
 constexpr auto kOutOfStep = static_cast<std::size_t>(DropCause::out_of_step);
 
 /// A run of numbered sources.
@@ -37,6 +39,13 @@ struct NumberedRun {
   void add(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t n = 1) {
     for (std::uint32_t i = 0; i < n; ++i) {
       hits[source].push_back({number, source * 16U + i, {2, trigger << 16 | (source + 1U), i}, source});
+    }
+  }
+
+  /// The same with a tag in the third word of the payload.
+  void add_tagged(std::uint16_t source, Tick number, std::uint32_t trigger, std::uint32_t tag, std::uint32_t n = 1) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      hits[source].push_back({number, source * 16U + i, {2, trigger << 16, i << 8 | tag}, source});
     }
   }
 
@@ -157,6 +166,9 @@ using Events = std::map<Tick, Made>;
 Made whole(std::vector<std::uint16_t> sources) { return {std::move(sources), 0, 0}; }
 Made lacking(std::vector<std::uint16_t> sources, std::uint64_t missing) {
   return {std::move(sources), kIncomplete, missing};
+}
+Made contradicted(std::vector<std::uint16_t> sources, std::uint64_t missing) {
+  return {std::move(sources), kIncomplete | kTagError, missing};
 }
 
 }  // namespace
@@ -334,6 +346,60 @@ TEST(NumberMatch, PayloadTooShortForATriggerTellsNone) {
   EXPECT_EQ(events_of(run.build()), (Events{{5, whole({0, 1, 2})}, {6, whole({0, 1, 2})}}));
 }
 
+TEST(NumberMatch, SourcesOfAnotherTagThanMostAreDroppedAndTheEventSaysSo) {
+  NumberedRun run({kTagged, kTagged, kTagged});
+  for (std::uint16_t s = 0; s < 3; ++s) {
+    run.add_tagged(s, 4, 7, 0x11, 2);
+    run.add_tagged(s, 5, 7, s == 1 ? 0x22 : 0x21, 2);
+    run.add_tagged(s, 6, 7, 0x30U + s, 2);
+  }
+  std::vector<BuildProblem> problems;
+  const auto slices = run.build(4, problems);
+  EXPECT_EQ(events_of(slices), (Events{{4, whole({0, 0, 1, 1, 2, 2})},
+                                       {5, contradicted({0, 0, 2, 2}, 0b010)},
+                                       {6, contradicted({0, 0}, 0b110)}}));
+  EXPECT_EQ(out_of_step(slices), 6U);
+  expect_balance(slices, 18);
+  ASSERT_EQ(problems.size(), 3U);
+  EXPECT_EQ(problems[0].source, SourceId{1});
+  EXPECT_NE(problems[0].reason.find("event 5 has tag 34 where other sources have 33"), std::string::npos)
+      << problems[0].reason;
+}
+
+TEST(NumberMatch, TheTriggerIsDecidedBeforeTheTag) {
+  NumberedRun run({kTagged, kTagged, kTagged, kTagged});
+  run.add_tagged(0, 5, 1, 9);
+  run.add_tagged(1, 5, 1, 8);
+  run.add_tagged(2, 5, 1, 8);
+  run.add_tagged(3, 5, 2, 9);
+  EXPECT_EQ(events_of(run.build()), (Events{{5, contradicted({1, 2}, 0b1001)}}));
+}
+
+TEST(NumberMatch, TagsAreComparedWhereOnlyTheyAreTold) {
+  NumberedRun run({kNumbered | with_tag_word(3), kNumbered | with_tag_word(3), kTriggered});
+  run.add_tagged(0, 5, 1, 9);
+  run.add_tagged(1, 5, 2, 8);
+  run.add_tagged(2, 5, 3, 7);
+  EXPECT_EQ(events_of(run.build()), (Events{{5, contradicted({0, 2}, 0b010)}}));
+}
+
+TEST(NumberMatch, EventsMayLackAnOptionalSource) {
+  NumberedRun run({kNumbered, kNumbered | kOptional, kNumbered});
+  for (std::uint16_t s = 0; s < 3; ++s) run.add(s, 4, 7);
+  run.add(0, 5, 7);
+  run.add(2, 5, 7);
+  run.add(1, 6, 7);
+  run.add(2, 6, 7);
+  EXPECT_EQ(events_of(run.build()), (Events{{4, whole({0, 1, 2})}, {5, whole({0, 2})}, {6, lacking({1, 2}, 0b001)}}));
+}
+
+TEST(NumberMatch, AnEventOfAnOptionalSourceAloneLacksTheOnlyOther) {
+  NumberedRun run({kNumbered, kNumbered | kOptional});
+  run.add(0, 4, 7);
+  run.add(1, 5, 7);
+  EXPECT_EQ(events_of(run.build()), (Events{{4, whole({0})}, {5, lacking({1}, 0b01)}}));
+}
+
 TEST(NumberMatch, WithoutFlagsNothingIsMatched) {
   NumberedRun run({0, 0});
   run.flags.clear();
@@ -405,6 +471,33 @@ struct Reference {
   std::uint64_t dropped = 0;
 };
 
+/// Takes out the sources that say something else than most, or than the first; returns how many hits they have.
+template <class Says>
+std::uint64_t vote_out(std::map<std::uint16_t, std::vector<RefHit>>& parts, Says says) {
+  std::map<std::uint32_t, std::vector<std::uint16_t>> votes;
+  for (const auto& [source, hits] : parts) {
+    if (const auto said = says(source, hits[0])) votes[*said].push_back(source);
+  }
+  std::size_t most = 0;
+  std::uint16_t first = 0xffff;
+  std::uint32_t right = 0;
+  for (const auto& [said, sources] : votes) {
+    if (sources.size() < most || (sources.size() == most && sources.front() > first)) continue;
+    most = sources.size();
+    first = sources.front();
+    right = said;
+  }
+  std::uint64_t hits = 0;
+  for (const auto& [said, sources] : votes) {
+    if (said == right) continue;
+    for (const auto source : sources) {
+      hits += parts[source].size();
+      parts.erase(source);
+    }
+  }
+  return hits;
+}
+
 Reference reference_of(const NumberedRun& run) {
   std::map<Tick, std::map<std::uint16_t, std::vector<RefHit>>> by_number;
   for (const auto& source : run.hits) {
@@ -412,32 +505,20 @@ Reference reference_of(const NumberedRun& run) {
   }
   Reference out;
   for (auto& [number, parts] : by_number) {
-    std::map<std::uint32_t, std::vector<std::uint16_t>> votes;
-    for (const auto& [source, hits] : parts) {
-      if ((run.flags[source] & kTriggerInPayload) != 0) votes[hits[0].payload.at(1) >> 16].push_back(source);
-    }
-    std::size_t most = 0;
-    std::uint16_t first = 0xffff;
-    std::uint32_t right = 0;
-    for (const auto& [trigger, sources] : votes) {
-      if (sources.size() < most || (sources.size() == most && sources.front() > first)) continue;
-      most = sources.size();
-      first = sources.front();
-      right = trigger;
-    }
-    for (const auto& [trigger, sources] : votes) {
-      if (trigger == right) continue;
-      for (const auto source : sources) {
-        out.dropped += parts[source].size();
-        parts.erase(source);
-      }
-    }
+    out.dropped += vote_out(parts, [&](std::uint16_t source, const RefHit& hit) {
+      return (run.flags[source] & kTriggerInPayload) != 0 ? std::optional(hit.payload.at(1) >> 16) : std::nullopt;
+    });
+    const auto by_tag = vote_out(parts, [&](std::uint16_t source, const RefHit& hit) {
+      return tag_word(run.flags[source]) == 3 ? std::optional(hit.payload.at(2) & 0xffU) : std::nullopt;
+    });
+    out.dropped += by_tag;
     Made made;
     for (std::uint16_t s = 0; s < run.n_sources(); ++s) {
       if (parts.contains(s)) made.sources.insert(made.sources.end(), parts[s].size(), s);
-      if (!parts.contains(s) && (run.flags[s] & kNumbered) != 0) made.missing |= std::uint64_t{1} << s;
+      if (!parts.contains(s) && (run.flags[s] & (kNumbered | kOptional)) == kNumbered)
+        made.missing |= std::uint64_t{1} << s;
     }
-    made.flags = made.missing != 0 ? std::uint32_t{kIncomplete} : 0;
+    made.flags = (made.missing != 0 ? std::uint32_t{kIncomplete} : 0) | (by_tag != 0 ? std::uint32_t{kTagError} : 0);
     out.events[number] = made;
   }
   return out;
@@ -448,13 +529,16 @@ void expect_like_reference(std::uint64_t seed, bool all_tell) {
   NumberedRun run(std::vector<std::uint32_t>(2 + random() % 5, kTriggered));
   for (auto& flags : run.flags) {
     if (!all_tell && random() % 2 == 0) flags = kNumbered;
+    if (seed % 2 == 0) flags |= with_tag_word(3);
+    if (random() % 8 == 0) flags |= kOptional;
   }
   const auto faults = 1 + random() % 30;
   for (Tick number = random() % 50; number < 600; number += random() % 20 == 0 ? random() % 90 : 1) {
     for (std::uint16_t s = 0; s < run.n_sources(); ++s) {
       if (random() % 100 < faults) continue;
       const auto trigger = static_cast<std::uint32_t>(random() % 100 < faults ? random() % 3 : 1);
-      run.add(s, number, trigger, static_cast<std::uint32_t>(1 + random() % 3));
+      const auto tag = static_cast<std::uint32_t>(random() % 100 < faults ? random() % 3 : number % 256);
+      run.add_tagged(s, number, trigger, tag, static_cast<std::uint32_t>(1 + random() % 3));
     }
   }
   const auto expected = reference_of(run);

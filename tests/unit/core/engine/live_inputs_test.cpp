@@ -540,6 +540,75 @@ TEST_F(LiveInputsTest, HurryTakesReceivedData) {
   EXPECT_TRUE(first.given_up.empty());
 }
 
+/// What it sent last may lie in epochs that are not complete: it lacks nothing.
+TEST_F(LiveInputsTest, HurryTakesASourceThatHasSentAsMuchAsTheOthersForWhole) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  second.come(4);
+  second.seen = 12;
+  receive(seconds(1));
+  inputs().hurry();
+  receive(milliseconds(1250));
+  receive(milliseconds(1500));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
+}
+
+/// That the run has ended a source does not make the others be behind it.
+TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
+  begin({.epoch_timeout = seconds(2), .passed_at_end = 5});
+  first.come(10);
+  receive({});
+  second.come(10);
+  receive(milliseconds(100));
+  inputs().hurry();
+  receive(milliseconds(350));
+  EXPECT_TRUE(ready_first(11));
+  first.ended = true;
+  EXPECT_EQ(inputs().peer_watermark(), 10U);
+  receive(milliseconds(600));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
+}
+
+TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsPassed) {
+  second.be_optional();
+  begin({.epoch_timeout = seconds(2)});
+  second.come(3);
+  first.come(10);
+  receive({});
+  receive(milliseconds(200));
+  EXPECT_FALSE(ready_second(10));
+  receive(milliseconds(260));
+  EXPECT_TRUE(ready_second(10));
+  EXPECT_FALSE(ready_second(11)) << "nobody has passed it yet";
+  EXPECT_EQ(second.passed, (std::vector<Epoch>{10}));
+  EXPECT_TRUE(second.given_up.empty());
+  second.come(11);
+  first.come(20);
+  receive(milliseconds(300));
+  EXPECT_FALSE(ready_second(20)) << "it is back";
+}
+
+TEST_F(LiveInputsTest, AnOptionalSourceIsNotMissingAtTheEnd) {
+  second.be_optional();
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  inputs().hurry();
+  receive(milliseconds(1600));
+  EXPECT_TRUE(ready_second(11));
+  EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
+}
+
+TEST_F(LiveInputsTest, NumbersAreToldWhereTheOthersAre) {
+  begin({.epoch_timeout = seconds(2)});
+  first.come(10);
+  receive({});
+  receive(milliseconds(1));
+  EXPECT_EQ(second.expected, 10U);
+}
+
 TEST_F(LiveInputsTest, SilenceIsReportedAgainWhenItHasDoubled) {
   begin({.epoch_timeout = {}, .stall_warning = seconds(10)});
   std::vector<int> told_at;

@@ -1,0 +1,113 @@
+#include "io/live/encoded_feed.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "formats/epoch_buffer.hpp"
+#include "io/live/damage_records.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Interval at which the thread publishes its counts.
+constexpr std::chrono::milliseconds kCountsEvery{100};
+
+}  // namespace
+
+EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, std::size_t reorder,
+                         std::size_t most_bytes)
+    : control_(std::move(control)), queue_(most_bytes) {
+  stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, LiveReading{.most_bytes = most_bytes});
+  header_ = stream_->header();
+  name_ = stream_->name();
+  publish();
+  thread_ = std::thread([this] { run(); });
+}
+
+EncodedFeed::~EncodedFeed() {
+  control_.stop();
+  queue_.stop();
+  thread_.join();
+}
+
+void EncodedFeed::run() {
+  try {
+    while (follow() && begin_anew()) {
+    }
+  } catch (const std::exception& error) {
+    spdlog::error("{}: {}; nothing more is read from it", name_, error.what());
+    ++failures_;
+    const Damage rest{.first_epoch = handed_, .n_epochs = kForEver, .cause = DropCause::lost};
+    queue_.push({}, {&rest, 1});
+  }
+  publish();
+  queue_.end();
+}
+
+/// Reads to the end of the stream; false when nobody takes any more.
+bool EncodedFeed::follow() {
+  for (auto end = stream_->read_on(); end; end = stream_->read_on()) {
+    if (!hand_over(*end)) return false;
+    queue_.complete_to(*end);
+    queue_.holds_back(stream_->begins(), stream_->seen_end());
+    if (std::chrono::steady_clock::now() - published_ >= kCountsEvery) publish();
+  }
+  return hand_over(std::numeric_limits<Epoch>::max());
+}
+
+/// The server's clock has gone back: epochs start again. False when everything has been read.
+bool EncodedFeed::begin_anew() {
+  auto next = stream_->behind_the_jump();
+  if (!next) return false;
+  stream_ = std::move(next);
+  handed_ = 0;
+  return true;
+}
+
+/// Delivers what begins before `end` and is not delivered yet; false when nobody takes any more.
+bool EncodedFeed::hand_over(Epoch end) {
+  if (end <= handed_) return true;
+  const EpochRange epochs{handed_, end};
+  data_.clear();
+  stream_->collect(epochs, data_);
+  std::erase_if(data_.damage, [epochs](const Damage& damage) { return !epochs.contains(damage.first_epoch); });
+  std::span<const Damage> damage(data_.damage);
+  for (std::size_t i = 0; i < data_.pieces.size(); ++i) {
+    const bool last = i + 1 == data_.pieces.size();
+    const Epoch next = last ? end : read_epoch_buffer_header(data_.pieces[i + 1])->first_epoch;
+    const auto behind = std::ranges::lower_bound(damage, next, {}, &Damage::first_epoch);
+    const auto n = static_cast<std::size_t>(behind - damage.begin());
+    if (!queue_.push(data_.pieces[i], damage.first(n))) return false;
+    damage = damage.subspan(n);
+  }
+  if (!damage.empty()) queue_.push({}, damage);
+  handed_ = end;
+  stream_->release_before(end);
+  return true;
+}
+
+void EncodedFeed::publish() {
+  const auto counts = stream_->counts();
+  const std::lock_guard lock(mutex_);
+  counts_ = counts;
+  anomalies_ = stream_->anomalies() + failures_;
+  published_ = std::chrono::steady_clock::now();
+}
+
+std::uint64_t EncodedFeed::anomalies() const {
+  const std::lock_guard lock(mutex_);
+  return anomalies_;
+}
+
+SourceCounts EncodedFeed::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/dataflow/source.hpp"
+#include "io/live/feed_queue.hpp"
+#include "io/live/live_feed.hpp"
+#include "io/recorded/encoded_stream.hpp"
+
+namespace eventloom {
+
+/// What a feed asks of the reader of its hits, on any thread. The reader lives as long as the feed calls.
+struct ReaderControl {
+  std::function<void()> stop;  ///< read() then returns what has been received, and ends; it never waits again
+  std::function<bool()> is_connected;
+  // For numbers that wrap around, see LiveFeed.
+  std::function<void(Epoch)> begin_at = [](Epoch) {};
+  std::function<void(Epoch)> others_at = [](Epoch) {};
+  Epoch wraps_after = 0;
+};
+
+/// A live input that is read as hits, by a thread of the feed: the same epoch buffers as of a file of these data.
+class EncodedFeed final : public LiveFeed {
+ public:
+  /// `most_bytes`: of the queue, and of the hits that wait to be put in order.
+  EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, std::size_t reorder, std::size_t most_bytes);
+  ~EncodedFeed() override;
+  EncodedFeed(const EncodedFeed&) = delete;
+  EncodedFeed& operator=(const EncodedFeed&) = delete;
+
+  [[nodiscard]] StreamHeader header() const override { return header_; }
+  [[nodiscard]] bool header_known() const override { return true; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] bool is_connected() const override { return control_.is_connected(); }
+  [[nodiscard]] Epoch wraps_after() const override { return control_.wraps_after; }
+  void begin_at(Epoch epoch) override { control_.begin_at(epoch); }
+  void others_at(Epoch epoch) override { control_.others_at(epoch); }
+  void take(FeedBatch& batch) override { queue_.take(batch); }
+  void stop() override { control_.stop(); }
+  [[nodiscard]] std::uint64_t anomalies() const override;
+  [[nodiscard]] SourceCounts counts() const override;
+
+ private:
+  void run();
+  bool follow();
+  bool begin_anew();
+  bool hand_over(Epoch end);
+  void publish();
+
+  ReaderControl control_;
+  StreamHeader header_;
+  std::string name_;
+  std::unique_ptr<EncodedStream> stream_;
+  Epoch handed_ = 0;  ///< everything that begins before it is delivered
+  SliceData data_;
+  FeedQueue queue_;
+
+  mutable std::mutex mutex_;
+  SourceCounts counts_;
+  std::uint64_t anomalies_ = 0;
+  std::uint64_t failures_ = 0;
+  std::chrono::steady_clock::time_point published_;
+
+  std::thread thread_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,191 @@
+#include "io/trb/trb_reader.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "core/runtime/clock.hpp"
+#include "formats/trb.hpp"
+#include "io/recorded/block_losses.hpp"
+#include "io/recorded/kept_event.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// An empty block shows the reader's caller that time passes.
+constexpr int kTrbPatienceMs = 20;
+/// The same while events wait for others.
+constexpr int kHeldTickMs = 10;
+/// In which more data come: waking up for each datagram costs more than all else.
+constexpr std::chrono::microseconds kGather{300};
+/// Until the run has begun, nothing is read beyond what may be held.
+constexpr std::chrono::milliseconds kFullPause{5};
+/// After this long without data a board may be anywhere.
+constexpr std::int64_t kSilence_ns = 100'000'000;
+
+std::uint32_t number_of(const HldSubevent& subevent) { return subevent.trigger_number >> kTrbTagBits; }
+
+}  // namespace
+
+TrbReader::TrbReader(const std::string& place, TrbOptions options, std::size_t most_bytes)
+    : name_("trb:" + place),
+      options_(std::move(options)),
+      most_bytes_(most_bytes),
+      socket_(place),
+      sequence_(options_.bits, *this),
+      complaints_(name_),
+      data_ns_(steady_ns()),
+      empty_ns_(data_ns_) {
+  counts_.counters.keep({Metric::datagrams, Metric::bytes, Metric::malformed});
+}
+
+void TrbReader::stop() {
+  stopped_ = true;
+  socket_.wake();
+}
+
+bool TrbReader::read(HitBlock& block) {
+  block.clear();
+  if (ended_) return false;
+  const bool stopping = stopped_;  // what arrived before is to be taken
+  if (!begun_ && (stopping || begin_ != kUnknown)) begin(begin_ == kUnknown ? 0 : begin_.load());
+  if (begun_) sequence_.others_at(std::max({others_.load(), began_at_, high_}) - high_);
+  if (!begun_ && is_full()) std::this_thread::sleep_for(kFullPause);
+  std::size_t batches = 0;
+  while (!is_full() && receive(stopping) && (!stopping || ++batches < UdpSocket::kTurnover)) {
+  }
+  ended_ = stopping && !is_full();
+  if (ended_) {
+    sequence_.finish();
+    complaints_.sum_up();
+  }
+  if (begun_) std::swap(block, ready_);
+  return true;
+}
+
+bool TrbReader::is_full() const {
+  return begun_ ? eventloom::is_full(ready_) : ready_.payload.size() * sizeof(std::uint32_t) >= most_bytes_;
+}
+
+/// Where the run begins decides how often the board's numbers have wrapped around.
+void TrbReader::begin(Tick at) {
+  begun_ = true;
+  began_at_ = at;
+  if (!first_) return;
+  const Tick range = sequence_.range();
+  while (*first_ + high_ + range / 2 < at) high_ += range;
+  for (auto& time : ready_.time) time += high_;
+}
+
+/// One batch; false when there was none, after waiting for it.
+bool TrbReader::receive(bool stopping) {
+  const auto datagrams = socket_.receive();
+  const auto now = steady_ns();
+  if (datagrams.empty()) {
+    empty_ns_ = now;
+    sequence_.pass_time(now);
+    rest(stopping);
+    return false;
+  }
+  for (const auto datagram : datagrams) take(datagram, now);
+  return true;
+}
+
+/// Until more data come, unless there are some to hand over.
+void TrbReader::rest(bool stopping) {
+  if (stopping || (begun_ && (ready_.size() != 0 || !ready_.losses.empty()))) return;
+  socket_.wait(sequence_.waiting() ? kHeldTickMs : kTrbPatienceMs);
+  std::this_thread::sleep_for(kGather);
+}
+
+void TrbReader::take(std::span<const std::byte> datagram, std::int64_t now) {
+  auto& counters = counts_.counters;
+  ++counters[Metric::datagrams];
+  counters[Metric::bytes] += datagram.size();
+  const auto contents = read_trb_datagram(datagram);
+  if (!contents || !read_hld_subevents(*contents, 0, subevents_).empty()) return note_malformed();
+  heard_ = true;
+  const bool after_silence = empty_ns_ - data_ns_ >= kSilence_ns;
+  data_ns_ = now;
+  for (auto begin = subevents_.begin(); begin != subevents_.end();) {
+    const auto end = std::find_if(begin, subevents_.end(),
+                                  [&](const auto& subevent) { return number_of(subevent) != number_of(*begin); });
+    const auto to = end == subevents_.end() ? contents->size() : end->offset;
+    sequence_.take(number_of(*begin), contents->subspan(begin->offset, to - begin->offset), now, after_silence);
+    begin = end;
+  }
+}
+
+void TrbReader::note_malformed() {
+  if (counts_.counters[Metric::malformed]++ != 0) return;
+  spdlog::warn("{}: a datagram is damaged or not of a TRB board, and ignored; further ones are only counted", name_);
+}
+
+void TrbReader::read_event(Tick number, std::span<const std::byte> subevents) {
+  read_hld_subevents(subevents, 0, event_.subevents);
+  const auto& first = event_.subevents.front();
+  event_.id = kTrbEventId | first.trigger();
+  event_.number = options_.tdc ? first.trigger_number : static_cast<std::uint32_t>(number % sequence_.range());
+}
+
+void TrbReader::keep(Tick number, std::span<const std::byte> subevents) {
+  if (!first_) first_ = number;
+  read_event(number, subevents);
+  count(event_, counts_);
+  options_.maker->append(event_, number + high_, ready_, complaints_);
+}
+
+void TrbReader::miss(Tick from, Tick to) {
+  const auto numbers = to - from;
+  complaints_.say(Defect::damage, [&] {
+    return fmt::format("{} events are missing from number {} on", numbers, from % sequence_.range());
+  });
+  // An event of a board is a subevent at least; how many times of TDCs it has, nobody knows.
+  const auto hits = options_.tdc ? 0 : std::min<Tick>(numbers, std::numeric_limits<std::uint32_t>::max());
+  add_loss(ready_, {.before = ready_.size(),
+                    .hits = static_cast<std::uint32_t>(hits),
+                    .cause = DropCause::lost,
+                    .leaves_hole = true});
+}
+
+void TrbReader::restart() {
+  complaints_.say(Defect::era, [] {
+    return std::string("event numbers start again; those that follow have the next values free after a wrap");
+  });
+  add_loss(ready_, {.before = ready_.size(), .cause = DropCause::lost, .leaves_hole = true});
+}
+
+void TrbReader::leave_out(std::span<const std::byte> subevents) {
+  read_event(0, subevents);
+  count(event_, counts_);
+  const auto before = ready_.size();
+  options_.maker->append(event_, 0, ready_, complaints_);
+  take_back_hits(ready_, before, ready_.losses.size(), {.cause = DropCause::out_of_step});
+  complaints_.say(Defect::number, [this] {
+    return fmt::format("an event of number {} is dropped: it fits no other",
+                       event_.subevents.front().trigger_number >> kTrbTagBits);
+  });
+}
+
+std::optional<Tick> TrbReader::holds_back() const {
+  if (!sequence_.placed() || (begun_ && !sequence_.waiting())) return std::nullopt;
+  return sequence_.newest() + high_;
+}
+
+std::optional<Tick> TrbReader::held_from() const { return begun_ ? std::nullopt : first_; }
+
+SourceCounts TrbReader::counts() const {
+  auto counts = counts_;
+  counts.counters.add(sequence_.counters());
+  counts.counters.add(options_.maker->counters());
+  counts.counters.keep({{Metric::kernel_drops, socket_.kernel_drops()}});
+  return counts;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,157 @@
+#include "io/trb/trb_sequence.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kGapsKept = 64;
+/// The counter's low bits, which the flawed firmware lets wrap first.
+constexpr Tick kLowRange = Tick{1} << 16;
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+}  // namespace
+
+/// From one number as sent to another, by the shorter way around.
+std::int64_t TrbSequence::step(std::uint32_t from, std::uint32_t to) const {
+  const auto ahead = static_cast<std::int64_t>((Tick{to} - from) % range_);
+  return ahead > static_cast<std::int64_t>(range_ / 2) ? ahead - static_cast<std::int64_t>(range_) : ahead;
+}
+
+/// Nearest to `reference`, and not negative.
+Tick TrbSequence::extended(std::uint32_t number, Tick reference) const {
+  const auto by = step(static_cast<std::uint32_t>(reference % range_), number);
+  const auto back = static_cast<Tick>(std::abs(by));
+  if (by >= 0) return reference + back;
+  return reference >= back ? reference - back : reference - back + range_;
+}
+
+bool TrbSequence::is_flawed(Tick number) const {
+  if (range_ == kLowRange || number % kLowRange != 0) return false;
+  const auto meant = number + kLowRange;
+  return meant <= newest_ + kMostHeld && meant + kMostHeld >= newest_;
+}
+
+void TrbSequence::take(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns,
+                       bool after_silence) {
+  number %= range_;
+  if (!placed_ || agrees_with_aside(number)) return set_aside(number, subevents, now_ns);
+  const auto place = extended(number, after_silence ? std::max(newest_, others_) : newest_);
+  const bool flawed = is_flawed(place);
+  const auto meant = place + (flawed ? kLowRange : 0);
+  if (!is_near(meant)) return set_aside(number, subevents, now_ns);
+  drop_aside();
+  if (put(meant, subevents, now_ns) && flawed) ++counters_[Metric::repaired_numbers];
+}
+
+/// Whether the event is kept.
+bool TrbSequence::put(Tick number, std::span<const std::byte> subevents, std::int64_t now_ns) {
+  if (number < next_ || held_.contains(number)) return refuse(number);
+  if (number < newest_) ++counters_[Metric::reordered];
+  newest_ = std::max(newest_, number);
+  if (number == next_) {
+    sink_.keep(number, subevents);
+    ++next_;
+    release();
+  } else {
+    held_[number] = {copy_of(subevents), now_ns};
+  }
+  while (newest_ >= next_ + kMostHeld) give_up();
+  return true;
+}
+
+bool TrbSequence::refuse(Tick number) {
+  const bool given_up =
+      std::ranges::any_of(gaps_, [number](const Gap& gap) { return gap.begin <= number && number < gap.end; });
+  ++counters_[given_up ? Metric::late_events : Metric::duplicates];
+  return false;
+}
+
+/// Events that waited for the one before them.
+void TrbSequence::release() {
+  for (auto first = held_.begin(); first != held_.end() && first->first == next_; first = held_.erase(first)) {
+    sink_.keep(next_++, first->second.subevents);
+  }
+}
+
+/// What is missing before the first event that waits.
+void TrbSequence::give_up() {
+  const Tick found = held_.begin()->first;
+  counters_[Metric::missing_numbers] += found - next_;
+  sink_.miss(next_, found);
+  gaps_.push_back({next_, found});
+  if (gaps_.size() > kGapsKept) gaps_.pop_front();
+  next_ = found;
+  release();
+}
+
+void TrbSequence::pass_time(std::int64_t now_ns) {
+  while (!held_.empty() && now_ns - held_.begin()->second.ns >= kPatience_ns) give_up();
+}
+
+void TrbSequence::finish() {
+  while (!held_.empty()) give_up();
+  if (!placed_ && !aside_.empty()) accept_aside(0);
+  while (!held_.empty()) give_up();
+  drop_aside();
+}
+
+bool TrbSequence::agrees_with_aside(std::uint32_t number) const {
+  return !aside_.empty() && std::abs(step(aside_.back().number, number)) <= std::int64_t{kNear};
+}
+
+void TrbSequence::set_aside(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns) {
+  const auto same = [number](const Aside& other) { return other.number == number; };
+  if (std::ranges::any_of(aside_, same)) {
+    ++counters_[Metric::duplicates];
+    return;
+  }
+  if (!agrees_with_aside(number)) drop_aside();
+  aside_.push_back({number, copy_of(subevents)});
+  if (aside_.size() >= needed_aside()) accept_aside(now_ns);
+}
+
+/// Ahead by less than a quarter of the range is a loss on the way; anything else is stranger.
+std::size_t TrbSequence::needed_aside() const {
+  if (!placed_) return kAheadEvents;
+  const auto ahead = step(static_cast<std::uint32_t>(newest_ % range_), aside_.front().number);
+  return ahead > 0 && static_cast<Tick>(ahead) <= range_ / 4 ? kAheadEvents : kBackEvents;
+}
+
+void TrbSequence::drop_aside() {
+  for (const auto& event : aside_) {
+    ++counters_[Metric::out_of_step];
+    sink_.leave_out(event.subevents);
+  }
+  aside_.clear();
+}
+
+/// The events that were set aside are where the board is.
+void TrbSequence::accept_aside(std::int64_t now_ns) {
+  while (!held_.empty()) give_up();
+  auto aside = std::exchange(aside_, {});
+  const auto any = aside.front().number;
+  std::ranges::sort(aside, {}, [&](const Aside& event) { return step(any, event.number); });
+  const auto first = aside.front().number;
+  Tick place = extended(first, std::max(newest_, others_));
+  const bool anew = placed_ && place < next_;
+  if (anew) {
+    place += range_;
+    ++counters_[Metric::restarts];
+    sink_.restart();
+  }
+  if (anew || !placed_) begin_with(place);
+  for (const auto& event : aside) put(place + static_cast<Tick>(step(first, event.number)), event.subevents, now_ns);
+}
+
+void TrbSequence::begin_with(Tick first) {
+  placed_ = true;
+  next_ = newest_ = first;
+  gaps_.clear();
+}
+
+}  // namespace eventloom

@@ -1,0 +1,98 @@
+#include "io/udp/udp_sender.hpp"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/runtime/error.hpp"
+#include "io/udp/udp_address.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;               ///< datagrams per system call
+constexpr std::size_t kBatchBytes = 256U << 10;  ///< total size of these, at least one datagram
+
+/// The socket; the caller closes it.
+int connected(const std::string& place) {
+  const auto address = resolve_udp(place);
+  const int socket = ::socket(address.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket >= 0 && ::connect(socket, reinterpret_cast<const sockaddr*>(&address.address), address.length) == 0) {
+    return socket;
+  }
+  const std::string reason = std::strerror(errno);
+  if (socket >= 0) ::close(socket);
+  throw UserError("cannot send to '" + place + "': " + reason);
+}
+
+}  // namespace
+
+UdpSender::UdpSender(const std::string& place, std::size_t most_bytes)
+    : place_(place), socket_(connected(place)), batch_(std::max(kBatchBytes, most_bytes)) {}
+
+UdpSender::~UdpSender() { ::close(socket_); }
+
+std::span<std::byte> UdpSender::next(std::size_t bytes) {
+  if (waiting_.size() == kBatch || used_ + bytes > batch_.size()) flush();
+  const auto datagram = std::span(batch_).subspan(used_, bytes);
+  waiting_.push_back(datagram);
+  used_ += bytes;
+  count_.datagrams += 1;
+  count_.bytes += bytes;
+  return datagram;
+}
+
+void UdpSender::flush() {
+  for (std::size_t sent = 0; sent < waiting_.size();) sent += send_some(sent);
+  waiting_.clear();
+  used_ = 0;
+}
+
+/// Returns how many of the datagrams from `first` on were sent.
+std::size_t UdpSender::send_some(std::size_t first) {
+  std::array<iovec, kBatch> pieces{};
+  std::array<mmsghdr, kBatch> messages{};
+  const std::size_t n = waiting_.size() - first;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto datagram = waiting_[first + i];
+    pieces[i] = {datagram.data(), datagram.size()};
+    messages[i].msg_hdr.msg_iov = &pieces[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  const int sent = ::sendmmsg(socket_, messages.data(), static_cast<unsigned>(n), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  return take_error(errno);
+}
+
+/// Returns when sending may continue, and the number of datagrams that need not be retried.
+std::size_t UdpSender::take_error(int error) {
+  switch (error) {
+    case EINTR: return 0;
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      if (count_.refused++ == 0 && tells_refusal_) {
+        spdlog::warn("{}: {}; data are lost as long as nobody listens there", place_, std::strerror(error));
+      }
+      // An earlier datagram was refused; without a route this one cannot be sent.
+      return error == ECONNREFUSED ? 0 : 1;
+    case EAGAIN:
+    case ENOBUFS: {
+      constexpr int kMilliseconds = 1;  // ENOBUFS: the socket has room, but the network has not
+      ++count_.full;
+      pollfd ready{socket_, static_cast<short>(error == EAGAIN ? POLLOUT : 0), 0};
+      ::poll(&ready, 1, kMilliseconds);
+      return 0;
+    }
+    default: throw UserError(place_ + ": cannot send: " + std::strerror(error));
+  }
+}
+
+}  // namespace eventloom
