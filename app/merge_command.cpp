@@ -4,6 +4,7 @@
 
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
+#include "app/merge/merge_to_files.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
@@ -19,11 +20,14 @@ namespace {
 CommandLine merge_command_line() {
   CommandLine line("merge",
                    "merge RUN_FILE [options]\n"
-                   "Merges the part files of a run into one plain HDF5 file, events in the order of time.\n"
+                   "Merges the part files of a run into one plain HDF5 file, events in the order of time;\n"
+                   "with --to, writes its events as list-mode data instead.\n"
                    "Exit code 3 when the run had not ended (--partial).");
   line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
-                               "run.h5 of the run; its parts are in the same folder")(
+                               "run.h5 of the run; its parts are in the same folder. With --to also a merged file")(
       "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
+      "to", po::value<std::string>()->value_name("FORMAT:PATH"),
+      "lmd:PATH or hld:PATH[?size=BYTES]: the events as DABC would write them, in files of at most that size")(
       "compress", po::value<std::string>()->value_name("LEVEL"),
       "deflate level 1 to 9, with shuffle; 0 = off (default: as the run)")(
       "nexus", po::bool_switch(),
@@ -35,6 +39,20 @@ CommandLine merge_command_line() {
   return line;
 }
 
+int merge_to(const po::variables_map& values) {
+  const auto refuse = [](const char* option) {
+    throw UserError(std::string("--to writes no HDF5 file; omit --") + option);
+  };
+  for (const char* option : {"output", "compress"}) {
+    if (values.count(option) != 0) refuse(option);
+  }
+  if (values["nexus"].as<bool>()) refuse("nexus");
+  FilePlan plan;
+  plan_config(plan, values);
+  return merge_to_files({values["run"].as<std::string>(), values["to"].as<std::string>(), values["partial"].as<bool>()},
+                        plan, existing_option(values));
+}
+
 }  // namespace
 
 int merge_command(int argc, const char* const* argv) {
@@ -42,6 +60,7 @@ int merge_command(int argc, const char* const* argv) {
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   if (values->count("run") == 0) throw UserError("no run file given; see 'eventloom merge --help'");
+  if (values->count("to") != 0) return merge_to(*values);
 
   const std::filesystem::path run = (*values)["run"].as<std::string>();
   const std::filesystem::path output = values->count("output") != 0

@@ -180,15 +180,21 @@ std::uint64_t parse_picoseconds(std::string_view text) {
 }
 
 std::uint64_t parse_bytes(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kUnits = {
-      {{"", 1}, {"B", 1}, {"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30}}};
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 8> kUnits = {{{"", 1},
+                                                                                 {"B", 1},
+                                                                                 {"kB", 1000},
+                                                                                 {"MB", 1000'000},
+                                                                                 {"GB", 1000'000'000},
+                                                                                 {"KiB", 1ULL << 10},
+                                                                                 {"MiB", 1ULL << 20},
+                                                                                 {"GiB", 1ULL << 30}}};
   const auto [number, unit] = split_unit(text);
   const auto value = parse_decimal(number);
   for (const auto& [name, factor] : kUnits) {
     if (!value || name != unit) continue;
     if (const auto bytes = scaled(value->digits, value->exponent, factor, 1)) return *bytes;
   }
-  reject(text, "a number of bytes, plain or with KiB, MiB or GiB");
+  reject(text, "a number of bytes, plain or with KiB, MiB, GiB, kB, MB or GB");
 }
 
 std::uint64_t parse_count(std::string_view text) {

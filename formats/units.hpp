@@ -47,7 +47,7 @@ std::int64_t parse_offset(std::string_view text, std::uint64_t tick_ps);
 /// A length of time in picoseconds; a unit is required.
 std::uint64_t parse_picoseconds(std::string_view text);
 
-/// A number of bytes: "4096", "64KiB", "1MiB", "1GiB". Throws std::invalid_argument.
+/// A number of bytes: "4096", "64KiB", "1MiB", "1GiB", "2GB". Throws std::invalid_argument.
 std::uint64_t parse_bytes(std::string_view text);
 
 /// A count: "1000", "1e6". Throws std::invalid_argument.

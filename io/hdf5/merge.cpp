@@ -293,33 +293,40 @@ std::string take_finished(const std::filesystem::path& run_file, RunFile& run) {
 
 }  // namespace
 
-MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
-                      const MergeSettings& settings) {
-  RunFile run = read_run_file(run_file);
-  if (!run.record.closed && !settings.partial) {
+RunToMerge open_run_to_merge(const std::filesystem::path& run_file, bool partial) {
+  RunToMerge result{read_run_file(run_file), {}};
+  if (result.run.record.closed) return result;
+  if (!partial) {
     throw UserError(
         "'" + run_file.string() +
         "': the run is still running or was interrupted; finish it with the command that began it and --resume, or "
         "merge what it has finished with --partial");
   }
+  result.missing = take_finished(run_file, result.run);
+  return result;
+}
+
+MergeResult merge_run(const std::filesystem::path& run_file, const std::filesystem::path& output,
+                      const MergeSettings& settings) {
+  const auto opened = open_run_to_merge(run_file, settings.partial);
+  const auto& run = opened.run;
   if (settings.nexus && run.record.numbered) {
     throw UserError("--nexus: the times of '" + run_file.string() +
                     "' are event numbers, which NXevent_data cannot hold");
   }
   const auto folder = run_file.parent_path();
-  const auto missing = run.record.closed ? std::string() : take_finished(run_file, run);
   expect_parts(folder, run);
 
   OutputFile file(output);
   MergeResult result;
   file.fill([&] {
     reading(run_file, [&] {
-      copy_about_run(run_file, run, missing, file);
+      copy_about_run(run_file, run, opened.missing, file);
       result = write_tables(folder, run, file, settings);
       seal_texts(file.id());
     });
   });
-  result.missing = missing;
+  result.missing = opened.missing;
   result.bytes = file.close();
   file.publish();
   return result;

@@ -11,6 +11,10 @@ namespace eventloom {
 
 namespace {
 
+/// Payload words of a subevent's hit before the data, and of the hit of an event without subevents.
+constexpr std::size_t kHeadWords = 8;
+constexpr std::uint32_t kEmptyWords = 4;
+
 std::uint32_t trigger_word(const HldEvent& event) { return event.trigger() << 16; }
 
 /// Appends a hit of `words` payload words, zeros; returns where they begin.
@@ -41,23 +45,14 @@ class SubeventHits final : public HldHitMaker {
       subevent.copy_data(reinterpret_cast<std::byte*>(payload + kHeadWords));
     }
     if (!event.subevents.empty()) return;
-    const std::array<std::uint32_t, 4> head = {3, trigger_word(event), event.id, event.number};
+    const std::array<std::uint32_t, kEmptyWords> head = {kEmptyWords - 1, trigger_word(event), event.id, event.number};
     std::ranges::copy(head, append_hit(block, number, kHldNoSubevent, head.size()));
   }
 
   [[nodiscard]] PayloadTable payload() const override {
     return PayloadTable::uniform(PayloadTable::kLengthInFirstWord);
   }
-  [[nodiscard]] std::string_view rule() const override {
-    return "HLD: each subevent is a hit, its channel the low 28 bits of its id.\n"
-           "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"
-           "decoding, id, trigger number << 8 | tag, then the data as 32-bit words: the values of the file, words of\n"
-           "other lengths packed in little-endian order and filled up with zeros.\n"
-           "An event without subevents is a hit of channel 0xfffffff with the first three words after the number.\n";
-  }
-
- private:
-  static constexpr std::size_t kHeadWords = 8;
+  [[nodiscard]] std::string_view rule() const override { return hld_subevent_rule(); }
 };
 
 class TdcHits final : public HldHitMaker {
@@ -131,6 +126,28 @@ class TdcHits final : public HldHitMaker {
 }  // namespace
 
 std::unique_ptr<HldHitMaker> make_subevent_hits() { return std::make_unique<SubeventHits>(); }
+
+std::string_view hld_subevent_rule() {
+  return "HLD: each subevent is a hit, its channel the low 28 bits of its id.\n"
+         "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"
+         "decoding, id, trigger number << 8 | tag, then the data as 32-bit words: the values of the file, words of\n"
+         "other lengths packed in little-endian order and filled up with zeros.\n"
+         "An event without subevents is a hit of channel 0xfffffff with the first three words after the number.\n";
+}
+
+std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload) {
+  if (payload.size() < kEmptyWords || payload[0] != payload.size() - 1) return std::nullopt;
+  HldHit hit{.event_id = payload[2], .event_number = payload[3], .subevent = {}, .data = {}};
+  if (payload.size() == kEmptyWords) return hit;
+  if (payload.size() < kHeadWords || payload[4] < kHldSubeventHeaderBytes) return std::nullopt;
+  const HldSubeventHeader header{payload[4], payload[5], payload[6], payload[7]};
+  const auto bytes = header.size - kHldSubeventHeaderBytes;
+  const auto data = std::as_bytes(payload.subspan(kHeadWords));
+  if (data.size() != (bytes + 3) / 4 * 4 || header.word_log2() > kHldMaxWordLog2) return std::nullopt;
+  hit.subevent = header;
+  hit.data = data.first(bytes);
+  return hit;
+}
 
 std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock) {
   return std::make_unique<TdcHits>(std::move(addresses), clock);

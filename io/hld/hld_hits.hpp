@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,19 @@ class HldHitMaker {
 
 /// Each subevent is a hit.
 std::unique_ptr<HldHitMaker> make_subevent_hits();
+/// Their rule.
+std::string_view hld_subevent_rule();
+
+/// The event and the subevent that such a hit stands for.
+struct HldHit {
+  std::uint32_t event_id = 0;
+  std::uint32_t event_number = 0;
+  std::optional<HldSubeventHeader> subevent;  ///< nothing: the event has none. Its byte order is not known
+  std::span<const std::byte> data;            ///< of the subevent, words in native order
+};
+/// What a hit of this payload stands for; nothing when that is not of the form of the rule. Its data stay in
+/// `payload`.
+std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload);
 
 /// Each time of a TDC is a hit. Its time comes from `clock`, or is the event's number without one.
 std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock);

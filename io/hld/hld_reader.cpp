@@ -9,6 +9,7 @@
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_hits.hpp"
 #include "io/hld/hld_options.hpp"
+#include "io/hld/hld_origin.hpp"
 #include "io/hld/subevent_ids.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/event_numbers.hpp"
@@ -161,9 +162,10 @@ SourceCounts HldReader::counts() const {
   return counts;
 }
 
-std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_clock) {
+std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_clock, const std::string& path) {
   return uri.text() + "\n" + std::string(maker.rule()) +
-         (by_clock ? "Time: (epoch counter << 11 | coarse time) * 5 ns, in ticks.\n" : "Time: the event number.\n");
+         (by_clock ? "Time: (epoch counter << 11 | coarse time) * 5 ns, in ticks.\n" : "Time: the event number.\n") +
+         to_text(find_hld_origin(path));
 }
 
 }  // namespace
@@ -176,7 +178,7 @@ std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::s
   const std::uint32_t flags =
       (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload) | optional_flag(uri, !by_clock);
   auto maker = options.tdcs ? make_tdc_hits(std::move(*options.tdcs), options.clock) : make_subevent_hits();
-  const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, by_clock), flags};
+  const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, by_clock, paths.front()), flags};
   return std::make_unique<HldReader>(uri, paths, std::move(maker), header);
 }
 

@@ -55,4 +55,25 @@ bool lmd_hits_begin(const HitBlock& block, std::size_t first, const LmdEvent& ev
   return true;
 }
 
+std::optional<LmdHit> read_lmd_hit(std::span<const std::uint32_t> payload) {
+  if (payload.size() < kLmdEventWords || payload[0] != payload.size() - 1) return std::nullopt;
+  LmdHit hit{.trigger = static_cast<std::uint16_t>(payload[1] >> 16),
+             .dummy = static_cast<std::uint16_t>(payload[1]),
+             .number = payload[2]};
+  if (payload.size() == kLmdEventWords) return hit;
+  if (payload.size() < kLmdItemWords || payload[3] < LmdSubeventHeader::kMinDlen) return std::nullopt;
+  const auto bytes = 2 * (std::size_t{payload[3]} - LmdSubeventHeader::kMinDlen);
+  const auto data = std::as_bytes(payload.subspan(kLmdItemWords));
+  if (data.size() != (bytes + 3) / 4 * 4) return std::nullopt;
+  const auto id = payload[kLmdIdWord];
+  hit.subevent = {.dlen = payload[3],
+                  .type = static_cast<std::uint16_t>(payload[4]),
+                  .subtype = static_cast<std::uint16_t>(payload[4] >> 16),
+                  .procid = static_cast<std::uint16_t>(id),
+                  .crate = static_cast<std::uint8_t>(id >> 16),
+                  .control = static_cast<std::uint8_t>(id >> 24),
+                  .data = data.first(bytes)};
+  return hit;
+}
+
 }  // namespace eventloom

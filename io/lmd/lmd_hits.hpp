@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "io/lmd/lmd_event.hpp"
@@ -27,5 +29,15 @@ class LmdHitMaker {
 /// Whether the event that `block` holds from hit `first` on is an unfinished copy of `event`: its subevents are the
 /// first ones of that event, which has more.
 bool lmd_hits_begin(const HitBlock& block, std::size_t first, const LmdEvent& event);
+
+/// The event and the subevent that a hit stands for.
+struct LmdHit {
+  std::uint16_t trigger = 0;
+  std::uint16_t dummy = 0;
+  std::uint32_t number = 0;
+  std::optional<LmdSubevent> subevent = {};  ///< nothing: the event has none
+};
+/// What a hit of this payload stands for; nothing when that is not of the form above. Its data stay in `payload`.
+std::optional<LmdHit> read_lmd_hit(std::span<const std::uint32_t> payload);
 
 }  // namespace eventloom

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "io/lmd/lmd_writer.hpp"
+
 namespace eventloom {
 
 namespace {
@@ -64,7 +66,8 @@ bool MbsPacker::fits_into(std::uint64_t event_bytes, std::size_t room, std::uint
 }
 
 MbsGroupPtr MbsPacker::add(const LmdEvent& event) {
-  encode(event);
+  event_.clear();
+  append_lmd_event(event, event_);
   MbsGroupPtr full;
   if (group_ != nullptr && !fits_into(event_.size(), room(), layout_.buffers() - group_->buffers)) full = finish();
   if (group_ == nullptr) begin_buffer(false);
@@ -76,22 +79,6 @@ MbsGroupPtr MbsPacker::add(const LmdEvent& event) {
   ++group_->events;
   group_->event_bytes += event_.size();
   return full;
-}
-
-void MbsPacker::encode(const LmdEvent& event) {
-  event_.clear();
-  const LmdEventHeader header{.element = {.dlen = event.dlen, .type = 10, .subtype = 1},
-                              .dummy = event.dummy,
-                              .trigger = event.trigger,
-                              .number = event.number};
-  append_header(event_, header);
-  for (const auto& sub : event.subevents) {
-    append_header(event_, LmdSubeventHeader{.element = {.dlen = sub.dlen, .type = sub.type, .subtype = sub.subtype},
-                                            .procid = sub.procid,
-                                            .crate = sub.crate,
-                                            .control = sub.control});
-    event_.insert(event_.end(), sub.data.begin(), sub.data.end());
-  }
 }
 
 /// The first fragment keeps the event's header but for its length, the others are elements of the buffers' type.

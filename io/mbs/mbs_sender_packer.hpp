@@ -60,7 +60,6 @@ class MbsPacker {
  private:
   [[nodiscard]] std::size_t room() const;
   [[nodiscard]] bool fits_into(std::uint64_t event_bytes, std::size_t room, std::uint32_t buffers_left) const;
-  void encode(const LmdEvent& event);
   void append_spanning(std::span<const std::byte> event);
   void append(std::span<const std::byte> bytes);
   void begin_buffer(bool continues);

@@ -15,8 +15,9 @@ std::string in_quotes(std::string_view text) { return std::string(1, '\'').appen
 
 }  // namespace
 
-SourceUri SourceUri::parse(const std::string& text) {
+SourceUri SourceUri::parse(const std::string& text, const std::string& role) {
   SourceUri uri;
+  uri.role_ = role;
   const auto question = text.find('?');
   const std::string place = text.substr(0, question);
   const auto colon = place.find(':');
@@ -28,11 +29,12 @@ SourceUri SourceUri::parse(const std::string& text) {
     const auto item = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
     const auto equals = item.find('=');
     if (item.empty() || equals == 0) {
-      throw UserError("source '" + text + "': '" + item + "' is not of the form key=value");
+      throw UserError(role + " '" + text + "': '" + item + "' is not of the form key=value");
     }
     const auto key = item.substr(0, equals);
     const auto value = equals == std::string::npos ? std::nullopt : std::optional(item.substr(equals + 1));
-    if (!uri.values_.emplace(key, value).second) throw UserError("source '" + text + "': '" + key + "' is given twice");
+    if (!uri.values_.emplace(key, value).second)
+      throw UserError(role + " '" + text + "': '" + key + "' is given twice");
     at = next;
   }
   uri.compose();
@@ -88,7 +90,7 @@ std::uint64_t SourceUri::get_unit_ps(std::string_view key, std::uint64_t tick_ps
   return *ps;
 }
 
-void SourceUri::refuse(const std::string& reason) const { throw UserError("source '" + text_ + "': " + reason); }
+void SourceUri::refuse(const std::string& reason) const { throw UserError(role_ + " '" + text_ + "': " + reason); }
 
 void SourceUri::accept_only(std::span<const std::string_view> keys) const {
   std::string known;

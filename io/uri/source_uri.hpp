@@ -14,8 +14,8 @@ namespace eventloom {
 /// io/registry defines the schemes.
 class SourceUri {
  public:
-  /// Throws UserError when the text is not of this form.
-  static SourceUri parse(const std::string& text);
+  /// Throws UserError when the text is not of this form. `role`: what it names, for messages.
+  static SourceUri parse(const std::string& text, const std::string& role = "source");
 
   /// A literal path without keys.
   static SourceUri of_path(const std::string& scheme, const std::string& path);
@@ -38,7 +38,7 @@ class SourceUri {
   /// Picoseconds of the unit in `key` ("ns" by default); `tick` gives `tick_ps`.
   [[nodiscard]] std::uint64_t get_unit_ps(std::string_view key, std::uint64_t tick_ps) const;
 
-  /// Throws UserError with this source and `reason`.
+  /// Throws UserError with role, text and `reason`.
   [[noreturn]] void refuse(const std::string& reason) const;
   /// Throws UserError that names the first key not among `keys` and lists those.
   void accept_only(std::span<const std::string_view> keys) const;
@@ -51,6 +51,7 @@ class SourceUri {
  private:
   void compose();
 
+  std::string role_ = "source";
   std::string text_;
   std::string scheme_;
   std::string path_;

@@ -84,7 +84,7 @@ def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
     known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
              "eventloom simulate", "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
-             "--detector-map")
+             "--detector-map", "merge built.h5 --to")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
 
@@ -99,6 +99,14 @@ def test_list_mode(clone):
     lines = commands(kind, text)
     for (code, said), line in zip(run(clone, lines), lines):
         assert code == (0 if " inspect " in line else 3), said
+        assert_says(said, shown(text)[line])
+
+
+def test_list_mode_out(clone):
+    kind, text = block_with("merge built.h5 --to")
+    lines = commands(kind, text)
+    for (code, said), line in zip(run(clone, lines), lines):
+        assert code == 0, said
         assert_says(said, shown(text)[line])
 
 

@@ -58,6 +58,7 @@ ARROWS = {
     "io/generator": [*IO, "io/recorded"],
     "io/hdf5": [*IO, "io/recorded", "core/detector"],
     "io/hld": [*IO, "io/recorded"],
+    "io/event_files": [*IO, "io/hld", "io/lmd"],
     "io/lmd": [*IO, "io/recorded"],
     "io/packed": [*IO, "io/recorded"],
     "io/spikes": [*IO, "io/recorded"],

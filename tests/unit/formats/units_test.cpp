@@ -71,6 +71,9 @@ TEST(Units, Bytes) {
   EXPECT_EQ(parse_bytes("64KiB"), 65'536U);
   EXPECT_EQ(parse_bytes("1MiB"), 1'048'576U);
   EXPECT_EQ(parse_bytes("1.5GiB"), 1'610'612'736U);
+  EXPECT_EQ(parse_bytes("3kB"), 3000U);
+  EXPECT_EQ(parse_bytes("0.5MB"), 500'000U);
+  EXPECT_EQ(parse_bytes("2GB"), 2'000'000'000U);
   for (const char* text : {"", "KiB", "1KB", "1kib", "0.5", "-1", "99999999999GiB"}) {
     EXPECT_THROW(parse_bytes(text), std::invalid_argument) << "'" << text << "'";
   }

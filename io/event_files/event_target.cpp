@@ -1,0 +1,103 @@
+#include "io/event_files/event_target.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "formats/units.hpp"
+#include "io/event_files/event_items.hpp"
+#include "io/event_files/hld_event_maker.hpp"
+#include "io/event_files/hld_format.hpp"
+#include "io/event_files/lmd_format.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Smaller files would be too many.
+constexpr std::uint64_t kLeastFileBytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t kMaxBuilder = 99;
+
+constexpr std::array<std::string_view, 1> kLmdKeys = {"size"};
+constexpr std::array<std::string_view, 3> kHldKeys = {"size", "run", "ebnumber"};
+
+std::uint64_t size_of_files(const SourceUri& uri) {
+  if (!uri.has("size")) return 0;
+  try {
+    const auto bytes = parse_bytes(uri.get("size", ""));
+    if (bytes < kLeastFileBytes) uri.refuse("files have at least 64KiB: size=" + uri.get("size", "") + " is less");
+    return bytes;
+  } catch (const std::invalid_argument& e) {
+    uri.refuse(std::string("size=: ") + e.what());
+  }
+}
+
+/// The run number of all HLD sources, if they have the same.
+std::optional<std::uint32_t> run_of_sources(std::span<const HitOrigin> origins) {
+  std::optional<std::uint32_t> run;
+  for (const auto& origin : origins) {
+    if (origin.kind != HitKind::hld_subevent) continue;
+    if (origin.hld.run == 0 || run.value_or(origin.hld.run) != origin.hld.run) return std::nullopt;
+    run = origin.hld.run;
+  }
+  return run;
+}
+
+std::uint32_t run_number(const EventTarget& target, const EventFileRun& run, std::span<const HitOrigin> origins) {
+  const auto since = run.began_s - kHldRunZero.time_since_epoch().count();
+  const auto began =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(since, 0, std::numeric_limits<std::uint32_t>::max()));
+  return target.run.value_or(run_of_sources(origins).value_or(began));
+}
+
+}  // namespace
+
+EventTarget parse_event_target(const std::string& text, const std::string& option) {
+  const auto uri = SourceUri::parse(text, option);
+  const bool hld = uri.scheme() == "hld";
+  if (!hld && uri.scheme() != "lmd") uri.refuse("use lmd:PATH or hld:PATH");
+  uri.accept_only(hld ? std::span<const std::string_view>(kHldKeys) : kLmdKeys);
+  std::filesystem::path path(uri.path());
+  if (path.extension() == "." + uri.scheme()) path.replace_extension();
+  EventTarget target;
+  target.hld = hld;
+  target.folder = path.parent_path();
+  target.stem = path.filename().string();
+  if (target.stem.empty()) uri.refuse("PATH must be the beginning of a file's name, not a folder");
+  target.most_bytes = size_of_files(uri);
+  if (uri.has("run")) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+    target.run = static_cast<std::uint32_t>(uri.get_count("run", 0, 0, kMax));
+  }
+  target.builder = static_cast<unsigned>(uri.get_count("ebnumber", 0, 0, kMaxBuilder));
+  return target;
+}
+
+std::unique_ptr<EventFormat> make_event_format(const EventTarget& target, const EventFileRun& run) {
+  std::vector<HitOrigin> origins;
+  for (const auto& description : run.descriptions) origins.push_back(hit_origin_of(description));
+  const HldClock clock{run.numbered ? std::nullopt : run.tick_0_ns, run.tick_ps};
+  const auto number = run_number(target, run, origins);
+  HldEventMaker events(clock);
+  events.begin_run(number);
+  if (target.hld) {
+    // Subevents of LMD are no subevents of HLD.
+    for (auto& origin : origins) {
+      if (origin.kind == HitKind::lmd_subevent) origin.kind = HitKind::plain;
+    }
+  }
+  EventSplitter splitter(std::move(origins), run.numbered ? 0 : run.tick_ps);
+  if (!target.hld) return std::make_unique<LmdFormat>(target.stem, std::move(splitter), events);
+  return std::make_unique<HldFormat>(HldFormat::Names{target.stem, number, target.builder}, std::move(splitter),
+                                     events);
+}
+
+}  // namespace eventloom

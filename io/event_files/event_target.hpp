@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/event_files/event_format.hpp"
+
+namespace eventloom {
+
+/// Where built events are written as list-mode data: lmd:PATH[?size=BYTES] or hld:PATH[?size=BYTES&run=N&ebnumber=N].
+struct EventTarget {
+  bool hld = false;  ///< else LMD
+  std::filesystem::path folder;
+  std::string stem;              ///< what the names of all its files begin with
+  std::uint64_t most_bytes = 0;  ///< of a file; 0: no limit
+  std::optional<std::uint32_t> run;
+  unsigned builder = 0;
+};
+
+/// Throws UserError that names `option` and says what was expected.
+EventTarget parse_event_target(const std::string& text, const std::string& option);
+
+/// What list-mode data need to know of the run.
+struct EventFileRun {
+  std::vector<std::string> descriptions;  ///< of the sources
+  std::uint64_t tick_ps = 0;
+  bool numbered = false;                  ///< times are event numbers
+  std::optional<std::int64_t> tick_0_ns;  ///< Unix time of tick 0
+  std::int64_t began_s = 0;               ///< Unix time
+};
+
+/// The run number of HLD files is that of the target, else that of the HLD sources where they agree, else the time when
+/// the run began.
+std::unique_ptr<EventFormat> make_event_format(const EventTarget& target, const EventFileRun& run);
+
+}  // namespace eventloom
