@@ -27,6 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kNap = std::chrono::milliseconds(1);
+constexpr auto kLongestDrain = std::chrono::seconds(1);
 constexpr auto kBetweenRates = std::chrono::seconds(1);
 
 /// What a source has sent so far.
@@ -40,11 +41,15 @@ struct Received {
 /// A source that is looked at.
 class Watched {
  public:
-  Watched(std::unique_ptr<LiveFeed> feed, ShownEvents events) : feed_(std::move(feed)), events_(std::move(events)) {}
+  Watched(std::unique_ptr<LiveFeed> feed, ShownEvents events) : feed_(std::move(feed)), events_(std::move(events)) {
+    feed_->begin_at(0);
+  }
 
   [[nodiscard]] std::string name() const { return for_terminal(feed_->name()); }
   [[nodiscard]] const ShownEvents& events() const { return events_; }
   [[nodiscard]] bool ended() const { return ended_; }
+  /// What it has received is still taken.
+  void stop() { feed_->stop(); }
 
   /// Takes what has arrived; false where that is nothing. Stops as soon as `enough()`.
   template <class Enough>
@@ -112,13 +117,9 @@ class Look {
   }
 
   int run() {
-    while (!over()) {
-      bool any = false;
-      for (auto& source : sources_) any = source.take([this] { return enough(); }) || any;
-      if (look_.rates) show_rates(Clock::now());
-      out_.flush();
-      if (!any && !over()) std::this_thread::sleep_for(kNap);
-    }
+    while (stop_signal() == 0 && !over()) turn();
+    for (auto& source : sources_) source.stop();
+    for (const auto end = Clock::now() + kLongestDrain; !over() && Clock::now() < end;) turn();
     return sum_up();
   }
 
@@ -135,15 +136,22 @@ class Look {
     rated_.emplace_back();
   }
 
+  /// Takes what has arrived; waits a little where that is nothing.
+  void turn() {
+    bool any = false;
+    for (auto& source : sources_) any = source.take([this] { return enough(); }) || any;
+    if (look_.rates) show_rates(Clock::now());
+    out_.flush();
+    if (!any && !over()) std::this_thread::sleep_for(kNap);
+  }
+
   [[nodiscard]] bool enough() const {
     std::uint64_t events = 0;
     for (const auto& source : sources_) events += source.events().events();
     const bool found = std::ranges::any_of(sources_, [](const auto& source) { return source.events().found(); });
     return found || (look_.events != 0 && events >= look_.events);
   }
-  [[nodiscard]] bool over() const {
-    return stop_signal() != 0 || enough() || std::ranges::all_of(sources_, &Watched::ended);
-  }
+  [[nodiscard]] bool over() const { return enough() || std::ranges::all_of(sources_, &Watched::ended); }
 
   void show_rates(Clock::time_point now) {
     const std::chrono::duration<double> since = now - rated_at_;

@@ -69,8 +69,7 @@ TrbPlayer::Board& TrbPlayer::board_of(const HldSubevent& subevent) {
   const auto found =
       std::ranges::find_if(boards_, [&](const Board& board) { return !board.id || *board.id == subevent.id; });
   if (found == boards_.end()) {
-    throw UserError(fmt::format("--to names {} ports, and subevent id {:#x} is one more; name a port for each id",
-                                boards_.size(), subevent.id));
+    throw UserError(fmt::format("--to has no port for subevent id {:#x}; name one for each id", subevent.id));
   }
   found->id = subevent.id;
   return *found;

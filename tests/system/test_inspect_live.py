@@ -6,8 +6,9 @@ import signal
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
+from hld_reference import read_hld
 from interrupted import Started, until
-from live import free_port, sockets, udp
+from live import drained, free_port, sockets, udp
 from lmd_reference import read_lmd
 from mbs import Layout, Server, Serving, sends
 from program import DATA, eventloom, generate, only_line
@@ -109,6 +110,27 @@ class TestBoards:
             lines = [line for line in text.splitlines() if HIT.match(line) and f"board {source}" in line]
             found = [(int(m[1]), int(m[2], 16), int(m[3])) for m in map(HIT.match, lines)]
             assert found == list(zip(hits.time, hits.channel, hits.payload, strict=True))
+
+
+def test_events_of_a_trb_board(tmp_path):
+    file = DATA / "hld" / "var_small.hld"
+    subevents = {}
+    for event in read_hld(file).events:
+        for subevent in event.subevents:
+            subevents.setdefault(subevent.id, []).append(subevent)
+    ports = [free_port() for _ in subevents]
+    with Started(tmp_path, "inspect", f"trb://127.0.0.1:{ports[0]}") as looking:
+        until(lambda: sockets("udp", ports[0]), "it listens", so_far=looking.text)
+        done = eventloom("send", file, "--to", "trb://127.0.0.1:" + ",".join(map(str, ports)), "--rate", 2000)
+        first = int(re.search(r"subevents 0x([0-9a-f]+) to [^ ]+:%d:" % ports[0], done.stdout)[1], 16)
+        drained(ports[0])
+        looking.process.send_signal(signal.SIGINT)
+        looking.process.wait(30)
+        found = shown(looking.output.read_text())
+    numbers = [subevent.trigger_number >> 8 for subevent in subevents[first]]
+    assert [number for number, _ in found] == numbers
+    for (_, hits), subevent in zip(found, subevents[first], strict=True):
+        assert [(channel, words[8:]) for channel, words in hits] == [(first, list(subevent.data))]
 
 
 def test_a_signal_ends_it(tmp_path):

@@ -136,7 +136,7 @@ def test_what_is_sent_is_what_the_file_has(path, passes):
 
 def test_send_refuses_what_it_cannot_do(tmp_path):
     comb = DATA / "hld" / "comb.hld"
-    for words, part in [([comb, "--to", "trb://127.0.0.1:7777"], "is one more; name a port for each id"),
+    for words, part in [([comb, "--to", "trb://127.0.0.1:7777"], "; name one for each id"),
                         ([comb, "--to", "trb://127.0.0.1:7777,7778", "--speed", 2], "use --rate"),
                         ([comb, "--to", "trb://127.0.0.1:7777", "--to", "udp://127.0.0.1:7778"], "cannot be mixed"),
                         ([comb, "--to", "trb://127.0.0.1"], "PORT"),
