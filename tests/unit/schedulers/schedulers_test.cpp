@@ -554,7 +554,7 @@ TEST(Table, RefusesWhatItCannotRead) {
   EXPECT_EQ(table_refusal("0,0,0,0,0\n"), "line 1: expected time,size,source,destination");
   EXPECT_EQ(table_refusal("0,0,0,0\nperiod\n"), "line 2: expected time,size,source,destination");
   EXPECT_TRUE(table_refusal("0,0,0,0\n5weeks,0,0,1\n").starts_with("line 2: '5weeks' is not a length of time"));
-  EXPECT_TRUE(table_refusal("0,5MB,0,0\n").starts_with("line 1: '5MB' is not a number of bytes"));
+  EXPECT_TRUE(table_refusal("0,5XB,0,0\n").starts_with("line 1: '5XB' is not a number of bytes"));
   EXPECT_TRUE(table_refusal("0,0,a,0\n").starts_with("line 1: 'a' is not a whole number"));
   EXPECT_TRUE(table_refusal("0,0,0,-1\n").starts_with("line 1: '-1' is not a whole number"));
   EXPECT_EQ(table_refusal("0,0,65536,0\n"), "line 1: source and destination are numbers from 0 to 65535");
