@@ -258,8 +258,7 @@ std::optional<int> show_events(std::vector<std::string> uris, const po::variable
   const auto specs = expand_sources(uris);
   const bool hex = values["hex"].as<bool>();
   if (live == 0) {
-    show_recorded_event(specs, *number, hex, time_base_options(values), std::cout);
-    return kExitOk;
+    return show_recorded_event(specs, *number, hex, time_base_options(values), std::cout);
   }
   const LiveLook look{.events = count_option(values, "events", 0, std::numeric_limits<std::uint64_t>::max()),
                       .rates = values["rate"].as<bool>(),

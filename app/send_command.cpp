@@ -80,8 +80,9 @@ int send_to_trb(const po::variables_map& values, std::vector<std::string> ports)
   }
   std::vector<std::string> files;
   for (const auto& spec : expand_sources(values["source"].as<std::vector<std::string>>())) {
-    if (spec.uri.scheme() != "hld")
+    if (!scheme_of(spec.uri).trb_events) {
       throw UserError("'" + spec.uri.text() + "' is not an HLD file; --to trb:// sends only those");
+    }
     files.push_back(spec.uri.path());
   }
   TrbPlaySettings settings;

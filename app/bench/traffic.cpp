@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::json;
 
 /// Slices of which a builder collects messages at a time. Builders without a build time take several rings' worth, as
-/// they use no memory beyond the rings; others a few, as in a run. Of a given
-/// number of slices half of its share, so that no builder claims them all.
+/// they use no memory beyond the rings; others a few, as in a run. Where the number of slices is given, a builder has
+/// at most half of its share at a time, so that none claims all of them.
 std::uint32_t slices_in_flight(const TrafficSettings& settings) {
   if (!settings.build_time.empty() && settings.build_time.front().count() != 0) return 8;
   const std::uint64_t of_ring = settings.ring.ring_bytes() / std::max<std::uint64_t>(settings.message_bytes, 1);

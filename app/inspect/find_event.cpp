@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "app/command_line.hpp"
 #include "app/inspect/shown_events.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
@@ -12,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// Whether the source has it.
+/// Shows it, if the source has it. Returns whether what was read until then is damaged.
 bool show_from(std::unique_ptr<Source> source, Tick number, ShownEvents& events) {
   const auto name = for_terminal(source->name());
   if ((source->header().flags & kNumbered) == 0) {
@@ -20,30 +21,35 @@ bool show_from(std::unique_ptr<Source> source, Tick number, ShownEvents& events)
   }
   StoredReader reader(std::move(source));
   HitBlock block;
+  bool damaged = false;
   while (reader.read(block)) {
+    damaged = damaged || !block.losses.empty();
     for (std::size_t i = 0; i < block.size() && block.time[i] <= number; ++i) {
       events.add(block.time[i], block.channel[i], block.payload_of(i));
     }
     if (block.size() != 0 && block.time.back() > number) break;
   }
   events.complete();
-  return events.found();
+  return damaged;
 }
 
 }  // namespace
 
-void show_recorded_event(std::span<const SourceSpec> specs, Tick number, bool hex, const TimeBaseOptions& base,
-                         std::ostream& out) {
+int show_recorded_event(std::span<const SourceSpec> specs, Tick number, bool hex, const TimeBaseOptions& base,
+                        std::ostream& out) {
   bool found = false;
+  bool damaged = false;
   for (std::size_t s = 0; s < specs.size(); ++s) {
     const ShownEvents::Style style{.numbered = true,
                                    .hex = hex,
                                    .name = specs.size() > 1 ? for_terminal(specs[s].uri.text()) : "",
                                    .only = number};
     ShownEvents events(&out, style);
-    found = show_from(open_source(specs[s], {static_cast<std::uint16_t>(s)}, base), number, events) || found;
+    damaged = show_from(open_source(specs[s], {static_cast<std::uint16_t>(s)}, base), number, events) || damaged;
+    found = found || events.found();
   }
   if (!found) throw UserError(fmt::format("--find: no event has the number {}", number));
+  return damaged ? kExitLosses : kExitOk;
 }
 
 }  // namespace eventloom

@@ -146,6 +146,7 @@ class Look {
   }
 
   [[nodiscard]] bool enough() const {
+    if (look_.events == 0 && !look_.only) return false;  // asked for each hit
     std::uint64_t events = 0;
     for (const auto& source : sources_) events += source.events().events();
     const bool found = std::ranges::any_of(sources_, [](const auto& source) { return source.events().found(); });

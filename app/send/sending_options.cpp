@@ -86,6 +86,13 @@ std::vector<std::string> trb_ports(const po::variables_map& values) {
   return ports;
 }
 
+std::string trouble_text(const UdpSender::Count& count) {
+  std::string text;
+  if (count.refused != 0) text += fmt::format(", {} times nobody listened", count.refused);
+  if (count.full != 0) text += fmt::format(", {} times the buffer was full", count.full);
+  return text;
+}
+
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
   for (const auto& stream : sent) {
     const auto& n = stream.count;
@@ -94,9 +101,7 @@ void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
     if (stream.behind_ns > 0) {
       out << fmt::format(", at most {:.3f} ms behind", static_cast<double>(stream.behind_ns) / 1e6);
     }
-    if (n.refused != 0) out << fmt::format(", {} times nobody listened", n.refused);
-    if (n.full != 0) out << fmt::format(", {} times the buffer was full", n.full);
-    out << '\n';
+    out << trouble_text(n) << '\n';
   }
 }
 

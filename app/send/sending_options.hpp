@@ -22,6 +22,9 @@ LiveSenderSettings sending_options(const boost::program_options::variables_map& 
 /// UserError when it names other destinations, too.
 std::vector<std::string> trb_ports(const boost::program_options::variables_map& values);
 
+/// ", 3 times nobody listened, 2 times the buffer was full", as far as that was so.
+std::string trouble_text(const UdpSender::Count& count);
+
 /// A line for each stream.
 void print_sent(const std::vector<SentStream>& sent, std::ostream& out);
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/send/sending_options.hpp"
 #include "core/runtime/clock.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/trb.hpp"
@@ -117,12 +118,9 @@ void TrbPlayer::print(std::ostream& out) const {
   const double seconds = static_cast<double>(end_ns_ - start_ns_) / 1e9;
   for (const auto& board : boards_) {
     const auto& n = board.sender->count();
-    out << fmt::format("subevents {} to {}: {} datagrams, {} bytes in {:.3f} s",
-                       board.id ? fmt::format("{:#x}", *board.id) : "of no id", board.to, n.datagrams, n.bytes,
-                       seconds);
-    if (n.refused != 0) out << fmt::format(", {} times nobody listened", n.refused);
-    if (n.full != 0) out << fmt::format(", {} times the buffer was full", n.full);
-    out << '\n';
+    out << fmt::format("subevents {} to {}: {} datagrams, {} bytes in {:.3f} s{}\n",
+                       board.id ? fmt::format("{:#x}", *board.id) : "of no id", board.to, n.datagrams, n.bytes, seconds,
+                       trouble_text(n));
   }
 }
 

@@ -61,7 +61,7 @@ bool EncodedFeed::follow() {
   return hand_over(std::numeric_limits<Epoch>::max());
 }
 
-/// The server's clock has gone back: epochs start again. False when everything has been read.
+/// The peer's clock has gone back: epochs start again. False when everything has been read.
 bool EncodedFeed::begin_anew() {
   auto next = stream_->behind_the_jump();
   if (!next) return false;

@@ -96,6 +96,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .endings = {".hld"},
      .keys = kHldKeys,
      .holds_events = true,
+     .trb_events = true,
      .recognise = is_hld_file,
      .read = read_files<open_hld>,
      .inspect = inspect_hld},

@@ -44,6 +44,7 @@ struct SourceScheme {
   std::span<const SourceKey> keys = {};  ///< of its own
   bool shifts = true;                    ///< has kCommonKeys, too
   bool holds_events = false;             ///< times are event numbers unless the key `time` says otherwise
+  bool trb_events = false;               ///< recorded events of TRB boards, which `send` plays
   bool list_mode = false;                ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
   bool states_origin = false;            ///< the key `origin` may say in UTC when tick 0 is
   Expand expand = expand_files;          ///< the sources that a URI names

@@ -168,8 +168,7 @@ void TrbReader::leave_out(std::span<const std::byte> subevents) {
   options_.maker->append(event_, 0, ready_, complaints_);
   take_back_hits(ready_, before, ready_.losses.size(), {.cause = DropCause::out_of_step});
   complaints_.say(Defect::number, [this] {
-    return fmt::format("an event of number {} is dropped: it fits no other",
-                       event_.subevents.front().trigger_number >> kTrbTagBits);
+    return fmt::format("an event of number {} is dropped: it fits no other", number_of(event_.subevents.front()));
   });
 }
 

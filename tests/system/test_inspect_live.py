@@ -10,7 +10,7 @@ from hld_reference import read_hld
 from interrupted import Started, until
 from live import drained, free_port, sockets, udp
 from lmd_reference import read_lmd
-from mbs import Layout, Server, Serving, sends
+from mbs import HEADER_BYTES, Layout, Server, Serving, sends
 from program import DATA, eventloom, generate, only_line
 from test_mbs import by_name, lmd_file, made, stored
 
@@ -73,6 +73,19 @@ def test_finds_a_recorded_event(path):
         done = eventloom("inspect", path, "--find", f"number={wanted.number}", "--hex")
         assert shown(done.stdout, 16) == expected([wanted])
     only_line(eventloom("inspect", path, "--find", "number=4000000", code=2), "--find", "4000000")
+
+
+def test_damage_before_the_event_that_is_found(tmp_path):
+    """The second event's first subevent is longer than the event."""
+    events = stored(SMALL)
+    data = bytearray(SMALL.read_bytes())
+    at = HEADER_BYTES + len(events[0]) + 16
+    data[at:at + 4] = b"\xff" * 4
+    path = tmp_path / "damaged.lmd"
+    path.write_bytes(data)
+    wanted = read_lmd(SMALL).events[-1]
+    done = eventloom("inspect", path, "--find", f"number={wanted.number}", code=3)
+    assert shown(done.stdout) == expected([wanted]) and str(path) in done.stderr
 
 
 def test_rates(tmp_path):
