@@ -11,7 +11,7 @@ mkdir -p "$folder"
 # Full trees by their numbers of nodes; with half of the links up, and groups of routers.
 declare -A full=([16]='2;4,4;1,4;1,1' [64]='2;8,8;1,8;1,1' [256]='2;16,16;1,16;1,1' [1024]='2;32,32;1,32;1,1')
 declare -A half=([16]='2;4,4;1,2;1,1' [64]='2;8,8;1,4;1,1' [256]='2;16,16;1,8;1,1' [1024]='2;32,32;1,16;1,1')
-declare -A groups=([16]='2,2;2,1;2,1;2' [64]='4,2;2,2;4,1;2' [256]='8,2;2,2;4,1;4' [1024]='16,2;2,2;8,1;4')
+declare -A groups=([16]='2,2;2,1;2,1;2' [64]='4,2;2,2;4,1;2' [256]='8,2;2,2;8,1;2' [1024]='16,2;2,2;16,1;2')
 orders=(--schedule round-robin --schedule chaotic --schedule balanced --schedule unshifted)
 all=("${orders[@]}" --slot 0,auto)
 shifts=(--schedule round-robin --schedule chaotic --slot 0,auto)

@@ -18,10 +18,15 @@ void add_to(Plot& plot, const std::string& line, double x, double y) {
   series->y.push_back(100 * y);
 }
 
+/// Points of a picture; each takes about a hundred bytes of SVG.
+constexpr std::size_t kMostPoints = 20'000;
+
 /// How far each transfer is shifted, over the time at which it begins. In step, all ranks are at the same shift at a
-/// time: the points are the steps of stairs.
+/// time: the points are the steps of stairs. Of many transfers, those of every n-th sender.
 Plot transfers_plot(const std::string& name, const SimulationSettings& settings, const SimulationResult& result) {
-  Plot plot{fmt::format("Transfers of {} nodes, {}", settings.nodes, name),
+  const int every = static_cast<int>(result.log.size() / kMostPoints) + 1;
+  const auto senders = every == 1 ? "" : fmt::format(" (one sender in {})", every);
+  Plot plot{fmt::format("Transfers of {} nodes, {}{}", settings.nodes, name, senders),
             "time (us)",
             "receiver - sender, modulo ranks",
             false,
@@ -30,6 +35,7 @@ Plot transfers_plot(const std::string& name, const SimulationSettings& settings,
   PlotSeries points{"a transfer begins", {}, {}, PlotStyle::points};
   const int ranks = static_cast<int>(settings.ranks());
   for (const auto& transfer : result.log) {
+    if (transfer.from % every != 0) continue;
     points.x.push_back(transfer.begin * 1e6);
     points.y.push_back((transfer.to - transfer.from + ranks) % ranks);
   }

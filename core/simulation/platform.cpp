@@ -87,6 +87,8 @@ Cluster dragonfly(const std::string& topology, const std::string& text) {
     if (!numbers || numbers->size() != (i == 3 ? 1 : 2)) refuse(topology, kForm);
     sizes.push_back(numbers->front());
   }
+  // SimGrid reads beyond a router's links otherwise: the link to group n is at router n of a group's first chassis.
+  if (sizes[0] > sizes[2]) refuse(topology, "more groups than a chassis has routers");
   return {"DRAGONFLY", text, product(sizes)};
 }
 

@@ -107,6 +107,15 @@ def test_draws_rates_and_transfers(tmp_path):
     assert "Transfers of 8 nodes" not in picture
 
 
+@needs_simgrid
+def test_a_picture_of_many_transfers_stays_small(tmp_path):
+    """24,192 of 64 nodes, of which those of every second sender are drawn."""
+    eventloom("simulate", "--nodes", "64", "--slices", 6, "--plot", tmp_path / "x.svg")
+    picture = (tmp_path / "x.svg").read_text()
+    assert "Transfers of 64 nodes, round-robin (one sender in 2)" in picture
+    assert picture.count("<use ") + picture.count("<circle ") < 13_000
+
+
 PLAN = ["plan", "--nodes", 8, "--cores-per-node", 4, "--sources", 8, "--slices", 2]
 
 

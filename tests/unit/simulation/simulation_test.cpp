@@ -184,6 +184,7 @@ TEST(Simulation, RefusesPlatformsThatDoNotFit) {
                                                    {"fat-tree:2;2,4;1,4;1,1", "it has 8 nodes"},
                                                    {"dragonfly:3;4", "expected dragonfly:"},
                                                    {"dragonfly:1,1;1,1;1,1;2", "it has 2 nodes"},
+                                                   {"dragonfly:3,1;4,1;2,1;1", "more groups than"},
                                                    {"torus:", "expected torus:"},
                                                    {"torus:3,0", "expected torus:"},
                                                    {"torus:3,3", "it has 9 nodes"},
