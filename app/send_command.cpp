@@ -20,6 +20,7 @@
 #include "formats/units.hpp"
 #include "io/recorded/looped_source.hpp"
 #include "io/registry/open_sources.hpp"
+#include "io/registry/registry.hpp"
 
 namespace eventloom {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/runtime/error.hpp"
+#include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {
 
@@ -15,7 +16,9 @@ HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   if (uri.get("unit", "tick") != "tick") {
     uri.refuse("omit unit=: event numbers are ticks, and TDC times have a fixed unit");
   }
+  if (time != "tag" && uri.has("bits")) uri.refuse("bits= is valid only where times are event numbers");
   HldOptions options;
+  options.bits = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
   try {
     if (tdc != "no") options.tdcs.emplace(tdc);
     if (time == "tdc") options.clock.emplace(tick_ps);

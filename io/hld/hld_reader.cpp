@@ -23,8 +23,8 @@ namespace {
 
 class HldReader final : public HitReader {
  public:
-  HldReader(const SourceUri& uri, std::span<const std::string> paths, std::unique_ptr<HldHitMaker> maker,
-            const StreamHeader& header);
+  HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
+            std::unique_ptr<HldHitMaker> maker, const StreamHeader& header);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -46,21 +46,22 @@ class HldReader final : public HitReader {
 
   std::string name_;
   FileSequence<HldFile> files_;
+  HldOptions options_;
   std::unique_ptr<HldHitMaker> maker_;
   StreamHeader header_;
   std::uint64_t anomalies_ = 0;  ///< of the previous files
   SourceCounts counts_ = hld_counts();
 
   // Where times are event numbers:
-  EventNumbers numbers_;
+  EventNumbers numbers_{options_.bits};
   KeptEvent kept_;
   SubeventIds kept_ids_;
   std::optional<Tick> waiting_;  ///< number of the file's event, which opens the next block
 };
 
-HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, std::unique_ptr<HldHitMaker> maker,
-                     const StreamHeader& header)
-    : name_(uri.path()), files_(paths), maker_(std::move(maker)), header_(header) {}
+HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
+                     std::unique_ptr<HldHitMaker> maker, const StreamHeader& header)
+    : name_(uri.path()), files_(paths), options_(options), maker_(std::move(maker)), header_(header) {}
 
 bool HldReader::read(HitBlock& block) {
   block.clear();
@@ -114,8 +115,9 @@ void HldReader::lose(const HldDamage& damage, HitBlock& block) const {
 /// nothing in the block will be taken back.
 bool HldReader::judge(HitBlock& block) {
   const auto& event = files_.file().event();
-  const bool completes = numbers_.repeats(event.number) && kept_ids_.begin(event);
-  const auto judgement = numbers_.judge(event.number, completes);
+  const auto number = options_.number_of(event);
+  const bool completes = numbers_.repeats(number) && kept_ids_.begin(event);
+  const auto judgement = numbers_.judge(number, completes);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
     leave_out(*judgement.current, block);
@@ -172,14 +174,14 @@ std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_
 
 std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                     const TimeBase& base) {
-  auto options = parse_hld_options(uri, base.tick_ps);
+  const auto options = parse_hld_options(uri, base.tick_ps);
   if (paths.empty()) uri.refuse("no file");
   const bool by_clock = options.clock.has_value();
   const std::uint32_t flags =
       (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload) | optional_flag(uri, !by_clock);
-  auto maker = options.tdcs ? make_tdc_hits(std::move(*options.tdcs), options.clock) : make_subevent_hits();
+  auto maker = options.tdcs ? make_tdc_hits(*options.tdcs, options.clock) : make_subevent_hits();
   const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, by_clock, paths.front()), flags};
-  return std::make_unique<HldReader>(uri, paths, std::move(maker), header);
+  return std::make_unique<HldReader>(uri, paths, options, std::move(maker), header);
 }
 
 }  // namespace eventloom

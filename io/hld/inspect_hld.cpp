@@ -107,9 +107,10 @@ class Inspection {
     if (event.begins_run() && !begin_) begin_ = event;
     if (event.ends_run()) end_ = event;
     if (event.begins_run() || event.ends_run()) return;
-    if (!first_number_) first_number_ = event.number;
-    last_number_ = event.number;
-    judge(event);
+    const auto number = options_.number_of(event);
+    if (!first_number_) first_number_ = number;
+    last_number_ = number;
+    judge(event, number);
     for (const auto& subevent : event.subevents) {
       ids_.count(subevent.id);
       orders_.count(std::uint64_t{subevent.id} << 1 | (subevent.big_endian ? 1 : 0));
@@ -118,9 +119,9 @@ class Inspection {
     if (first_events_.size() < n_events_) first_events_.push_back(to_json(event));
   }
 
-  void judge(const HldEvent& event) {
-    const bool completes = numbers_.repeats(event.number) && kept_ids_.begin(event);
-    const auto judgement = numbers_.judge(event.number, completes);
+  void judge(const HldEvent& event, std::uint32_t number) {
+    const bool completes = numbers_.repeats(number) && kept_ids_.begin(event);
+    const auto judgement = numbers_.judge(number, completes);
     if (judgement.previous) kept_ids_.reset();
     if (!judgement.current) kept_ids_.remember(event);
   }
@@ -207,7 +208,7 @@ class Inspection {
   HldFile file_;
   std::uint64_t n_events_;
   std::optional<TrbTdcDecoder> decoder_;
-  EventNumbers numbers_;
+  EventNumbers numbers_{options_.bits};
   SubeventIds kept_ids_;
   SourceCounts counts_ = hld_counts();
   Tally ids_;

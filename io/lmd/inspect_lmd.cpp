@@ -28,11 +28,9 @@ constexpr std::size_t kMaxSubeventIds = 65536;
 /// Common properties of the events of a file.
 class FileTally {
  public:
-  explicit FileTally(const LmdTime& time) : time_(time) {}
+  explicit FileTally(const LmdTime& time) : time_(time), numbers_(time.bits()) {}
 
   void add(const LmdEvent& event) {
-    if (!first_) first_ = event.number;
-    last_ = event.number;
     ++triggers_[event.trigger];
     event_bytes_ += 8 + 2 * std::uint64_t{event.dlen};
     for (const auto& sub : event.subevents) {
@@ -40,7 +38,11 @@ class FileTally {
       max_dlen_ = std::max(max_dlen_, sub.dlen);
       if (ids_.size() < kMaxSubeventIds || ids_.contains(sub.id())) ++ids_[sub.id()];
     }
-    judge(event);
+    if (const auto number = time_.number_of(event)) {
+      judge(event, *number);
+    } else {
+      ++untimed_;
+    }
     if (!time_.numbered()) add_time(time_.of(event));
   }
   void finish() { (void)numbers_.finish(); }
@@ -59,19 +61,21 @@ class FileTally {
     for (const auto& [id, n] : ids_) json["ids"][fmt::format("{:08x}", id)] = n;
     json["subevent_dlen"] = Json::object();
     if (!ids_.empty()) json["subevent_dlen"] = {{"min", min_dlen_}, {"max", max_dlen_}};
+    if (untimed_ != 0 || !time_.numbered()) json["untimed_events"] = untimed_;
     if (time_.numbered()) return;
     json["first_time"] = earliest_ ? Json(*earliest_) : Json();
     json["last_time"] = earliest_ ? Json(latest_) : Json();
-    json["untimed_events"] = untimed_;
   }
 
  private:
-  void judge(const LmdEvent& event) {
+  void judge(const LmdEvent& event, std::uint32_t number) {
+    if (!first_) first_ = number;
+    last_ = number;
     const auto& subs = event.subevents;
-    const bool completes = numbers_.repeats(event.number) && kept_known_ && kept_ids_.size() < subs.size() &&
+    const bool completes = numbers_.repeats(number) && kept_known_ && kept_ids_.size() < subs.size() &&
                            std::equal(kept_ids_.begin(), kept_ids_.end(), subs.begin(),
                                       [](std::uint32_t id, const LmdSubevent& sub) { return id == sub.id(); });
-    const auto judgement = numbers_.judge(event.number, completes);
+    const auto judgement = numbers_.judge(number, completes);
     if (judgement.previous) kept_known_ = false;
     if (judgement.current) return;
     kept_known_ = true;

@@ -33,12 +33,12 @@ std::uint32_t checksum_of(const LmdEvent& event) {
 
 LmdEras::LmdEras(EraRule rule) : rule_(rule), last_(kLast) {}
 
-LmdEras::EraStep LmdEras::judge(const LmdEvent& event, std::optional<std::int64_t> step) {
+LmdEras::EraStep LmdEras::judge(const LmdEvent& event, std::uint32_t number, std::optional<std::int64_t> step) {
   if (!step || *step > 0) {
     reconnected_ = repeating_ = false;
     return EraStep::continues;
   }
-  if (reconnected_) return judge_reconnected(event);
+  if (reconnected_) return judge_reconnected(event, number);
   return begins_by_trigger(event.trigger, *step) ? EraStep::begins_anew : EraStep::continues;
 }
 
@@ -49,9 +49,9 @@ bool LmdEras::begins_by_trigger(std::uint16_t trigger, std::int64_t step) const 
   return at_border && (step < 0 || trigger != trigger_);
 }
 
-LmdEras::EraStep LmdEras::judge_reconnected(const LmdEvent& event) {
+LmdEras::EraStep LmdEras::judge_reconnected(const LmdEvent& event, std::uint32_t number) {
   if (rule_ == EraRule::repeats) return EraStep::comes_again;
-  const auto* before = remembered(event.number);
+  const auto* before = remembered(number);
   const bool known_again = before != nullptr ? before->is_of(checksum_of(event)) : repeating_;
   repeating_ = rule_ == EraRule::automatic && known_again;
   return repeating_ ? EraStep::comes_again : EraStep::begins_anew;
@@ -68,17 +68,17 @@ const LmdEras::Print* LmdEras::remembered(std::uint32_t number) const {
   return found ? &*first : nullptr;
 }
 
-void LmdEras::keep(const LmdEvent& event, bool anew) {
+void LmdEras::keep(const LmdEvent& event, std::uint32_t number, bool anew) {
   if (anew) {
     std::ranges::fill(last_, Print{});
     first_.clear();
     reconnected_ = repeating_ = false;
   }
   const auto checksum = checksum_of(event);
-  auto& last = last_[event.number % kLast];
-  const bool second = last.any && last.number == event.number;
-  last = {event.number, checksum, second ? last.first_checksum : checksum, true};
-  if (second && !first_.empty() && first_.back().number == event.number) {
+  auto& last = last_[number % kLast];
+  const bool second = last.any && last.number == number;
+  last = {number, checksum, second ? last.first_checksum : checksum, true};
+  if (second && !first_.empty() && first_.back().number == number) {
     first_.back() = last;
   } else if (first_.size() < kFirst) {
     first_.push_back(last);

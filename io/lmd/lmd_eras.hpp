@@ -28,10 +28,10 @@ class LmdEras {
   explicit LmdEras(EraRule rule);
 
   enum class EraStep : std::uint8_t { continues, comes_again, begins_anew };
-  /// `step`: from the last number kept to that of `event`; nothing for the first event.
-  EraStep judge(const LmdEvent& event, std::optional<std::int64_t> step);
+  /// `number`: of the event. `step`: from the last number kept to it; nothing for the first event.
+  EraStep judge(const LmdEvent& event, std::uint32_t number, std::optional<std::int64_t> step);
   /// The event is kept. `anew`: it is the first of its era.
-  void keep(const LmdEvent& event, bool anew);
+  void keep(const LmdEvent& event, std::uint32_t number, bool anew);
   /// The next event comes over another connection.
   void reconnect() { reconnected_ = true; }
 
@@ -47,7 +47,7 @@ class LmdEras {
   };
 
   [[nodiscard]] bool begins_by_trigger(std::uint16_t trigger, std::int64_t step) const;
-  EraStep judge_reconnected(const LmdEvent& event);
+  EraStep judge_reconnected(const LmdEvent& event, std::uint32_t number);
   [[nodiscard]] const Print* remembered(std::uint32_t number) const;
 
   EraRule rule_;

@@ -28,7 +28,7 @@ StreamHeader lmd_stream_header(const SourceUri& uri, SourceId id, const TimeBase
 }
 
 LmdHitBlocks::LmdHitBlocks(std::string name, const LmdTime& time, const TimeBase& base, std::optional<EraRule> eras)
-    : name_(std::move(name)), time_(time), steps_(kLongestPausePs / base.tick_ps) {
+    : name_(std::move(name)), time_(time), numbers_(time.bits()), steps_(kLongestPausePs / base.tick_ps) {
   if (eras && time_.numbered()) eras_.emplace(*eras);
 }
 
@@ -50,27 +50,33 @@ void LmdHitBlocks::begin(HitBlock& block) {
 
 bool LmdHitBlocks::add(const LmdEvent& event, HitBlock& block) {
   triggers_.count(event.trigger);
-  if (comes_again(event)) {
+  const auto number = time_.number_of(event);
+  if (!number) {
+    ++untimed_;
+    leave_out(event, DropCause::untimed, block);
+    return true;
+  }
+  if (comes_again(event, *number)) {
     lose(event, DropCause::duplicate, block);
     return true;
   }
   tell_repeats();
-  const auto judgement = judge(event, block);
+  const auto judgement = judge(event, *number, block);
   if (judgement.previous) take_back(*judgement.previous, block);
   if (judgement.current) {
     leave_out(event, *judgement.current, block);
     return true;
   }
   const bool full = is_full(block);
-  keep(event, judgement.tick, full ? waiting_ : block);
+  keep(event, *number, judgement.tick, full ? waiting_ : block);
   if (full && hits_.folded() > 0 && !folded_told_) warn_of_folded();
   return !full;
 }
 
 /// Whether the event had been received before the connection was lost.
-bool LmdHitBlocks::comes_again(const LmdEvent& event) {
+bool LmdHitBlocks::comes_again(const LmdEvent& event, std::uint32_t number) {
   using EraStep = LmdEras::EraStep;
-  const auto era = eras_ ? eras_->judge(event, numbers_.step(event.number)) : EraStep::continues;
+  const auto era = eras_ ? eras_->judge(event, number, numbers_.step(number)) : EraStep::continues;
   anew_ = era == EraStep::begins_anew;
   const bool again = time_.numbered() ? era == EraStep::comes_again : repeats_.repeats(event.number, time_.of(event));
   if (!again) return false;
@@ -87,23 +93,23 @@ void LmdHitBlocks::tell_repeats() {
 }
 
 /// The newest event is judged: none of its era follows.
-EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event) {
+EventNumbers::Judgement LmdHitBlocks::begin_era(const LmdEvent& event, std::uint32_t number) {
   EventNumbers::Judgement judgement;
   judgement.previous = numbers_.finish();
-  judgement.tick = numbers_.begin_era(event.number);
+  judgement.tick = numbers_.begin_era(number);
   ++n_eras_;
   complaints_->say(Defect::era, [&] {
-    return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", event.number,
+    return fmt::format("event numbers start again at {} (trigger {}): era {}, {} is added to its numbers", number,
                        event.trigger, n_eras_, numbers_.offset());
   });
   return judgement;
 }
 
-EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, const HitBlock& block) {
+EventNumbers::Judgement LmdHitBlocks::judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block) {
   if (!time_.numbered()) return judge_stamped(event);
-  if (anew_) return begin_era(event);
-  const bool completes_kept = kept_ && numbers_.repeats(event.number) && lmd_hits_begin(block, kept_->first_hit, event);
-  return numbers_.judge(event.number, completes_kept);
+  if (anew_) return begin_era(event, number);
+  const bool completes_kept = kept_ && numbers_.repeats(number) && lmd_hits_begin(block, kept_->first_hit, event);
+  return numbers_.judge(number, completes_kept);
 }
 
 EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
@@ -118,11 +124,11 @@ EventNumbers::Judgement LmdHitBlocks::judge_stamped(const LmdEvent& event) {
   return judgement;
 }
 
-void LmdHitBlocks::keep(const LmdEvent& event, Tick tick, HitBlock& block) {
-  kept_ = KeptEvent::at_end_of(block, paths_.size() - 1, event.offset, event.number);
+void LmdHitBlocks::keep(const LmdEvent& event, std::uint32_t number, Tick tick, HitBlock& block) {
+  kept_ = KeptEvent::at_end_of(block, paths_.size() - 1, event.offset, number);
   hits_.append(event, tick, block);
   if (!time_.numbered()) repeats_.keep(event.number, tick);
-  if (eras_) eras_->keep(event, anew_);
+  if (eras_) eras_->keep(event, number, anew_);
 }
 
 /// Drops the event kept last.
@@ -147,8 +153,7 @@ void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& b
   lose(event, cause, block);
   if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
   complaints_->say(Defect::remark, event.offset, [&] {
-    return fmt::format("event {} is dropped: {} is missing or not a valid time in ticks", event.number,
-                       time_.description());
+    return fmt::format("event {} is dropped: {} is missing or not valid", event.number, time_.description());
   });
 }
 
@@ -165,6 +170,12 @@ void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, Hi
                    .cause = cause,
                    .leaves_hole = problem.effect == LmdEffect::hole || (breaks_off && !ends),
                    .breaks_off = breaks_off && ends});
+}
+
+void LmdHitBlocks::raise(Tick by, HitBlock& block) {
+  numbers_.raise(by);
+  for (auto& time : block.time) time += by;
+  for (auto& time : waiting_.time) time += by;
 }
 
 /// Whether the newest event may still be taken back.
@@ -213,6 +224,7 @@ SourceCounts LmdHitBlocks::counts(const Counters& found) const {
                  {Metric::folded_ids, hits_.folded()}});
   if (time_.numbered()) {
     counters.add(numbers_.counters());
+    if (untimed_ != 0) counters.keep({{Metric::untimed_events, untimed_}});
   } else {
     counters.keep({{Metric::untimed_events, untimed_}, {Metric::out_of_step, steps_.out_of_step()}});
   }

@@ -57,6 +57,11 @@ class LmdHitBlocks {
   /// Time of the newest event, which waits for the next block, unless only its successor could confirm it.
   [[nodiscard]] std::optional<Tick> holds_back() const;
 
+  /// The number of the first event, if there is one.
+  [[nodiscard]] std::optional<Tick> first_number() const { return numbers_.first(); }
+  /// Adds a multiple of their range to the numbers so far; `block`: the newest.
+  void raise(Tick by, HitBlock& block);
+
   /// The next events may be repeats: a server has restarted.
   void begin_anew();
 
@@ -68,12 +73,12 @@ class LmdHitBlocks {
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
  private:
-  bool comes_again(const LmdEvent& event);
+  bool comes_again(const LmdEvent& event, std::uint32_t number);
   void tell_repeats();
-  [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, const HitBlock& block);
-  [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event);
+  [[nodiscard]] EventNumbers::Judgement judge(const LmdEvent& event, std::uint32_t number, const HitBlock& block);
+  [[nodiscard]] EventNumbers::Judgement begin_era(const LmdEvent& event, std::uint32_t number);
   [[nodiscard]] EventNumbers::Judgement judge_stamped(const LmdEvent& event);
-  void keep(const LmdEvent& event, Tick tick, HitBlock& block);
+  void keep(const LmdEvent& event, std::uint32_t number, Tick tick, HitBlock& block);
   void take_back(DropCause cause, HitBlock& block);
   void leave_out(const LmdEvent& event, DropCause cause, HitBlock& block);
   static void lose(const LmdEvent& event, DropCause cause, HitBlock& block);

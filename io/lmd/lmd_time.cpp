@@ -4,9 +4,11 @@
 
 #include <array>
 #include <charconv>
+#include <regex>
 #include <string_view>
 
 #include "core/runtime/error.hpp"
+#include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {
 
@@ -15,6 +17,7 @@ namespace {
 /// High halves of the words after the system's id; the low halves are the time, lowest first.
 constexpr std::array<std::uint32_t, 4> kStampTags = {0x03e1, 0x04e1, 0x05e1, 0x06e1};
 constexpr std::uint64_t kMaxOffset = 1U << 26;  ///< words in the longest event
+constexpr const char* kIdForm = "the hexadecimal digits of control, crate and procid, CCRRPPPP";
 
 template <class Number>
 std::optional<Number> parse(std::string_view text, int base) {
@@ -42,19 +45,49 @@ LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick
   } else if (time.starts_with("word:")) {
     kind_ = Kind::words;
     read_words(uri, time);
-    id_ = read_id(uri, "from", true, "the hexadecimal digits of control, crate and procid, CCRRPPPP");
+    id_ = read_id(uri, "from", true, kIdForm);
   } else if (time != "tag") {
     uri.refuse("time=" + time + " is not known; use tag, wr or word:OFFSET,COUNT");
   }
-  const auto demand = [&](const char* key, Kind kind, const char* what) {
-    if (!uri.get(key, "").empty() && kind_ != kind) uri.refuse(std::string(key) + "= is valid only with " + what);
+  bits_ = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
+  if (const auto number = uri.get("number", ""); !number.empty()) read_number(uri, number);
+  refuse_misplaced(uri);
+}
+
+void LmdTime::refuse_misplaced(const SourceUri& uri) const {
+  const auto demand = [&](const char* key, bool valid, const char* what) {
+    if (!uri.get(key, "").empty() && !valid) uri.refuse(std::string(key) + "= is valid only " + what);
   };
-  demand("wr", Kind::white_rabbit, "time=wr");
-  demand("from", Kind::words, "time=word:OFFSET,COUNT");
-  if (!numbered()) return;
+  demand("wr", kind_ == Kind::white_rabbit, "with time=wr");
+  demand("from", kind_ == Kind::words || number_in_data_, "with time=word:OFFSET,COUNT or number=");
+  demand("bits", numbered() && !number_in_data_, "where times are the numbers of events' headers");
+  demand("number", numbered(), "where times are event numbers");
   for (const char* key : {"unit", "round"}) {
-    if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= is not valid where times are event numbers");
+    if (numbered() && !uri.get(key, "").empty()) {
+      uri.refuse(std::string(key) + "= is not valid where times are event numbers");
+    }
   }
+}
+
+/// word:OFFSET[:LOW-HIGH]
+void LmdTime::read_number(const SourceUri& uri, const std::string& text) {
+  static const std::regex form("word:([0-9]{1,8})(?::([0-9]{1,2})-([0-9]{1,2}))?");
+  std::smatch parts;
+  const bool fits = std::regex_match(text, parts, form);
+  const auto part = [&](std::size_t i, unsigned otherwise) {
+    return fits && parts[i].matched ? static_cast<unsigned>(std::stoul(parts[i])) : otherwise;
+  };
+  const auto high = part(3, 31);
+  offset_ = part(1, 0);
+  low_ = part(2, 0);
+  if (!fits || offset_ > kMaxOffset || high > 31 || high + 1 < low_ + EventNumbers::kFewestBits) {
+    uri.refuse("number=" + text + " is not word:OFFSET or word:OFFSET:LOW-HIGH, with " +
+               std::to_string(EventNumbers::kFewestBits) +
+               " of the bits 0 to 31 at least, of word OFFSET of the data, counted from 0");
+  }
+  bits_ = high + 1 - low_;
+  number_in_data_ = true;
+  id_ = read_id(uri, "from", true, kIdForm);
 }
 
 void LmdTime::read_words(const SourceUri& uri, const std::string& text) {
@@ -73,6 +106,15 @@ std::optional<Tick> LmdTime::of(const LmdEvent& event) const {
   for (const auto& sub : event.subevents) {
     const auto value = kind_ == Kind::white_rabbit ? stamp(sub) : words(sub);
     if (value) return scale_.ticks(*value);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> LmdTime::number_of(const LmdEvent& event) const {
+  const auto mask = ~std::uint32_t{0} >> (32 - bits_);
+  if (!number_in_data_) return event.number & mask;
+  for (const auto& sub : event.subevents) {
+    if (const auto word = words(sub)) return static_cast<std::uint32_t>(*word >> low_) & mask;
   }
   return std::nullopt;
 }
@@ -103,10 +145,19 @@ std::string LmdTime::description() const {
              (id_ ? fmt::format(", of system {:#x}", *id_) : std::string()) + ", in " + unit_;
     case Kind::words:
       return fmt::format("{} data words, low word first, at word {} of the first subevent {}, in {}", count_, offset_,
-                         id_ ? fmt::format("{:08x} (control, crate, procid) that has them", *id_) : "that has them",
-                         unit_);
-    default: return "the event number, unwrapped";
+                         place(), unit_);
+    default: break;
   }
+  if (number_in_data_) {
+    return fmt::format("the event number in the bits {} to {} of data word {} of the first subevent {}, unwrapped",
+                       low_, low_ + bits_ - 1, offset_, place());
+  }
+  return bits_ == 32 ? "the event number, unwrapped" : fmt::format("the event number, {} bits, unwrapped", bits_);
+}
+
+/// Of the subevent.
+std::string LmdTime::place() const {
+  return id_ ? fmt::format("{:08x} (control, crate, procid) that has them", *id_) : "that has them";
 }
 
 }  // namespace eventloom

@@ -13,10 +13,13 @@ namespace eventloom {
 
 /// Where the time of an LMD event comes from, as the source's URI says:
 ///
-///   time=tag                          its number; the default
+///   time=tag[&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=ID]
+///                                     its number; the default. That of the event's header, of which the lowest N bits
+///                                     count (32), or some bits of a data word
 ///   time=wr[&wr=ID]                   the first White Rabbit stamp at the start of a subevent, of system ID
-///   time=word:OFFSET,COUNT[&from=ID]  data words of the first subevent that has them, or of the subevents that
-///                                     are control, crate, procid ID; COUNT is 1 or 2, the low word first
+///   time=word:OFFSET,COUNT[&from=ID]  data words; COUNT is 1 or 2, the low word first
+///
+/// Data words are those of the first subevent that has them, or of the first that is control, crate, procid ID.
 ///
 /// Times count `unit` (ns); `round` allows times that are not whole ticks.
 class LmdTime {
@@ -26,6 +29,10 @@ class LmdTime {
 
   /// Whether times are event numbers, which of() does not return: they are judged by their neighbours.
   [[nodiscard]] bool numbered() const { return kind_ == Kind::number; }
+  /// The width of the numbers, which wrap around.
+  [[nodiscard]] unsigned bits() const { return bits_; }
+  /// The event's number; nothing when it has none.
+  [[nodiscard]] std::optional<std::uint32_t> number_of(const LmdEvent& event) const;
   /// Nothing when the event has no time, or one that is not a valid tick.
   [[nodiscard]] std::optional<Tick> of(const LmdEvent& event) const;
   /// For messages: "the event number, unwrapped".
@@ -35,7 +42,10 @@ class LmdTime {
   enum class Kind : std::uint8_t { number, white_rabbit, words };
 
   void read_words(const SourceUri& uri, const std::string& text);
+  void read_number(const SourceUri& uri, const std::string& text);
+  void refuse_misplaced(const SourceUri& uri) const;
   [[nodiscard]] std::optional<std::uint64_t> stamp(const LmdSubevent& sub) const;
+  [[nodiscard]] std::string place() const;
   [[nodiscard]] std::optional<std::uint64_t> words(const LmdSubevent& sub) const;
 
   Kind kind_ = Kind::number;
@@ -44,6 +54,9 @@ class LmdTime {
   std::optional<std::uint32_t> id_;  ///< of the White Rabbit system, or of the subevent
   std::size_t offset_ = 0;           ///< 32-bit words
   std::size_t count_ = 1;
+  unsigned bits_ = 32;           ///< of event numbers
+  bool number_in_data_ = false;  ///< and their lowest bit there:
+  unsigned low_ = 0;
 };
 
 }  // namespace eventloom

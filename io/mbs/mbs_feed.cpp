@@ -13,6 +13,7 @@
 #include "io/lmd/lmd_hit_blocks.hpp"
 #include "io/mbs/mbs_reader.hpp"
 #include "io/recorded/shifted_reader.hpp"
+#include "io/recorded/wrapping_numbers.hpp"
 
 namespace eventloom {
 
@@ -48,6 +49,13 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
       time.numbered() ? std::nullopt : std::optional(LiveReading().longest_wait), era_rule(uri, time), *stop);
   ReaderControl control{.stop = [stop] { stop->stop(); },
                         .is_connected = [reader = reader.get()] { return reader->is_connected(); }};
+  if (time.bits() < 32) {
+    const auto offset = StreamShift(uri, header).offset();
+    control.begin_at = [reader = reader.get(), ticks = base.epoch_ticks, offset](Epoch epoch) {
+      reader->begin_at(number_at(epoch, ticks, offset));
+    };
+    control.wraps_after = (Tick{1} << time.bits()) / base.epoch_ticks;
+  }
   return std::make_unique<EncodedFeed>(shifted(std::move(reader), uri), std::move(control), reorder,
                                        settings.buffer_bytes);
 }

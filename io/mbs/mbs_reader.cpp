@@ -1,6 +1,9 @@
 #include "io/mbs/mbs_reader.hpp"
 
+#include <thread>
 #include <utility>
+
+#include "io/recorded/wrapping_numbers.hpp"
 
 namespace eventloom {
 
@@ -9,6 +12,8 @@ namespace {
 /// An empty block shows the reader's caller that time passes.
 constexpr std::chrono::milliseconds kPatience{20};
 
+bool is_empty(const HitBlock& block) { return block.size() == 0 && block.losses.empty(); }
+
 }  // namespace
 
 MbsReader::MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
@@ -16,14 +21,43 @@ MbsReader::MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeade
                      EraRule eras, const MbsStop& stop)
     : name_(address.text),
       header_(std::move(header)),
+      range_(Tick{1} << time.bits()),
       longest_wait_(longest_wait),
       stop_(stop),
       connection_(address, reconnect, stop),
-      blocks_(name_, time, header_.base, eras) {
+      blocks_(name_, time, header_.base, eras),
+      placed_(time.bits() == 32),
+      begin_(placed_ ? 0 : kUnknown) {
   blocks_.open(name_);
 }
 
 bool MbsReader::read(HitBlock& block) {
+  block.clear();
+  if (!has_begun()) {
+    if (is_empty(held_)) return read_on(held_);
+    std::this_thread::sleep_for(kPatience);
+    return true;
+  }
+  if (is_empty(held_)) {
+    if (!read_on(block)) return false;
+  } else {
+    std::swap(block, held_);
+  }
+  place(block);
+  return true;
+}
+
+/// Where the run begins decides how often the numbers have wrapped around.
+void MbsReader::place(HitBlock& block) {
+  const auto first = blocks_.first_number();
+  if (placed_ || !first) return;
+  placed_ = true;
+  blocks_.raise(nearest_raise(*first, range_, begin_ == kUnknown ? 0 : begin_.load()), block);
+}
+
+std::optional<Tick> MbsReader::held_from() const { return has_begun() ? std::nullopt : blocks_.first_number(); }
+
+bool MbsReader::read_on(HitBlock& block) {
   using Step = MbsConnection::Step;
   blocks_.begin(block);
   while (!ended_) {

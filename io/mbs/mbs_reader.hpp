@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,8 @@
 namespace eventloom {
 
 /// The hits that an MBS server sends, the same that an LMD file of these buffers gives. After a lost connection, events
-/// received before are duplicates; see LmdEras for numbers that start again.
+/// received before are duplicates; see LmdEras for numbers that start again. Numbers of less than 32 bits have no place
+/// in the run until begin_at(): the first buffer waits here, the others in the socket.
 class MbsReader final : public HitReader {
  public:
   /// `header`: see lmd_stream_header(). `longest_wait`: for the successor of an event, which confirms it; nothing:
@@ -31,13 +33,21 @@ class MbsReader final : public HitReader {
   /// false at the end.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
+  [[nodiscard]] std::optional<Tick> held_from() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 
   /// Any thread.
   [[nodiscard]] bool is_connected() const { return connection_.is_connected(); }
+  /// Any thread. The run begins with this number: the first event is that nearest to it.
+  void begin_at(Tick number) { begin_ = number; }
 
  private:
+  static constexpr Tick kUnknown = ~Tick{0};
+
+  [[nodiscard]] bool has_begun() const { return begin_ != kUnknown || stop_.stopped(); }
+  bool read_on(HitBlock& block);
+  void place(HitBlock& block);
   bool take_events(HitBlock& block);
   void take_problems(HitBlock& block);
   void begin_buffer();
@@ -48,6 +58,7 @@ class MbsReader final : public HitReader {
 
   std::string name_;
   StreamHeader header_;
+  Tick range_;  ///< of the numbers
   std::optional<std::chrono::milliseconds> longest_wait_;
   std::chrono::steady_clock::time_point heard_;  ///< when the last buffer came
   const MbsStop& stop_;
@@ -56,8 +67,11 @@ class MbsReader final : public HitReader {
   LmdBufferEvents events_{notes_};
   LmdEvent event_;
   LmdHitBlocks blocks_;
+  HitBlock held_;            ///< until the run begins
+  bool placed_;              ///< the numbers have their place in the run
   bool hole_noted_ = false;  ///< of the lost connection
   bool ended_ = false;
+  std::atomic<Tick> begin_;
 };
 
 }  // namespace eventloom

@@ -15,10 +15,11 @@ constexpr std::int64_t kFirstStep = 1 << 24;
 
 }  // namespace
 
-EventNumbers::EventNumbers() : used_(kRemembered, false) {}
+EventNumbers::EventNumbers(unsigned bits) : bits_(bits), used_(kRemembered, false) {}
 
 std::int64_t EventNumbers::step_to(std::uint32_t number) const {
-  return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(last_ - offset_));
+  const unsigned spare = 64 - bits_;
+  return static_cast<std::int64_t>((number - (last_ - offset_)) << spare) >> spare;
 }
 
 std::optional<std::int64_t> EventNumbers::step(std::uint32_t number) const {
@@ -33,6 +34,10 @@ Tick EventNumbers::begin_era(std::uint32_t number) {
   at_hand_ = true;
   doubted_ = first_ = false;
   return last_;
+}
+
+void EventNumbers::raise(Tick by) {
+  for (auto* number : {&offset_, &last_, &believed_, &lowest_}) *number += by;
 }
 
 bool EventNumbers::repeats(std::uint32_t number) const { return at_hand_ && step_to(number) == 0; }
@@ -136,7 +141,7 @@ std::optional<DropCause> EventNumbers::finish() {
 
 Counters EventNumbers::counters() const {
   auto counters = counters_;
-  if (any_) counters.keep({{Metric::first_number, first_ ? last_ : lowest_}, {Metric::last_number, last_}});
+  if (any_) counters.keep({{Metric::first_number, *first()}, {Metric::last_number, last_}});
   return counters;
 }
 

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// Judges the event numbers of one source, 32 bits that wrap around, so that each number is used once and all rise.
+/// Judges the event numbers of one source, which wrap around, so that each number is used once and all rise.
 /// Only the next event shows whether an event is credible, so a judgement may take back the previous one.
 ///
 /// - The number of the previous event again: if that one was an unfinished copy of this one, as some writers leave at
@@ -22,8 +22,11 @@ namespace eventloom {
 class EventNumbers {
  public:
   static constexpr Tick kEraTicks = 1'000'000'000;
+  /// A narrower number wraps around too often to tell what is missing.
+  static constexpr unsigned kFewestBits = 16;
 
-  EventNumbers();
+  /// Their width, which is that of the numbers given here.
+  explicit EventNumbers(unsigned bits);
 
   struct Judgement {
     std::optional<DropCause> previous;  ///< the previous event, kept until now, must be dropped
@@ -40,6 +43,12 @@ class EventNumbers {
   /// The counter restarts with an event of this number, after finish() has judged the previous one: its era starts at
   /// the next multiple of kEraTicks. Returns the tick of `number`.
   Tick begin_era(std::uint32_t number);
+  /// Adds a multiple of their range to all numbers, before the first era ends.
+  void raise(Tick by);
+  /// Of the stream, if there is one; raise() counts.
+  [[nodiscard]] std::optional<Tick> first() const {
+    return any_ ? std::optional(first_ ? last_ : lowest_) : std::nullopt;
+  }
   /// What is added to the numbers of the era.
   [[nodiscard]] Tick offset() const { return offset_; }
   /// An event that is known to be a duplicate is dropped.
@@ -62,6 +71,7 @@ class EventNumbers {
   bool take_back(std::uint32_t number);
   DropCause drop(DropCause cause);
 
+  unsigned bits_;
   bool any_ = false;
   bool at_hand_ = false;    ///< the event of last_ can still be taken back
   bool doubted_ = false;    ///< last_ has not been confirmed yet

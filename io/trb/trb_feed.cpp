@@ -1,26 +1,14 @@
 #include "io/trb/trb_feed.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "io/live/encoded_feed.hpp"
 #include "io/recorded/shifted_reader.hpp"
+#include "io/recorded/wrapping_numbers.hpp"
 #include "io/trb/trb_options.hpp"
 #include "io/trb/trb_reader.hpp"
 
 namespace eventloom {
-
-namespace {
-
-/// The number of the board at the beginning of `epoch`, before the shift of its numbers; 0 where there is none.
-Tick number_at(Epoch epoch, std::uint32_t epoch_ticks, std::int64_t offset) {
-  constexpr auto kMost = static_cast<Epoch>(std::numeric_limits<std::int64_t>::max());
-  const auto number = static_cast<std::int64_t>(std::min(epoch, kMost / epoch_ticks) * epoch_ticks) - offset;
-  return static_cast<Tick>(std::max<std::int64_t>(number, 0));
-}
-
-}  // namespace
 
 std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings) {

@@ -13,6 +13,7 @@
 #include "formats/trb.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/kept_event.hpp"
+#include "io/recorded/wrapping_numbers.hpp"
 
 namespace eventloom {
 
@@ -78,8 +79,7 @@ void TrbReader::begin(Tick at) {
   begun_ = true;
   began_at_ = at;
   if (!first_) return;
-  const Tick range = sequence_.range();
-  while (*first_ + high_ + range / 2 < at) high_ += range;
+  high_ = nearest_raise(*first_, sequence_.range(), at);
   for (auto& time : ready_.time) time += high_;
 }
 

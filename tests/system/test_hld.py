@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import dataclasses
 import gzip
 import json
 import os
@@ -282,6 +283,16 @@ def test_numbers(tmp_path, name):
     check_run(tmp_path / "run", [hld(path) for path in paths], sources, np=2)
     for path, events in zip(paths, sources):
         assert_shows(inspect(path), summary(parse_hld(hld_file(events))))
+
+
+def test_narrow_counters_wrap_around(tmp_path):
+    events = events_of([2**24 + k for k in (-3, -2, -1, 0, 1, 4)])
+    low = [dataclasses.replace(event, number=event.number % 2**24 | 0x5A000000) for event in events]
+    path = write(tmp_path / "made.hld", hld_file(low))
+    run = Run(tmp_path / "run", [f"hld:{path}?bits=24"], "--define", "tag")
+    assert read_merged(run.merged)["events/time"].tolist() == [event.number for event in events]
+    assert inspect(f"hld:{path}?bits=24")["missing_numbers"] == 2
+    only_line(eventloom("inspect", f"hld:{path}?tdc&time=tdc&bits=24", code=2), "bits=")
 
 
 # Time words

@@ -417,6 +417,45 @@ def test_numbers_on_ranks(tmp_path, name, np):
     check_run(tmp_path / "run", uris, sources, "--epoch", "1ns", "--overlap", 0, "--epochs-per-slice", 1, "--builders", 2, np=np)
 
 
+def counters(numbers, header, word=lambda number: number):
+    """Events whose headers and second words of crate 7's subevents hold functions of their numbers."""
+    return [Event(header(n), [Subevent(1, [n % 2**32, 5, 6]), Subevent(2, [99, word(n)], crate=7)]) for n in numbers]
+
+
+def check_counter(folder, key, numbers, events, lacking=(), first=None):
+    """Each event has its number in `numbers`, but those `lacking` one are left out."""
+    path = write(folder / "made.lmd", flat_file(events))
+    code = 3 if lacking else 0
+    kept = [(n, event) for n, event in zip(numbers, events) if n not in lacking]
+    done, hits = convert(folder, f"lmd:{path}?{key}", code=code)
+    assert_same_hits(hits, hits_of_events(kept))
+    assert (done.stderr.count("is missing or not valid"), str(path) in done.stderr) == (len(lacking), bool(lacking)), done.stderr
+    bits = len(f"{max(numbers):b}") - 1  # all cases wrap around once
+    shown = inspect(f"lmd:{path}?{key}", code=code and None)
+    assert (shown["first_number"], shown["last_number"]) == (numbers[0], numbers[-1] % 2**bits)
+    assert shown["missing_numbers"] == numbers[-1] - numbers[0] + 1 - len(kept)
+
+
+@pytest.mark.parametrize("bits", [16, 24, 31])
+def test_narrow_counters_wrap_around(tmp_path, bits):
+    """What stands above them in the header does not count."""
+    numbers = [2**bits + k for k in range(-20, 30) if k % 7]
+    above = 0 if bits == 31 else random.Random(bits).getrandbits(32 - bits) << bits
+    check_counter(tmp_path, f"bits={bits}", numbers, counters(numbers, lambda n: above ^ n % 2**bits))
+
+
+@pytest.mark.parametrize("key, low, bits", [("number=word:1&from=00070002", 0, 32), ("number=word:1:8-31&from=00070002", 8, 24),
+                                            ("number=word:1:3-18&from=00070002", 3, 16)])
+def test_numbers_in_the_data(tmp_path, key, low, bits):
+    """An event without the word is left out."""
+    numbers = [2**bits + k for k in range(-20, 30)]
+    noise = random.Random(bits)
+    word = lambda n: (n % 2**bits << low | noise.getrandbits(low) | noise.getrandbits(32) << (low + bits)) & 0xFFFFFFFF  # noqa: E731
+    events = counters(numbers, lambda n: 1, word)
+    events[10] = Event(1, [events[10].subevents[0]])
+    check_counter(tmp_path, key, numbers, events, lacking=[numbers[10]])
+
+
 def test_event_of_a_different_list_is_a_duplicate(tmp_path):
     """Equal numbers, other subevents: nothing says that the first is incomplete."""
     other = Event(2, [Subevent(99, [1]), Subevent(98, [2]), Subevent(97, [3])])
@@ -700,7 +739,7 @@ def test_no_such_file(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["empty.lmd", "text.lmd"]
 
 
-@pytest.mark.parametrize("query, word", [("time=noon", "noon"), ("time=word:x,1", "word:x,1"), ("time=word:0,3", "word:0,3"),
+@pytest.mark.parametrize("query, word", [("time=noon", "noon"), ("time=word:x,1", "word:x,1"), ("bits=8", "16 to 32"), ("number=word:1:0-9", "0-9"), ("time=wr&bits=24", "bits="), ("time=word:0,3", "word:0,3"),
                                          ("colour=red", "colour"), ("time=wr&wr=blue", "blue")])
 def test_query_that_makes_no_sense(tmp_path, query, word):
     done = eventloom("convert", lmd(DATA / "lmd" / "var_small.lmd", query), "--output", tmp_path / "x.epochs", code=2)

@@ -551,6 +551,20 @@ def test_servers_that_begin_anew_together_have_one_era(tmp_path):
     assert set(found["events/time"].tolist()) == both | set(range(46, 51))
 
 
+@pytest.mark.parametrize("first", [(-200, 50), (50, -200), (-200, 0), (-300, -100), (10, 150)])
+@pytest.mark.parametrize("bits", [16, 24])
+def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
+    """Also where one of them has wrapped around before it began: events meet by number, those before it lack it."""
+    layout, last = Layout(), 400
+    streams = [[Event(k % 2**bits, [Subevent(1, [mark, 2**bits + k])]) for k in range(begin, last)] for mark, begin in enumerate(first)]
+    with Server(sends(layout, layout.buffers(streams[0]))) as a, Server(sends(layout, layout.buffers(streams[1]))) as b:
+        run = Run(tmp_path, [f"{url(server.port)}?bits={bits}" for server in (a, b)], "--define", "tag", code=3)
+    found = read_merged(run.merged)
+    assert dict(zip(found["events/time"].tolist(), found["events/n_hits"].tolist())) == {
+        (2**bits if min(first) < 0 else 0) + k: 2 if k >= max(first) else 1 for k in range(min(first), last)}
+    assert_balanced(read_ledger(run.output))
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout.native], ids=name_of)
 def test_empty_buffers_are_no_data(tmp_path, layout, protocol):

@@ -17,11 +17,11 @@ class LmdErasTest : public testing::Test {
   EraStep send(std::uint32_t number, std::uint32_t content = 1, std::uint16_t trigger = 1) {
     const std::array<std::uint32_t, 2> words{content, number};
     const auto event = event_of(number, words, trigger);
-    const auto step = eras_.judge(event, step_to(number));
+    const auto step = eras_.judge(event, number, step_to(number));
     if (step == EraStep::comes_again || (step == EraStep::continues && step_to(number).value_or(1) <= 0)) {
       return step;
     }
-    eras_.keep(event, step == EraStep::begins_anew);
+    eras_.keep(event, number, step == EraStep::begins_anew);
     last_ = number;
     return step;
   }
@@ -31,7 +31,7 @@ class LmdErasTest : public testing::Test {
   /// A second copy of the last event, which is complete.
   void complete(std::uint32_t number, std::uint32_t content) {
     const std::array<std::uint32_t, 2> words{content, number};
-    eras_.keep(event_of(number, words, 1), false);
+    eras_.keep(event_of(number, words, 1), number, false);
   }
   void reconnect() { eras_.reconnect(); }
   void start_again() {

@@ -386,10 +386,31 @@ TEST_F(LmdReading, AnOddWordIsNoTime) {
 
 TEST_F(LmdReading, KeysThatMakeNoSense) {
   const auto path = flat(plain_event(1));
-  for (const std::string query :
-       {"time=noon", "time=word", "time=word:", "time=word:x,1", "time=word:0,3", "time=word:0,0", "time=word:-1,1",
-        "time=word:0,1,2", "time=word:99999999999,1", "time=wr&wr=blue", "time=wr&wr=0x1ffffffff", "wr=1",
-        "time=word:0,1&from=xyz", "from=00000001", "unit=ns", "time=wr&unit=weeks"}) {
+  for (const std::string query : {"time=noon",
+                                  "time=word",
+                                  "time=word:",
+                                  "time=word:x,1",
+                                  "time=word:0,3",
+                                  "time=word:0,0",
+                                  "time=word:-1,1",
+                                  "time=word:0,1,2",
+                                  "time=word:99999999999,1",
+                                  "time=wr&wr=blue",
+                                  "time=wr&wr=0x1ffffffff",
+                                  "wr=1",
+                                  "time=word:0,1&from=xyz",
+                                  "bits=15",
+                                  "bits=33",
+                                  "time=wr&bits=24",
+                                  "number=5",
+                                  "number=word:1:4-18",
+                                  "number=word:0:17-32",
+                                  "number=word:0&bits=24",
+                                  "time=wr&number=word:0",
+                                  "number=word:0&from=xyz",
+                                  "from=00000001",
+                                  "unit=ns",
+                                  "time=wr&unit=weeks"}) {
     EXPECT_THROW((void)open({path}, query), UserError) << query;
   }
 }

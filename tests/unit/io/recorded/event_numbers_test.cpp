@@ -44,8 +44,8 @@ struct Judged {
 };
 
 /// Uses EventNumbers as a reader does: keeps the last event at hand until the one behind it is judged.
-Judged judged(const std::vector<Arrival>& arrivals) {
-  EventNumbers numbers;
+Judged judged(const std::vector<Arrival>& arrivals, unsigned bits = 32) {
+  EventNumbers numbers(bits);
   Judged out;
   std::optional<std::size_t> kept;
   for (const Arrival& arrival : arrivals) {
@@ -317,7 +317,7 @@ TEST(EventNumbers, NothingIsCompletedThatIsNoLongerAtHand) {
   // 2 comes directly behind 50, not behind the 2 that it might complete.
   const auto found = judged({{1}, {2}, {50}, {2, true}, {3}});
   EXPECT_EQ(found.fates, (Fates{kept_at(1), kept_at(2), dropped_for(kOutOfStep), dropped_for(kDuplicate), kept_at(3)}));
-  EventNumbers numbers;
+  EventNumbers numbers(32);
   for (const std::uint32_t number : {1, 2, 50}) numbers.judge(number, false);
   const auto judgement = numbers.judge(2, true);
   EXPECT_EQ(judgement.previous, kOutOfStep);
@@ -326,7 +326,7 @@ TEST(EventNumbers, NothingIsCompletedThatIsNoLongerAtHand) {
 
 /// A reader has the last event at hand only: what was kept before one that was taken back is given away.
 TEST(EventNumbers, WhatLiesBeforeAnEventTakenBackIsNotTakenBackToo) {
-  EventNumbers numbers;
+  EventNumbers numbers(32);
   numbers.judge(3, false);
   numbers.judge(4, false);
   numbers.judge(50, false);
@@ -409,7 +409,7 @@ TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
 }
 
 TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
-  EventNumbers numbers;
+  EventNumbers numbers(32);
   numbers.judge(7, false);
   EXPECT_EQ(numbers.counters().by_name().at("first_number"), 7U);
   EXPECT_EQ(numbers.counters().by_name().at("last_number"), 7U);
@@ -419,7 +419,7 @@ TEST(EventNumbers, CountsCanBeAskedForBeforeTheEnd) {
 }
 
 TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
-  EventNumbers numbers;
+  EventNumbers numbers(32);
   for (std::uint32_t number = 4'000'000'000U; number < 4'000'000'010U; ++number) numbers.judge(number, false);
   EXPECT_FALSE(numbers.finish());
   EXPECT_EQ(numbers.begin_era(3), 5'000'000'003U);
@@ -434,7 +434,7 @@ TEST(EventNumbers, AnEraGoesOnBehindAllBefore) {
 }
 
 TEST(EventNumbers, RepeatsMeansTheLastEventKept) {
-  EventNumbers numbers;
+  EventNumbers numbers(32);
   EXPECT_FALSE(numbers.repeats(0));
   numbers.judge(4, false);
   numbers.judge(5, false);
@@ -443,6 +443,26 @@ TEST(EventNumbers, RepeatsMeansTheLastEventKept) {
   numbers.judge(3, false);  // goes
   EXPECT_TRUE(numbers.repeats(5));
   EXPECT_EQ(numbers.judge(5, true).previous, kRepeated);
+}
+
+TEST(EventNumbers, NarrowOnesWrapAroundSooner) {
+  for (const unsigned bits : {16U, 24U}) {
+    const auto range = std::uint32_t{1} << bits;
+    const auto result = judged(arrivals_of({range - 2, range - 1, 1, 2, 0, 1, 3}), bits);
+    EXPECT_EQ(result.fates, (Fates{kept_at(range - 2), kept_at(range - 1), kept_at(range + 1), kept_at(range + 2),
+                                   dropped_for(kOutOfStep), dropped_for(kDuplicate), kept_at(range + 3)}));
+    EXPECT_EQ(result.counts.at("missing_numbers"), 1U);
+  }
+}
+
+TEST(EventNumbers, RaisedOnesGoOnFromThere) {
+  EventNumbers numbers(16);
+  for (const std::uint32_t number : {65534U, 65535U, 0U}) numbers.judge(number, false);
+  EXPECT_EQ(numbers.first(), 65534U);
+  numbers.raise(Tick{3} << 16);
+  EXPECT_EQ(numbers.first(), (3U << 16) + 65534);
+  EXPECT_EQ(numbers.judge(1, false).tick, (4U << 16) + 1);
+  EXPECT_EQ(numbers.judge(0, false).current, kDuplicate);
 }
 
 }  // namespace
