@@ -21,6 +21,8 @@
 #include "io/lmd/lmd_header.hpp"
 #include "io/lmd/lmd_reader.hpp"
 #include "io/mbs/mbs_feed.hpp"
+#include "io/midas/midas_file.hpp"
+#include "io/midas/midas_reader.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
 #include "io/sorted/sorted_source.hpp"
@@ -126,6 +128,15 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .recognise = is_tpx3_file,
      .read = open_tpx3,
      .inspect = inspect_tpx3},
+    {.name = "midas",
+     .form = "midas:PATH",
+     .endings = {".mid"},
+     .keys = kMidasKeys,
+     .holds_events = true,
+     .data = data_of_events,
+     .recognise = is_midas_file,
+     .read = read_files<open_midas>,
+     .inspect = inspect_midas},
     {.name = "csv",
      .form = "csv:PATH[?time=t_ns&channel=ch]",
      .endings = {".csv", ".tsv"},

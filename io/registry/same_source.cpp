@@ -35,6 +35,10 @@ std::vector<std::string> data_of_group(const SourceUri& uri) {
   return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time"));
 }
 
+std::vector<std::string> data_of_events(const SourceUri& uri) {
+  return data_in(files_at_path(uri), uri.get("event", ""));
+}
+
 std::vector<std::string> data_of_part(const SourceUri& uri) { return data_in({uri.path()}, uri.get("part", "")); }
 
 std::vector<std::string> data_of_path(const SourceUri& uri) { return {uri.path()}; }

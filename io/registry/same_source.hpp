@@ -19,6 +19,8 @@ std::vector<std::string> data_of_files(const SourceUri& uri);
 std::vector<std::string> data_of_columns(const SourceUri& uri);
 /// The object of the group, the same for any path to it, and its dataset of times.
 std::vector<std::string> data_of_group(const SourceUri& uri);
+/// The events of an id in all of its files.
+std::vector<std::string> data_of_events(const SourceUri& uri);
 /// One stream of a folder.
 std::vector<std::string> data_of_part(const SourceUri& uri);
 /// The path itself.

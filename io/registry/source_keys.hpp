@@ -81,6 +81,16 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
 
 inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder});
 
+inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
+    {"event", "ID", "of the events that are read, one source each (that of the first)"},
+    {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank (tag)"},
+    kUnit,
+    kRound,
+    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    kMayLack,
+    kConcat,
+});
+
 inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"time", "COLUMN", "name of the column, or number from 1 (called time, t, timestamp, timetag or toa)"},
     {"channel", "COLUMN", "likewise (channel, ch, chan, detector or id); words are numbered in their order"},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import caen
+import midas
 import tpx3
 from epochs_file import read_epochs_file
 from live import LiveRun, counts_of, free_port, send, udp
@@ -449,12 +450,90 @@ def test_damaged_tpx3_files(tmp_path):
     assert f"offset {3 * 808}: expected a chunk; 808 bytes are skipped, with about 100 hits" in run.done.stderr
 
 
-@pytest.mark.parametrize("form", ["tpx3", "compass"])
+# ---- midas
+
+def midas_events(n=200, first=1, front_end=1):
+    """Of all lengths of banks, some events without any."""
+    random = np.random.default_rng(n)
+    banks = lambda k: [midas.Bank(name, random.bytes(int(random.integers(0, 90))), kind)  # noqa: E731
+                       for name, kind in (("ADC0", 4), ("TDC9", 6), ("ab_c", 1))[:k % 4]]
+    return [midas.Event(first + k, banks(k), front_end, mask=k % 5, seconds=1_700_000_000 + k // 10) for k in range(n)]
+
+
+def midas_rows(events, time=lambda event: event.serial):
+    return [(time(event), 0, channel, payload) for event in events for channel, payload in event.hits()]
+
+
+@pytest.mark.parametrize("form", ["16", "32", "32a"])
+def test_midas(tmp_path, form):
+    events = midas_events()
+    path = midas.midas_file(tmp_path / "a.mid", events, form)
+    run = run_all(tmp_path / "run", path)
+    assert rows_of(run) == midas_rows(events)
+    seen = json.loads(eventloom("inspect", path, "--json").stdout)
+    assert (seen["kind"], seen["events"], seen["damaged"], seen["event_ids"]) == ("midas", 200, False, {"1": 200})
+    assert (seen["folded_ids"], seen["empty_events"], seen["run_events"]) == (50, 50, 2)
+
+
+def test_midas_events_of_two_front_ends(tmp_path):
+    """Each numbers its own, over the files of a split run."""
+    events = [event for pair in zip(midas_events(60), midas_events(60, 31, front_end=2)) for event in pair]
+    for n, part in enumerate((events[:50], events[50:])):
+        midas.midas_file(tmp_path / f"run7_{n}.mid", part)
+    uris = [f"midas:{tmp_path}/run7_*.mid?concat&event={front_end}" for front_end in (1, 2)]
+    run = Run(tmp_path / "run", uris, "--define", "tag", code=3)  # events 1 to 30 lack the second, 61 to 90 the first
+    merged = read_merged(run.merged)
+    hits = {n: sum(len(event.hits()) for event in events if event.serial == n) for n in range(1, 91)}
+    assert dict(zip(merged["events/time"].tolist(), merged["events/n_hits"].tolist())) == hits
+    assert [int(flags) != 0 for flags in merged["events/flags"]] == [not 31 <= n <= 60 for n in range(1, 91)]
+    # The first one's alone:
+    assert rows_of(run_all(tmp_path / "one", f"midas:{tmp_path}/run7_*.mid?concat")) == midas_rows(events[::2])
+    seen = json.loads(eventloom("inspect", tmp_path / "run7_0.mid", "--json").stdout)
+    assert (seen["event_ids"], seen["skipped_elements"]) == ({"1": 25, "2": 25}, 25)
+
+
+def test_midas_times_in_a_bank(tmp_path):
+    events = [midas.Event(1, [midas.Bank("ADC0", b"x"), midas.Bank("TIME", struct.pack("<IQ", 9, (1 << 32) + 10 * k))])
+              for k in range(100)]
+    events.insert(50, midas.Event(1, [midas.Bank("ADC0", b"x")]))
+    path = midas.midas_file(tmp_path / "a.mid", events)
+    run = run_all(tmp_path / "run", f"midas:{path}?time=TIME:1,2", code=3)
+    assert rows_of(run) == midas_rows(events[:50] + events[51:], lambda event: struct.unpack("<IQ", event.banks[1].data)[1])
+    assert dropped(read_ledger(run.output))["untimed"] == 1
+    for query in ("time=TIM:1", "time=TIME:x", "time=TIME:1,3", "event=40000", "unit=us"):
+        refused(f"midas:{path}?{query}", query.split("=")[1].split(":")[0])
+
+
+def test_damaged_midas_files(tmp_path):
+    """A number that repeats, a bank too long, an event without banks, bytes that are no event, and a cut."""
+    events = midas_events(100)
+    parts = [midas.encode(event) for event in events]
+    parts[20] = parts[19]
+    parts[31] = parts[31][:32] + b"\xff\xff" + parts[31][34:]  # length of its first bank
+    parts[40] = struct.pack("<HHIII", 1, 0, 41, 0, 20) + bytes(20)
+    parts[51] = b"\x55" + parts[51][1:12] + b"\xff\xff\xff\x7f" + parts[51][16:]
+    path = tmp_path / "a.mid"
+    path.write_bytes(b"".join(parts)[:-3])
+    run = run_all(tmp_path / "run", path, code=3)
+    assert rows_of(run) == midas_rows([event for k, event in enumerate(events) if k not in (20, 31, 40, 51, 99)])
+    lost = dropped(read_ledger(run.output))
+    assert (lost["duplicate"], lost["corrupt"]) == (len(events[19].hits()), 1 + 1 + 1)
+    begin = sum(map(len, parts[:51]))
+    for words in (f"offset {begin}: expected an event; {len(parts[51])} bytes are skipped", "an event without banks is dropped",
+                  "a bank of", "ends inside an event"):
+        assert words in run.done.stderr, run.done.stderr
+    (tmp_path / "big.mid").write_bytes(struct.pack(">HHIII", 0x8000, 0x494D, 7, 1_700_000_000, 6) + b"<odb/>")
+    refused(tmp_path / "big.mid", "does not begin", "little-endian")
+
+
+@pytest.mark.parametrize("form", ["tpx3", "compass", "midas"])
 def test_hostile_files_end_in_counts_or_one_line(tmp_path, form):
     """Flipped bits, truncation and noise."""
     random = np.random.default_rng(8)
     if form == "tpx3":
         good = tpx3.chunks(1, [tpx3.pixel(3, 4, 1000 * n, 5) for n in range(300)], 40)
+    elif form == "midas":
+        good = midas.midas_file(tmp_path / "good.mid", midas_events(60)).read_bytes()
     else:
         good = caen.compass_file(tmp_path / "good.bin", 0xCAED, compass_events(0xCAED, 100)).read_bytes()
     for n in range(12):

@@ -1,0 +1,220 @@
+#include "io/midas/midas_reader.hpp"
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "io/midas/midas_file.hpp"
+#include "io/midas/midas_time.hpp"
+#include "io/recorded/block_losses.hpp"
+#include "io/recorded/event_numbers.hpp"
+#include "io/recorded/file_sequence.hpp"
+#include "io/recorded/inspect_hits.hpp"
+#include "io/recorded/kept_event.hpp"
+#include "io/uri/optional_source.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kMidasRule =
+    "MIDAS data, a hit per bank.\n"
+    "Channel: the four characters of the bank's name as digits to base 37, A to Z 0 to 25, 0 to 9 26 to 35, others "
+    "36.\n"
+    "Payload, 32-bit words: number of words that follow; trigger mask << 16 | event id; serial number; Unix time, s;\n"
+    "name (first character in the lowest byte); type; bytes of data; data (a last word filled up with zero bytes).\n"
+    "An event without banks: channel 0x0fffffff; payload 3, trigger mask << 16 | event id, serial number, Unix time.\n";
+constexpr std::uint32_t kNoBank = 0x0fffffff;
+constexpr std::uint32_t kEventWords = 4;  ///< of the payload, with the length
+constexpr std::uint32_t kBankWords = 7;
+
+/// Its words are those of kMidasRule.
+void append_hits(const MidasEvent& event, Tick time, HitBlock& block) {
+  const auto begin_hit = [&](std::uint32_t channel, std::uint32_t words) {
+    const auto& header = event.header;
+    block.time.push_back(time);
+    block.channel.push_back(channel);
+    block.payload_begin.push_back(static_cast<std::uint32_t>(block.payload.size()));
+    const auto what = std::uint32_t{header.mask} << 16 | header.id;
+    block.payload.insert(block.payload.end(), {words - 1, what, header.serial, header.seconds});
+  };
+  if (event.banks.empty()) begin_hit(kNoBank, kEventWords);
+  for (const auto& bank : event.banks) {
+    const auto bytes = static_cast<std::uint32_t>(bank.data.size());
+    const auto words = (bytes + 3) / 4;
+    begin_hit(midas_channel(bank.name), kBankWords + words);
+    block.payload.insert(block.payload.end(), {bank.name, bank.type, bytes});
+    block.payload.resize(block.payload.size() + words, 0);
+    if (bytes != 0) std::memcpy(block.payload.data() + block.payload.size() - words, bank.data.data(), bytes);
+  }
+}
+
+class MidasReader final : public HitReader {
+ public:
+  MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base);
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return files_.input(name_); }
+  bool read(HitBlock& block) override;
+  [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
+  [[nodiscard]] SourceCounts counts() const override;
+
+  /// Events by id.
+  [[nodiscard]] const std::map<std::uint16_t, std::uint64_t>& ids() const { return ids_; }
+
+ private:
+  bool next_event(HitBlock& block);
+  void lose(const MidasDamage& damage, HitBlock& block) const;
+  bool take(HitBlock& block);
+  bool take_numbered(HitBlock& block);
+  void keep(Tick number, HitBlock& block);
+  void take_back(DropCause cause, HitBlock& block);
+  void leave_out(DropCause cause, HitBlock& block);
+
+  [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
+  [[nodiscard]] const MidasEvent& event() { return files_.file().event(); }
+
+  std::string name_;
+  MidasTime time_;
+  std::optional<std::uint16_t> id_;  ///< of the events that are read
+  FileSequence<MidasFile> files_;
+  StreamHeader header_;
+  std::map<std::uint16_t, std::uint64_t> ids_;
+  Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
+                     Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
+  EventNumbers numbers_{32};
+  KeptEvent kept_;
+  std::optional<Tick> waiting_;  ///< number of the file's event, which opens the next block
+};
+
+MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
+    : name_(uri.path()), time_(uri, base.tick_ps), files_(paths) {
+  if (uri.has("event")) {
+    id_ = static_cast<std::uint16_t>(uri.get_count("event", 1, 0, MidasHeader::kBeginOfRun - 1));
+  }
+  header_ = {.source = id.value,
+             .base = base,
+             .payload = PayloadTable::uniform(PayloadTable::kLengthInFirstWord),
+             .text = uri.text() + "\n" + kMidasRule + "Time: " + time_.description() + ".\n",
+             .flags = (time_.numbered() ? std::uint32_t{kNumbered} : 0U) | optional_flag(uri, time_.numbered())};
+}
+
+bool MidasReader::read(HitBlock& block) {
+  block.clear();
+  if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
+  while (next_event(block)) {
+    if (!take(block)) return true;
+  }
+  if (const auto cause = numbers_.finish()) take_back(*cause, block);
+  complaints().sum_up();
+  return block.size() != 0 || !block.losses.empty();
+}
+
+/// Advances to the next event of the id; losses on the way are added to `block`. False at the end.
+bool MidasReader::next_event(HitBlock& block) {
+  while (true) {
+    switch (files_.file().next()) {
+      case MidasFile::Item::damage: lose(files_.file().damage(), block); break;
+      case MidasFile::Item::event:
+        ++ids_[event().header.id];
+        if (!id_) id_ = event().header.id;
+        if (event().header.id == *id_) return true;
+        ++counters_[Metric::skipped_elements];
+        break;
+      case MidasFile::Item::end:
+        if (files_.is_last()) return false;
+        complaints().sum_up();
+        counters_.add(files_.file().counters());
+        files_.open_next();
+    }
+  }
+}
+
+void MidasReader::lose(const MidasDamage& damage, HitBlock& block) const {
+  add_loss(block, {.before = block.size(),
+                   .offset = damage.offset,
+                   .hits = damage.banks,
+                   .cause = DropCause::corrupt,
+                   .leaves_hole = damage.hole || (damage.rest && !files_.is_last()),
+                   .breaks_off = damage.rest && files_.is_last()});
+}
+
+/// False when the block is full.
+bool MidasReader::take(HitBlock& block) {
+  ++counters_[Metric::source_events];
+  counters_[Metric::subevents] += event().banks.size();
+  if (event().banks.empty()) ++counters_[Metric::empty_events];
+  for (const auto& bank : event().banks) counters_[Metric::folded_ids] += midas_name_is_folded(bank.name) ? 1 : 0;
+  if (time_.numbered()) return take_numbered(block);
+  if (const auto time = time_.of(event())) {
+    append_hits(event(), *time, block);
+  } else {
+    ++counters_[Metric::untimed_events];
+    leave_out(DropCause::untimed, block);
+  }
+  return !is_full(block);
+}
+
+bool MidasReader::take_numbered(HitBlock& block) {
+  const auto judgement = numbers_.judge(event().header.serial, false);
+  if (judgement.previous) take_back(*judgement.previous, block);
+  if (judgement.current) {
+    leave_out(*judgement.current, block);
+    return true;
+  }
+  if (is_full(block)) {
+    waiting_ = judgement.tick;
+    return false;
+  }
+  keep(judgement.tick, block);
+  return true;
+}
+
+void MidasReader::keep(Tick number, HitBlock& block) {
+  kept_ = KeptEvent::at_end_of(block, files_.number(), event().offset, event().header.serial);
+  append_hits(event(), number, block);
+}
+
+/// Drops the event kept last.
+void MidasReader::take_back(DropCause cause, HitBlock& block) {
+  kept_.take_back(cause, block);
+  const auto& file = files_.path(kept_.file);
+  tell_left_out(complaints(), kept_.offset, kept_.number, kept_.file == files_.number() ? "" : file, cause);
+}
+
+/// Drops the file's event.
+void MidasReader::leave_out(DropCause cause, HitBlock& block) {
+  const auto banks = std::max<std::size_t>(event().banks.size(), 1);
+  add_loss(
+      block,
+      {.before = block.size(), .offset = event().offset, .hits = static_cast<std::uint32_t>(banks), .cause = cause});
+  tell_left_out(complaints(), event().offset, event().header.serial, "", cause);
+}
+
+SourceCounts MidasReader::counts() const {
+  SourceCounts counts{counters_, {}};
+  counts.counters.add(files_.file().counters());
+  if (time_.numbered()) counts.counters.add(numbers_.counters());
+  return counts;
+}
+
+}  // namespace
+
+std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
+                                      const TimeBase& base) {
+  if (paths.empty()) uri.refuse("no file");
+  return std::make_unique<MidasReader>(uri, paths, id, base);
+}
+
+nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events) {
+  const std::string path = uri.path();
+  MidasReader reader(uri, std::span(&path, 1), {0}, {});
+  auto json = inspect_hits(reader, "midas", {{"contents", reader.header().text}}, n_events);
+  for (const auto& [id, n] : reader.ids()) json["event_ids"][std::to_string(id)] = n;
+  return json;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,47 @@
+#include "core/runtime/error.hpp"
+#include "fuzz_input.hpp"
+#include "io/midas/midas_reader.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  eventloom::fuzz::silence_log();
+  return 0;
+}
+
+namespace {
+
+using namespace eventloom;
+
+void read_all(const std::string& uri) {
+  const auto parsed = SourceUri::parse(uri);
+  const auto path = parsed.path();
+  const auto reader = open_midas(parsed, std::span(&path, 1), {0}, {});
+  HitBlock block;
+  std::uint64_t hits = 0;
+  std::uint64_t lost = 0;
+  while (reader->read(block)) {
+    fuzz::require(block.size() != 0 || !block.losses.empty(), "a block is not empty");
+    fuzz::require(block.channel.size() == block.size() && block.payload_begin.size() == block.size(), "equal columns");
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      fuzz::require(block.payload_of(i)[0] == block.payload_of(i).size() - 1, "a hit has the length that it says");
+    }
+    hits += block.size();
+    for (const auto& loss : block.losses) lost += loss.hits;
+  }
+  const auto counters = reader->counts().counters;
+  const auto items = counters[Metric::subevents] + counters[Metric::empty_events];
+  fuzz::require(hits <= items && hits + lost >= items, "every bank is a hit or lost");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fuzz::MemoryFile file(fuzz::bytes_of(data, size));
+  for (const char* keys : {"", "?event=2", "?time=ADC0:0,2"}) {
+    try {
+      read_all("midas:" + file.path() + keys);
+    } catch (const UserError&) {
+      continue;  // refusing is what the reader may do
+    }
+  }
+  return 0;
+}
