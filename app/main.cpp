@@ -3,22 +3,26 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "app/bench/bench_command.hpp"
 #include "app/command_line.hpp"
+#include "app/commit.hpp"
 #include "app/launcher.hpp"
 #include "app/plan/plan_command.hpp"
 #include "app/show/safe_text.hpp"
 #include "app/simulate/simulate_command.hpp"
+#include "core/mpi/environment.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/memory_reserve.hpp"
 #include "core/runtime/threads.hpp"
+#include "io/hdf5/run_file.hpp"
 
 namespace {
 
@@ -71,6 +75,20 @@ int refuse_many(std::string_view name, const eventloom::LauncherMismatch& mismat
   return eventloom::kExitUsage;
 }
 
+#ifdef __clang__
+constexpr const char* kCompiler = "Clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "GCC " __VERSION__;
+#endif
+
+void print_version(std::ostream& out) {
+  using eventloom::MpiEnvironment;
+  const std::string commit = eventloom::kCommit;
+  out << "eventloom " EVENTLOOM_VERSION << (commit.empty() ? "" : ", commit " + commit) << '\n'
+      << kCompiler << "; " << MpiEnvironment::mpi_version() << "; UCX " << MpiEnvironment::ucx_version() << "; HDF5 "
+      << eventloom::hdf5_version() << '\n';
+}
+
 int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::keep_memory_reserve();
@@ -80,7 +98,7 @@ int do_command(std::string_view name, int argc, char** argv) {
     return eventloom::kExitOk;
   }
   if (name == "--version") {
-    std::cout << "eventloom " EVENTLOOM_VERSION "\n";
+    print_version(std::cout);
     return eventloom::kExitOk;
   }
   for (const auto& command : kCommands) {

@@ -36,7 +36,9 @@ namespace {
 void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
   spdlog::info("{}", in_force(config, setup.run, setup.numbered));
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
-  if (!backend.is_ucx) {
+  if (backend.osc.empty()) {
+    spdlog::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
+  } else if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
   }
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 output=$(realpath -m "${1:-$here/../build/main-job}")
 cd "$here/.."
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+[ -n "${LOADEDMODULES-}" ] || export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH # as in setup.sh
 
 jobs/setup.sh
 
@@ -38,4 +38,4 @@ f = h5py.File("merged.h5")
 print(len(f["events/time"]), "events; hits of the first:", f["hits/time"][:f["events/first_hit"][1]])'
 sed 's/^/>>> /' <<<"$script"
 cd "$output"
-/usr/bin/python3 -c "$script"
+python3 -c "$script"

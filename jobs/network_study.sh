@@ -3,7 +3,9 @@
 # pictures into a folder: the study of schedulers/README.md. Resumes: what is there is not simulated again.
 # usage: jobs/network_study.sh [FOLDER [NODES]]      (study, 64: 256 and 1024 take minutes to hours)
 set -euo pipefail
-eventloom=${EVENTLOOM:-$(dirname "${BASH_SOURCE[0]}")/../build/eventloom}
+built=$(dirname "${BASH_SOURCE[0]}")/../build/eventloom
+[ -x "$built" ] || built=eventloom
+eventloom=${EVENTLOOM:-$built}
 folder=${1:-study}
 most=${2:-64}
 mkdir -p "$folder"

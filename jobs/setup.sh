@@ -1,22 +1,29 @@
 #!/usr/bin/env bash
 # Installs missing Debian packages, configures, and builds into build/.
 # usage: jobs/setup.sh [--tests]      (--tests: with tests, benchmarks and their dependencies)
-# Can be repeated: apt-get runs only when packages are missing.
+# Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing, and
+# builds with what they and the user's PATH have.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# The system's compilers, MPI and Python match; others in a user's PATH may not.
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+# The system's compilers, MPI and Python match; others in a user's PATH may not, unless they come from modules.
+[ -n "${LOADEDMODULES-}" ] || export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+
+# The version of Debian's clang, whose sanitizers are a package with that number.
+case $(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}") in
+  trixie) clang=19 ;;
+  *) clang=14 ;;
+esac
 
 packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
-  openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev hdf5-tools
+  openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev
   libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev
   libzmq3-dev gnuplot-nox libsimgrid-dev
 )
 test_packages=(
-  libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tidy libomp-dev python3-pytest python3-pandas
-  python3-venv
-  iproute2 valgrind strace clang libclang-rt-14-dev slurmctld slurmd slurm-client munge
+  libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format clang-tidy libomp-dev python3-pytest python3-pandas
+  python3-venv python3-pip python3-setuptools python3-wheel mypy
+  iproute2 valgrind strace clang "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
   chromium python3-websocket fonts-dejavu-core prometheus
 )
 
@@ -63,7 +70,9 @@ install() {
   } >build/install.log 2>&1 || fail_with_log "apt-get could not install the packages" build/install.log
 }
 
-if command -v dpkg-query >/dev/null; then
+if [ -n "${LOADEDMODULES-}" ]; then
+  echo "setup: with the modules $LOADEDMODULES; no packages are installed"
+elif command -v dpkg-query >/dev/null; then
   mapfile -t missing < <(missing_packages "${packages[@]}")
   [ ${#missing[@]} = 0 ] || install "${missing[@]}"
 else
@@ -83,9 +92,9 @@ fi
 # A folder that already builds the tests keeps doing so.
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
-  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}")
+  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_WERROR=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}")
 elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
-  configure+=(-DEVENTLOOM_TESTS=OFF)
+  configure+=(-DEVENTLOOM_TESTS=OFF -DEVENTLOOM_WERROR=OFF)
 fi
 "${configure[@]}" >build/configure.log 2>&1 || fail_with_log "cmake failed" build/configure.log
 cmake --build --preset release

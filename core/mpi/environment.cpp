@@ -156,7 +156,7 @@ std::string MpiEnvironment::mpi_version() {
   int length = 0;
   MPI_Get_library_version(text, &length);
   const std::string all(text, static_cast<std::size_t>(length));
-  return all.substr(0, all.find(','));
+  return all.substr(0, all.find_first_of(",\n"));
 }
 
 std::string MpiEnvironment::ucx_version() { return ucp_get_version_string(); }

@@ -35,6 +35,7 @@ class MpiEnvironment {
   /// Ends all ranks at once with `code`, this one in any case. For errors of a single rank.
   [[noreturn]] static void abort(int code);
 
+  /// Of the libraries; also while MPI is not open.
   [[nodiscard]] static std::string mpi_version();
   [[nodiscard]] static std::string ucx_version();
 

@@ -37,14 +37,6 @@ const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of ev
 const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
 
-std::string hdf5_version() {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  check(H5get_libversion(&major, &minor, &release), "asking for the version of HDF5");
-  return fmt::format("{}.{}.{}", major, minor, release);
-}
-
 /// By expression: each was asked about all events.
 void write_filter_counts(hid_t root, const RunRecord& record) {
   const auto& totals = record.totals;
@@ -189,6 +181,14 @@ void expect_run_file(hid_t root) {
 }
 
 }  // namespace
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  check(H5get_libversion(&major, &minor, &release), "asking for the version of HDF5");
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
 
 void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sources) {
   create_group(file.id(), "/sources");

@@ -83,6 +83,9 @@ unsigned compress_of(const RunRecord& record);
 /// UTC of a tick; nothing where the run does not know that of tick 0, or it does not fit.
 std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick);
 
+/// Of the HDF5 library.
+std::string hdf5_version();
+
 /// The run file and its parts; of a run that has not ended only the file.
 std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run_file);
 

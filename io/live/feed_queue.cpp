@@ -43,7 +43,9 @@ bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Dam
 void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damage> damage) {
   if (!buffers.empty()) {
     auto& memory = parcel_with_room(buffers.size()).buffers;
-    memory.insert(memory.end(), buffers.begin(), buffers.end());
+    const auto at = memory.size();
+    memory.resize(at + buffers.size());
+    std::ranges::copy(buffers, memory.begin() + static_cast<std::ptrdiff_t>(at));
   }
   for (const auto& lost : damage) append_damage(waiting_.back().damage, lost);
 }

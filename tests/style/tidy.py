@@ -84,7 +84,7 @@ def errors_alone(batch):
     """{source: errors} of those that do not compile without the others."""
     found = {}
     for source in batch.sources:
-        done = subprocess.run(["clang++-14", "-fsyntax-only", "-w", *batch.options, str(source)], text=True, capture_output=True)
+        done = subprocess.run(["clang++", "-fsyntax-only", "-w", *batch.options, str(source)], text=True, capture_output=True)
         if done.returncode != 0:
             found[source] = done.stderr.splitlines()
     return found

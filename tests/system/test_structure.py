@@ -64,6 +64,7 @@ ARROWS = {
     "io/spikes": [*IO, "io/recorded"],
     "io/sorted": [*IO, "io/epochs"],
     "io/tpx3": [*IO, "io/recorded"],
+    "io/midas": [*IO, "io/recorded"],
     "io/live": [*IO, "io/epochs", "io/recorded"],
     "io/trb": [*IO, "io/hld", "io/live", "io/recorded", "io/udp"],
     "io/udp": [*IO, "io/live"],

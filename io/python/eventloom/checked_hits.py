@@ -1,0 +1,82 @@
+"""Arrays that users give, as the columns of hits that can be encoded."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .encoder import Hits
+
+_MOST_PAYLOAD_WORDS = 254
+_CHANNELS = 1 << 28
+_WORDS = 1 << 32
+_TICKS = 1 << 64
+_BEYOND_THE_LAST_SLICE = 4 << 32  # ticks around the last epoch that have to fit 64 bits, too
+
+_WHOLE_TICKS = "time must be whole ticks: numpy.rint(seconds * 1e9).astype(numpy.uint64) gives ticks of 1 ns"
+_WHOLE_CHANNELS = "channel must be whole numbers"
+_WHOLE_WORDS = "payload must be 32-bit words: values.astype(numpy.float32).view(numpy.uint32) keeps the bits of floats"
+
+Array = NDArray[Any]
+
+
+class GivenHits:
+    """Arrays of equal length: of whole numbers, but not of known range. Takes no copies."""
+
+    def __init__(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike]) -> None:
+        self.time = _whole(time, _WHOLE_TICKS)
+        if self.time.ndim != 1:
+            raise ValueError(f"time has {self.time.ndim} dimensions: give one time for each hit")
+        self.channel = _whole(channel, _WHOLE_CHANNELS)
+        if self.channel.ndim == 0:
+            self.channel = np.broadcast_to(self.channel, self.time.shape)
+        if self.channel.shape != self.time.shape:
+            raise ValueError(f"{len(self.time)} times, but channel has the shape {self.channel.shape}")
+        self.payload = self._rows(payload)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def payload_words(self) -> int:
+        """Of each hit."""
+        return int(self.payload.shape[1])
+
+    def reordered(self, order: NDArray[np.int64]) -> GivenHits:
+        return GivenHits(self.time[order], self.channel[order], self.payload[order] if self.payload_words else None)
+
+    def checked(self, begin: int, end: int, epoch_ticks: int) -> Hits:
+        """Hits `begin` up to, not including, `end`. Raises ValueError for numbers that are too large or negative."""
+        most_ticks = ((_TICKS - 1 - _BEYOND_THE_LAST_SLICE) // epoch_ticks) * epoch_ticks
+        return Hits(_below(self.time[begin:end], most_ticks, "time").astype(np.uint64),
+                    _below(self.channel[begin:end], _CHANNELS, "channel").astype(np.uint32),
+                    _below(self.payload[begin:end], _WORDS, "payload").astype(np.uint32))
+
+    def _rows(self, payload: Optional[ArrayLike]) -> Array:
+        if payload is None:
+            return np.empty((len(self), 0), dtype=np.uint32)
+        rows = _whole(payload, _WHOLE_WORDS)
+        if rows.ndim == 1:
+            rows = rows[:, np.newaxis]
+        if rows.ndim != 2 or len(rows) != len(self) or not 1 <= rows.shape[1] <= _MOST_PAYLOAD_WORDS:
+            raise ValueError(f"{len(self)} times, but payload has the shape {np.shape(payload)}: give one word a hit, "
+                             f"or a row of at most {_MOST_PAYLOAD_WORDS}")
+        return rows
+
+
+def _whole(values: ArrayLike, advice: str) -> Array:
+    array = np.asarray(values)
+    if array.size == 0 and not isinstance(values, np.ndarray):
+        array = array.astype(np.uint64)  # an empty list
+    if array.dtype.kind not in "ui":
+        raise ValueError(f"{advice} (it is {array.dtype})")
+    return array
+
+
+def _below(values: Array, limit: int, name: str) -> Array:
+    if values.size > 0 and (int(values.min()) < 0 or int(values.max()) >= limit):
+        wrong = int(values.min()) if int(values.min()) < 0 else int(values.max())
+        raise ValueError(f"{name} {wrong} does not fit: give numbers from 0 to {limit - 1}")
+    return values

@@ -1,0 +1,116 @@
+"""The columns of some events, woven from the rows of several parts into the order of time."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import DamagedFile
+from .output_files import OutputFiles, Part
+from .time_order import Rows
+
+Array = NDArray[Any]
+Integers = NDArray[np.int64]
+Columns = dict[str, Array]
+
+EVENT_COLUMNS = ("events/time", "events/duration", "events/n_hits", "events/slice", "events/flags",
+                 "events/sources_missing")
+HIT_COLUMNS = ("hits/time", "hits/channel", "hits/source")
+FIRST_HIT, FIRST_PAYLOAD, PAYLOAD = "events/first_hit", "hits/first_payload", "payload"
+PAYLOAD_COLUMNS = (FIRST_PAYLOAD, PAYLOAD)
+PLAIN_COLUMNS = (*EVENT_COLUMNS, FIRST_HIT, *HIT_COLUMNS)
+
+
+def read_columns(files: OutputFiles, parts: Sequence[Part], rows: Rows, names: Sequence[str]) -> Columns:
+    """The named columns of these events, as the merged file of these events alone would have them."""
+    ranges = [(part, begin, end) for part, begin, end in zip(parts, rows.begin, rows.end) if begin < end]
+    # Without events the columns of any part have the right types.
+    pieces = [_Piece(files, *r, names) for r in ranges or [(part, 0, 0) for part in parts[:1]]]
+    if not pieces:
+        return {name: np.zeros(1 if "/first_" in name else 0, dtype=np.uint64) for name in names}
+    return _woven(pieces, names)
+
+
+class _Piece:
+    """The rows of one part: its columns, and how many hits each event and how many words each hit has."""
+
+    def __init__(self, files: OutputFiles, part: Part, begin: int, end: int, names: Sequence[str]) -> None:
+        self.part = part
+        self.columns = {name: files.rows(part, name, begin, end) for name in names if name in EVENT_COLUMNS}
+        self.time = self.columns.get(EVENT_COLUMNS[0])
+        if self.time is None:
+            self.time = files.rows(part, EVENT_COLUMNS[0], begin, end)
+        self.hits: Integers = np.zeros(0, np.int64)
+        self.words: Integers = np.zeros(0, np.int64)
+        if any(name not in EVENT_COLUMNS for name in names):
+            self._read_hits(files, files.rows(part, FIRST_HIT, begin, end + 1), names)
+
+    def _read_hits(self, files: OutputFiles, first_hit: Array, names: Sequence[str]) -> None:
+        self.hits = self._counts(first_hit, FIRST_HIT, self.part.hits)
+        begin, end = int(first_hit[0]), int(first_hit[-1])
+        self.columns.update({name: files.rows(self.part, name, begin, end) for name in names if name in HIT_COLUMNS})
+        if any(name in PAYLOAD_COLUMNS for name in names):
+            first_word = files.rows(self.part, FIRST_PAYLOAD, begin, end + 1)
+            self.words = self._counts(first_word, FIRST_PAYLOAD, None)
+            if PAYLOAD in names:
+                self.columns[PAYLOAD] = files.words(self.part, int(first_word[0]), int(first_word[-1]))
+
+    def _counts(self, offsets: Array, name: str, most: Optional[int]) -> Integers:
+        signed = offsets.astype(np.int64)
+        counts = signed[1:] - signed[:-1]
+        if counts.min(initial=0) < 0 or most is not None and int(offsets[-1]) > most:
+            raise DamagedFile(f"'{self.part.path}' is damaged: the offsets of /{name} do not rise to its hits")
+        return counts
+
+
+def _woven(pieces: Sequence[_Piece], names: Sequence[str]) -> Columns:
+    def joined(name: str) -> Array:
+        return np.concatenate([piece.columns[name] for piece in pieces])
+
+    order = _order(np.concatenate([piece.time for piece in pieces]))
+    hits = np.concatenate([piece.hits for piece in pieces])
+    words = np.concatenate([piece.words for piece in pieces])
+    order_of_hits = _order_within(hits, order)
+    woven: Columns = {}
+    for name in names:
+        if name in EVENT_COLUMNS:
+            woven[name] = _taken(joined(name), order)
+        elif name == FIRST_HIT:
+            woven[name] = _offsets(_taken(hits, order))
+        elif name in HIT_COLUMNS:
+            woven[name] = _taken(joined(name), order_of_hits)
+        elif name == FIRST_PAYLOAD:
+            woven[name] = _offsets(_taken(words, order_of_hits))
+        else:
+            woven[name] = _taken(joined(name), _order_within(words, order_of_hits))
+    return woven
+
+
+def _order(time: Array) -> Optional[Integers]:
+    """What puts the events in order; nothing where they are."""
+    if bool(np.all(time[1:] >= time[:-1])):
+        return None
+    order: Integers = np.argsort(time, kind="stable")
+    return order
+
+
+def _order_within(counts: Integers, order: Optional[Integers]) -> Optional[Integers]:
+    """Likewise for what they hold: `counts[i]` consecutive items each."""
+    if order is None or len(counts) == 0:
+        return None
+    first = np.cumsum(counts) - counts
+    taken = counts[order]
+    items: Integers = np.repeat(first[order] - (np.cumsum(taken) - taken), taken) + np.arange(int(taken.sum()))
+    return items
+
+
+def _taken(values: Array, order: Optional[Integers]) -> Array:
+    return values if order is None else values[order]
+
+
+def _offsets(counts: Integers) -> Array:
+    offsets = np.zeros(len(counts) + 1, dtype=np.uint64)
+    offsets[1:] = np.cumsum(counts)
+    return offsets

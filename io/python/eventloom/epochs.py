@@ -1,0 +1,176 @@
+"""Writes `.epochs` files, as drawn in formats/stream_file.hpp."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Optional, Type, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .checked_hits import GivenHits
+from .crc32c import crc32c
+from .encoder import EPOCHS_PER_BUFFER, Hits, StreamPlace, encode
+from .partial_file import PartialFile
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+_MAGIC, _TRAILER_MAGIC, _VERSION = 0x0A53484350453189, 0x0A58444E49504589, 1
+_NUMBERED = 1  # a flag of the stream: its times are event numbers
+_SYSTEMS = 64
+_ALIGNMENT = 64
+_PIECE = 1 << 18  # hits that are encoded together
+_MOST_EPOCH_TICKS = 1 << 19
+_TEN_MICROSECONDS = 10_000_000  # ps
+
+
+def write_epochs(path: PathLike, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None, *,
+                 tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0, numbered: bool = False,
+                 sort: bool = False, text: str = "", overwrite: bool = False) -> None:
+    """Writes the hits of one source to an `.epochs` file, which `eventloom run` builds events from.
+
+    >>> write_epochs("hits.epochs", time=[100, 105, 105, 9000], channel=[1, 2, 3, 1], payload=[17, 4, 0, 8])
+
+    `time`: whole ticks, rising (equal ones keep their order) unless `sort` is given. `channel`: of each hit, or one for
+    all; 28 bits (system 6, subsystem 6, channel 16). `payload`: one 32-bit word for each hit, or a row of words.
+    The other options are those of EpochsWriter, which writes in pieces what does not fit into memory.
+    """
+    hits = GivenHits(time, channel, payload)
+    if sort:
+        hits = hits.reordered(np.argsort(hits.time, kind="stable"))
+    with EpochsWriter(path, tick_ps=tick_ps, epoch_ticks=epoch_ticks, source=source, numbered=numbered, text=text,
+                      overwrite=overwrite) as file:
+        file.write(hits.time, hits.channel, hits.payload if hits.payload_words else None)
+
+
+class EpochsWriter:
+    """Writes an `.epochs` file in pieces: hits of one source, in the order of time.
+
+    >>> with EpochsWriter("pieces.epochs", text="from two arrays") as file:
+    ...     file.write([100, 105, 105], [1, 2, 3])
+    ...     file.write([260, 9000], [1, 2])
+    >>> file.hits
+    5
+
+    `tick_ps`: unit of the times in picoseconds. `epoch_ticks`: length of an epoch, by default 10 us, or the longest
+    below it that a fine tick leaves room for; the sources of a run need the same. `source`: an id of the user's.
+    `numbered`: times are event numbers. `text`: where the data come from.
+
+    The file is `PATH.partial` until the end of the `with`, or close(); after an exception it is removed. A file that
+    exists is replaced only with `overwrite`, and only if it is an `.epochs` file.
+    """
+
+    def __init__(self, path: PathLike, *, tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0,
+                 numbered: bool = False, text: str = "", overwrite: bool = False) -> None:
+        _expect("tick_ps", tick_ps, 1, (1 << 64) - 1)
+        self._epoch_ticks = _default_epoch_ticks(tick_ps) if epoch_ticks is None else epoch_ticks
+        _expect("epoch_ticks", self._epoch_ticks, 1, _MOST_EPOCH_TICKS)
+        _expect("source", source, 0, (1 << 32) - 1)
+        self._tick_ps, self._source, self._text = tick_ps, source, text.encode()
+        self._flags = _NUMBERED if numbered else 0
+        self._place: Optional[StreamPlace] = None
+        self._payload_words = 0
+        self._waiting: Optional[Hits] = None  # their epoch buffer may get more
+        self._index: list[bytes] = []
+        self._hits, self._first_tick, self._last_tick = 0, 0, 0
+        self._file = PartialFile(Path(path), struct.pack("<Q", _MAGIC), overwrite)
+
+    @property
+    def hits(self) -> int:
+        """Hits written so far."""
+        return self._hits
+
+    def write(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None) -> None:
+        """Appends hits, none of them earlier than those before. All calls with equally many words of payload a hit."""
+        given = GivenHits(time, channel, payload)
+        if len(given) == 0:
+            return
+        if self._place is None:
+            self._begin(given.payload_words)
+        if given.payload_words != self._payload_words:
+            raise ValueError(f"{given.payload_words} words of payload a hit: the hits before had {self._payload_words}")
+        for begin in range(0, len(given), _PIECE):
+            self._append(given.checked(begin, begin + _PIECE, self._epoch_ticks))
+
+    def close(self) -> None:
+        """Completes the file. Further calls do nothing."""
+        if not self._file.is_open:
+            return
+        if self._place is None:
+            self._begin(0)
+        if self._waiting is not None:
+            self._put(self._waiting)
+        self._end()
+        self._file.publish()
+
+    def __enter__(self) -> EpochsWriter:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self._file.discard()
+
+    def _begin(self, payload_words: int) -> None:
+        """Writes the header, which says how long payloads are."""
+        table = bytes([payload_words]) * _SYSTEMS
+        fields = struct.pack("<IIQII", self._source, self._epoch_ticks, self._tick_ps, len(self._text), self._flags)
+        checked = fields + table + self._text
+        header = struct.pack("<QII", _MAGIC, _VERSION, crc32c(checked)) + checked
+        header += bytes(-len(header) % _ALIGNMENT)
+        self._file.write(header)
+        self._payload_words, self._place = payload_words, StreamPlace(len(header))
+
+    def _append(self, hits: Hits) -> None:
+        self._expect_order(hits)
+        if self._hits == 0:
+            self._first_tick = int(hits.time[0])
+        self._hits += len(hits)
+        self._last_tick = int(hits.time[-1])
+        if self._waiting is not None:
+            hits = self._waiting.followed_by(hits)
+        block = EPOCHS_PER_BUFFER * self._epoch_ticks
+        complete = int(np.searchsorted(hits.time, np.uint64(self._last_tick // block * block)))
+        self._waiting = hits.part(complete, len(hits))
+        if complete > 0:
+            self._put(hits.part(0, complete))
+
+    def _expect_order(self, hits: Hits) -> None:
+        before = np.concatenate([np.array([self._last_tick], dtype=np.uint64), hits.time[:-1]])
+        late = np.flatnonzero(hits.time < before)
+        if len(late) > 0:
+            at = int(late[0])
+            raise ValueError(f"hit {self._hits + at}, at {hits.time[at]}, is earlier than the one before it, "
+                             f"at {before[at]}: sort the hits by time first")
+
+    def _put(self, hits: Hits) -> None:
+        assert self._place is not None
+        buffers, entries = encode(hits, self._epoch_ticks, self._source, self._place)
+        self._file.write(buffers)
+        self._index.append(entries)
+
+    def _end(self) -> None:
+        """Writes the index and the trailer."""
+        assert self._place is not None
+        index = b"".join(self._index)
+        trailer = struct.pack("<QQQQQQI", _TRAILER_MAGIC, self._place.offset, self._place.buffers, self._hits,
+                              self._first_tick, self._last_tick, crc32c(index))
+        self._file.write(index + trailer + struct.pack("<IQ", crc32c(trailer), 0))
+
+
+def _expect(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}: give {least} to {most}")
+
+
+def _default_epoch_ticks(tick_ps: int) -> int:
+    """The ticks in 10 us, or in the longest of 5 us, 2 us, 1 us, 500 ns, ... that an epoch can hold; at least one."""
+    shorter = [factor * _TEN_MICROSECONDS // 10**power for power in range(1, 8) for factor in (5, 2, 1)]
+    lengths: list[int] = [_TEN_MICROSECONDS, *shorter]
+    return max(next(ps // tick_ps for ps in lengths if ps // tick_ps <= _MOST_EPOCH_TICKS), 1)

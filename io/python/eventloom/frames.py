@@ -1,0 +1,57 @@
+"""Columns as awkward arrays and as pandas frames."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .columns import EVENT_COLUMNS, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, Array, Columns
+
+
+class Frames(NamedTuple):
+    """Two pandas frames: a row per event, and a row per hit."""
+
+    events: Any
+    hits: Any
+
+
+def _short(names: tuple[str, ...]) -> dict[str, str]:
+    """The names of columns by those without their groups."""
+    return {name.partition("/")[2]: name for name in names}
+
+
+def awkward_array(columns: Columns) -> Any:
+    import awkward
+
+    hits = {short: columns[name] for short, name in _short(HIT_COLUMNS).items()}
+    if PAYLOAD in columns:
+        hits["payload"] = awkward.unflatten(columns[PAYLOAD], np.diff(columns[FIRST_PAYLOAD].astype(np.int64)))
+    events = {short: columns[name] for short, name in _short(EVENT_COLUMNS).items()}
+    events["hits"] = awkward.unflatten(awkward.zip(hits, depth_limit=1), columns["events/n_hits"])
+    return awkward.zip(events, depth_limit=1)
+
+
+def pandas_frames(columns: Columns) -> Frames:
+    import pandas
+
+    events = pandas.DataFrame({short: columns[name] for short, name in _short(EVENT_COLUMNS).items()})
+    hits = pandas.DataFrame({short: columns[name] for short, name in _short(HIT_COLUMNS).items()})
+    hits.insert(0, "event", np.repeat(events.index.to_numpy(), events["n_hits"]))
+    if PAYLOAD in columns:
+        for number, column in enumerate(_payload_columns(columns[FIRST_PAYLOAD].astype(np.int64), columns[PAYLOAD])):
+            hits[f"payload_{number}"] = column
+    return Frames(events, hits)
+
+
+def _payload_columns(first: Array, words: Array) -> list[Any]:
+    """The first words of all hits, the second ones, ...; <NA> where a hit has fewer."""
+    import pandas
+
+    counts, found = np.diff(first), []
+    for number in range(int(counts.max(initial=0))):
+        there = counts > number
+        values = np.zeros(len(counts), dtype=np.uint32)
+        values[there] = words[first[:-1][there] + number]
+        found.append(values if there.all() else pandas.arrays.IntegerArray(values, ~there))
+    return found

@@ -1,0 +1,42 @@
+"""The lists of finished parts that the writers of a run keep until it has ended: see io/hdf5/part_list.hpp."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Iterator
+
+from .crc32c import crc32c
+from .errors import DamagedFile
+
+_HEADER = b"eventloom-part-list 1\n"
+
+
+def finished_parts(run_file: Path) -> list[dict[str, Any]]:
+    """The entries of the parts that are finished and have their names, in no certain order."""
+    lists = sorted(run_file.parent.glob(f"{_escaped(run_file.stem)}.part-*.list"))
+    entries = [entry for path in lists for entry in _entries(path)]
+    return [entry for entry in entries if (run_file.parent / entry["part"]["name"]).exists()]
+
+
+def _escaped(stem: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in stem)
+
+
+def _entries(path: Path) -> Iterator[dict[str, Any]]:
+    """A last line that is not intact was being written: it does not count."""
+    data = path.read_bytes()
+    if not data.startswith(_HEADER):
+        if len(data) < len(_HEADER):
+            return
+        raise DamagedFile(f"'{path}' is damaged: it does not begin with '{_HEADER.decode().strip()}'")
+    lines = data[len(_HEADER):].split(b"\n")
+    before = 0
+    for number, line in enumerate(lines[:-1]):
+        checksum, _, text = line.partition(b" ")
+        before = crc32c(before.to_bytes(4, "little") + text)
+        if checksum != b"%08x" % before:
+            if number == len(lines) - 2 and not lines[-1]:
+                return
+            raise DamagedFile(f"'{path}' is damaged: line {number + 2} does not have the checksum {before:08x}")
+        yield json.loads(text)

@@ -1,0 +1,57 @@
+"""A file that gets its name when it is complete and on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO
+
+
+class PartialFile:
+    """`PATH.partial` until publish() renames it to `PATH`. Replaces only what begins with `magic`, and on request."""
+
+    def __init__(self, path: Path, magic: bytes, overwrite: bool) -> None:
+        self.path = path
+        self._magic, self._overwrite, self._published = magic, overwrite, False
+        self._partial = path.with_name(path.name + ".partial")
+        self._refuse_existing()
+        try:
+            self._file: IO[bytes] = self._partial.open("xb")
+        except FileExistsError:
+            raise FileExistsError(f"'{self._partial}' is being written; if its writer was killed, remove it") from None
+
+    @property
+    def is_open(self) -> bool:
+        return not self._file.closed
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+
+    def publish(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._refuse_existing()
+        os.replace(self._partial, self.path)
+        self._published = True
+
+    def discard(self) -> None:
+        """Removes the file unless it was published."""
+        if self._published:
+            return
+        try:
+            self._file.close()
+        finally:
+            self._partial.unlink(missing_ok=True)
+
+    def _refuse_existing(self) -> None:
+        if not os.path.lexists(self.path):
+            return
+        if not self._overwrite:
+            raise FileExistsError(f"'{self.path}' exists; give another name, or overwrite=True")
+        if not self.path.is_file() or self.path.is_symlink() or not self._is_ours():
+            raise FileExistsError(f"'{self.path}' exists and is not an .epochs file; give another name")
+
+    def _is_ours(self) -> bool:
+        with self.path.open("rb") as file:
+            return file.read(len(self._magic)) == self._magic

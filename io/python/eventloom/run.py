@@ -1,0 +1,140 @@
+"""A run: its events, and what its file says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Optional, Type
+
+import numpy as np
+
+from .opening import OpenedRun
+from .output_files import Array
+from .selection import Selection
+from .time_order import TimeOrder
+
+_TABLES = ("alarms", "builders", "clocks", "counters", "detector", "latency", "rates", "source_counters")
+_TEXT_OF_THE_MAP = "map"  # in /detector, not a column
+_LISTS_OF_THE_LEDGER = ("sources_missing_list", "sources_missing_offsets")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of a run; its number is its place in `Run.sources`."""
+
+    name: str
+    uri: str
+    path: str
+    description: str
+    bytes: int
+    crc32c: int
+    id: int
+
+
+class Run(Selection):
+    """All events of a run, and what its file says of it. `with` closes its files, as close() does.
+
+    >>> import eventloom
+    >>> with eventloom.open("sea.h5") as run:
+    ...     print(len(run), run.complete, run.attributes["definition"], run.totals["hits_in"])
+    728 True gap:25ns,4 147463
+    """
+
+    def __init__(self, opened: OpenedRun) -> None:
+        order = TimeOrder(opened.files, opened.parts)
+        super().__init__(opened.files, order, order.all(), bool(opened.attributes["with_payload"]))
+        self._opened = opened
+
+    def __repr__(self) -> str:
+        return f"<run '{self.path}' of {len(self)} events{'' if self.complete else ', not complete'}>"
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the files. What is read later raises ValueError."""
+        self._files.close()
+
+    @property
+    def path(self) -> Path:
+        """The file of the run."""
+        return self._opened.path
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run has ended. If not, its events, totals and ledger are those of the parts finished so far."""
+        return bool(self._opened.attributes["closed"])
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the run's file: definition, hosts, versions, time_of_tick_0, ..."""
+        return self._opened.attributes
+
+    @property
+    def tick_ps(self) -> int:
+        """Unit of all times, in picoseconds; without meaning where times are event numbers."""
+        return int(self._opened.attributes["tick_ps"])
+
+    @property
+    def setup(self) -> dict[str, list[str]]:
+        """The options of the run, each with its values.
+
+        >>> import eventloom
+        >>> eventloom.open("sea.h5").setup["define"]
+        ['gap:25ns,4']
+        """
+        options: dict[str, list[str]] = {}
+        for line in str(self._opened.attributes["setup"]).splitlines():
+            name, equals, value = line.partition(" = ")
+            if equals and not line.startswith("#"):
+                options.setdefault(name, []).append(value)
+        return options
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over the run: events, slices, and hits by what has become of them."""
+        return self._opened.totals
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The counters of the run's invocations, by name; empty where none has ended in good order, and of a merged file."""
+        table = self.table("counters")
+        return {} if len(table) == 0 else dict(zip(table["name"].tolist(), table["value"].tolist()))
+
+    @property
+    def sources(self) -> list[Source]:
+        """The sources, by the numbers that hits have."""
+        names = [field.name for field in fields(Source)]
+        return [Source(**{name: record[name] for name in names}) for record in self._files.records(self.path, "sources")]
+
+    @property
+    def ledger(self) -> Array:
+        """A row for each slice that has hits, losses or missing sources: a structured array of the columns of /ledger.
+
+        >>> import eventloom
+        >>> ledger = eventloom.open("sea.h5").ledger
+        >>> int(ledger["hits_in"].sum() - ledger["hits_in_events"].sum() - ledger["hits_outside"].sum())
+        0
+        """
+        files = [self.path] if self._opened.has_ledger else [part.path for part in self._opened.parts]
+        ledgers = [self._files.table(file, "ledger", _LISTS_OF_THE_LEDGER) for file in files]
+        if not ledgers:
+            return np.empty(0, dtype=self._files.table(self.path, "ledger", _LISTS_OF_THE_LEDGER).dtype)
+        ledger = np.concatenate(ledgers)
+        return ledger[np.argsort(ledger["slice"])]
+
+    def table(self, name: str) -> Array:
+        """Another table of the run's file, as a structured array; empty where nothing was measured.
+
+        >>> import eventloom
+        >>> eventloom.open("sea.h5").table("builders")["builder"]
+        array([0], dtype=uint32)
+        """
+        if name not in _TABLES:
+            raise ValueError(f"no table '{name}'; there are {', '.join(_TABLES)}")
+        return self._files.table(self.path, name, (_TEXT_OF_THE_MAP,))

@@ -1,0 +1,172 @@
+"""Some or all events of a run."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, Iterator, Optional, Union, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, PAYLOAD_COLUMNS, PLAIN_COLUMNS, Columns, read_columns
+from .frames import Frames, awkward_array, pandas_frames
+from .output_files import OutputFiles
+from .time_order import Rows, TimeOrder
+
+_PAGE = 64  # events that are read together when one is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The hits of an event, in columns, and the payload words of each hit (None: the run has no payload)."""
+
+    time: NDArray[np.uint64]
+    channel: NDArray[np.uint32]
+    source: NDArray[np.uint16]
+    payload: Optional[list[NDArray[np.uint32]]]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """An event: its number in the order of time, what /events says of it, and its hits. Times are ticks."""
+
+    number: int
+    time: int
+    duration: int
+    slice: int
+    flags: int
+    sources_missing: int
+    hits: Hits
+
+
+class Selection:
+    """Events that follow each other in the order of time. Reads nothing before it is asked for it.
+
+    >>> import eventloom
+    >>> run = eventloom.open("sea.h5")
+    >>> some = run[100:200]
+    >>> len(some), some[0].number, some[-1].number
+    (100, 100, 199)
+    >>> [len(event.hits) for event in some[:5]]
+    [4, 4, 4, 4, 4]
+    """
+
+    def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, with_payload: bool) -> None:
+        self._files, self._order, self._rows, self._with_payload = files, order, rows, with_payload
+        self._page: tuple[int, Columns] = (-1, {})  # the one read last, and its number
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} events from number {self._first_number} on>"
+
+    @overload
+    def __getitem__(self, place: int) -> Event: ...
+    @overload
+    def __getitem__(self, place: slice) -> Selection: ...
+
+    def __getitem__(self, place: Union[int, slice]) -> Union[Event, Selection]:
+        """One event, or a selection of some."""
+        if isinstance(place, slice):
+            begin, end, step = place.indices(len(self))
+            if step != 1:
+                raise ValueError(f"events in steps of {step}: take every one, and then the steps of its columns()")
+            return self._stretch(begin, max(begin, end))
+        number = operator.index(place)
+        number += len(self) if number < 0 else 0
+        if not 0 <= number < len(self):
+            raise IndexError(f"event {place} of {len(self)}")
+        page, within = divmod(number, _PAGE)
+        if self._page[0] != page:
+            self._page = page, self._stretch(page * _PAGE, min((page + 1) * _PAGE, len(self))).columns()
+        return _event(self._page[1], within, self._first_number + number)
+
+    def __iter__(self) -> Iterator[Event]:
+        return (self[number] for number in range(len(self)))
+
+    def between(self, begin: int, end: int) -> Selection:
+        """The events whose first hit is at tick `begin` or later, and before `end`.
+
+        >>> import eventloom
+        >>> [event.time for event in eventloom.open("sea.h5").between(50_902_000_000, 50_903_000_000)]
+        [50902270655, 50902934129]
+        """
+        from_begin = Rows(self._order.rows_before(self._rows, begin), self._rows.end)
+        return self._of(Rows(from_begin.begin, self._order.rows_before(from_begin, max(begin, end))))
+
+    def chunks(self, events: int = 100_000) -> Iterator[Selection]:
+        """One selection after the other, of so many events each: memory is bounded if only one is held at a time.
+
+        >>> import eventloom
+        >>> [len(chunk) for chunk in eventloom.open("sea.h5").chunks(events=300)]
+        [300, 300, 128]
+        """
+        if events < 1:
+            raise ValueError(f"chunks of {events} events: give at least 1")
+        rest = self._rows
+        while len(rest) > 0:
+            end = self._order.rows_of_first(rest, min(events, len(rest)))
+            yield self._of(Rows(rest.begin, end))
+            rest = Rows(end, rest.end)
+
+    def columns(self, *names: str) -> Columns:
+        """Columns as numpy arrays, by the names that they have in the files; without arguments all of them.
+
+        The offsets `events/first_hit` and `hits/first_payload` count from the selection's first hit and payload word.
+
+        >>> import eventloom
+        >>> some = eventloom.open("sea.h5")[:3].columns("events/time", "events/n_hits", "hits/channel")
+        >>> some["events/n_hits"]
+        array([4, 4, 4], dtype=uint32)
+        >>> some["hits/channel"][:4]
+        array([ 6, 20, 27,  6], dtype=uint32)
+        """
+        known = PLAIN_COLUMNS + (PAYLOAD_COLUMNS if self._with_payload else ())
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no column '{name}'; there are {', '.join(known)}")
+        return read_columns(self._files, self._order.parts, self._rows, names or known)
+
+    def to_awkward(self) -> Any:
+        """An awkward array of records, one per event, with a list of `hits` each. Needs the package awkward."""
+        return awkward_array(self.columns())
+
+    def to_pandas(self) -> Frames:
+        """Two frames, `events` and `hits`, whose column `event` is the row of its event. Needs the package pandas.
+
+        >>> import eventloom
+        >>> events, hits = eventloom.open("sea.h5")[:100].to_pandas()
+        >>> int(events["n_hits"].max()), int(hits["payload_0"].max())
+        (6, 70)
+        """
+        return pandas_frames(self.columns())
+
+    @property
+    def _first_number(self) -> int:
+        return sum(self._rows.begin)
+
+    def _of(self, rows: Rows) -> Selection:
+        return Selection(self._files, self._order, rows, self._with_payload)
+
+    def _stretch(self, begin: int, end: int) -> Selection:
+        first = self._order.rows_of_first(self._rows, begin)
+        return self._of(Rows(first, self._order.rows_of_first(Rows(first, self._rows.end), end - begin)))
+
+
+def _event(columns: Columns, row: int, number: int) -> Event:
+    def of(name: str) -> int:
+        return int(columns[f"events/{name}"][row])
+
+    begin, end = (int(offset) for offset in columns["events/first_hit"][row:row + 2])
+    payload = None
+    if PAYLOAD in columns:
+        words = columns[FIRST_PAYLOAD][begin:end + 1].astype(np.int64)
+        payload = [columns[PAYLOAD][a:b] for a, b in zip(words, words[1:])]
+    time, channel, source = (columns[name][begin:end] for name in HIT_COLUMNS)
+    hits = Hits(time, channel, source, payload)
+    return Event(number, of("time"), of("duration"), of("slice"), of("flags"), of("sources_missing"), hits)

@@ -1,0 +1,51 @@
+# What `cmake --install` and the Debian package hold: the program, its man pages and completion, the job scripts with
+# their settings, what monitoring needs, the readme and the licence.
+include(GNUInstallDirs)
+set(shared ${CMAKE_INSTALL_DATADIR}/eventloom)
+set(packaging ${CMAKE_CURRENT_LIST_DIR})
+
+install(TARGETS eventloom RUNTIME)
+if(TARGET eventloom-simulator)
+  install(TARGETS eventloom-simulator RUNTIME)
+endif()
+
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND)
+  set(man ${PROJECT_BINARY_DIR}/man)
+  add_custom_command(
+    OUTPUT ${man}/eventloom.1
+    COMMAND ${Python3_EXECUTABLE} ${packaging}/make_man.py $<TARGET_FILE:eventloom> ${man}
+    DEPENDS eventloom ${packaging}/make_man.py VERBATIM)
+  if(NOT EVENTLOOM_SANITIZE)
+    add_custom_target(eventloom_man ALL DEPENDS ${man}/eventloom.1)
+  endif()
+  install(DIRECTORY ${man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN *.1)
+else()
+  message(STATUS "eventloom: without Python 3 (Debian python3): no man pages")
+endif()
+install(FILES ${packaging}/eventloom.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME eventloom)
+install(FILES ${packaging}/_eventloom DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+set(jobs ${PROJECT_SOURCE_DIR}/jobs)
+install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/live.sbatch
+                 ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
+        DESTINATION ${shared}/jobs)
+install(FILES ${jobs}/README.md ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py
+              ${jobs}/job_functions.sh
+        DESTINATION ${shared}/jobs)
+install(DIRECTORY ${jobs}/monitoring DESTINATION ${shared})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "the Eventloom developers <eventloom@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "builds events of many detectors' data streams, in parallel")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, gnuplot-nox")
+include(CPack)

@@ -1,0 +1,120 @@
+"""What `cmake --install` and the Debian package hold, tried as their users would; what CMake says when something is missing."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from program import BINARY, DATA, ROOT, environment
+
+BUILD = Path(BINARY).parent
+VERSION = r"eventloom \d+\.\d+\.\d+(, commit [0-9a-f]{12}\+?)?\n(GCC|Clang) \d+\..*; Open MPI v\d.*; UCX \d.*; HDF5 \d.*\n"
+
+
+def done(*words, **options):
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=120, **options)
+    assert ended.returncode == 0, f"{words}: {ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("prefix")
+    done("cmake", "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The contents of the Debian package, and what it says of itself."""
+    folder = tmp_path_factory.mktemp("deb")
+    done("cpack", "-B", folder, "--config", BUILD / "CPackConfig.cmake", cwd=folder)
+    (deb,) = folder.glob("*.deb")
+    done("dpkg-deb", "-x", deb, folder / "root")
+    return folder / "root/usr", done("dpkg-deb", "-f", deb)
+
+
+@pytest.fixture(params=["install", "package"])
+def prefix(request):
+    return request.getfixturevalue("installed") if request.param == "install" else request.getfixturevalue("package")[0]
+
+
+def test_the_program_runs(prefix, tmp_path):
+    program = prefix / "bin/eventloom"
+    assert re.fullmatch(VERSION, done(program, "--version"))
+    done(program, "run", "--source", DATA / "lmd/var_small.lmd", "--define", "tag", "--output", tmp_path / "run.h5", env=environment())
+    assert "events" in done(program, "show", tmp_path / "run.h5", "--summary", env=environment())
+    if (BUILD / "eventloom-simulator").exists():
+        assert "round-robin" in done(program, "simulate", "--nodes", "2", env=environment())
+
+
+def commands_of(program):
+    return re.findall(r"^  ([a-z]+) +\S", done(program, "--help"), flags=re.M)
+
+
+def test_each_command_has_a_man_page(prefix):
+    """With all of its options, in the same words as --help."""
+    program, pages = prefix / "bin/eventloom", prefix / "share/man/man1"
+    for command in commands_of(program):
+        (page,) = pages.glob(f"eventloom-{command}.1*")
+        text = done("zcat", "-f", page).replace("\\-", "-")
+        for line in done(program, command, "--help").splitlines():
+            assert line.rstrip().removeprefix("usage: ").replace("\\", "\\e") in text
+        assert f"eventloom-{command}" in done("zcat", "-f", *pages.glob("eventloom.1*")).replace("\\-", "-")
+
+
+def completed(prefix, *words):
+    """What bash offers for the last word."""
+    script = prefix / "share/bash-completion/completions/eventloom"
+    return done("bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _eventloom; echo "${COMPREPLY[@]-}"',
+                script, prefix / "bin/eventloom", *words).split()
+
+
+def test_completion(prefix):
+    assert completed(prefix, "r") == ["run", "report"]
+    assert completed(prefix, "") == commands_of(prefix / "bin/eventloom")
+    assert completed(prefix, "run", "--schedu") == ["--schedule"]
+    assert completed(prefix, "merge", "file") == []
+    assert (prefix / "share/zsh/site-functions/_eventloom").read_text().startswith("#compdef eventloom")
+
+
+def test_job_scripts_find_the_installed_program(prefix, tmp_path):
+    jobs = prefix / "share/eventloom/jobs"
+    clean = {name: value for name, value in os.environ.items() if name != "EVENTLOOM"}
+    told = done("bash", "-c", 'JOBS=$0; source "$0/cluster.conf"; command -v "$EVENTLOOM"', jobs, env=clean | {"PATH": f"{prefix}/bin:{clean['PATH']}"})
+    assert Path(told.strip()) == prefix / "bin/eventloom"
+    for script in jobs.glob("*.s*"):
+        done("bash", "-n", script)
+        assert os.access(script, os.X_OK) or script.name == "job_functions.sh"
+    assert {"replay.sbatch", "live.sbatch", "chain.sh", "cluster.conf", "README.md"} <= {file.name for file in jobs.iterdir()}
+    assert (prefix / "share/eventloom/monitoring/eventloom.rules.yml").exists()
+    assert "Apache" in (prefix / "share/doc/eventloom/copyright").read_text()
+
+
+def test_the_package_names_what_it_needs(package):
+    _, fields = package
+    (depends,) = re.findall(r"^Depends: (.*)$", fields, flags=re.M)
+    needed = {word.split()[0] for word in depends.split(", ")}
+    for name in ("openmpi-bin", "libopenmpi", "libhdf5", "libucx", "libboost-program-options", "libspdlog"):
+        assert any(package.startswith(name) for package in needed), fields
+    assert re.search(r"^Package: eventloom$", fields, flags=re.M) and re.search(r"^Recommends: .*gnuplot", fields, flags=re.M)
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
+def test_what_is_missing_is_named_in_one_line(tmp_path):
+    """With its package, all of it at once; and without what only tests need."""
+    words = ["cmake", "-S", ROOT, "-G", "Ninja", "-DEVENTLOOM_TESTS=ON"]
+    hidden = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("HDF5", "spdlog", "GTest")]
+    ended = subprocess.run([*words, *hidden, "-B", tmp_path / "bare"], capture_output=True, text=True, timeout=120)
+    (line,) = [line for line in ended.stderr.splitlines() if "missing" in line]
+    assert ended.returncode != 0
+    for name in ("libhdf5-dev", "libspdlog-dev", "libgtest-dev", "Spack or module"):
+        assert name in line
+    words += ["-DEVENTLOOM_TESTS=OFF", "-DEVENTLOOM_ISAL=OFF", hidden[2], "-B", tmp_path / "user"]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0 and "without ISA-L (Debian libisal-dev)" in ended.stdout, ended.stderr
+    rules = (tmp_path / "user/build.ninja").read_text()
+    assert "-Werror" not in rules and "gtest" not in rules

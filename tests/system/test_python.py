@@ -1,0 +1,442 @@
+"""The Python package reads runs: what it gives is what h5py finds in the file that `merge` writes of them."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+import truth
+from epochs_file import epochs_file
+from interrupted import STOPPED, Started, lists, parts
+from program import ROOT, Run, eventloom, generate
+from python_package import SOURCE, installed, package
+from readers import PYTHON, needs_readers
+from results import assert_same, read_ledger, read_merged
+
+OPTIONS = ["--define", "gap:100,4", "--filter", "n_hits<12", "--epochs-per-slice", "10"]
+SEA = ["hdf5:tests/data/km3net_orca4/orca4_run6633.h5?group=/dom_*&time=time&channel=channel&payload=tot&unit=ns"]
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("streams"), sources=4, rate=20_000, timing="poisson", hits=8, width="50ns",
+                    noise=1_000_000, duration="50ms", payload=1, seed=1)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, sources):
+    """Of three writers, with more parts than the package keeps open."""
+    made = Run(tmp_path_factory.mktemp("run"), sources, *OPTIONS, "--builders", "3", "--segment-size", "8000", np=3)
+    assert len(parts(made.output.parent)) > 40
+    return made
+
+
+@pytest.fixture(scope="module")
+def sea(tmp_path_factory):
+    """The folder with the run of the READMEs' examples."""
+    folder = tmp_path_factory.mktemp("sea")
+    (folder / "tests").symlink_to(ROOT / "tests")
+    eventloom("run", *SEA, "--define", "gap:25ns,4", "--output", "sea.h5", cwd=folder)
+    return folder
+
+
+def assert_reads(selection, merged, begin=0, end=None):
+    """It has the events `begin` to `end` of a merged file, and offsets of its own."""
+    end = len(merged["events/time"]) if end is None else end
+    hits = merged["events/first_hit"][[begin, end]]
+    ranges = {"events": (begin, end), "hits": hits, "payload": merged["hits/first_payload"][hits] if "payload" in merged else None}
+    expected = {}
+    for name, values in merged.items():
+        first, last = map(int, ranges[name.partition("/")[0]])
+        cut = values[first:last + ("/first_" in name)]
+        expected[name] = cut - cut[0] if "/first_" in name else cut
+    found = selection.columns()
+    assert np.array_equal(found.pop("events/slice"), merged["events/time"][begin:end] // 100_000)
+    assert_same(found, expected)
+    assert len(selection) == end - begin
+
+
+def one_line(error):
+    assert "\n" not in str(error.value), error.value
+    return str(error.value)
+
+
+# The package itself.
+
+def run_python(installed, folder, *arguments):
+    done = subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=os.environ | {"PYTHONPATH": str(installed)},
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+EXAMPLES = """
+import doctest, importlib, pkgutil, sys, eventloom
+names = [found.name for found in pkgutil.iter_modules(eventloom.__path__, "eventloom.")]
+results = [doctest.testmod(importlib.import_module(name)) for name in ("eventloom", *names)]
+sys.exit(any(result.failed for result in results) or sum(result.attempted for result in results) < 30)
+"""
+
+
+def test_examples_of_the_modules(installed, sea):
+    run_python(installed, sea, "-c", EXAMPLES)
+
+
+@pytest.mark.parametrize("file", [SOURCE / "README.md", ROOT / "README.md"], ids=["package", "repository"])
+def test_examples_of_the_readmes(installed, sea, tmp_path, file):
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", file.read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    (tmp_path / "examples.txt").write_text("\n".join(blocks))
+    run_python(installed, sea, "-m", "doctest", tmp_path / "examples.txt")
+
+
+@pytest.mark.skipif(shutil.which("mypy") is None, reason="SKIPPED: mypy is not installed")
+def test_types(installed, tmp_path):
+    shutil.copy(SOURCE / "pyproject.toml", tmp_path)
+    done = subprocess.run(["mypy", "--cache-dir", tmp_path / "cache", "--config-file", "pyproject.toml"], cwd=tmp_path,
+                          env=os.environ | {"MYPYPATH": str(installed)}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_version():
+    program = eventloom("--version").stdout.split()[1]
+    assert f'version = "{program}"' in (SOURCE / "pyproject.toml").read_text()
+
+
+# Events.
+
+@pytest.mark.parametrize("options, np_", [([], None), (["--builders", "3", "--segment-size", "60000"], 2),
+                                          (["--builders", "2", "--filters", "2", "--compress", "2"], 4)])
+def test_all_events(package, tmp_path, sources, options, np_):
+    made = Run(tmp_path, sources, *OPTIONS, *options, np=np_)
+    merged = read_merged(made.merged)
+    for path in (made.output, made.merged):
+        with package.open(path) as opened:
+            assert opened.complete and opened.path == path
+            assert_reads(opened, merged)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_selections(package, run, seed):
+    """Stretches by number and by time, of the run and of a selection, against numpy."""
+    rng, merged = np.random.default_rng(seed), read_merged(run.merged)
+    times = merged["events/time"]
+    with package.open(run.output if seed % 2 else run.merged) as opened:
+        for _ in range(5):
+            begin, end = sorted(rng.integers(0, len(times) + 1, 2).tolist())
+            assert_reads(opened[begin:end], merged, begin, end)
+            early, late = sorted(rng.choice(times, 2).tolist())
+            assert_reads(opened.between(early, late), merged, *np.searchsorted(times, [early, late]).tolist())
+            assert_reads(opened.between(early + 1, late + 1), merged, *np.searchsorted(times, [early + 1, late + 1]).tolist())
+            inner = opened[begin:].between(early, late)
+            first, last = np.searchsorted(times, [early, late]).tolist()
+            assert_reads(inner, merged, max(first, begin), max(last, begin))
+        assert_reads(opened[-7:-2], merged, len(times) - 7, len(times) - 2)
+        assert len(opened[5:2]) == len(opened.between(100, 50)) == len(opened.between(10**12, 10**13)) == 0
+        assert {len(column) for column in opened[3:3].columns().values()} == {0, 1}
+
+
+def test_columns_by_name(package, run):
+    """Any of them, in any order: as h5py finds them."""
+    with h5py.File(run.merged) as file, package.open(run.output) as opened:
+        every = list(opened.columns())
+        rng = np.random.default_rng(3)
+        for _ in range(10):
+            names = rng.permutation(every)[:rng.integers(1, 5)].tolist()
+            found = opened.columns(*names)
+            assert list(found) == names
+            assert_same(found, {name: file[name][:] for name in names})
+
+
+def test_chunks(package, run):
+    merged = read_merged(run.merged)
+    with package.open(run.output) as opened:
+        begin = 0
+        for chunk in opened.chunks(events=97):
+            assert_reads(chunk, merged, begin, min(begin + 97, len(opened)))
+            begin += len(chunk)
+        assert begin == len(opened) == len(merged["events/time"])
+        with pytest.raises(ValueError, match="at least 1"):
+            next(opened.chunks(events=0))
+
+
+def assert_event(event, merged, number):
+    first, last = merged["events/first_hit"][number:number + 2].tolist()
+    words = merged["hits/first_payload"][first:last + 1].tolist()
+    assert (event.number, event.time, event.duration) == (number, *(int(merged[f"events/{n}"][number]) for n in ("time", "duration")))
+    assert (event.flags, event.sources_missing) == (merged["events/flags"][number], merged["events/sources_missing"][number])
+    for name in ("time", "channel", "source"):
+        assert np.array_equal(getattr(event.hits, name), merged[f"hits/{name}"][first:last])
+    assert len(event.hits) == last - first
+    assert [w.tolist() for w in event.hits.payload] == [merged["payload"][a:b].tolist() for a, b in zip(words, words[1:])]
+
+
+def test_one_event(package, run):
+    merged = read_merged(run.merged)
+    n = len(merged["events/time"])
+    with package.open(run.output) as opened:
+        for number in (0, 1, 63, 64, n // 2, n - 1):
+            assert_event(opened[number], merged, number)
+        assert_event(opened[-1], merged, n - 1)
+        assert_event(opened[100:200][-3], merged, 197)
+        for number, event in enumerate(opened):
+            assert_event(event, merged, number)
+        assert number == n - 1
+        for wrong in (n, -n - 1):
+            with pytest.raises(IndexError, match=f"event {wrong} of {n}"):
+                opened[wrong]
+
+
+@pytest.mark.parametrize("recording", truth.RECORDINGS, ids=lambda recording: recording.name)
+def test_recordings(package, tmp_path, recording):
+    """Against their published answers."""
+    gap, least = recording.rules[0]
+    options = ["--define", f"gap:{gap}ns,{least}", *recording.options(), "--builders", "2"]
+    eventloom("run", "--source", recording.uri(), *options, "--output", tmp_path / "run.h5", np=2)
+    with package.open(tmp_path / "run.h5") as opened:
+        truth.assert_events(recording, gap, least, opened.columns())
+
+
+def test_without_payload_and_without_events(package, tmp_path):
+    uris = generate(tmp_path / "streams", sources=2, rate=20_000, duration="10ms", seed=2)
+    made = Run(tmp_path / "some", uris, *OPTIONS)
+    none = Run(tmp_path / "none", uris, "--define", "gap:1,100")
+    with package.open(made.output) as opened:
+        assert_reads(opened, read_merged(made.merged))
+        assert opened[0].hits.payload is None
+        with pytest.raises(ValueError, match="no column 'payload'; there are events/time, "):
+            opened.columns("payload")
+    with package.open(none.output) as opened:
+        assert len(opened) == 0 and list(opened) == [] and list(opened.chunks()) == []
+        assert_same(opened.columns("events/time", "hits/source"), {"events/time": np.array([], "u8"), "hits/source": np.array([], "u2")})
+
+
+# Frames.
+
+@pytest.fixture(scope="module")
+def ragged(tmp_path_factory):
+    """Two events of two hits with 0 to 3 words of payload each, the first of them their number."""
+    words = [0, *[1 << 28 | 4 << 19 | 5, 2 << 28 | 1, 0, 2 << 28 | 2, 0], *[1 << 28 | 6 << 19 | 900, 2 << 28 | 3, 2, 10, 11, 2 << 28 | 4, 0]]
+    folder = tmp_path_factory.mktemp("ragged")
+    (folder / "ragged.epochs").write_bytes(epochs_file([(0, 1, words, 4, 6)], payload_table=bytes([255] * 64)))
+    return Run(folder, [f"file:{folder / 'ragged.epochs'}"], "--define", "tag")
+
+
+def test_pandas(package, run, ragged):
+    merged = read_merged(run.merged)
+    events, hits = package.open(run.output).to_pandas()
+    assert events.columns.tolist() == ["time", "duration", "n_hits", "slice", "flags", "sources_missing"]
+    assert all(np.array_equal(events[name], merged[f"events/{name}"]) for name in events.columns if name != "slice")
+    assert all(np.array_equal(hits[name], merged[f"hits/{name}"]) for name in ("time", "channel", "source"))
+    assert np.array_equal(hits["payload_0"], merged["payload"]) and hits["payload_0"].dtype == "u4"
+    assert np.array_equal(hits.groupby("event").size(), merged["events/n_hits"])
+    hits = package.open(ragged.output).to_pandas().hits
+    assert hits["payload_0"].tolist() == [0, 0, 2, 0] and hits["event"].tolist() == [0, 0, 1, 1]
+    assert hits["payload_1"].isna().tolist() == [True, True, False, True] and hits["payload_2"][2] == 11
+
+
+AWKWARD = """
+import json, sys, awkward, eventloom
+run = eventloom.open(sys.argv[1])
+some = run[3:].to_awkward() if len(run) > 10 else run.to_awkward()
+print(json.dumps({"time": some.time.tolist(), "times": some.hits.time.tolist(), "payload": some.hits.payload.tolist(),
+                  "sources": some.hits.source.tolist(), "fields": some.fields}))
+"""
+
+
+def as_awkward(installed, path):
+    """In the Python that has awkward, which has another numpy and another h5py, too."""
+    done = subprocess.run([PYTHON, "-B", "-c", AWKWARD, path], env=os.environ | {"PYTHONPATH": str(installed)}, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_readers
+def test_awkward(installed, run, ragged):
+    found, merged = as_awkward(installed, run.output), read_merged(run.merged)
+    first = merged["events/first_hit"][3:].tolist()
+    assert found["fields"] == ["time", "duration", "n_hits", "slice", "flags", "sources_missing", "hits"]
+    assert found["time"] == merged["events/time"][3:].tolist()
+    for name, short in (("hits/time", "times"), ("hits/source", "sources")):
+        assert found[short] == [merged[name][a:b].tolist() for a, b in zip(first, first[1:])]
+    assert sum(found["payload"], start=[]) == [[word] for word in merged["payload"][first[0]:].tolist()]
+    assert as_awkward(installed, ragged.output)["payload"] == [[[0], [0]], [[2, 10, 11], [0]]]
+
+
+# What else the run says.
+
+def test_about_the_run(package, run, sources):
+    with h5py.File(run.output) as file, package.open(run.output) as opened:
+        attributes = dict(file.attrs)
+        assert opened.attributes.keys() == attributes.keys() and opened.attributes["definition"] == "gap:100,4"
+        assert all(type(value) in (int, str, list) for value in opened.attributes.values())
+        assert opened.totals["hits_in"] == attributes["hits_in"] and opened.totals["events"] == len(opened)
+        assert {name for name in attributes if name.startswith("hits_")} < opened.totals.keys()
+        assert opened.tick_ps == 1000 and opened.setup["filter"] == ["n_hits<12"] and opened.setup["builders"] == ["3"]
+        assert opened.setup["source"] == sources and opened.setup["scratch"] == [""]
+        assert [source.uri for source in opened.sources] == sources and opened.sources[2].id == 2
+        assert all(source.path.endswith(source.name) or source.name for source in opened.sources)
+        counters = dict(zip([n.decode() for n in file["counters/name"][:]], file["counters/value"][:].tolist()))
+        assert opened.counters == counters and counters["hits_in"] > 0
+        assert opened.table("builders")["busy"].tolist() == file["builders/busy"][:].tolist()
+        assert len(opened.table("alarms")) == 0
+        with pytest.raises(ValueError, match="no table 'events'; there are alarms, "):
+            opened.table("events")
+
+
+def assert_ledger(opened, path):
+    expected = read_ledger(path)
+    assert set(opened.ledger.dtype.names) == set(expected)
+    assert all(np.array_equal(opened.ledger[name], column) for name, column in expected.items())
+
+
+def test_ledger(package, run):
+    for path in (run.output, run.merged):
+        with package.open(path) as opened:
+            assert_ledger(opened, path)
+            assert opened.ledger["hits_in"].sum() == opened.totals["hits_in"]
+
+
+# Which files are a run.
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory, sources):
+    folder = tmp_path_factory.mktemp("stopped")
+    words = [word for uri in sources for word in ("--source", uri)]
+    with Started(folder, "run", *words, *OPTIONS, "--builders", "2", "--segment-size", "10000", "--speed", "0.05") as started:
+        started.until_parts(8)
+        started.send(signal.SIGUSR1, 0)
+        started.wait(STOPPED)
+    eventloom("merge", folder / "run.h5", "--partial", "--output", folder / "partial.h5", code=3)
+    return folder
+
+
+def test_stopped(package, stopped):
+    """What is finished is what `merge --partial` finds."""
+    with package.open(stopped) as opened, package.open(stopped / "partial.h5") as partial:
+        assert not opened.complete and not partial.complete and "not complete" in repr(opened)
+        assert_reads(opened, read_merged(stopped / "partial.h5"))
+        assert opened.totals == partial.totals and opened.totals["hits_in"] > 0 and partial.counters == {}
+        assert_ledger(opened, stopped / "partial.h5")
+
+
+def test_stopped_in_the_middle_of_an_entry(package, stopped, tmp_path):
+    """An entry that was being written, and a part that has not its name yet, do not count."""
+    folder = shutil.copytree(stopped, tmp_path / "copy", ignore=shutil.ignore_patterns("partial.h5"))
+    before = len(package.open(folder).ledger)
+    first, second = lists(folder)
+    first.write_bytes(first.read_bytes()[:-20])
+    parts(folder)[-1].rename(folder / "away.partial")
+    eventloom("merge", folder / "run.h5", "--partial", "--output", folder / "partial.h5", code=3)
+    with package.open(folder) as opened:
+        assert_reads(opened, read_merged(folder / "partial.h5"))
+        assert_ledger(opened, folder / "partial.h5")
+        assert len(opened.ledger) < before - 2
+    lines = second.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b'"writer":1', b'"writer":0')
+    second.write_bytes(b"\n".join(lines))
+    with pytest.raises(package.DamagedFile, match="line 2 does not have the checksum") as error:
+        package.open(folder)
+    assert second.name in one_line(error)
+
+
+def test_nothing_finished(package, stopped, tmp_path):
+    folder = shutil.copytree(stopped, tmp_path / "copy", ignore=shutil.ignore_patterns("partial.h5", "run.part*"))
+    with package.open(folder) as opened:
+        assert not opened.complete and list(opened) == [] and len(opened.ledger) == 0
+        assert set(opened.totals.values()) == {0}
+        assert all(len(values) == ("/first_" in name) for name, values in opened.columns().items())
+        assert len(opened.to_pandas().hits) == 0
+
+
+def test_while_it_runs(package, sources, tmp_path):
+    words = [word for uri in sources for word in ("--source", uri)]
+    with Started(tmp_path, "run", *words, *OPTIONS, "--segment-size", "1", "--speed", "0.05") as started:
+        started.until_parts(3)
+        with package.open(tmp_path) as opened:
+            assert not opened.complete and len(opened) > 0
+            times = opened.columns("events/time")["events/time"]
+            assert len(times) == len(opened) and np.all(np.diff(times.astype(np.int64)) > 0)
+        started.send(signal.SIGUSR1, 0)
+        started.wait(STOPPED)
+
+
+def test_named_definitions(package, sources, tmp_path):
+    words = [word for uri in sources for word in ("--source", uri)]
+    eventloom("run", *words, "--define", "four=gap:100,4", "--define", "six=gap:60,6", "--output", tmp_path / "run.h5", np=2)
+    for name, definition in (("four", "gap:100,4"), ("six", "gap:60,6")):
+        path = tmp_path / f"run.{name}.h5"
+        eventloom("merge", path, "--output", tmp_path / f"{name}-merged.h5")
+        with package.open(path) as opened:
+            assert opened.attributes["definition"] == definition and len(opened) > 20
+            assert np.array_equal(opened.columns()["hits/time"], read_merged(tmp_path / f"{name}-merged.h5")["hits/time"])
+    for place, words in ((tmp_path / "run.h5", "'run.four.h5' or 'run.six.h5'"), (tmp_path, "'run.four.h5', 'run.six.h5'")):
+        with pytest.raises(ValueError, match=re.escape(words)) as error:
+            package.open(place)
+        one_line(error)
+
+
+def test_what_is_no_run(package, run, tmp_path):
+    (tmp_path / "text.h5").write_text("not HDF5\n")
+    with h5py.File(tmp_path / "foreign.h5", "w") as file:
+        file["x"] = [1]
+    for path, kind, words in ((tmp_path / "no.h5", FileNotFoundError, "does not exist"), (tmp_path, FileNotFoundError, "no run file"),
+                              (tmp_path / "text.h5", ValueError, "not an HDF5 file"),
+                              (tmp_path / "foreign.h5", ValueError, "not one that Eventloom wrote"),
+                              (parts(run.output.parent)[0], ValueError, "give 'run.h5' beside it")):
+        with pytest.raises(kind, match=words) as error:
+            package.open(path)
+        assert str(path) in one_line(error)
+
+
+def test_closed(package, run):
+    with package.open(run.output) as opened:
+        rest = opened[10:]
+    with pytest.raises(ValueError, match="the run is closed"):
+        rest.columns()
+
+
+# Damage.
+
+@pytest.fixture
+def copy(run, tmp_path):
+    return shutil.copytree(run.output.parent, tmp_path / "copy")
+
+
+@pytest.mark.parametrize("dataset", ["events/time", "events/first_hit", "hits/channel", "hits/first_payload", "payload"])
+def test_wrong_checksum(package, copy, dataset):
+    part = parts(copy)[2]
+    with h5py.File(part) as file:
+        at = file[dataset].id.get_chunk_info(0).byte_offset
+    data = bytearray(part.read_bytes())
+    data[at + 1] ^= 8
+    part.write_bytes(data)
+    with package.open(copy / "run.h5") as opened, pytest.raises(package.DamagedFile, match=f"/{dataset}: ") as error:
+        opened.columns()
+    assert str(part) in one_line(error)
+
+
+def test_parts_that_are_not_as_listed(package, copy):
+    first, second, third, *_ = parts(copy)
+    whole = first.read_bytes()
+    first.write_bytes(whole[:len(whole) // 2])
+    with package.open(copy / "run.h5") as opened, pytest.raises(package.DamagedFile, match=first.name) as error:
+        opened.columns()
+    one_line(error)
+    first.write_bytes(second.read_bytes())
+    with package.open(copy / "run.h5") as opened, pytest.raises(package.DamagedFile, match="rows, not|begin at tick") as error:
+        opened.columns()
+        list(opened.chunks(10))
+    one_line(error)
+    first.write_bytes(whole)
+    third.unlink()
+    with pytest.raises(FileNotFoundError, match="keep the parts of a run beside 'run.h5'") as error:
+        package.open(copy / "run.h5")
+    assert third.name in one_line(error)
