@@ -105,7 +105,7 @@ def test_types(installed, tmp_path):
 
 
 def test_version():
-    program = eventloom("--version").stdout.split()[1]
+    program = eventloom("--version").stdout.split()[1].rstrip(",")
     assert f'version = "{program}"' in (SOURCE / "pyproject.toml").read_text()
 
 
