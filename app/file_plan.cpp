@@ -18,6 +18,11 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
+bool is_empty_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) == 0;
+}
+
 void refuse_existing(const fs::path& path, const std::string& role) {
   throw UserError(role + ": '" + path.string() + "' exists; use --force to replace it, or choose another name");
 }
@@ -86,8 +91,9 @@ void FilePlan::check_family(const Family& family) const {
   for (const auto& path : entries_in(family.folder)) {
     if (!family.names(path.filename().string())) continue;
     refuse_what_is_read(file_key(path), path, family.role);
+    // An unfinished file need not be kept, nor recognised before its beginning has been written.
+    if (path.extension() == kPartial && is_empty_file(path)) continue;
     refuse_foreign(path, family.ours);
-    // An unfinished file need not be kept.
     if (family.existing == Existing::keep && path.extension() != kPartial) refuse_existing(path, family.role);
   }
 }

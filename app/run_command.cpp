@@ -8,6 +8,7 @@
 #include "app/mpi_command.hpp"
 #include "app/run/rank_run.hpp"
 #include "app/run/run_account.hpp"
+#include "app/run/run_companions.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_files.hpp"
 #include "app/run/run_output.hpp"
@@ -85,8 +86,24 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
   return code;
 }
 
+/// Rank 0 alone: replaces what is in the place of the output, except that of definitions whose run is resumed.
+void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
+                   const std::vector<Resumption>& resumptions) {
+  const auto configs = by_definition(config);
+  std::vector<CompanionPlace> companions;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (!resumptions[i].resumes) companions.emplace_back(configs[i], setup.event_files, setup.roles.writers());
+  }
+  if (!config.also.empty()) check_companions(config, expand_sources(config.sources), companions);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (!resumptions[i].resumes) begin_output(configs[i], records[i]);
+  }
+  for (const auto& place : companions) place.clear();
+  begin_index(config);
+}
+
 /// Collective.
-void prepare_output(const RunConfig& config, const std::vector<RunRecord>& records,
+void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                     const std::vector<Resumption>& resumptions, const Collective& ranks) {
   const auto configs = by_definition(config);
   agree(ranks, [&] {
@@ -94,11 +111,7 @@ void prepare_output(const RunConfig& config, const std::vector<RunRecord>& recor
     for (const auto& of_one : configs) prepare_scratch(scratch_folder(config.scratch, config.output), of_one.output);
   });
   agree(ranks, [&] {
-    if (ranks.rank() != 0) return;
-    for (std::size_t i = 0; i < configs.size(); ++i) {
-      if (!resumptions[i].resumes) begin_output(configs[i], records[i]);
-    }
-    begin_index(config);
+    if (ranks.rank() == 0) begin_outputs(config, setup, records, resumptions);
   });
 }
 
@@ -250,10 +263,11 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   }
   if (first) tell_setup(config, setup, backend);
   if (any_resumes(resumptions)) go_on(resumptions, setup, records);
+  if (!config.also.empty()) setup.event_files = agreed_event_file_run(records.front(), communicator);
   MpiNetwork network(communicator);
   Idle idle;
   Session session(session_settings(config, setup), {network, watch, idle});
-  prepare_output(config, records, resumptions, communicator);
+  prepare_output(config, setup, records, resumptions, communicator);
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumptions, session);
   if (!rank_run) return kExitStopped;

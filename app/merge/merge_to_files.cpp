@@ -1,6 +1,5 @@
 #include "app/merge/merge_to_files.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <set>
@@ -8,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/event_file_run.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/utc_time.hpp"
 #include "io/event_files/event_files.hpp"
 #include "io/event_files/event_target.hpp"
 #include "io/hdf5/event_stream.hpp"
@@ -40,20 +39,6 @@ OpenedRun open_run(const MergeToFiles& what) {
   }
   auto opened = open_run_to_merge(what.run, what.partial);
   return {{std::move(opened.run.record), what.run.parent_path(), std::move(opened.run.parts)}, opened.missing};
-}
-
-/// Merged files do not say when the run began.
-std::int64_t began_of(const RunRecord& record) {
-  const auto& text = record.began.empty() ? record.time_of_tick_0 : record.began;
-  if (const auto utc = parse_utc(text)) return utc->seconds;
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-EventFileRun about(const RunRecord& record) {
-  EventFileRun run{{}, record.base.tick_ps, record.numbered, {}, began_of(record)};
-  for (const auto& source : record.sources) run.descriptions.push_back(source.description);
-  if (!record.time_of_tick_0.empty()) run.tick_0_ns = parse_unix_ns(record.time_of_tick_0);
-  return run;
 }
 
 void check_files(const MergeToFiles& what, const RunTables& run, const EventTarget& target, const EventFormat& format,
@@ -122,7 +107,7 @@ EventFilesSummary write_events(const RunTables& run, EventFiles& files) {
 int merge_to_files(const MergeToFiles& what, FilePlan& plan, FilePlan::Existing existing) {
   const auto target = parse_event_target(what.target, "--to");
   const auto [run, missing] = open_run(what);
-  auto format = make_event_format(target, about(run.record));
+  auto format = make_event_format(target, event_file_run(run.record));
   check_files(what, run, target, *format, plan, existing);
   EventFiles files(std::move(format), {target.folder, target.most_bytes, existing == FilePlan::Existing::replace});
   const auto written = write_events(run, files);

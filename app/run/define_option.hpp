@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "io/event_files/event_target.hpp"
+
 namespace eventloom {
 
 /// One --define of a run, and the run file of its events.
@@ -10,6 +12,7 @@ struct DefineOption {
   std::string name;  ///< empty where there is only one, without a name
   std::string text;  ///< what an event is
   std::string output;
+  std::vector<EventTarget> also = {};  ///< list-mode files of its events, in the order of RunConfig::also
 
   /// As on the command line.
   [[nodiscard]] std::string given() const { return name.empty() ? text : name + "=" + text; }

@@ -185,14 +185,26 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   settings.segment_bytes = config_.segment_bytes;
   settings.segment_time = config_.segment_time;
   if (!config_.scratch.empty()) settings.scratch = scratch_folder(config_.scratch, config_.output);
-  const auto place = resumption.writers.find(number);
-  const bool resumes = place != resumption.writers.end();
-  settings.list = resumes ? place->second.list : PartListPlace{};
-  settings.first_segment = resumes ? place->second.next_segment : 0;
+  const auto found = resumption.writers.find(number);
+  const auto place = found == resumption.writers.end() ? WriterPlace{} : found->second;
+  settings.list = place.list;
+  settings.first_segment = place.next_segment;
+  settings.companions = companions_of(number, config_.define[definition], place);
   auto writer = std::make_unique<ResumableWriter>(std::move(settings), resumption.finished,
                                                   [this](const auto& why) { session_.control().stop_writing(why); });
   writers_.push_back({definition, std::move(writer)});
   return *writers_.back().to;
+}
+
+CompanionSettings RankRun::companions_of(std::uint32_t writer, const DefineOption& define,
+                                         const WriterPlace& place) const {
+  CompanionSettings settings{{}, setup_.event_files, place.events + 1, config_.force};
+  for (const auto& target : define.also) {
+    const auto next = place.next_files.find(target.extension());
+    settings.outputs.push_back(
+        {target_of_writer(target, writer, setup_.roles.writers()), next == place.next_files.end() ? 0 : next->second});
+  }
+  return settings;
 }
 
 std::function<void(const SortedSlice&)> RankRun::keep_sorted(BuilderId id) {

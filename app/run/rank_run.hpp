@@ -45,6 +45,8 @@ class RankRun {
   };
   std::vector<EventSink*> add_writers(std::uint32_t number);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
+  [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefineOption& define,
+                                                const WriterPlace& place) const;
   [[nodiscard]] RunResult common_result();
   void close_writers(std::vector<RunResult>& results);
   std::function<void(const SortedSlice&)> keep_sorted(BuilderId id);

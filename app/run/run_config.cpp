@@ -112,6 +112,10 @@ void add_exchange_options(po::options_description& options) {
 void add_output_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("FILE")->default_value("run.h5"),
                         "the run's file; also the prefix of its part files")(
+      "also", po::value<std::vector<std::string>>()->value_name("FORMAT:PATH")->composing(),
+      "also write the events as list-mode data, as DABC would: lmd:PATH or hld:PATH[?size=BYTES], files of at most "
+      "that "
+      "size, which end with the part files; one of each at most")(
       "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
       "bytes after which a writer begins a new part file")(
@@ -200,14 +204,35 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
 }
 
 /// Lists of a run's files are JSON, which requires UTF-8.
-std::string output_name(const po::variables_map& values, const char* option) {
-  auto name = values[option].as<std::string>();
+void require_utf8(const std::string& name, const std::string& option) {
   try {
     static_cast<void>(nlohmann::json(name).dump());
   } catch (const nlohmann::json::type_error&) {
-    throw UserError("--" + std::string(option) + ": '" + name + "' is not UTF-8; choose another name");
+    throw UserError("--" + option + ": '" + name + "' is not UTF-8; choose another name");
   }
+}
+
+std::string output_name(const po::variables_map& values, const char* option) {
+  auto name = values[option].as<std::string>();
+  require_utf8(name, option);
   return name;
+}
+
+/// Each definition has list-mode files of its own, as it has a run file.
+void add_also(const std::string& text, RunConfig& config) {
+  require_utf8(text, "also");
+  const auto target = parse_event_target(text, "--also");
+  const auto& others = config.define.front().also;
+  const auto same = std::ranges::find(others, target.hld, &EventTarget::hld);
+  if (same != others.end()) {
+    const auto& other = config.also[static_cast<std::size_t>(same - others.begin())];
+    throw UserError("--also '" + text + "': '" + other + "' writes files of this format already; omit one of them");
+  }
+  config.also.push_back(text);
+  for (auto& define : config.define) {
+    define.also.push_back(target);
+    if (!define.name.empty()) define.also.back().stem += "." + define.name;
+  }
 }
 
 void take_detector_options(const po::variables_map& values, RunConfig& config) {
@@ -247,6 +272,9 @@ RunConfig to_config(const po::variables_map& values) {
     config.time_origin = parsed("time-origin", [&] { return utc_text(parse_unix_ns(config.time_origin)); });
   }
   config.output = output_name(values, "output");
+  if (values.count("also") != 0) {
+    for (const auto& text : values["also"].as<std::vector<std::string>>()) add_also(text, config);
+  }
   config.speed = values["speed"].as<double>();
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
   config.report_json = values["report-json"].as<std::string>();

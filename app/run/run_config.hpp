@@ -34,8 +34,9 @@ struct RunConfig {
   std::uint64_t epochs_per_slice = 100;
   std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
-  std::string time_origin;  ///< UTC of tick 0 as utc_text() writes it; empty: not given
-  std::string output;       ///< with named definitions the index of their run files
+  std::string time_origin;        ///< UTC of tick 0 as utc_text() writes it; empty: not given
+  std::string output;             ///< with named definitions the index of their run files
+  std::vector<std::string> also;  ///< list-mode files beside the parts, as given
   double speed = 0;
   std::string report_json;
   std::string save_sorted;  ///< folder for the time-sorted hits; empty: none

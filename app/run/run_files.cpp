@@ -75,9 +75,19 @@ void plan_output(FilePlan& plan, const RunConfig& config) {
       [=](const std::string& name) { return is_name_of_run(output, name) && !is_part(name); }, is_of_run, existing);
 }
 
+/// Whether list-mode files can be written, by a name longer than those that will occur.
+void try_companions(FilePlan& plan, const DefineOption& define) {
+  constexpr std::uint32_t kHighestWriter = 9999;
+  for (const auto& target : define.also) {
+    const auto format = make_event_format(target_of_writer(target, kHighestWriter, kHighestWriter + 1), {});
+    plan.write(target.folder / format->file_name(0), "--also", format->ours(), Existing::replace);
+  }
+}
+
 void plan_outputs(FilePlan& plan, const RunConfig& config) {
   if (has_index(config)) plan_output(plan, config);
   for (const auto& of_one : by_definition(config)) plan_output(plan, of_one);
+  for (const auto& define : config.define) try_companions(plan, define);
   plan_report(plan, config.report_json, "--report-json");
   if (!config.live.record.empty()) {
     plan.write_in(config.live.record, "--record", is_recording_name, is_stream_file, Existing::replace);
@@ -94,6 +104,16 @@ void check_run_files(const RunConfig& config, const std::vector<SourceSpec>& spe
   plan_outputs(plan, config);
   plan.check();
   for (const auto& define : config.define) refuse_parts_of_others(define.output);
+}
+
+void check_companions(const RunConfig& config, const std::vector<SourceSpec>& specs,
+                      const std::vector<CompanionPlace>& places) {
+  FilePlan plan;
+  plan_inputs(plan, config, specs);
+  plan.write(config.output, "--output", is_of_output, Existing::replace, false);
+  plan_report(plan, config.report_json, "--report-json");
+  for (const auto& place : places) place.plan(plan);
+  plan.check();
 }
 
 }  // namespace eventloom

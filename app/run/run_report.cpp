@@ -14,6 +14,7 @@
 #include "app/alarm_json.hpp"
 #include "app/clock_json.hpp"
 #include "app/report_file.hpp"
+#include "app/run/companion_report.hpp"
 #include "app/run/json_message.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
@@ -306,6 +307,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
       result.seconds, million_per_second(hits, result.seconds), static_cast<double>(bytes) / 1e6, parts,
       static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(config) << '\n';
+  for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, configs[i], results[i].parts);
 }
 
 namespace {
@@ -317,6 +319,7 @@ Json of_events(const RunConfig& config, const RunResult& result) {
   json["parts"] = to_json(result.parts);
   json["balanced"] = imbalances(result).empty();
   json["output"] = config.output;
+  if (!config.also.empty()) json["also"] = companions_json(config, result.parts);
   if (!config.filter.empty()) json["per_filter"] = per_filter(config, result.totals);
   return json;
 }

@@ -12,6 +12,7 @@
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "app/run/json_message.hpp"
+#include "app/run/run_companions.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -221,8 +222,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
   FinishedWork work;
   std::map<std::uint32_t, std::vector<FinishedPart>> good;
   for (const auto& info : resumption.parts) {
-    auto& place = work.writers[info.writer];
-    place.next_segment = std::max(place.next_segment, info.segment + 1);
+    work.writers[info.writer].go_past(info);
     const bool is_good = !damaged.contains(info.name);
     work.parts.push_back(is_good ? finished_part_of(folder / info.name, info) : FinishedPart{info, {}, {}});
     if (is_good) good[info.writer].push_back(work.parts.back());
@@ -230,6 +230,7 @@ FinishedWork reopen(const RunConfig& config, Resumption& resumption, const Damag
   for (auto& [writer, place] : work.writers) {
     place.list = rewrite_part_list(folder / part_list_name(config.output, writer), good[writer]);
   }
+  take_up_companions(config, resumption.before, work, damaged);
   take_up_run(config.output, work, damaged);
   RunRecord record = resumption.before;
   record.closed = false;
@@ -251,6 +252,7 @@ Resumption take_up(const RunConfig& config, const RunSetup& setup, FoundRun foun
   if (resumption.complete && !whole) {
     work = reopen(config, resumption, damaged);
   } else if (resumption.resumes) {
+    take_up_companions(config, resumption.before, work, damaged);
     take_up_run(config.output, work, damaged);
   } else {
     return resumption;
@@ -271,7 +273,8 @@ nlohmann::json to_json(const Resumption& resumption) {
   for (const auto& run : resumption.finished.beyond()) runs.push_back({run.first, run.step, run.count});
   nlohmann::json writers = nlohmann::json::array();
   for (const auto& [number, place] : resumption.writers) {
-    writers.push_back({number, place.list.good_bytes, place.list.chain, place.next_segment});
+    writers.push_back(
+        {number, place.list.good_bytes, place.list.chain, place.next_segment, place.events, place.next_files});
   }
   return {{"resumes", resumption.resumes},
           {"complete", resumption.complete},
@@ -288,7 +291,7 @@ Resumption resumption_from_json(const nlohmann::json& json) {
   for (const auto& run : json.at("beyond")) runs.push_back({run.at(0), run.at(1), run.at(2)});
   resumption.finished = SliceSet({json.at("frontier")}, runs);
   for (const auto& writer : json.at("writers")) {
-    resumption.writers[writer.at(0)] = {{writer.at(1), writer.at(2)}, writer.at(3)};
+    resumption.writers[writer.at(0)] = {{writer.at(1), writer.at(2)}, writer.at(3), writer.at(4), writer.at(5)};
   }
   return resumption;
 }
@@ -306,6 +309,7 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   compare(found, "--epochs-per-slice", before.epochs_per_slice, now.epochs_per_slice);
   compare(found, "--overlap (ticks)", before.overlap, now.overlap);
   compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
+  compare(found, "--also", joined(setup_options(before, "also"), " and "), joined(setup_options(now, "also"), " and "));
   compare(found, "payload in the input", before.with_payload, now.with_payload);
   compare(found, "times by event number", before.numbered, now.numbered);
   compare_sources(found, before, now);

@@ -1,5 +1,7 @@
 #include "io/event_files/event_target.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -78,6 +80,16 @@ EventTarget parse_event_target(const std::string& text, const std::string& optio
     target.run = static_cast<std::uint32_t>(uri.get_count("run", 0, 0, kMax));
   }
   target.builder = static_cast<unsigned>(uri.get_count("ebnumber", 0, 0, kMaxBuilder));
+  return target;
+}
+
+EventTarget target_of_writer(EventTarget target, std::uint32_t writer, std::uint32_t writers) {
+  if (writers == 1) return target;
+  if (target.hld) {
+    target.builder = std::max(target.builder, 1U) + writer;
+  } else {
+    target.stem += fmt::format("_w{:02}", writer);
+  }
   return target;
 }
 

@@ -19,10 +19,16 @@ struct EventTarget {
   std::uint64_t most_bytes = 0;  ///< of a file; 0: no limit
   std::optional<std::uint32_t> run;
   unsigned builder = 0;
+
+  /// Of the names of its files.
+  [[nodiscard]] const char* extension() const { return hld ? ".hld" : ".lmd"; }
 };
 
 /// Throws UserError that names `option` and says what was expected.
 EventTarget parse_event_target(const std::string& text, const std::string& option);
+
+/// The target of one of several writers: its number is in the names of its files, as that of the event builder for HLD.
+EventTarget target_of_writer(EventTarget target, std::uint32_t writer, std::uint32_t writers);
 
 /// What list-mode data need to know of the run.
 struct EventFileRun {

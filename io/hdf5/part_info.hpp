@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "io/event_files/event_file_info.hpp"
 
 namespace eventloom {
 
@@ -17,7 +20,8 @@ struct PartInfo {
   std::uint64_t slices = 0;
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
-  std::uint64_t bytes = 0;  ///< of the file
+  std::uint64_t bytes = 0;                      ///< of the file
+  std::vector<EventFileInfo> event_files = {};  ///< list-mode files of the same events, beside it
 };
 
 /// `<stem of run_file>.part-<writer, 4 digits>-<segment, 4 digits>.h5`

@@ -92,7 +92,7 @@ struct PartWriter::Segment {
 };
 
 PartWriter::PartWriter(PartWriterSettings settings)
-    : settings_(std::move(settings)), next_segment_(settings_.first_segment) {
+    : settings_(std::move(settings)), companions_(settings_.companions), next_segment_(settings_.first_segment) {
   if (settings_.list) {
     const auto name = part_list_name(settings_.run_file, settings_.writer);
     list_.emplace(settings_.run_file.parent_path() / name, settings_.list->good_bytes, settings_.list->chain);
@@ -111,11 +111,18 @@ void PartWriter::open_segment() {
   info.segment = next_segment_++;
   info.name = part_name(settings_.run_file, info.writer, info.segment);
   segment_ = std::make_unique<Segment>(settings_, std::move(info));
+  companions_.begin();
 }
 
 void PartWriter::write(const BuiltSlice& slice) {
   if (failed_) throw std::logic_error("a part writer used after it failed");
   failed_ = true;  // unless everything below succeeds
+  if (!segment_) open_segment();
+  if (!companions_.write(slice)) {
+    end_segment();
+    open_segment();
+    companions_.write(slice);
+  }
   append(slice);
   const auto age = std::chrono::steady_clock::now() - segment_->begun;
   if (segment_->data_bytes >= settings_.segment_bytes || age >= settings_.segment_time) end_segment();
@@ -123,7 +130,6 @@ void PartWriter::write(const BuiltSlice& slice) {
 }
 
 void PartWriter::append(const BuiltSlice& slice) {
-  if (!segment_) open_segment();
   auto& info = segment_->info;
   if (info.slices > 0 && slice.ledger.slice <= info.last_slice) throw std::logic_error("slices that do not rise");
 
@@ -151,6 +157,8 @@ void PartWriter::end_part() {
 }
 
 void PartWriter::end_segment() {
+  auto beside = companions_.end();
+  segment_->info.event_files = beside.infos();
   segment_->file->fill([&] {
     write_rejected(segment_->file->id(), segment_->totals);
     segment_->events->finish();
@@ -162,10 +170,14 @@ void PartWriter::end_segment() {
   segment_->info.bytes = segment_->file->close();
   wait_for_disk();
   FinishedPart part{segment_->info, segment_->slices.runs(), segment_->totals};
-  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file), part = std::move(part), this] {
+  publishing_ = std::async(std::launch::async, [file = std::move(segment_->file), beside = std::move(beside),
+                                                part = std::move(part), this]() mutable {
     file->publish([&] {
+      beside.sync();
       if (list_) list_->append(part);
+      beside.keep();
     });
+    beside.publish();
     return part;
   });
   segment_.reset();
@@ -190,6 +202,7 @@ std::vector<PartInfo> PartWriter::close() {
   const bool empty = segment_ && segment_->info.slices == 0;
   if (segment_ && !(empty && settings_.first_segment > 0)) end_segment();
   segment_.reset();
+  companions_.abandon();
   wait_for_disk();
   failed_ = false;
   std::vector<PartInfo> parts;

@@ -12,6 +12,7 @@
 
 #include "core/dataflow/event_sink.hpp"
 #include "formats/geometry.hpp"
+#include "io/event_files/companions.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/part_info.hpp"
 #include "io/hdf5/part_list.hpp"
@@ -28,16 +29,18 @@ struct PartWriterSettings {
   bool numbered = false;  ///< times are event numbers
   unsigned compress = 0;  ///< deflate level 1 to 9, with shuffle; 0 = off
   /// A part ends with the slice in which its data, before compression, reach this size, or with the first slice after
-  /// it is older than `segment_time`.
+  /// it is older than `segment_time`. It ends before a slice for which a file beside it has no room.
   std::uint64_t segment_bytes = std::uint64_t{1} << 30;
   std::chrono::nanoseconds segment_time = std::chrono::hours(1);
   std::filesystem::path scratch = {};      ///< where parts are written before they are moved; empty: in place
   std::optional<PartListPlace> list = {};  ///< nothing: no list of finished parts is kept
+  CompanionSettings companions = {};
   std::size_t chunk_bytes = kDefaultChunkBytes;
 };
 
-/// Writes the events of one writer to part files. A part gets its final name when it is complete, on disk, and in the
-/// list; destroying the writer without close() removes the part being written.
+/// Writes the events of one writer to part files, and to list-mode files beside them, which end with the part. All get
+/// their final names when they are complete, on disk, and in the list; destroying the writer without close() removes
+/// those being written.
 ///
 /// After an exception only finished() and the destructor may be called. The wait for the disk at the end of a part
 /// happens on a thread of its own that makes no HDF5 calls.
@@ -67,6 +70,7 @@ class PartWriter final : public EventSink {
 
   PartWriterSettings settings_;
   std::optional<PartList> list_;
+  Companions companions_;
   std::vector<FinishedPart> finished_;
   std::uint32_t next_segment_;
   std::unique_ptr<Segment> segment_;

@@ -11,6 +11,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/detector_table.hpp"
+#include "io/hdf5/event_file_table.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/run_index.hpp"
@@ -201,12 +202,18 @@ void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sour
   write_fields<std::uint32_t>(file, kSourceId, sources, &SourceRecord::id);
 }
 
-std::string setup_option(const RunRecord& record, const std::string& name) {
+std::vector<std::string> setup_options(const RunRecord& record, const std::string& name) {
+  std::vector<std::string> values;
   std::istringstream lines(record.setup);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name + " = ")) return line.substr(name.size() + 3);
+    if (line.starts_with(name + " = ")) values.push_back(line.substr(name.size() + 3));
   }
-  return {};
+  return values;
+}
+
+std::string setup_option(const RunRecord& record, const std::string& name) {
+  const auto values = setup_options(record, name);
+  return values.empty() ? "" : values.front();
 }
 
 std::optional<std::string> utc_of_tick(const RunRecord& record, Tick tick) {
@@ -231,6 +238,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
     write_sources(file, record.sources);
     write_detector(file, record.detector, record.base.tick_ps);
     write_parts(file, parts);
+    write_event_files(file, parts);
     LedgerTable ledger(file, {.tick_ps = record.base.tick_ps}, record.sources.size() > kMaskedSources);
     merge_ledgers(path.parent_path(), parts, [&](const LedgerEntry& entry) {
       ledger.append(entry.row, entry.sources_missing, entry.missing_mask);
@@ -250,6 +258,7 @@ RunFile read_run_file(const std::filesystem::path& path) {
     expect_run_file(file.get());
     check_texts(file.get());
     RunFile run{read_record(file.get()), read_parts(file.get(), path.string())};
+    read_event_files(file.get(), path.string(), run.parts);
     run.record.sources = read_source_columns(file.get(), path.string());
     run.record.detector = read_detector(file.get(), path.string());
     return run;

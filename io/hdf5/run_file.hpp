@@ -77,6 +77,8 @@ void write_sources(const OutputFile& file, const std::vector<SourceRecord>& sour
 
 /// The value of an option in the setup of a run; empty when it is not there.
 std::string setup_option(const RunRecord& record, const std::string& name);
+/// All values of an option that may be repeated.
+std::vector<std::string> setup_options(const RunRecord& record, const std::string& name);
 /// The deflate level of its parts.
 unsigned compress_of(const RunRecord& record);
 

@@ -108,6 +108,15 @@ void strike_out(const fs::path& run_file, FinishedWork& work, const DamagedParts
 
 }  // namespace
 
+void WriterPlace::go_past(const PartInfo& part) {
+  next_segment = std::max(next_segment, part.segment + 1);
+  events += part.events;
+  for (const auto& file : part.event_files) {
+    auto& next = next_files[fs::path(file.name).extension().string()];
+    next = std::max(next, file.number + 1);
+  }
+}
+
 bool is_name_of_run(const fs::path& run_file, const std::string& name) {
   const auto main = run_file.filename().string();
   const auto stem = run_file.stem().string();
@@ -151,7 +160,7 @@ FinishedWork read_finished_work(const fs::path& run_file) {
     }
     auto& place = work.writers[static_cast<std::uint32_t>(std::stoul(number))];
     place.list = {list.good_bytes, list.chain};
-    if (!list.parts.empty()) place.next_segment = list.parts.back().info.segment + 1;
+    for (const auto& part : list.parts) place.go_past(part.info);
     std::ranges::move(list.parts, std::back_inserter(work.parts));
   }
   return work;

@@ -27,6 +27,11 @@ bool is_of_run(const std::filesystem::path& file);
 struct WriterPlace {
   PartListPlace list;
   std::uint32_t next_segment = 0;
+  std::uint64_t events = 0;                         ///< written so far
+  std::map<std::string, std::uint32_t> next_files;  ///< numbers of list-mode files, by the extension of their names
+
+  /// Continues after this part, too.
+  void go_past(const PartInfo& part);
 };
 
 /// The finished work of an interrupted run.

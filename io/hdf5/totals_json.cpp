@@ -41,20 +41,29 @@ RunTotals totals_from_json(const Json& json) {
 }
 
 Json to_json(const PartInfo& part) {
-  return {{"name", part.name},
-          {"writer", part.writer},
-          {"segment", part.segment},
-          {"first_slice", part.first_slice},
-          {"last_slice", part.last_slice},
-          {"slices", part.slices},
-          {"events", part.events},
-          {"hits", part.hits},
-          {"bytes", part.bytes}};
+  Json json{{"name", part.name},
+            {"writer", part.writer},
+            {"segment", part.segment},
+            {"first_slice", part.first_slice},
+            {"last_slice", part.last_slice},
+            {"slices", part.slices},
+            {"events", part.events},
+            {"hits", part.hits},
+            {"bytes", part.bytes}};
+  for (const auto& file : part.event_files) {
+    json["event_files"].push_back(
+        {{"name", file.name}, {"number", file.number}, {"events", file.events}, {"bytes", file.bytes}});
+  }
+  return json;
 }
 
 PartInfo part_from_json(const Json& json) {
-  return {json.at("name"),   json.at("writer"), json.at("segment"), json.at("first_slice"), json.at("last_slice"),
-          json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
+  PartInfo part{json.at("name"),   json.at("writer"), json.at("segment"), json.at("first_slice"), json.at("last_slice"),
+                json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
+  for (const auto& file : json.value("event_files", Json::array())) {
+    part.event_files.push_back({file.at("name"), file.at("number"), file.at("events"), file.at("bytes")});
+  }
+  return part;
 }
 
 }  // namespace eventloom

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import hld_reference
 import lmd_reference
 from lmd_reference import read_lmd
+from results import read_merged
 
 HIT_LIST, HLD_EVENT = 0x4C45, 0x1F  # procid of the subevent with other hits; of the one with an HLD event
 HLD_ZERO = 1_200_000_000  # Unix time of run number 0
@@ -42,6 +43,21 @@ def hit_list(words):
         at += 5 + n
     assert at == len(words), "words after the last hit"
     return found
+
+
+def hit_lists(events):
+    """The hits of events that have nothing but a list of them: (time, source, channel, payload)."""
+    assert all(len(e.subevents) == 1 for e in events)
+    return [hit_list(e.subevents[0].data).hits for e in events]
+
+
+def hits_of_events(path):
+    """The same from a merged file or a part."""
+    column = {name: values.tolist() for name, values in read_merged(path).items()}
+    ends = column.get("hits/first_payload", [0] * (len(column["hits/time"]) + 1))
+    hits = [(t, s, c, column.get("payload", [])[a:b]) for t, s, c, a, b in
+            zip(column["hits/time"], column["hits/source"], column["hits/channel"], ends, ends[1:])]
+    return [hits[a:b] for a, b in zip(column["events/first_hit"], column["events/first_hit"][1:])]
 
 
 def hld_event(words):

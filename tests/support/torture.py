@@ -18,6 +18,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from event_files import hit_lists, hits_of_events, read_hld_files, read_lmd_files
 from program import BINARY, bounded, environment
 
 STOPPED = 75
@@ -297,11 +298,14 @@ class FinishedParts:
     """The finished parts in a folder, which from then on never change."""
 
     def __init__(self, out):
-        self.out, self.known = out, {}
+        self.out, self.known, self.beside = out, {}, {}
 
     def look(self):
         """After an attempt: earlier parts must be unchanged; remembers the new ones."""
         listed = self._listed()
+        for name, seen in self.beside.items():
+            assert self._state(name) == seen, f"the list-mode file {name} was {seen}, is {self._state(name)}"
+        self.beside |= {path.name: self._state(path.name) for path in self.out.glob("ev*") if path.suffix != ".partial"}
         for name, seen in self.known.items():
             assert self._state(name) == seen, f"the finished part {name} was {seen}, is {self._state(name)}"
             assert listed is None or name in listed, f"the finished part {name} is no longer in its list"
@@ -343,16 +347,24 @@ def merge(place):
 
 
 def assert_closed(place):
-    """A run that has ended leaves run.h5, the parts it names, a balanced ledger, and no file in its scratch folder."""
+    """A run that has ended leaves run.h5, the parts and list-mode files it names, a balanced ledger, and no file in its scratch folder."""
     with h5py.File(place / "out" / "run.h5") as file:
         counts = {name: int(file.attrs[name]) for name in file.attrs if name.startswith("hits_")}
         assert file.attrs["closed"] == 1
-        parts = [name.decode() for name in file["parts/name"][:]]
+        files = [name.decode() for table in ("parts", "event_files") if table in file for name in file[f"{table}/name"][:]]
     lost = sum(count for name, count in counts.items() if name.startswith("hits_dropped_"))
     assert counts["hits_in"] > 0
     assert counts["hits_in"] == counts["hits_in_events"] + counts["hits_outside"] + counts["hits_rejected"] + lost, counts
-    assert sorted(os.listdir(place / "out")) == sorted(["run.h5", *parts])
+    assert sorted(os.listdir(place / "out")) == sorted(["run.h5", *files])
     assert [path for path in (place / "scratch").rglob("*") if path.is_file()] == []
+
+
+def assert_same_event_files(place, merged):
+    """The list-mode files, if there are any, have every event once."""
+    expected = hits_of_events(merged)
+    for kind, read in (("lmd", read_lmd_files), ("hld", read_hld_files)):
+        found = [hits for path in (place / "out").glob(f"ev*.{kind}") for hits in hit_lists(read([path]))]
+        assert found == [] or sorted(found) == expected, f"{len(found)} events in .{kind}, not these {len(expected)}"
 
 
 def _datasets(path):

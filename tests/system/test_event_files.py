@@ -14,14 +14,13 @@ import pytest
 
 import hld_reference
 import lmd_reference
-from event_files import (HIT_LIST, HLD_EVENT, HLD_ZERO, assert_bytes, assert_events, hit_list, hld_event, lmd_bytes,
-                         read_hld_files, read_lmd_files)
+from event_files import (HIT_LIST, HLD_EVENT, HLD_ZERO, assert_bytes, assert_events, hit_list, hits_of_events, hld_event,
+                         lmd_bytes, read_hld_files, read_lmd_files)
 from hld_reference import hld_file, read_hld
 from interrupted import STOPPED, Started
 from lmd_reference import classic_file, flat_file, read_lmd, sort_out, white_rabbit
 from program import DATA, Run, eventloom, generate, only_line
 from recordings import write_csv
-from results import read_merged
 
 LMD, HLD = (sorted((DATA / kind).glob(f"*.{kind}")) for kind in ("lmd", "hld"))
 SHORT = ["--epochs-per-slice", 1, "--overlap", 0]  # many slices
@@ -195,21 +194,12 @@ def free_running(tmp_path_factory):
                "--epochs-per-slice", 10, np=2)
 
 
-def hits_of(run):
-    """Of each event its hits: (time, source, channel, payload)."""
-    merged = {name: column.tolist() for name, column in read_merged(run.merged).items()}
-    ends = merged["hits/first_payload"]
-    hits = [(t, s, c, merged["payload"][a:b]) for t, s, c, a, b in
-            zip(merged["hits/time"], merged["hits/source"], merged["hits/channel"], ends, ends[1:])]
-    return [hits[a:b] for a, b in zip(merged["events/first_hit"], merged["events/first_hit"][1:])]
-
-
 def test_other_hits_in_lmd(tmp_path, free_running):
     found = read_lmd_files(merge_to(f"lmd:{tmp_path}/out", free_running.output))
     assert_events([(e.number, e.trigger, [s.id for s in e.subevents]) for e in found],
                   [(n, 1, [HIT_LIST]) for n in range(1, len(found) + 1)])
     lists = [hit_list(e.subevents[0].data) for e in found]
-    assert_events([one.hits for one in lists], hits_of(free_running))
+    assert_events([one.hits for one in lists], hits_of_events(free_running.merged))
     assert {one.tick_ps for one in lists} == {1000}
 
 
@@ -217,7 +207,7 @@ def test_other_hits_in_hld(tmp_path, free_running):
     found = read_hld_files(merge_to(f"hld:{tmp_path}/out?run=1000&ebnumber=3", free_running.output))
     assert_events([(e.number, e.id, e.run, [s.id for s in e.subevents]) for e in found],
                   [(n, 0x2001, 1000, [HIT_LIST]) for n in range(1, len(found) + 1)])
-    assert_events([hit_list(e.subevents[0].data).hits for e in found], hits_of(free_running))
+    assert_events([hit_list(e.subevents[0].data).hits for e in found], hits_of_events(free_running.merged))
     assert (tmp_path / "out0801021364003.hld").exists()
 
 

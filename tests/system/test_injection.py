@@ -16,6 +16,7 @@ import shutil
 
 import pytest
 
+from event_files import hit_lists, read_lmd_files
 from inject import LIBRARY, Injected
 from interrupted import STOPPED
 from program import eventloom, generate
@@ -58,6 +59,11 @@ class Failure:
 ERROR = r"eventloom( run|, rank \d+ \(.*?\))?: (?!info|warning)"
 
 
+def beside_parts(folder):
+    """The events of the list-mode files."""
+    return sorted(hits for path in folder.glob("ev*") for hits in hit_lists(read_lmd_files([path])))
+
+
 class Campaign:
     """A small run, its undisturbed result, and the places where it can fail."""
 
@@ -67,12 +73,13 @@ class Campaign:
                         duration="2ms", seed=5)
         sources = [word for uri in uris for word in ("--source", uri)]
         self.arguments = ["run", *sources, "--define", "gap:60,4", "--builders", 3, "--filters", 2, "--epochs-per-slice", 10,
-                          "--segment-size", 10_000, "--output", "run.h5"]
+                          "--segment-size", 10_000, "--also", "lmd:ev?size=64KiB", "--output", "run.h5"]
         undisturbed = folder / "undisturbed"
         undisturbed.mkdir()
         self.sites = self.run(undisturbed).sites
         self.not_reached = collections.Counter()
         self.merged = undisturbed / "merged.h5"
+        self.beside = beside_parts(undisturbed)
         eventloom("merge", "run.h5", "--output", "merged.h5", cwd=undisturbed)
 
     def run(self, folder, **order):
@@ -119,6 +126,7 @@ class Campaign:
             eventloom(*self.arguments, "--resume", cwd=folder)
         eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder)
         assert filecmp.cmp(folder / "merged.h5", self.merged, shallow=False), "another result"
+        assert beside_parts(folder) == self.beside, "other events in the list-mode files"
 
     @staticmethod
     def assert_cause(run, failure):

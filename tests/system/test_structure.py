@@ -56,7 +56,7 @@ ARROWS = {
     "io/compass": [*IO, "io/recorded"],
     "io/csv": [*IO, "io/recorded"],
     "io/generator": [*IO, "io/recorded"],
-    "io/hdf5": [*IO, "io/recorded", "core/detector"],
+    "io/hdf5": [*IO, "io/event_files", "io/recorded", "core/detector"],
     "io/hld": [*IO, "io/recorded"],
     "io/event_files": [*IO, "io/hld", "io/lmd"],
     "io/lmd": [*IO, "io/recorded"],

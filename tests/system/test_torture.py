@@ -21,8 +21,8 @@ import pytest
 from epochs_file import read_epochs_file
 from program import DATA, generate
 from results import assert_balanced, read_ledger
-from torture import (STOPPED, FinishedParts, Places, assert_closed, assert_same_but_for_builders, attempt, fill_disk, free_disk,
-                     merge)
+from torture import (STOPPED, FinishedParts, Places, assert_closed, assert_same_but_for_builders, assert_same_event_files, attempt,
+                     fill_disk, free_disk, merge)
 
 SIDE_BY_SIDE = 3
 
@@ -40,7 +40,7 @@ SHAPES = [
     ("three", 4, 1, 3, "chaotic", 10, "1", "--define multiplicity:100,5,1,2 --filter n_hits>=6 --speed 0.04"),
     ("damaged", 2, 3, 1, "balanced", 20, "100", "--define gap:60,4 --scratch scratch --slices-in-flight 2 --speed 0.04"),
     ("five", 3, 3, 0, "balanced", 40, "20KiB", "--define gap:60,4 --speed 0.035 --compress 1"),
-    ("three", 3, 2, 0, "round-robin", 40, "100KiB", "--define gap:60,4 --speed 0.035"),
+    ("three", 3, 2, 0, "round-robin", 40, "100KiB", "--define gap:60,4 --speed 0.035 --also lmd:out/ev --also hld:out/ev?size=64KiB"),
 ]
 KINDS = {"kill a rank": 3, "kill mpirun": 2, "signal to a rank": 2, "signal to mpirun": 2, "kill while stopping": 2,
          "stop a rank": 4, "full disk": 3}
@@ -167,6 +167,8 @@ class Torture:
             assert self.attempt([]) == self.code
         assert_closed(self.place)
         merged = merge(self.place)
+        if "--also" in self.shape.more:
+            assert_same_event_files(self.place, merged)
         if self.builders_as_before and self.shape.schedule != "balanced":
             assert filecmp.cmp(merged, self.merged, shallow=False), "the merged file differs from the undisturbed run's"
         else:

@@ -213,6 +213,27 @@ def test_names_that_a_run_needs(folder, name, options):
         assert name.partition(".")[0] in assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *options)
 
 
+@pytest.mark.parametrize("name", ["ev_0000.lmd", "ev_0012.lmd", "ev_0000.lmd.partial", "ev08010212001.hld", "ev08010212042.hld.partial"])
+@pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
+def test_names_that_list_mode_files_need(folder, name, options):
+    place = folder / name
+    also = ["--also", "lmd:ev", "--also", "hld:a/../ev?run=1"]
+    for _ in planted(folder, place, lambda: place.hardlink_to(folder / "in/source_000.epochs")):
+        told = assert_refused(folder, "run", "in/*.epochs", *RUN, "--output", "new.h5", *also, *options)
+        assert name.removesuffix(".partial") in told
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_list_mode_files_never_replace_what_is_read(folder, np):
+    """Though Eventloom wrote it."""
+    eventloom("merge", "run.h5", "--to", "lmd:ev", cwd=folder)
+    if np is not None:
+        (folder / "ev_0000.lmd").rename(folder / "ev_w01_0000.lmd")
+    for path in ("lmd:ev", "lmd:in/../ev"):
+        assert "is read as" in assert_refused(folder, "run", "lmd:ev*.lmd", "--define", "tag", "--output", "new.h5", "--also",
+                                              path, "--force", np=np)
+
+
 @pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]], ids=["plain", "force", "resume"])
 def test_an_empty_file_is_no_lock(folder, options):
     (folder / "new.h5.lock").touch()
@@ -254,8 +275,10 @@ def test_two_outputs_of_one_run(folder):
     for more in (["--report-json", "new.h5"], ["--report-json", "a/../new.h5"], ["--report-json", "new.h5.partial"],
                  ["--report-json", "new.h5.lock"], ["--report-json", "a/../new.part-0000-0000.h5"],
                  ["--report-json", "new.part-0000.list"], ["--save-sorted", "kept", "--report-json", "kept/sorted.json"],
-                 ["--save-sorted", "kept", "--report-json", "kept/builder_00000.epochs"]):
+                 ["--save-sorted", "kept", "--report-json", "kept/builder_00000.epochs"],
+                 ["--also", "lmd:x", "--report-json", "a/../x_0003.lmd"], ["--also", "hld:x?run=1", "--report-json", "x08010212005.hld"]):
         assert_refused(folder, *run, *more)
+    assert_refused(folder, *run[:-1], "new_0000.lmd", "--also", "lmd:new")
     assert_refused(folder, "bench", "latency", "--report-json", "x.svg", "--plot", "a/../x.svg")
 
 

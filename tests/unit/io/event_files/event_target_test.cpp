@@ -55,6 +55,21 @@ TEST(EventTarget, MistakesAreNamed) {
   }
 }
 
+TEST(EventTarget, NamesOfSeveralWritersDiffer) {
+  const EventFileRun run{{}, 1000, false, {}, 0};
+  const auto name = [&](const char* target, std::uint32_t writer, std::uint32_t writers) {
+    return make_event_format(target_of_writer(parse_event_target(target, "--also"), writer, writers), run)
+        ->file_name(0);
+  };
+  EXPECT_EQ(name("lmd:x", 0, 1), "x_0000.lmd") << "as if there were no writers";
+  EXPECT_EQ(name("lmd:x", 0, 2), "x_w00_0000.lmd");
+  EXPECT_EQ(name("lmd:x", 123, 200), "x_w123_0000.lmd");
+  EXPECT_EQ(name("hld:x?ebnumber=3", 0, 1), "x0801021200003.hld");
+  EXPECT_EQ(name("hld:x", 0, 2), "x0801021200001.hld");
+  EXPECT_EQ(name("hld:x", 1, 2), "x0801021200002.hld");
+  EXPECT_EQ(name("hld:x?ebnumber=3", 1, 2), "x0801021200004.hld");
+}
+
 /// In the order in which they count.
 TEST(EventTarget, RunNumbersOfHld) {
   const auto description = [](std::uint32_t run) {

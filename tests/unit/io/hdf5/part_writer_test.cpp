@@ -306,6 +306,85 @@ TEST_F(PartWriterTest, ListsFinishedPartsAsTheyAreFinished) {
   }
 }
 
+CompanionSettings lmd_files(const std::filesystem::path& folder, std::uint64_t most_bytes) {
+  const EventTarget target{.hld = false, .folder = folder, .stem = "out", .most_bytes = most_bytes, .run = {}};
+  return {{{target, 0}}, {{"", "", ""}, 1000, false, {}, 0}};
+}
+
+/// And get their names with it.
+TEST_F(PartWriterTest, FilesBesideAPartEndWithIt) {
+  auto about = settings(true);
+  about.list = PartListPlace{};
+  about.companions = lmd_files(folder, 0);
+  PartWriter writer(about);
+  writer.write(make_slice(1, 5, true));
+  EXPECT_EQ(files(),
+            (std::set<std::string>{"run.part-0000.list", "run.part-0000-0000.h5.partial", "out_0000.lmd.partial"}));
+  writer.end_part();
+  writer.write(make_slice(2, 7, true));
+  const auto parts = writer.close();
+  EXPECT_EQ(files(), (std::set<std::string>{"run.part-0000.list", "run.part-0000-0000.h5", "out_0000.lmd",
+                                            "run.part-0000-0001.h5", "out_0001.lmd"}));
+  const auto list = read_part_list(folder / "run.part-0000.list");
+  ASSERT_EQ(list.parts.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& listed = list.parts[i].info.event_files;
+    ASSERT_EQ(listed.size(), 1U);
+    EXPECT_EQ(listed[0].name, "out_000" + std::to_string(i) + ".lmd");
+    EXPECT_EQ(listed[0].number, i);
+    EXPECT_EQ(listed[0].events, parts[i].events);
+    EXPECT_EQ(listed[0].bytes, std::filesystem::file_size(folder / listed[0].name));
+  }
+}
+
+TEST_F(PartWriterTest, APartEndsBeforeASliceForWhichAFileBesideItHasNoRoom) {
+  auto about = settings(true);
+  about.companions = lmd_files(folder, 2000);
+  PartWriter writer(about);
+  for (std::uint64_t i = 0; i < 20; ++i) writer.write(make_slice(3 * i + 1, 4, true));
+  const auto parts = writer.close();
+  EXPECT_GT(parts.size(), 3U);
+  for (const auto& part : parts) {
+    ASSERT_EQ(part.event_files.size(), 1U);
+    EXPECT_EQ(part.event_files[0].events, part.events);
+    EXPECT_LE(part.event_files[0].bytes, 2000U);
+  }
+}
+
+TEST_F(PartWriterTest, NothingIsLeftBesideAPartThatIsGivenUp) {
+  auto about = settings(true);
+  about.companions = lmd_files(folder, 0);
+  {
+    PartWriter writer(about);
+    writer.write(make_slice(1, 5, true));
+  }
+  EXPECT_EQ(files(), std::set<std::string>{});
+  about.first_segment = 3;
+  PartWriter without_slices(about);
+  without_slices.close();
+  EXPECT_EQ(files(), std::set<std::string>{});
+}
+
+/// The part and its list wait for the disk; nothing is listed whose file is not there.
+TEST_F(PartWriterTest, APartIsNotListedWithoutTheFilesBesideIt) {
+  auto about = settings(true);
+  about.list = PartListPlace{};
+  about.companions = lmd_files(folder, 0);
+  std::filesystem::create_directory(folder / "lmd");
+  const SmallDisk disk(folder / "lmd");
+  if (!disk.mounted) GTEST_SKIP() << "needs the right to mount";
+  about.companions.outputs.front().target.folder = folder / "lmd";
+  PartWriter writer(about);
+  EXPECT_THROW(
+      {
+        for (std::uint64_t i = 0; i < 3000; ++i) writer.write(make_slice(3 * i + 1, 200, true));
+        writer.close();
+      },
+      UserError);
+  EXPECT_TRUE(writer.finished().empty());
+  EXPECT_TRUE(read_part_list(folder / "run.part-0000.list").parts.empty());
+}
+
 TEST_F(PartWriterTest, KeepsNoListWithoutAPlaceForIt) {
   PartWriter writer(settings(false));
   writer.write(make_slice(0, 3, false));

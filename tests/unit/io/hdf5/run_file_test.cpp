@@ -130,6 +130,23 @@ TEST_F(RunFileTest, ListsParts) {
   EXPECT_EQ(plain::column<std::uint64_t>(folder / "run.h5", "/parts/events"), (std::vector<std::uint64_t>{10, 5}));
 }
 
+TEST_F(RunFileTest, ListsTheFilesBesideItsParts) {
+  auto parts = write_run(folder / "run.h5", {.writers = 2},
+                         std::vector<BuiltSlice>{make_slice(3, 5, true), make_slice(4, 2, true)});
+  EXPECT_FALSE(plain::has(folder / "run.h5", "/event_files"));
+  parts[1].event_files = {{"out_0000.lmd", 0, 4, 100}, {"out_0001.lmd", 1, 1, 70}};
+  write_run_file(folder / "run.h5", full_record(), parts);
+  EXPECT_EQ(plain::column<std::uint64_t>(folder / "run.h5", "/event_files/part"), (std::vector<std::uint64_t>{1, 1}));
+  const auto read = read_run_file(folder / "run.h5").parts;
+  EXPECT_TRUE(read.at(0).event_files.empty());
+  const auto& files = read.at(1).event_files;
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[1].name, "out_0001.lmd");
+  EXPECT_EQ(files[1].number, 1U);
+  EXPECT_EQ(files[1].events, 1U);
+  EXPECT_EQ(files[1].bytes, 70U);
+}
+
 TEST_F(RunFileTest, RefusesNamesThatAreNoParts) {
   auto parts = write_run(folder / "run.h5", {}, std::vector<BuiltSlice>{make_slice(3, 5, true)});
   std::filesystem::create_directory(folder / "below");

@@ -101,6 +101,16 @@ TEST_F(RunFolderTest, TakesUpWhatIsFinished) {
   EXPECT_EQ(state(), before);
 }
 
+TEST(WriterPlace, ContinuesAfterItsParts) {
+  WriterPlace place;
+  place.go_past(
+      {.name = "a", .segment = 4, .events = 10, .event_files = {{"x_0007.lmd", 7}, {"x_0008.lmd", 8}, {"x.hld", 2}}});
+  place.go_past({.name = "b", .segment = 2, .events = 5, .event_files = {{"x_0006.lmd", 6}}});
+  EXPECT_EQ(place.next_segment, 5U);
+  EXPECT_EQ(place.events, 15U);
+  EXPECT_EQ(place.next_files, (std::map<std::string, std::uint32_t>{{".hld", 3}, {".lmd", 9}}));
+}
+
 TEST_F(RunFolderTest, NothingIsFinishedWithoutLists) {
   put("run.h5");
   put_own("run.part-0000-0000.h5");

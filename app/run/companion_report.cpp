@@ -1,0 +1,60 @@
+#include "app/run/companion_report.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "app/show/safe_text.hpp"
+
+namespace eventloom {
+
+namespace {
+
+struct CompanionSum {
+  std::vector<std::string> files;  ///< in the order of writers and numbers
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+};
+
+CompanionSum sum_of(const EventTarget& target, const std::vector<PartInfo>& parts) {
+  CompanionSum sum;
+  for (const auto& part : parts) {
+    for (const auto& file : part.event_files) {
+      if (!file.name.ends_with(target.extension())) continue;
+      sum.files.push_back((target.folder / file.name).string());
+      sum.events += file.events;
+      sum.bytes += file.bytes;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void print_companions(std::ostream& out, const RunConfig& config, const std::vector<PartInfo>& parts) {
+  for (const auto& target : config.define.front().also) {
+    const auto sum = sum_of(target, parts);
+    if (sum.files.empty()) continue;
+    const auto n = sum.files.size();
+    const auto names = n == 1 ? sum.files.front() : sum.files.front() + " to " + sum.files.back();
+    out << fmt::format("also: {} ({} event{}, {:.1f} MB, {} file{})\n", for_terminal(names), sum.events,
+                       sum.events == 1 ? "" : "s", static_cast<double>(sum.bytes) / 1e6, n, n == 1 ? "" : "s");
+  }
+}
+
+nlohmann::ordered_json companions_json(const RunConfig& config, const std::vector<PartInfo>& parts) {
+  auto list = nlohmann::ordered_json::array();
+  const auto& targets = config.define.front().also;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto sum = sum_of(targets[i], parts);
+    list.push_back({{"target", config.also[i]}, {"files", sum.files}, {"events", sum.events}, {"bytes", sum.bytes}});
+  }
+  return list;
+}
+
+}  // namespace eventloom

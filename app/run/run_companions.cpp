@@ -1,0 +1,215 @@
+#include "app/run/run_companions.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/event_file_run.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
+#include "io/files/own_file.hpp"
+#include "io/files/partial_file.hpp"
+
+namespace eventloom {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files of a run that are looked for before it begins: of all writers, and of each at least.
+constexpr std::uint32_t kListedFiles = 1000;
+constexpr std::uint32_t kListedOfWriter = 20;
+/// Of a part that has not been finished: more only where a slice is too long for so many.
+constexpr std::uint32_t kUnfinishedFiles = 100;
+
+/// The names of `n` files from number `first` on.
+void add_names(const EventTarget& target, const EventFileRun& run, std::uint32_t first, std::uint32_t n,
+               std::set<std::string>& names) {
+  const auto format = make_event_format(target, run);
+  for (std::uint32_t i = 0; i < n; ++i) names.insert(format->file_name(first + i));
+}
+
+Recognise recogniser_of(const EventTarget& target) { return make_event_format(target, {})->ours(); }
+
+std::string without_partial(const std::string& name) {
+  return name.ends_with(kPartial) ? name.substr(0, name.size() - std::string_view(kPartial).size()) : name;
+}
+
+bool is_present(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+/// Removes a file that is Eventloom's, and an unfinished one without contents; leaves any other alone.
+void remove_if_ours(const fs::path& file, Recognise is_ours) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
+  if (file.extension() == kPartial) {
+    if (is_ours(file) || fs::file_size(file, error) == 0) remove_leftover(file, is_ours);
+  } else if (is_ours(file)) {
+    remove_own(file, is_ours);
+  }
+}
+
+struct EarlierRun {
+  RunRecord record;
+  FinishedWork work;  ///< without writers where it has ended
+};
+
+/// The earlier run of this output; nothing where none can be read.
+std::optional<EarlierRun> earlier_run(const RunConfig& config) {
+  if (!is_present(config.output)) return std::nullopt;
+  try {
+    auto run = read_run_file(config.output);
+    EarlierRun earlier{std::move(run.record), {}};
+    if (!earlier.record.closed) earlier.work = read_finished_work(config.output);
+    for (auto& part : run.parts) earlier.work.parts.push_back({std::move(part), {}, {}});
+    return earlier;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+/// Names that the writers of an interrupted run may have begun, whether it had one or several.
+void add_unfinished(const EventTarget& target, const EventFileRun& run, const FinishedWork& work,
+                    std::set<std::string>& names) {
+  for (const auto& [writer, place] : work.writers) {
+    const auto found = place.next_files.find(target.extension());
+    const auto next = found == place.next_files.end() ? 0 : found->second;
+    add_names(target, run, next, kUnfinishedFiles, names);
+    add_names(target_of_writer(target, writer, 2), run, next, kUnfinishedFiles, names);
+  }
+}
+
+std::set<std::string> names_beside(const PartInfo& part, const EventTarget& target) {
+  std::set<std::string> names;
+  for (const auto& file : part.event_files) {
+    const auto name = fs::path(file.name).filename();  // whatever an untrusted list says
+    if (name.extension() == target.extension()) names.insert(name.string());
+  }
+  return names;
+}
+
+/// A file of a finished part gets its final name, unless it has it. Returns whether it is there.
+bool finish_renaming(const fs::path& place, Recognise is_ours) {
+  const fs::path partial = place.string() + kPartial;
+  if (is_present(partial)) {
+    refuse_foreign(partial, is_ours);
+    if (rename_to_free_name(partial, place)) return true;
+    throw UserError(fmt::format("'{}' has the name of an output, which is in '{}'; move it away", place.string(),
+                                partial.string()));
+  }
+  return is_present(place);
+}
+
+void tell_missing(const std::vector<fs::path>& missing) {
+  if (missing.empty()) return;
+  const auto more = missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1);
+  spdlog::warn("'{}'{}: finished, but no longer there; not written again", missing.front().string(), more);
+}
+
+void discard(const fs::path& place, Recognise is_ours) {
+  if (is_present(place))
+    spdlog::warn("'{}' is removed: the events of its damaged part are built again", place.string());
+  remove_if_ours(place, is_ours);
+  remove_if_ours(place.string() + kPartial, is_ours);
+}
+
+void remove_unfinished(const EventTarget& target, const std::set<std::string>& names) {
+  for (const auto& file : entries_in(target.folder)) {
+    const auto name = file.filename().string();
+    if (name.ends_with(kPartial) && names.contains(without_partial(name))) remove_if_ours(file, recogniser_of(target));
+  }
+}
+
+void take_up_output(const EventTarget& target, const EventFileRun& run, const FinishedWork& work,
+                    const DamagedParts& damaged) {
+  std::vector<fs::path> missing;
+  for (const auto& part : work.parts) {
+    for (const auto& name : names_beside(part.info, target)) {
+      const auto place = target.folder / name;
+      if (damaged.contains(part.info.name)) {
+        discard(place, recogniser_of(target));
+      } else if (!finish_renaming(place, recogniser_of(target))) {
+        missing.push_back(place);
+      }
+    }
+  }
+  tell_missing(missing);
+  std::set<std::string> names;
+  add_unfinished(target, run, work, names);
+  remove_unfinished(target, names);
+}
+
+}  // namespace
+
+EventFileRun agreed_event_file_run(const RunRecord& record, const Collective& ranks) {
+  RunRecord agreed = record;
+  agreed.began = ranks.broadcast(record.began);
+  agreed.time_of_tick_0 = ranks.broadcast(record.time_of_tick_0);
+  return event_file_run(agreed);
+}
+
+CompanionPlace::CompanionPlace(const RunConfig& config, const EventFileRun& run, std::uint32_t writers)
+    : force_(config.force) {
+  for (const auto& target : config.define.front().also) {
+    Output output{target, {}, {}, {}};
+    const auto n = std::max(kListedFiles / writers, kListedOfWriter);
+    for (std::uint32_t w = 0; w < writers; ++w)
+      add_names(target_of_writer(target, w, writers), run, 0, n, output.names);
+    outputs_.push_back(std::move(output));
+  }
+  add_earlier(config);
+}
+
+/// Of outputs that both runs have.
+void CompanionPlace::add_earlier(const RunConfig& config) {
+  const auto run = outputs_.empty() ? std::nullopt : earlier_run(config);
+  if (!run) return;
+  const auto before = setup_options(run->record, "also");
+  const auto stated = event_file_run(run->record);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (std::ranges::find(before, config.also[i]) == before.end()) continue;
+    auto& output = outputs_[i];
+    for (const auto& part : run->work.parts) output.earlier.merge(names_beside(part.info, output.target));
+    add_unfinished(output.target, stated, run->work, output.unfinished);
+  }
+}
+
+void CompanionPlace::plan(FilePlan& plan) const {
+  const auto existing = force_ ? FilePlan::Existing::replace : FilePlan::Existing::keep;
+  for (const auto& output : outputs_) {
+    const auto is_planned = [&output](const std::string& name) {
+      const auto final_name = without_partial(name);
+      return output.names.contains(final_name) && !output.earlier.contains(final_name);
+    };
+    plan.write_in(output.target.folder, "--also", is_planned, recogniser_of(output.target), existing);
+  }
+}
+
+void CompanionPlace::clear() const {
+  for (const auto& [target, names, earlier, unfinished] : outputs_) {
+    for (const auto& file : entries_in(target.folder)) {
+      const auto name = file.filename().string();
+      const auto final_name = without_partial(name);
+      const bool begun = name != final_name && unfinished.contains(final_name);
+      if (begun || names.contains(final_name) || earlier.contains(final_name))
+        remove_if_ours(file, recogniser_of(target));
+    }
+  }
+}
+
+void take_up_companions(const RunConfig& config, const RunRecord& before, const FinishedWork& work,
+                        const DamagedParts& damaged) {
+  const auto run = event_file_run(before);
+  for (const auto& target : config.define.front().also) take_up_output(target, run, work, damaged);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,122 @@
+#include "io/event_files/event_file_writer.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "core/runtime/error.hpp"
+#include "formats/hld.hpp"
+#include "io/lmd/lmd_event.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Large enough for parallel file systems; events are appended to what is in a cache.
+constexpr std::size_t kPendingEvents = std::size_t{1} << 20;
+/// Readers take longer events for damage.
+constexpr std::size_t kLongestEvent = std::min<std::size_t>(kMaxLmdEventBytes, kHldMaxBytes);
+
+}  // namespace
+
+EventFileWriter::EventFileWriter(std::unique_ptr<EventFormat> format, EventFilesSettings settings,
+                                 std::function<void(CompleteEventFile)> take)
+    : format_(std::move(format)),
+      settings_(std::move(settings)),
+      take_(std::move(take)),
+      next_file_(settings_.first_file),
+      next_event_(settings_.first_event) {}
+
+std::filesystem::path EventFileWriter::path_of(std::uint32_t number) const {
+  return settings_.folder / format_->file_name(number);
+}
+
+void EventFileWriter::begin() {
+  const auto path = path_of(next_file_);
+  std::error_code error;
+  if (!settings_.replace && std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
+    throw UserError("'" + path.string() + "' exists; use --force to replace it, or choose another name");
+  }
+  file_ = std::make_unique<PartialFile>(path, format_->ours());
+  info_ = {path.filename().string(), next_file_, 0, 0};
+  format_->begin_file(next_file_, pending_);
+  // The beginning identifies the file.
+  flush();
+}
+
+void EventFileWriter::flush() {
+  file_->write(pending_);
+  info_.bytes += pending_.size();
+  pending_.clear();
+}
+
+void EventFileWriter::append(const EventHits& event) {
+  const auto before = pending_.size();
+  format_->append(event, next_event_, pending_);
+  refuse_long(event.time, pending_.size() - before);
+  ++next_event_;
+  ++info_.events;
+}
+
+void EventFileWriter::refuse_long(Tick time, std::size_t bytes) const {
+  if (bytes <= kLongestEvent) return;
+  throw UserError(fmt::format("'{}': the event at {} would have {} bytes; an event of such a file has at most {}",
+                              file_->path().string(), time, bytes, kLongestEvent));
+}
+
+bool EventFileWriter::is_too_long() const {
+  return settings_.most_bytes != 0 && info_.bytes + pending_.size() + format_->end_bytes() > settings_.most_bytes;
+}
+
+void EventFileWriter::write(const EventHits& event) {
+  const auto before = pending_.size();
+  append(event);
+  if (info_.events > 1 && is_too_long()) {
+    pending_.resize(before);
+    --next_event_;
+    --info_.events;
+    end();
+    begin();
+    append(event);
+  }
+  if (pending_.size() >= kPendingEvents) flush();
+}
+
+bool EventFileWriter::write(const BuiltSlice& slice) {
+  if (pending_.size() >= kPendingEvents) flush();
+  before_slice_ = {pending_.size(), info_.events};
+  const bool first = info_.events == 0;
+  EventWalk walk(slice);
+  for (EventHits event; walk.next(event);) {
+    if (first) {
+      write(event);
+    } else {
+      append(event);
+    }
+  }
+  if (first || !is_too_long()) return true;
+  take_back();
+  return false;
+}
+
+void EventFileWriter::take_back() {
+  pending_.resize(before_slice_.pending);
+  next_event_ -= info_.events - before_slice_.events;
+  info_.events = before_slice_.events;
+}
+
+void EventFileWriter::end() {
+  format_->end_file(pending_);
+  flush();
+  ++next_file_;
+  take_({std::move(file_), std::move(info_)});
+}
+
+void EventFileWriter::abandon() {
+  file_.reset();
+  pending_.clear();
+}
+
+}  // namespace eventloom
