@@ -15,6 +15,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
+#include "app/run/run_taps.hpp"
 #include "app/run/run_view.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/engine/run_control.hpp"
@@ -117,9 +118,9 @@ void prepare_output(const RunConfig& config, const RunSetup& setup, const std::v
 
 /// Collective. Nothing when a resumed run cannot write: it can still be resumed.
 std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
-                                     const std::vector<Resumption>& resumptions, Session& session) {
+                                     const std::vector<Resumption>& resumptions, RunTaps& taps, Session& session) {
   try {
-    return std::make_unique<RankRun>(config, setup, resumptions, session);
+    return std::make_unique<RankRun>(config, setup, resumptions, taps, session);
   } catch (const UserError& e) {
     if (!any_resumes(resumptions)) throw;
     if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
@@ -263,13 +264,14 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   }
   if (first) tell_setup(config, setup, backend);
   if (any_resumes(resumptions)) go_on(resumptions, setup, records);
-  if (!config.also.empty()) setup.event_files = agreed_event_file_run(records.front(), communicator);
+  if (!config.also.empty() || config.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
+  auto taps = config.tap ? RunTaps(*config.tap, setup.event_files, setup.roles, communicator) : RunTaps();
   MpiNetwork network(communicator);
   Idle idle;
   Session session(session_settings(config, setup), {network, watch, idle});
   prepare_output(config, setup, records, resumptions, communicator);
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
-  const auto rank_run = begin_roles(config, setup, resumptions, session);
+  const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
   before.reset();
   return seen_to_fail(view, [&] {

@@ -9,7 +9,7 @@
 #include "core/runtime/stop_signal.hpp"
 #include "formats/units.hpp"
 #include "io/mbs/mbs_server.hpp"
-#include "io/registry/registry.hpp"
+#include "io/registry/open_sources.hpp"
 
 namespace eventloom {
 
@@ -22,8 +22,9 @@ constexpr std::uint16_t kStreamPort = 6002;
 
 void add_serve_options(po::options_description& options) {
   options.add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE")->composing(),
-                        "recording (.lmd) to send, repeatable: back to back; for --speed with the source of the "
-                        "times: 'lmd:FILE?time=wr', see 'eventloom run --help'")(
+                        "recording (.lmd, .hld, .epochs) or output of a run (.h5) to send, repeatable: back to back; "
+                        "for --speed .lmd with the source of the times: 'lmd:FILE?time=wr', see 'eventloom run "
+                        "--help'")(
       "protocol", text_value("NAME", "transport"),
       "transport: all data are pushed to every client, and the slowest delays the others; stream: each client requests "
       "buffers, and loses those it does not request in time")(
@@ -106,45 +107,44 @@ MbsPace pace_of(const po::variables_map& values) {
   return pace;
 }
 
-MbsServerSettings settings_of(const po::variables_map& values) {
-  MbsServerSettings settings;
+MbsClientsSettings clients_of(const po::variables_map& values) {
+  MbsClientsSettings settings;
   settings.by_request = is_second(values, "protocol", "transport", "stream");
+  settings.drops = settings.by_request;
   settings.address = values["address"].as<std::string>();
   settings.port = settings.by_request ? kStreamPort : kTransportPort;
   if (!values["port"].as<std::string>().empty()) {
     settings.port =
         static_cast<std::uint16_t>(count_option(values, "port", 0, std::numeric_limits<std::uint16_t>::max()));
   }
-  settings.layout = layout_of(values, settings.by_request);
+  settings.timeout = time_option(values, "client-timeout");
+  settings.client_bytes = bytes_option(values, "client-buffer", 1, std::uint64_t{1} << 30);
+  return settings;
+}
+
+MbsServerSettings settings_of(const po::variables_map& values) {
+  MbsServerSettings settings;
+  settings.clients = clients_of(values);
+  settings.layout = layout_of(values, settings.clients.by_request);
   settings.pace = pace_of(values);
   settings.flush_after = time_option(values, "flush-after");
-  settings.client_timeout = time_option(values, "client-timeout");
-  settings.client_bytes = bytes_option(values, "client-buffer", 1, std::uint64_t{1} << 30);
-  settings.clients = static_cast<std::size_t>(count_option(values, "clients", 1, 64));
+  settings.clients_to_start = static_cast<std::size_t>(count_option(values, "clients", 1, 64));
   settings.once = values["once"].as<bool>();
   return settings;
 }
 
-std::vector<SourceUri> files_of(const po::variables_map& values) {
+std::vector<PlayedFile> files_of(const po::variables_map& values) {
   if (values.count("file") == 0) throw UserError("no file given; see 'eventloom serve --help'");
-  std::vector<SourceUri> files;
-  for (auto& spec : expand_sources(values["file"].as<std::vector<std::string>>())) {
-    const auto& scheme = scheme_of(spec.uri);
-    if (!scheme.list_mode || scheme.is_live()) {
-      throw UserError("'" + spec.uri.text() + "' is not an LMD file; name it lmd:PATH if it is one");
-    }
-    files.push_back(std::move(spec.uri));
-  }
-  return files;
+  return expand_played(values["file"].as<std::vector<std::string>>());
 }
 
-void print_summary(const MbsServerTotals& totals, std::uint64_t damaged_places) {
-  const auto& sent = totals.sent;
+void print_summary(const MbsServerTotals& totals, const MbsClientsTotals& clients, std::uint64_t damaged_places) {
+  const auto& sent = clients.sent;
   std::cout << "read " << totals.events << " events of " << totals.event_bytes << " bytes, packed into "
             << totals.buffers << " buffers\nsent " << sent.events << " events in " << sent.buffers << " buffers, "
-            << sent.bytes << " bytes, to " << totals.clients << " clients\ndropped " << sent.dropped_events
-            << " events in " << sent.dropped_buffers << " buffers for slow clients\ndisconnected " << totals.timed_out
-            << " idle clients, " << totals.refused << " with invalid requests\nskipped " << damaged_places
+            << sent.bytes << " bytes, to " << clients.connected << " clients\ndropped " << sent.dropped_events
+            << " events in " << sent.dropped_buffers << " buffers for slow clients\ndisconnected " << clients.timed_out
+            << " idle clients, " << clients.refused << " with invalid requests\nskipped " << damaged_places
             << " damaged places and " << totals.too_large << " events too large for buffers\n";
   if (totals.time_jumps != 0)
     std::cout << "times stepped back or ahead by more than an hour " << totals.time_jumps << " times\n";
@@ -156,28 +156,29 @@ void print_summary(const MbsServerTotals& totals, std::uint64_t damaged_places) 
 int serve_command(int argc, const char* const* argv) {
   CommandLine line(
       "serve",
-      "serve FILE.lmd... [options]\nSends recorded LMD files to MBS clients, as an MBS transport or stream "
-      "server.\nExit code 3 when files are damaged, or clients could not be sent all.");
+      "serve FILE... [options]\nSends recorded events to MBS clients, as an MBS transport or stream server: those of "
+      "LMD files as they are, others as LMD events like those of 'merge --to lmd:'; of a free-running .epochs file the "
+      "hits of each epoch are an event.\nExit code 3 when files are damaged, or clients could not be sent all.");
   add_serve_options(line.options());
   line.positional("file", -1);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   const auto settings = settings_of(*values);
-  const auto files = files_of(*values);
-  MbsRecording recording(files, count_option(*values, "loop", 1, 1'000'000'000));
+  MbsRecording recording(files_of(*values), count_option(*values, "loop", 1, 1'000'000'000));
   if (const auto* file = recording.untimed(); file != nullptr && settings.pace.speed > 0) {
-    throw UserError(
-        "--speed: the times of '" + file->path() +
-        "' are event numbers; name the source of its times (lmd:FILE?time=wr), or use --rate N events per second");
+    throw UserError("--speed: the times of '" + file->path() +
+                    "' are event numbers; name the source of its times if it has any (lmd:FILE?time=wr), or use --rate "
+                    "N events per second");
   }
   catch_stop_signals();
   MbsServer server(settings, recording);
-  std::cout << "serving " << (settings.by_request ? "stream" : "transport") << " on " << server.address() << std::endl;
+  std::cout << "serving " << (settings.clients.by_request ? "stream" : "transport") << " on " << server.address()
+            << std::endl;
   server.run();
-  print_summary(server.totals(), recording.damaged_places());
-  const auto& totals = server.totals();
-  const bool whole = recording.damaged_places() == 0 && totals.too_large == 0 && totals.sent.dropped_events == 0 &&
-                     totals.timed_out == 0;
+  print_summary(server.totals(), server.clients(), recording.damaged_places());
+  const auto clients = server.clients();
+  const bool whole = recording.damaged_places() == 0 && server.totals().too_large == 0 &&
+                     clients.sent.dropped_events == 0 && clients.timed_out == 0;
   return whole ? kExitOk : kExitLosses;
 }
 

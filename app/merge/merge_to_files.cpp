@@ -5,16 +5,11 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "app/event_file_run.hpp"
 #include "core/runtime/error.hpp"
 #include "io/event_files/event_files.hpp"
 #include "io/event_files/event_target.hpp"
-#include "io/hdf5/event_stream.hpp"
-#include "io/hdf5/merge.hpp"
-#include "io/hdf5/output_kind.hpp"
-#include "io/hdf5/run_tables.hpp"
+#include "io/playback/run_events.hpp"
 
 namespace eventloom {
 
@@ -22,24 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kReadAheadBytes = std::size_t{64} << 20;
 /// Files of an output that must not be there, or may be replaced. More than these are examined when they are begun.
 constexpr std::uint32_t kPlannedFiles = 1000;
-
-struct OpenedRun {
-  RunTables tables;
-  std::string missing;
-};
-
-OpenedRun open_run(const MergeToFiles& what) {
-  if (is_merged_file(what.run)) {
-    auto tables = open_run_tables(what.run);
-    auto missing = tables.record.missing;
-    return {std::move(tables), std::move(missing)};
-  }
-  auto opened = open_run_to_merge(what.run, what.partial);
-  return {{std::move(opened.run.record), what.run.parent_path(), std::move(opened.run.parts)}, opened.missing};
-}
 
 void check_files(const MergeToFiles& what, const RunTables& run, const EventTarget& target, const EventFormat& format,
                  FilePlan& plan, FilePlan::Existing existing) {
@@ -56,49 +35,8 @@ void check_files(const MergeToFiles& what, const RunTables& run, const EventTarg
   plan.check();
 }
 
-void clear(HitColumns& hits) {
-  hits.time.clear();
-  hits.channel.clear();
-  hits.source.clear();
-  hits.payload_words.clear();
-  hits.payload.clear();
-}
-
-/// The hits of the current event of `stream`, all of them.
-void read_whole(EventStream& stream, HitPiece& piece, std::vector<std::uint32_t>& words, HitColumns& hits) {
-  clear(hits);
-  for (stream.read_hits(piece); !piece.time.empty(); stream.read_hits(piece)) {
-    hits.time.insert(hits.time.end(), piece.time.begin(), piece.time.end());
-    hits.channel.insert(hits.channel.end(), piece.channel.begin(), piece.channel.end());
-    hits.source.insert(hits.source.end(), piece.source.begin(), piece.source.end());
-    for (const auto n : piece.words) hits.payload_words.push_back(static_cast<std::uint32_t>(n));
-    for (stream.read_words(words); !words.empty(); stream.read_words(words)) {
-      if (hits.payload.empty()) {
-        std::swap(hits.payload, words);  // most events have no more
-      } else {
-        hits.payload.insert(hits.payload.end(), words.begin(), words.end());
-      }
-    }
-  }
-}
-
-EventFilesSummary write_events(const RunTables& run, EventFiles& files) {
-  EventStream stream(run, kReadAheadBytes);
-  HitPiece piece;
-  std::vector<std::uint32_t> words;
-  HitColumns hits;
-  while (stream.next()) {
-    read_whole(stream, piece, words, hits);
-    const auto& event = stream.event();
-    files.write({.number = stream.number(),
-                 .time = event.time,
-                 .duration = event.duration,
-                 .times = hits.time,
-                 .channels = hits.channel,
-                 .sources = hits.source,
-                 .payload_words = hits.payload_words,
-                 .payload = hits.payload});
-  }
+EventFilesSummary write_events(RunEvents& events, EventFiles& files) {
+  while (events.next()) files.write(events.event());
   return files.finish();
 }
 
@@ -106,15 +44,15 @@ EventFilesSummary write_events(const RunTables& run, EventFiles& files) {
 
 int merge_to_files(const MergeToFiles& what, FilePlan& plan, FilePlan::Existing existing) {
   const auto target = parse_event_target(what.target, "--to");
-  const auto [run, missing] = open_run(what);
-  auto format = make_event_format(target, event_file_run(run.record));
-  check_files(what, run, target, *format, plan, existing);
+  RunEvents events(what.run, what.partial);
+  auto format = make_event_format(target, event_file_run(events.run().record));
+  check_files(what, events.run(), target, *format, plan, existing);
   EventFiles files(std::move(format), {target.folder, target.most_bytes, existing == FilePlan::Existing::replace});
-  const auto written = write_events(run, files);
+  const auto written = write_events(events, files);
   std::cout << "events  " << written.events << "\nbytes   " << written.bytes << '\n';
   for (const auto& file : written.files) std::cout << "file    " << file.string() << '\n';
-  if (missing.empty()) return kExitOk;
-  std::cout << "missing " << missing << '\n';
+  if (events.missing().empty()) return kExitOk;
+  std::cout << "missing " << events.missing() << '\n';
   return kExitLosses;
 }
 

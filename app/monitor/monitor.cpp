@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -92,17 +91,10 @@ const std::array<Monitor::Route, Monitor::kTexts> Monitor::kRoutes = {
     Route{"/events/latest", "application/json", &Monitor::events_text}};
 
 MonitorSettings parse_monitor_address(const std::string& text) {
+  const auto place = parse_listen_place(text);
+  if (!place) throw UserError("--monitor: '" + text + "' is not [ADDR:]PORT, such as 8080 or 0.0.0.0:8080");
   MonitorSettings settings;
-  const auto colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? text : text.substr(colon + 1);
-  if (colon != std::string::npos) settings.address = text.substr(0, colon);
-  if (settings.address.starts_with('[') && settings.address.ends_with(']')) {
-    settings.address = settings.address.substr(1, settings.address.size() - 2);
-  }
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), settings.port);
-  if (error != std::errc{} || end != port.data() + port.size() || port.empty() || settings.address.empty()) {
-    throw UserError("--monitor: '" + text + "' is not [ADDR:]PORT, such as 8080 or 0.0.0.0:8080");
-  }
+  settings.place = *place;
   return settings;
 }
 
@@ -112,7 +104,7 @@ Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
       run_(std::make_shared<RunDescription>(std::move(run))),
       snapshot_(std::make_shared<RunSnapshot>()),
       commands_(std::make_shared<Commands>()) {
-  server_ = std::make_unique<HttpServer>(settings.address, settings.port,
+  server_ = std::make_unique<HttpServer>(settings.place.address, settings.place.port,
                                          [this](const HttpRequest& request) { return answer(request); });
   add_log_sink(log_);
   // Past the log, which anyone may read who can reach the monitor.

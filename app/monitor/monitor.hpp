@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/listen_place.hpp"
 #include "app/monitor/http_server.hpp"
 #include "app/monitor/refusal_log.hpp"
 #include "app/monitor/run_description.hpp"
@@ -27,8 +28,7 @@ class sink;
 namespace eventloom {
 
 struct MonitorSettings {
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0: a free one
+  ListenPlace place;
   std::string token_file;  ///< empty: a new token is made and printed
 };
 

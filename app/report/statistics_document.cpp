@@ -21,7 +21,7 @@ constexpr std::size_t kLatencyBins = 60;
 
 /// Those of slices are there already, as sums over ledger and events.
 void add_counters(Document& list, const std::vector<CounterRecord>& counters) {
-  for (const auto account : {Account::exchange, Account::rank}) {
+  for (const auto account : {Account::exchange, Account::rank, Account::tap}) {
     for (const auto& metric : metrics_of(account)) {
       const auto found = std::ranges::find(counters, metric.name, &CounterRecord::name);
       if (found == counters.end()) continue;

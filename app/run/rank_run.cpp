@@ -76,8 +76,9 @@ SessionSettings session_settings(const RunConfig& config, const RunSetup& setup)
   return settings;
 }
 
-RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, Session& session)
-    : config_(config), setup_(setup), resumptions_(resumptions), session_(session) {
+RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
+                 Session& session)
+    : config_(config), setup_(setup), resumptions_(resumptions), taps_(taps), session_(session) {
   if (setup.started_ns != 0) latency_.emplace(setup.started_ns, setup.run.geometry.base.tick_ps);
   SessionEnds ends;
   ends.sinks_of = [this](std::uint32_t writer) { return add_writers(writer); };
@@ -93,11 +94,17 @@ RankRun::RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Res
   ends.new_file = [this] {
     for (auto& writer : writers_) writer.to->begin_part();
   };
+  ends.count = [this](Counters& counters) { taps_.add_to(counters); };
   ends.report = [this](const BuildProblem& p) { report(p); };
   session_.begin(std::move(ends), std::move(setup.local));
 }
 
-void RankRun::work(const std::function<void(SteadyTime)>& each_turn) { session_.run(each_turn); }
+void RankRun::work(const std::function<void(SteadyTime)>& each_turn) {
+  session_.run([&](SteadyTime now) {
+    taps_.turn();
+    each_turn(now);
+  });
+}
 
 /// Work remains for a resumed run.
 bool RankRun::unfinished() const {
@@ -108,8 +115,10 @@ bool RankRun::unfinished() const {
 
 std::vector<RunResult> RankRun::close() {
   std::vector<RunResult> results(config_.define.size());
+  taps_.end();
   close_writers(results);
   leave_scratch();
+  taps_.join();
   if (auto* sources = session_.sources()) sources->live().close();
   const auto common = common_result();
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -142,6 +151,7 @@ RunResult RankRun::common_result() {
   const auto* sources = session_.sources();
   result.unfinished = session_.ranks().any(unfinished());
   if (latency_) result.latency = latency_->histogram();
+  taps_.add_to(result.totals.counters);
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
   if (sources != nullptr) {
     result.totals.counters.add(sources->counters());
@@ -169,7 +179,14 @@ void RankRun::finish_sorted(RunResult& result) {
 std::vector<EventSink*> RankRun::add_writers(std::uint32_t number) {
   std::vector<EventSink*> sinks;
   for (std::size_t i = 0; i < config_.define.size(); ++i) sinks.push_back(&add_writer(number, i));
+  sinks.front() = &tapped(number, *sinks.front());
   return sinks;
+}
+
+EventSink& RankRun::tapped(std::uint32_t number, EventSink& writer) {
+  auto* const tap = taps_.of(number);
+  if (tap == nullptr) return writer;
+  return *tapped_.emplace_back(std::make_unique<TappedSink>(writer, *tap, resumptions_.front().finished));
 }
 
 EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {

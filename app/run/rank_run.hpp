@@ -13,6 +13,7 @@
 #include "app/run/run_report.hpp"
 #include "app/run/run_resume.hpp"
 #include "app/run/run_setup.hpp"
+#include "app/run/run_taps.hpp"
 #include "core/engine/session.hpp"
 #include "io/sorted/sorted_writer.hpp"
 
@@ -27,7 +28,8 @@ class RankRun {
  public:
   /// Takes the local sources out of `setup`. `resumptions`: one for each definition. Throws UserError, the same on all
   /// ranks, when any of them cannot write.
-  RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, Session& session);
+  RankRun(const RunConfig& config, RunSetup& setup, const std::vector<Resumption>& resumptions, RunTaps& taps,
+          Session& session);
 
   /// Every role takes its turn until no rank has work left, or all have stopped in good order. Throws UserError, the
   /// same on all ranks, when an input fails on any of them. Collective.
@@ -44,6 +46,7 @@ class RankRun {
     std::unique_ptr<ResumableWriter> to;
   };
   std::vector<EventSink*> add_writers(std::uint32_t number);
+  EventSink& tapped(std::uint32_t number, EventSink& writer);
   EventSink& add_writer(std::uint32_t number, std::size_t definition);
   [[nodiscard]] CompanionSettings companions_of(std::uint32_t writer, const DefineOption& define,
                                                 const WriterPlace& place) const;
@@ -58,8 +61,10 @@ class RankRun {
   const RunConfig& config_;
   RunSetup& setup_;
   const std::vector<Resumption>& resumptions_;
+  RunTaps& taps_;
   Session& session_;
   std::vector<Writer> writers_;
+  std::vector<std::unique_ptr<TappedSink>> tapped_;
   std::vector<std::unique_ptr<SortedWriter>> sorted_;
   std::optional<EventLatency> latency_;          ///< if the sources state their start time
   std::vector<ExplainedEvents> explained_;       ///< by definition, if they were asked for

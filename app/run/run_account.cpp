@@ -16,19 +16,20 @@ const MetricInfo* info_of_metric(std::string_view name) {
 }
 
 std::uint64_t added(Adding adding, std::uint64_t a, std::uint64_t b) {
-  if (adding == Adding::sum) return a + b;
+  if (adding == Adding::sum || adding == Adding::level) return a + b;
   return adding == Adding::max ? std::max(a, b) : std::min(a, b);
 }
 
 /// Those of the slices are sums over all finished parts already.
 bool counted_by_invocation(Account account, Metric metric, bool all_live) {
-  if (account == Account::exchange || metric == Metric::late_transfers || metric == Metric::peak_rss_bytes) return true;
+  if (account == Account::exchange || account == Account::tap) return true;
+  if (metric == Metric::late_transfers || metric == Metric::peak_rss_bytes) return true;
   return metric == Metric::hits_read && all_live;
 }
 
 std::vector<CounterRecord> counters_of_run(const RunResult& result, const RunStatistics& earlier) {
   std::vector<CounterRecord> records;
-  for (const auto account : {Account::slices, Account::dropped, Account::exchange, Account::rank}) {
+  for (const auto account : {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap}) {
     for (const auto& metric : metrics_of(account)) {
       auto value = result.totals[metric.metric];
       const auto before = std::ranges::find(earlier.counters, metric.name, &CounterRecord::name);

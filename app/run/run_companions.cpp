@@ -9,13 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "app/event_file_run.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "io/files/durable.hpp"
 #include "io/files/folder.hpp"
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
+#include "io/playback/run_events.hpp"
 
 namespace eventloom {
 

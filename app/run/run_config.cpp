@@ -146,6 +146,11 @@ void add_watching_options(po::options_description& options) {
       "serve a page, /status, /metrics and /events/latest over HTTP while the run goes on; ADDR defaults to 127.0.0.1, "
       "PORT 0 takes a free one and says which: anyone who can reach it can read, and steer with the token")(
       "monitor-token-file", text_value("FILE", "", "a new token, printed"), "file with the token to steer the run")(
+      "tap", text_value("[mbs://][ADDR:]PORT[/stream|/transport]", "", "none"),
+      "serve the events as they are built, as LMD events, to MBS clients such as go4: /stream (the default), a client "
+      "requests buffers; /transport, they are pushed. ADDR defaults to 127.0.0.1, PORT 0 takes free ones; builder N, "
+      "or filter N where there are filters, takes PORT + N. A client that is too slow loses whole buffers; of several "
+      "--define the first is served")(
       "alarm", po::value<std::vector<std::string>>()->value_name("COND")->composing(),
       "raise an alarm while COND holds, NAME[:SOURCE] OP NUMBER[UNIT], repeatable: 'lost>0' (hits), 'stalled>5s', "
       "'rate:3<100' (hits/s of source 3), 'rate<1e6', 'ring_fill>90%', 'memory>4GiB', 'incomplete_slices>=1' or any "
@@ -196,6 +201,7 @@ void take_watching_options(const po::variables_map& values, RunConfig& config) {
   config.quiet = values["quiet"].as<bool>();
   config.progress = config.quiet ? ProgressStyle::none : parse_progress_style(values["progress"].as<std::string>());
   take_monitor_options(values, config);
+  if (const auto& tap = values["tap"].as<std::string>(); !tap.empty()) config.tap = parse_tap_option(tap);
   take_alarm_options(values, config);
   config.resume = values["resume"].as<bool>();
   config.force = values["force"].as<bool>();

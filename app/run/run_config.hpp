@@ -11,6 +11,7 @@
 #include "app/run/define_option.hpp"
 #include "app/run/progress.hpp"
 #include "app/run/run_detector.hpp"
+#include "app/run/tap_option.hpp"
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
@@ -58,6 +59,7 @@ struct RunConfig {
   ProgressStyle progress = ProgressStyle::automatic;
   bool quiet = false;                      ///< only errors are reported
   std::optional<MonitorSettings> monitor;  ///< nothing: no port is opened
+  std::optional<TapOption> tap;            ///< likewise
   std::vector<AlarmCondition> alarms;
   std::vector<std::string> alarm_command;  ///< words; empty: none
   std::string config_file;                 ///< of --config; empty: none

@@ -137,6 +137,12 @@ void print_slots(std::ostream& out, const RunResult& result) {
   out << line;
 }
 
+void print_tap(std::ostream& out, const RunTotals& t) {
+  out << fmt::format("tap: {} clients, {} refused, {} events in {} bytes sent; {} events in {} buffers dropped\n",
+                     t[Metric::tap_connections], t[Metric::tap_refused], t[Metric::tap_events], t[Metric::tap_bytes],
+                     t[Metric::tap_events_dropped], t[Metric::tap_buffers_dropped]);
+}
+
 void print_latency(std::ostream& out, const LatencyHistogram& latency) {
   char line[160];
   std::snprintf(line, sizeof line, "from its first hit until an event is built: median %.2f ms, 99 %% within %.2f ms\n",
@@ -301,6 +307,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   }
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
+  if (config.tap) print_tap(out, result.totals);
   const auto hits = result.totals[Metric::hits_in] - result.hits_before;
   out << fmt::format(
       "{:.3f} s, {:.1f} million hits/s in, {:.1f} MB written in {} part files, {:.0f} MB peak memory of a rank\n",
@@ -351,6 +358,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   t.counters.put_into(json, {Metric::hits_read});
   t.counters.put_into(json["sent"], Account::exchange);
   t.counters.put_into(json["sent"], {Metric::late_transfers});
+  if (config.tap) t.counters.put_into(json["tap"], Account::tap);
   json["unfinished"] = result.unfinished;
   if (result.latency.count() != 0) json["latency"] = result.latency.to_json();
   json["seconds"] = result.seconds;

@@ -34,7 +34,7 @@ struct RunSetup {
   bool all_live = false;           ///< all sources are
   std::int64_t started_ns = 0;     ///< Unix time of tick 0 as a live source states, for latencies; 0: unknown
   std::string time_of_tick_0;      ///< UTC, by --time-origin or the sources; empty: unknown
-  EventFileRun event_files;        ///< what list-mode files state, with --also
+  EventFileRun event_files;        ///< what list-mode data state, with --also or --tap
   bool time_over = false;          ///< --duration has passed while waiting for live sources
   SliceId first_slice;             ///< of the earliest data of any source; of a resumed run: the first unfinished
   SliceSet finished;               ///< slices finished by an earlier run

@@ -101,6 +101,7 @@ Selector Session::selector_of(std::uint32_t writer) {
 void Session::count(RankRecord& record) const {
   if (sources_ != nullptr) sources_->add_to(record);
   for (const auto* builder : builders_) record.builders[builder->built().builder] = builder->built();
+  if (ends_.count) ends_.count(record.counters);
 }
 
 const RunPicture* Session::picture() const {

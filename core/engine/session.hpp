@@ -58,6 +58,8 @@ struct SessionEnds {
   /// Called with each slice of a builder instead of building it, where the sources' data exist only as lengths: in a
   /// simulation. May be empty.
   std::function<void(BuilderId builder, SliceId slice, const SliceAssembly& input)> stand_in = {};
+  /// Adds what the outputs of this rank count besides, for telemetry; may be empty.
+  std::function<void(Counters&)> count = {};
   /// Called for each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
 };

@@ -83,6 +83,14 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {events_rejected, "events_rejected", "events", "events that a filter rejected"},
     {events_tag_error, "events_tag_error", "events", "events on whose tag sources contradicted each other", kTrouble},
 
+    {tap_clients, "tap_clients", "clients", "clients of the tap that are connected", kQuiet, level},
+    {tap_connections, "tap_connections", "connections", "connections that clients have made to the tap"},
+    {tap_refused, "tap_refused", "connections", "of them refused: too many, or an invalid request"},
+    {tap_events, "tap_events", "events", "events sent by the tap, to all clients together"},
+    {tap_bytes, "tap_bytes", "bytes", "bytes sent by the tap, to all clients together"},
+    {tap_events_dropped, "tap_events_dropped", "events", "events that slow clients of the tap did not get"},
+    {tap_buffers_dropped, "tap_buffers_dropped", "buffers", "buffers that slow clients of the tap did not get"},
+
     {first_number, "first_number", "", "first event number", kQuiet, min},
     {last_number, "last_number", "", "last event number, unwrapped", kQuiet, max},
     {missing_numbers, "missing_numbers", "events", "missing event numbers", kTrouble},
@@ -203,7 +211,8 @@ void Counters::add(const Counters& other) {
     auto& mine = (*this)[metric.metric];
     const auto theirs = other[metric.metric];
     switch (metric.adding) {
-      case Adding::sum: mine += theirs; break;
+      case Adding::sum:
+      case Adding::level: mine += theirs; break;
       case Adding::max: mine = std::max(mine, theirs); break;
       case Adding::min:
         if (other.tells(metric.metric)) mine = tells(metric.metric) ? std::min(mine, theirs) : theirs;

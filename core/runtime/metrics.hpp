@@ -25,6 +25,8 @@ enum class Metric : std::uint8_t {
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
   late_transfers, hits_read, peak_rss_bytes, events_rejected, events_tag_error,
+  // What the clients of the tap have got.
+  tap_clients, tap_connections, tap_refused, tap_events, tap_bytes, tap_events_dropped, tap_buffers_dropped,
   // Of a source: what its stream held,
   first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
@@ -59,18 +61,25 @@ enum class Account : std::uint8_t {
   dropped,   ///< likewise: hits that did not reach event building, by cause
   exchange,  ///< what the outboxes of the sources moved
   rank,      ///< other counters of the run
+  tap,       ///< likewise, of `run --tap`
   source,    ///< counted for each source
 };
 
 constexpr Account account_of(Metric metric) {
   if (metric >= Metric::first_number) return Account::source;
+  if (metric >= Metric::tap_clients) return Account::tap;
   if (metric >= Metric::late_transfers) return Account::rank;
   if (metric >= Metric::messages) return Account::exchange;
   return metric >= Metric::hits_dropped ? Account::dropped : Account::slices;
 }
 
 /// How the values of two ranks, parts or files make one.
-enum class Adding : std::uint8_t { sum, max, min };
+enum class Adding : std::uint8_t {
+  sum,
+  level,  ///< a sum of values that also fall
+  max,
+  min,
+};
 
 struct MetricInfo {
   Metric metric;

@@ -53,11 +53,28 @@ std::optional<std::uint32_t> run_of_sources(std::span<const HitOrigin> origins) 
   return run;
 }
 
-std::uint32_t run_number(const EventTarget& target, const EventFileRun& run, std::span<const HitOrigin> origins) {
+std::uint32_t run_number(std::optional<std::uint32_t> given, const EventFileRun& run,
+                         std::span<const HitOrigin> origins) {
   const auto since = run.began_s - kHldRunZero.time_since_epoch().count();
   const auto began =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(since, 0, std::numeric_limits<std::uint32_t>::max()));
-  return target.run.value_or(run_of_sources(origins).value_or(began));
+  return given.value_or(run_of_sources(origins).value_or(began));
+}
+
+std::vector<HitOrigin> origins_of(const EventFileRun& run) {
+  std::vector<HitOrigin> origins;
+  for (const auto& description : run.descriptions) origins.push_back(hit_origin_of(description));
+  return origins;
+}
+
+HldEventMaker hld_events(const EventFileRun& run, std::uint32_t number) {
+  HldEventMaker events(HldClock{run.numbered ? std::nullopt : run.tick_0_ns, run.tick_ps});
+  events.begin_run(number);
+  return events;
+}
+
+EventSplitter splitter_of(std::vector<HitOrigin> origins, const EventFileRun& run) {
+  return {std::move(origins), run.numbered ? 0 : run.tick_ps};
 }
 
 }  // namespace
@@ -93,23 +110,22 @@ EventTarget target_of_writer(EventTarget target, std::uint32_t writer, std::uint
   return target;
 }
 
+LmdEventMaker make_lmd_events(const EventFileRun& run) {
+  auto origins = origins_of(run);
+  const auto hld = hld_events(run, run_number(std::nullopt, run, origins));
+  return {splitter_of(std::move(origins), run), hld};
+}
+
 std::unique_ptr<EventFormat> make_event_format(const EventTarget& target, const EventFileRun& run) {
-  std::vector<HitOrigin> origins;
-  for (const auto& description : run.descriptions) origins.push_back(hit_origin_of(description));
-  const HldClock clock{run.numbered ? std::nullopt : run.tick_0_ns, run.tick_ps};
-  const auto number = run_number(target, run, origins);
-  HldEventMaker events(clock);
-  events.begin_run(number);
-  if (target.hld) {
-    // Subevents of LMD are no subevents of HLD.
-    for (auto& origin : origins) {
-      if (origin.kind == HitKind::lmd_subevent) origin.kind = HitKind::plain;
-    }
+  if (!target.hld) return std::make_unique<LmdFormat>(target.stem, make_lmd_events(run));
+  auto origins = origins_of(run);
+  const auto number = run_number(target.run, run, origins);
+  // Subevents of LMD are no subevents of HLD.
+  for (auto& origin : origins) {
+    if (origin.kind == HitKind::lmd_subevent) origin.kind = HitKind::plain;
   }
-  EventSplitter splitter(std::move(origins), run.numbered ? 0 : run.tick_ps);
-  if (!target.hld) return std::make_unique<LmdFormat>(target.stem, std::move(splitter), events);
-  return std::make_unique<HldFormat>(HldFormat::Names{target.stem, number, target.builder}, std::move(splitter),
-                                     events);
+  return std::make_unique<HldFormat>(HldFormat::Names{target.stem, number, target.builder},
+                                     splitter_of(std::move(origins), run), hld_events(run, number));
 }
 
 }  // namespace eventloom

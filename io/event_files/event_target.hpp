@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/event_files/event_format.hpp"
+#include "io/event_files/lmd_event_maker.hpp"
 
 namespace eventloom {
 
@@ -38,6 +39,9 @@ struct EventFileRun {
   std::optional<std::int64_t> tick_0_ns;  ///< Unix time of tick 0
   std::int64_t began_s = 0;               ///< Unix time
 };
+
+/// Makes the events that such a target of LMD has.
+LmdEventMaker make_lmd_events(const EventFileRun& run);
 
 /// The run number of HLD files is that of the target, else that of the HLD sources where they agree, else the time when
 /// the run began.

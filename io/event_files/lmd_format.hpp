@@ -2,25 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/event_files/event_format.hpp"
-#include "io/event_files/event_items.hpp"
-#include "io/event_files/hld_event_maker.hpp"
+#include "io/event_files/lmd_event_maker.hpp"
 
 namespace eventloom {
 
-/// LMD: files STEM_0000.lmd, STEM_0001.lmd, ... of type 101/1.
-///
-/// An event has its LMD subevents unchanged, in the order of the event; a subevent of id 0x1f that holds an HLD event
-/// with its HLD subevents, as DABC's stream server sends it; and a subevent with its other hits (formats/hit_list.hpp).
-/// Its header is that of the event that the first LMD subevent belongs to. Without one, its trigger and number are
-/// those of the HLD event, or else 1 and the number in the output.
+/// LMD: files STEM_0000.lmd, STEM_0001.lmd, ... of type 101/1, with the events of LmdEventMaker.
 class LmdFormat final : public EventFormat {
  public:
-  LmdFormat(std::string stem, EventSplitter splitter, HldEventMaker hld);
+  LmdFormat(std::string stem, LmdEventMaker events) : stem_(std::move(stem)), events_(std::move(events)) {}
 
   [[nodiscard]] std::string file_name(std::uint32_t number) const override;
   [[nodiscard]] Recognise ours() const override;
@@ -30,14 +24,8 @@ class LmdFormat final : public EventFormat {
   [[nodiscard]] std::size_t end_bytes() const override { return 0; }
 
  private:
-  void set_header(const EventItems& items, std::uint64_t number);
-  void add_own(std::uint16_t procid, std::span<const std::byte> data);
-
   std::string stem_;
-  EventSplitter splitter_;
-  HldEventMaker hld_;
-  LmdEvent event_;
-  std::vector<std::byte> hld_bytes_;
+  LmdEventMaker events_;
 };
 
 }  // namespace eventloom

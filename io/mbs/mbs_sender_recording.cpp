@@ -1,38 +1,24 @@
 #include "io/mbs/mbs_sender_recording.hpp"
 
-#include <array>
-#include <string_view>
+#include <utility>
 
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
 
-namespace {
-
-constexpr std::uint64_t kNanosecondPs = 1000;
-/// Those that say when events are sent.
-constexpr auto kKeys = std::to_array<std::string_view>({"time", "wr", "from", "unit", "round"});
-
-/// Times used for pacing need not be exact ticks.
-SourceUri with_rounding(const SourceUri& uri) {
-  return uri.get("time", "tag") == "tag" || uri.has("round") ? uri : uri.with("round", "down");
-}
-
-}  // namespace
-
-MbsRecording::MbsRecording(std::span<const SourceUri> files, std::uint64_t repetitions) : repetitions_(repetitions) {
-  for (const auto& uri : files) {
-    uri.accept_only(kKeys);
-    files_.push_back({uri, LmdTime(with_rounding(uri), kNanosecondPs)});
-  }
+MbsRecording::MbsRecording(std::vector<PlayedFile> files, std::uint64_t repetitions)
+    : files_(std::move(files)), repetitions_(repetitions) {
   if (files_.empty()) throw UserError("no file to serve");
-  for (std::size_t i = files_.size(); i > 0; --i) open(i - 1);  // files that cannot be opened are reported now
+  for (std::size_t i = files_.size(); i > 0; --i) {  // files that cannot be opened are reported now
+    open(i - 1);
+    if (!player_->timed()) untimed_ = &files_[i - 1].uri;
+  }
 }
 
 void MbsRecording::open(std::size_t number) {
+  if (player_ != nullptr) damaged_ += player_->damaged_places();
   open_ = number;
-  file_ = std::make_unique<LmdFile>(files_[number].uri.path());
-  complaints_ = std::make_unique<Complaints>(files_[number].uri.path());
+  player_ = files_[number].open(files_[number].uri);
 }
 
 void MbsRecording::rewind() {
@@ -44,9 +30,7 @@ void MbsRecording::rewind() {
 
 bool MbsRecording::next() {
   while (true) {
-    const bool there = file_->next(event_);
-    take_problems();
-    if (there) {
+    if (player_->next()) {
       number_event();
       return true;
     }
@@ -56,7 +40,6 @@ bool MbsRecording::next() {
 
 /// Opens the next file; false after the last.
 bool MbsRecording::open_next() {
-  complaints_->sum_up();
   if (open_ + 1 < files_.size()) {
     open(open_ + 1);
     return true;
@@ -70,28 +53,10 @@ bool MbsRecording::open_next() {
 }
 
 void MbsRecording::number_event() {
-  if (!first_number_) first_number_ = event_.number;
-  event_.number += number_shift_;
-  last_number_ = event_.number;
-}
-
-void MbsRecording::take_problems() {
-  for (const auto& problem : file_->problems()) {
-    complaints_->say(Defect::damage, problem.offset, [&] { return problem.text; });
-    if (problem.effect != LmdEffect::none) ++damaged_;
-  }
-}
-
-std::optional<Tick> MbsRecording::time() const {
-  const auto& time = files_[open_].time;
-  return time.numbered() ? std::nullopt : time.of(event_);
-}
-
-const SourceUri* MbsRecording::untimed() const {
-  for (const auto& file : files_) {
-    if (file.time.numbered()) return &file.uri;
-  }
-  return nullptr;
+  auto& number = player_->event().number;
+  if (!first_number_) first_number_ = number;
+  number += number_shift_;
+  last_number_ = number;
 }
 
 }  // namespace eventloom

@@ -27,6 +27,14 @@ struct MbsClientCounts {
   std::uint64_t bytes = 0;
   std::uint64_t dropped_events = 0;
   std::uint64_t dropped_buffers = 0;
+
+  void add(const MbsClientCounts& other) {
+    events += other.events;
+    buffers += other.buffers;
+    bytes += other.bytes;
+    dropped_events += other.dropped_events;
+    dropped_buffers += other.dropped_buffers;
+  }
 };
 
 /// One client's connection: its queue and its progress. Never blocks. Times are nanoseconds of the steady clock.

@@ -29,13 +29,13 @@ void set_option(const MbsServerSocket& socket, int level, int option) {
   setsockopt(socket.fd(), level, option, &on, sizeof on);
 }
 
-Addresses addresses_of(const std::string& address, std::uint16_t port) {
+Addresses addresses_of(const std::string& address, std::uint16_t port, const std::string& advice) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* list = nullptr;
   const int error = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &list);
-  if (error != 0) throw UserError("--address " + address + " cannot be used: " + gai_strerror(error));
+  if (error != 0) throw UserError("cannot listen on " + address + ": " + gai_strerror(error) + "; " + advice);
   return Addresses(list);
 }
 
@@ -57,8 +57,8 @@ void MbsServerSocket::close() {
   fd_ = -1;
 }
 
-MbsServerSocket listen_on(const std::string& address, std::uint16_t port) {
-  const auto list = addresses_of(address, port);
+MbsServerSocket listen_on(const std::string& address, std::uint16_t port, const std::string& advice) {
+  const auto list = addresses_of(address, port, advice);
   int error = 0;
   for (const auto* one = list.get(); one != nullptr; one = one->ai_next) {
     MbsServerSocket socket(::socket(one->ai_family, one->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one->ai_protocol));
@@ -70,7 +70,7 @@ MbsServerSocket listen_on(const std::string& address, std::uint16_t port) {
     error = errno;
   }
   throw UserError("cannot listen on port " + std::to_string(port) + " of " + address + ": " + std::strerror(error) +
-                  "; choose another --port or --address");
+                  "; " + advice);
 }
 
 MbsServerSocket accept_from(const MbsServerSocket& listener, std::string& peer) {

@@ -27,8 +27,8 @@ class MbsServerSocket {
 };
 
 /// Listens for TCP connections. `address`: a number or a name, IPv4 or IPv6; `port` 0: the system chooses. Throws
-/// UserError when that is not available.
-MbsServerSocket listen_on(const std::string& address, std::uint16_t port);
+/// UserError when that is not available, with `advice` at its end.
+MbsServerSocket listen_on(const std::string& address, std::uint16_t port, const std::string& advice);
 
 /// Accepts a connection, non-blocking, with its peer's address in `peer`. fd() is -1 when there is none, or when it
 /// fails: errno says why.

@@ -62,6 +62,28 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   return specs;
 }
 
+std::vector<PlayedFile> expand_played(std::span<const std::string> uris) {
+  std::vector<SourceSpec> specs;
+  for (const auto& text : uris) {
+    const auto uri = parse_source_uri(text);
+    if (scheme_of(uri).play == nullptr) {
+      throw UserError("'" + text + "' cannot be played; name a file of " + list_schemes([](const SourceScheme& known) {
+                        return known.play == nullptr ? "" : std::string(known.name) + ":";
+                      }) +
+                      " or convert it to .epochs first");
+    }
+    // Not each group of an HDF5 file, but the file.
+    expand_files(uri, specs);
+  }
+  SameSource same;
+  std::vector<PlayedFile> files;
+  for (const auto& spec : specs) {
+    same.take(spec.uri, data_of_files(spec.uri));
+    files.push_back({spec.uri, scheme_of(spec.uri).play});
+  }
+  return files;
+}
+
 std::vector<std::string> files_of(const SourceSpec& spec) { return scheme_of(spec.uri).files(spec.uri); }
 
 bool is_live(const SourceUri& uri) { return scheme_of(uri).is_live(); }

@@ -11,19 +11,21 @@
 #include "formats/ids.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/live/live_options.hpp"
+#include "io/playback/event_player.hpp"
 #include "io/registry/source_spec.hpp"
 #include "io/sorted/sorted_manifest.hpp"
 #include "io/udp/udp_ports.hpp"
 
 namespace eventloom {
 
-/// Length of an epoch, in event numbers, of sources whose times are event numbers.
-inline constexpr std::uint32_t kNumbersPerEpoch = 16;
-
 /// The sources that `uris` name, in their order: a glob gives one per file, in the order of names (bytes), or one in
 /// all with the key `concat`; likewise an HDF5 group pattern one per group. Throws UserError when one names none, two
 /// have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
+
+/// The recordings that `uris` name, in their order, to be played. Throws UserError when one names none, or what cannot
+/// be played, or two have the same data.
+std::vector<PlayedFile> expand_played(std::span<const std::string> uris);
 
 /// The files of a source; none for a generator or a live source.
 std::vector<std::string> files_of(const SourceSpec& spec);

@@ -25,6 +25,10 @@
 #include "io/midas/midas_reader.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
+#include "io/playback/hits_player.hpp"
+#include "io/playback/play_lmd.hpp"
+#include "io/playback/play_run.hpp"
+#include "io/recorded/stored_reader.hpp"
 #include "io/sorted/sorted_source.hpp"
 #include "io/spikes/inspect_spikes.hpp"
 #include "io/spikes/spikes_reader.hpp"
@@ -65,6 +69,18 @@ std::unique_ptr<HitReader> read_files(const SourceUri& uri, SourceId id, const T
   return kRead(uri, files_at_path(uri), id, base);
 }
 
+std::unique_ptr<EventPlayer> play_epochs(const SourceUri& uri) {
+  uri.accept_only({});
+  return std::make_unique<HitsPlayer>(std::make_unique<StoredReader>(open_epochs(uri, {})));
+}
+
+std::unique_ptr<EventPlayer> play_hld(const SourceUri& uri) {
+  uri.accept_only({});
+  TimeBase base;
+  base.epoch_ticks = kNumbersPerEpoch;
+  return std::make_unique<HitsPlayer>(read_files<open_hld>(uri, {}, base));
+}
+
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
   return shifted(opening.ports.open(spec.uri, spec.board, opening.settings, opening.base), spec.uri);
 }
@@ -83,6 +99,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .endings = {".epochs"},
      .recognise = is_stream_file,
      .stream = open_epochs,
+     .play = play_epochs,
      .inspect = inspect_epochs},
     {.name = "lmd",
      .form = "lmd:PATH?time=tag|wr|word:OFFSET,COUNT",
@@ -92,6 +109,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .list_mode = true,
      .recognise = is_lmd_file,
      .read = read_files<open_lmd>,
+     .play = play_lmd,
      .inspect = inspect_lmd},
     {.name = "hld",
      .form = "hld:PATH[?tdc]",
@@ -101,6 +119,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .trb_events = true,
      .recognise = is_hld_file,
      .read = read_files<open_hld>,
+     .play = play_hld,
      .inspect = inspect_hld},
     {.name = "spikes",
      .form = "spikes:PATH",
@@ -150,7 +169,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kHdf5Keys,
      .expand = expand_groups,
      .data = data_of_group,
-     .read = open_hdf5},
+     .read = open_hdf5,
+     .play = play_run},
     {.name = "sorted",
      .form = "sorted:DIR",
      .shifts = false,

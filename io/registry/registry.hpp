@@ -14,6 +14,7 @@
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
 #include "io/live/live_feed.hpp"
+#include "io/playback/event_player.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/registry/expand_uri.hpp"
 #include "io/registry/same_source.hpp"
@@ -62,6 +63,8 @@ struct SourceScheme {
   std::unique_ptr<LiveFeed> (*feed)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
   /// How a folder of time-sorted streams was made; null: it is no such folder.
   SortedManifest (*manifest)(const SourceUri& uri) = nullptr;
+  /// Its events one by one, for `serve`; null: not supported.
+  OpenPlayer play = nullptr;
   double most_jump_s = 0;  ///< of the clock of a feed: data farther ahead are not accepted at once; 0: all are
 
   /// Its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.

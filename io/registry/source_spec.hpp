@@ -8,6 +8,9 @@
 
 namespace eventloom {
 
+/// Length of an epoch, in event numbers, of sources whose times are event numbers.
+inline constexpr std::uint32_t kNumbersPerEpoch = 16;
+
 /// One source of a run, ready to be opened.
 struct SourceSpec {
   SourceUri uri;

@@ -38,7 +38,8 @@ TEST(Metrics, NamesAreUniqueAndWellFormedAndHelpIsThere) {
 
 TEST(Metrics, AccountsAreThePartsOfTheTable) {
   std::size_t rows = 0;
-  for (const auto account : {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::source}) {
+  for (const auto account :
+       {Account::slices, Account::dropped, Account::exchange, Account::rank, Account::tap, Account::source}) {
     const auto part = metrics_of(account);
     ASSERT_FALSE(part.empty());
     EXPECT_EQ(index_of(part.front().metric), rows);
@@ -88,7 +89,8 @@ TEST(Counters, AllTakePartInAdding) {
   all.add(other);
   for (const auto& metric : all_metrics()) {
     const auto before = 1000 + index_of(metric.metric);
-    const auto expected = metric.adding == Adding::sum ? before + 1 : metric.adding == Adding::max ? before : 1;
+    const bool adds = metric.adding == Adding::sum || metric.adding == Adding::level;
+    const auto expected = adds ? before + 1 : metric.adding == Adding::max ? before : 1;
     EXPECT_EQ(all[metric.metric], expected) << metric.name;
   }
 }

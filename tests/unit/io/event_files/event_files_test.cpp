@@ -33,7 +33,7 @@ class EventFilesTest : public testing::Test {
   ~EventFilesTest() override { fs::remove_all(folder_); }
 
   static std::unique_ptr<EventFormat> lmd() {
-    return std::make_unique<LmdFormat>("out", EventSplitter(origins(), 1000), HldEventMaker({}));
+    return std::make_unique<LmdFormat>("out", LmdEventMaker(EventSplitter(origins(), 1000), HldEventMaker({})));
   }
   static std::unique_ptr<EventFormat> hld() {
     return std::make_unique<HldFormat>(HldFormat::Names{"out", 0, 0}, EventSplitter(origins(), 1000),

@@ -14,7 +14,7 @@ constexpr std::uint64_t kTickPs = 250;
 Words written_lmd(const MadeEvent& event, std::uint64_t number = 9) {
   HldEventMaker hld({});
   hld.begin_run(7);
-  LmdFormat format("out", EventSplitter(origins(), kTickPs), hld);
+  LmdFormat format("out", LmdEventMaker(EventSplitter(origins(), kTickPs), hld));
   std::vector<std::byte> bytes;
   format.append(event.view(), number, bytes);
   return words_of(bytes);
@@ -29,7 +29,7 @@ Words lmd_subevent(std::uint32_t id, const Words& data) {
 }
 
 TEST(LmdFormat, NamesCount) {
-  LmdFormat format("out", EventSplitter({}, 1), HldEventMaker({}));
+  LmdFormat format("out", LmdEventMaker(EventSplitter({}, 1), HldEventMaker({})));
   EXPECT_EQ(format.file_name(0), "out_0000.lmd");
   EXPECT_EQ(format.file_name(12345), "out_12345.lmd");
 }
