@@ -84,7 +84,7 @@ def test_every_example_is_looked_at():
     """A new one has to be added below, or to what runs elsewhere."""
     known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
              "eventloom simulate", "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
-             "--detector-map", "merge built.h5 --to")
+             "--detector-map", "merge built.h5 --to", "mbs://lxi009")
     for kind, text in BLOCKS:
         assert not commands(kind, text) or any(words in text for words in known), text
 
@@ -100,6 +100,15 @@ def test_list_mode(clone):
     for (code, said), line in zip(run(clone, lines), lines):
         assert code == (0 if " inspect " in line else 3), said
         assert_says(said, shown(text)[line])
+
+
+def test_what_dabc_would_be_told(clone):
+    """Its servers are nowhere: the command is only understood."""
+    (line,) = commands(*block_with("0.0.0.0:6002 --monitor"))
+    ((code, said),) = run(clone, [line + " --print-config"])
+    assert code == 0, said
+    for words in ("also = lmd:combiner.lmd?size=128MB", "tap = 0.0.0.0:6002", "source = mbs://lxi011/transport?optional"):
+        assert words in said
 
 
 def test_list_mode_out(clone):

@@ -10,14 +10,14 @@ import threading
 
 import pytest
 
-from event_files import assert_events, read_lmd_files
+from event_files import assert_events, hits_of_events, read_lmd_files
 from interrupted import STOPPED, Started
 from lmd_reference import Event, Subevent, encode, flat_file, read_lmd, white_rabbit
 from mbs import PATIENCE, Client, Layout, Server, request
 from monitored import HOST
 from program import DATA, eventloom, generate, only_line
 from tapped import Tapped, events_in, hits_in
-from test_event_files import hits_of, merge_to
+from test_event_files import merge_to
 from test_mbs import in_background, numbers
 
 KINDS = ["stream", "transport"]
@@ -106,7 +106,7 @@ def test_each_writer_serves_its_events(tmp_path, streams, roles, np, kind):
         assert [event.number for event in events] == list(range(1, len(events) + 1)) != []
         lists = [hits_in(event) for event in events]
         assert lists == sorted(lists), "events of a writer are in the order of time"
-    expected = hits_of(Merged(None, tmp_path / "run.h5"))
+    expected = hits_of_events(Merged(None, tmp_path / "run.h5").merged)
     assert_events(by_first_hit(event for events in found for event in events), expected)
     assert said["tap_events"] == len(expected)
 
@@ -117,7 +117,7 @@ def test_only_events_that_filters_accept_are_sent(tmp_path, streams):
         found = events_in(client.events())
         run.ended()
     assert found and all(len(hits_in(event)) >= 6 for event in found)
-    assert_events([hits_in(event) for event in found], hits_of(Merged(None, tmp_path / "run.h5")))
+    assert_events([hits_in(event) for event in found], hits_of_events(Merged(None, tmp_path / "run.h5").merged))
 
 
 def test_of_several_definitions_the_first_is_served(tmp_path, streams):
@@ -126,7 +126,7 @@ def test_of_several_definitions_the_first_is_served(tmp_path, streams):
         run.go(clients=1)
         found = events_in(client.events())
         run.ended()
-    assert_events([hits_in(event) for event in found], hits_of(Merged(None, tmp_path / "run.close.h5")))
+    assert_events([hits_in(event) for event in found], hits_of_events(Merged(None, tmp_path / "run.close.h5").merged))
 
 
 def test_eventloom_reads_it_as_any_server(tmp_path, triggered):
@@ -174,7 +174,7 @@ def test_a_late_client_gets_events_from_then_on_with_their_numbers(tmp_path, str
             run.go(clients=1)
             second += client.events()
         said = run.ended()
-    merged = hits_of(Merged(None, tmp_path / "run.h5"))
+    merged = hits_of_events(Merged(None, tmp_path / "run.h5").merged)
     found = numbers(first) + numbers(second)
     assert found == sorted(set(found)) and found[0] > 20 and found[-1] == len(merged)
     assert numbers(second) == list(range(numbers(second)[0], len(merged) + 1))
@@ -212,7 +212,7 @@ def test_a_resumed_run_serves_the_rest(tmp_path, streams):
         run.go(clients=1)
         rest = client.events()
         run.ended()
-    assert_events([hits_in(event) for event in events_in(first + rest)], hits_of(Merged(None, tmp_path / "run.h5")))
+    assert_events([hits_in(event) for event in events_in(first + rest)], hits_of_events(Merged(None, tmp_path / "run.h5").merged))
 
 
 # Clients that misbehave
