@@ -210,7 +210,7 @@ std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std:
 }
 
 nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events) {
-  const std::string path = uri.path();
+  const std::string& path = uri.path();
   MidasReader reader(uri, std::span(&path, 1), {0}, {});
   auto json = inspect_hits(reader, "midas", {{"contents", reader.header().text}}, n_events);
   for (const auto& [id, n] : reader.ids()) json["event_ids"][std::to_string(id)] = n;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/runtime/error.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/feed_stream.hpp"
