@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests; one summary by ctest. Without --all the quick tier: one build, unit,
-# mpi and many system tests, at most two cases of each. With it everything: all cases, sanitizers, fuzzers, clang-tidy, a
+# mpi and many system tests, one case of each. With it everything: all cases, sanitizers, fuzzers, clang-tidy, a
 # virtual cluster, long campaigns. EVENTLOOM_CASES=N: another number of cases.
 # usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
@@ -9,7 +9,7 @@ export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
 
 tier=(-LE long)
 unit_tests=ON
-cases=2
+cases=1
 words=()
 for word in "$@"; do
   if [ "$word" = --all ]; then
