@@ -13,11 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(path, error));
-}
-
 bool is_empty_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) == 0;

@@ -116,6 +116,14 @@ struct HitColumns {
   std::vector<std::uint32_t> payload;
 
   [[nodiscard]] std::size_t size() const { return time.size(); }
+  /// Keeps the memory.
+  void clear() {
+    time.clear();
+    channel.clear();
+    source.clear();
+    payload_words.clear();
+    payload.clear();
+  }
 };
 
 /// Hits of one source that a builder had to drop.

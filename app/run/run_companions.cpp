@@ -42,11 +42,6 @@ std::string without_partial(const std::string& name) {
   return name.ends_with(kPartial) ? name.substr(0, name.size() - std::string_view(kPartial).size()) : name;
 }
 
-bool is_present(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(path, error));
-}
-
 /// Removes a file that is Eventloom's, and an unfinished one without contents; leaves any other alone.
 void remove_if_ours(const fs::path& file, Recognise is_ours) {
   std::error_code error;
@@ -65,7 +60,7 @@ struct EarlierRun {
 
 /// The earlier run of this output; nothing where none can be read.
 std::optional<EarlierRun> earlier_run(const RunConfig& config) {
-  if (!is_present(config.output)) return std::nullopt;
+  if (!is_there(config.output)) return std::nullopt;
   try {
     auto run = read_run_file(config.output);
     EarlierRun earlier{std::move(run.record), {}};
@@ -100,13 +95,13 @@ std::set<std::string> names_beside(const PartInfo& part, const EventTarget& targ
 /// A file of a finished part gets its final name, unless it has it. Returns whether it is there.
 bool finish_renaming(const fs::path& place, Recognise is_ours) {
   const fs::path partial = place.string() + kPartial;
-  if (is_present(partial)) {
+  if (is_there(partial)) {
     refuse_foreign(partial, is_ours);
     if (rename_to_free_name(partial, place)) return true;
     throw UserError(fmt::format("'{}' has the name of an output, which is in '{}'; move it away", place.string(),
                                 partial.string()));
   }
-  return is_present(place);
+  return is_there(place);
 }
 
 void tell_missing(const std::vector<fs::path>& missing) {
@@ -116,8 +111,9 @@ void tell_missing(const std::vector<fs::path>& missing) {
 }
 
 void discard(const fs::path& place, Recognise is_ours) {
-  if (is_present(place))
+  if (is_there(place)) {
     spdlog::warn("'{}' is removed: the events of its damaged part are built again", place.string());
+  }
   remove_if_ours(place, is_ours);
   remove_if_ours(place.string() + kPartial, is_ours);
 }

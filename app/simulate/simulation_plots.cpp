@@ -24,7 +24,8 @@ constexpr std::size_t kMostPoints = 20'000;
 /// How far each transfer is shifted, over the time at which it begins. In step, all ranks are at the same shift at a
 /// time: the points are the steps of stairs. Of many transfers, those of every n-th sender.
 Plot transfers_plot(const std::string& name, const SimulationSettings& settings, const SimulationResult& result) {
-  const int every = static_cast<int>(result.log.size() / kMostPoints) + 1;
+  const int ranks = static_cast<int>(settings.ranks());
+  const int every = std::min(static_cast<int>(result.log.size() / kMostPoints) + 1, ranks);
   const auto senders = every == 1 ? "" : fmt::format(" (one sender in {})", every);
   Plot plot{fmt::format("Transfers of {} nodes, {}{}", settings.nodes, name, senders),
             "time (us)",
@@ -33,7 +34,6 @@ Plot transfers_plot(const std::string& name, const SimulationSettings& settings,
             false,
             {}};
   PlotSeries points{"a transfer begins", {}, {}, PlotStyle::points};
-  const int ranks = static_cast<int>(settings.ranks());
   for (const auto& transfer : result.log) {
     if (transfer.from % every != 0) continue;
     points.x.push_back(transfer.begin * 1e6);

@@ -3,11 +3,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "core/runtime/error.hpp"
 #include "formats/hld.hpp"
+#include "io/files/folder.hpp"
 #include "io/lmd/lmd_event.hpp"
 
 namespace eventloom {
@@ -35,8 +35,7 @@ std::filesystem::path EventFileWriter::path_of(std::uint32_t number) const {
 
 void EventFileWriter::begin() {
   const auto path = path_of(next_file_);
-  std::error_code error;
-  if (!settings_.replace && std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
+  if (!settings_.replace && is_there(path)) {
     throw UserError("'" + path.string() + "' exists; use --force to replace it, or choose another name");
   }
   file_ = std::make_unique<PartialFile>(path, format_->ours());

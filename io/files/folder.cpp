@@ -7,6 +7,11 @@
 
 namespace eventloom {
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
 std::vector<std::filesystem::path> entries_in(const std::filesystem::path& folder) {
   namespace fs = std::filesystem;
   std::error_code error;

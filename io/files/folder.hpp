@@ -5,6 +5,9 @@
 
 namespace eventloom {
 
+/// Whether there is anything of this name, be it a link that leads nowhere.
+bool is_there(const std::filesystem::path& path);
+
 /// All entries of a folder (empty: the current one), sorted by name. Throws UserError when it cannot be read.
 std::vector<std::filesystem::path> entries_in(const std::filesystem::path& folder);
 

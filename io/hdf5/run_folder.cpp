@@ -72,18 +72,16 @@ void remove_if_own(const fs::path& file) {
 
 /// The file of a listed part: under its final or its partial name.
 fs::path file_of(const fs::path& folder, const PartInfo& part) {
-  std::error_code error;
   const auto place = folder / part.name;
-  return fs::exists(fs::symlink_status(place, error)) ? place : fs::path(place.string() + kPartial);
+  return is_there(place) ? place : fs::path(place.string() + kPartial);
 }
 
 /// Renames a file that no longer is a part to an unused name; there may be no file.
 void set_aside(const fs::path& file, const std::string& why) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(file, error))) return;
+  if (!is_there(file)) return;
   const auto aside = file.string() + ".damaged";
   fs::path place = aside;
-  for (int n = 2; fs::exists(fs::symlink_status(place, error)); ++n) place = aside + "-" + std::to_string(n);
+  for (int n = 2; is_there(place); ++n) place = aside + "-" + std::to_string(n);
   rename_durably(file, place);
   spdlog::warn("{}: {}; it is kept as '{}', and what it held is built again", file.string(), why, place.string());
 }

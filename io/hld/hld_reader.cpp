@@ -12,16 +12,16 @@
 #include "io/hld/hld_origin.hpp"
 #include "io/hld/subevent_ids.hpp"
 #include "io/recorded/block_losses.hpp"
-#include "io/recorded/event_numbers.hpp"
 #include "io/recorded/file_sequence.hpp"
 #include "io/recorded/kept_event.hpp"
+#include "io/recorded/numbered_blocks.hpp"
 #include "io/uri/optional_source.hpp"
 
 namespace eventloom {
 
 namespace {
 
-class HldReader final : public HitReader {
+class HldReader final : public HitReader, private NumberedBlocks::Events {
  public:
   HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
             std::unique_ptr<HldHitMaker> maker, const StreamHeader& header);
@@ -40,9 +40,9 @@ class HldReader final : public HitReader {
 
   [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
   bool judge(HitBlock& block);
-  void keep(Tick number, HitBlock& block);
-  void take_back(DropCause cause, HitBlock& block);
-  void leave_out(DropCause cause, HitBlock& block);
+  void keep(Tick number, HitBlock& block) override;
+  void take_back(DropCause cause, HitBlock& block) override;
+  void leave_out(DropCause cause, HitBlock& block) override;
 
   std::string name_;
   FileSequence<HldFile> files_;
@@ -53,10 +53,9 @@ class HldReader final : public HitReader {
   SourceCounts counts_ = hld_counts();
 
   // Where times are event numbers:
-  EventNumbers numbers_{options_.bits};
+  NumberedBlocks numbers_{options_.bits, *this};
   KeptEvent kept_;
   SubeventIds kept_ids_;
-  std::optional<Tick> waiting_;  ///< number of the file's event, which opens the next block
 };
 
 HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, const HldOptions& options,
@@ -66,7 +65,7 @@ HldReader::HldReader(const SourceUri& uri, std::span<const std::string> paths, c
 bool HldReader::read(HitBlock& block) {
   block.clear();
   kept_ids_.reset();
-  if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
+  numbers_.begin(block);
   const bool numbered = (header_.flags & kNumbered) != 0;
   while (next_event(block)) {
     if (numbered) {
@@ -76,9 +75,7 @@ bool HldReader::read(HitBlock& block) {
       if (is_full(block)) return true;
     }
   }
-  if (numbered) {
-    if (const auto cause = numbers_.finish()) take_back(*cause, block);
-  }
+  if (numbered) numbers_.finish(block);
   complaints().sum_up();
   return block.size() != 0 || !block.losses.empty();
 }
@@ -111,24 +108,11 @@ void HldReader::lose(const HldDamage& damage, HitBlock& block) const {
                    .breaks_off = rest && files_.is_last()});
 }
 
-/// Makes hits of the file's event if its number is accepted. False when the block is full and the event must wait:
-/// nothing in the block will be taken back.
+/// Makes hits of the file's event if its number is accepted. False when the block is full.
 bool HldReader::judge(HitBlock& block) {
   const auto& event = files_.file().event();
   const auto number = options_.number_of(event);
-  const bool completes = numbers_.repeats(number) && kept_ids_.begin(event);
-  const auto judgement = numbers_.judge(number, completes);
-  if (judgement.previous) take_back(*judgement.previous, block);
-  if (judgement.current) {
-    leave_out(*judgement.current, block);
-    return true;
-  }
-  if (is_full(block)) {
-    waiting_ = judgement.tick;
-    return false;
-  }
-  keep(judgement.tick, block);
-  return true;
+  return numbers_.add(number, numbers_.repeats(number) && kept_ids_.begin(event), block);
 }
 
 void HldReader::keep(Tick number, HitBlock& block) {
@@ -142,8 +126,7 @@ void HldReader::keep(Tick number, HitBlock& block) {
 void HldReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
   kept_ids_.reset();
-  const auto& file = files_.path(kept_.file);
-  tell_left_out(complaints(), kept_.offset, kept_.number, kept_.file == files_.number() ? "" : file, cause);
+  tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the file's event.

@@ -10,20 +10,11 @@
 #include "core/runtime/error.hpp"
 #include "formats/epoch_buffer.hpp"
 #include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/live/damage_records.hpp"
 
 namespace eventloom {
-
-namespace {
-
-/// True also for a dangling link.
-bool is_there(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
-}
-
-}  // namespace
 
 std::string new_recording(const std::filesystem::path& folder, SourceId id, bool go_on) {
   create_folder_durably(folder);

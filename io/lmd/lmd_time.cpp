@@ -62,11 +62,7 @@ void LmdTime::refuse_misplaced(const SourceUri& uri) const {
   demand("from", kind_ == Kind::words || number_in_data_, "with time=word:OFFSET,COUNT or number=");
   demand("bits", numbered() && !number_in_data_, "where times are the numbers of events' headers");
   demand("number", numbered(), "where times are event numbers");
-  for (const char* key : {"unit", "round"}) {
-    if (numbered() && !uri.get(key, "").empty()) {
-      uri.refuse(std::string(key) + "= is not valid where times are event numbers");
-    }
-  }
+  if (numbered()) TickScale::refuse_keys(uri);
 }
 
 /// word:OFFSET[:LOW-HIGH]

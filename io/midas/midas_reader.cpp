@@ -9,10 +9,10 @@
 #include "io/midas/midas_file.hpp"
 #include "io/midas/midas_time.hpp"
 #include "io/recorded/block_losses.hpp"
-#include "io/recorded/event_numbers.hpp"
 #include "io/recorded/file_sequence.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/kept_event.hpp"
+#include "io/recorded/numbered_blocks.hpp"
 #include "io/uri/optional_source.hpp"
 
 namespace eventloom {
@@ -51,7 +51,7 @@ void append_hits(const MidasEvent& event, Tick time, HitBlock& block) {
   }
 }
 
-class MidasReader final : public HitReader {
+class MidasReader final : public HitReader, private NumberedBlocks::Events {
  public:
   MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base);
 
@@ -69,10 +69,9 @@ class MidasReader final : public HitReader {
   bool next_event(HitBlock& block);
   void lose(const MidasDamage& damage, HitBlock& block) const;
   bool take(HitBlock& block);
-  bool take_numbered(HitBlock& block);
-  void keep(Tick number, HitBlock& block);
-  void take_back(DropCause cause, HitBlock& block);
-  void leave_out(DropCause cause, HitBlock& block);
+  void keep(Tick number, HitBlock& block) override;
+  void take_back(DropCause cause, HitBlock& block) override;
+  void leave_out(DropCause cause, HitBlock& block) override;
 
   [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
   [[nodiscard]] const MidasEvent& event() { return files_.file().event(); }
@@ -85,9 +84,8 @@ class MidasReader final : public HitReader {
   std::map<std::uint16_t, std::uint64_t> ids_;
   Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
-  EventNumbers numbers_{32};
+  NumberedBlocks numbers_{32, *this};
   KeptEvent kept_;
-  std::optional<Tick> waiting_;  ///< number of the file's event, which opens the next block
 };
 
 MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
@@ -104,11 +102,11 @@ MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> path
 
 bool MidasReader::read(HitBlock& block) {
   block.clear();
-  if (waiting_) keep(*std::exchange(waiting_, std::nullopt), block);
+  numbers_.begin(block);
   while (next_event(block)) {
     if (!take(block)) return true;
   }
-  if (const auto cause = numbers_.finish()) take_back(*cause, block);
+  numbers_.finish(block);
   complaints().sum_up();
   return block.size() != 0 || !block.losses.empty();
 }
@@ -148,7 +146,7 @@ bool MidasReader::take(HitBlock& block) {
   counters_[Metric::subevents] += event().banks.size();
   if (event().banks.empty()) ++counters_[Metric::empty_events];
   for (const auto& bank : event().banks) counters_[Metric::folded_ids] += midas_name_is_folded(bank.name) ? 1 : 0;
-  if (time_.numbered()) return take_numbered(block);
+  if (time_.numbered()) return numbers_.add(event().header.serial, false, block);
   if (const auto time = time_.of(event())) {
     append_hits(event(), *time, block);
   } else {
@@ -156,21 +154,6 @@ bool MidasReader::take(HitBlock& block) {
     leave_out(DropCause::untimed, block);
   }
   return !is_full(block);
-}
-
-bool MidasReader::take_numbered(HitBlock& block) {
-  const auto judgement = numbers_.judge(event().header.serial, false);
-  if (judgement.previous) take_back(*judgement.previous, block);
-  if (judgement.current) {
-    leave_out(*judgement.current, block);
-    return true;
-  }
-  if (is_full(block)) {
-    waiting_ = judgement.tick;
-    return false;
-  }
-  keep(judgement.tick, block);
-  return true;
 }
 
 void MidasReader::keep(Tick number, HitBlock& block) {
@@ -181,8 +164,7 @@ void MidasReader::keep(Tick number, HitBlock& block) {
 /// Drops the event kept last.
 void MidasReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
-  const auto& file = files_.path(kept_.file);
-  tell_left_out(complaints(), kept_.offset, kept_.number, kept_.file == files_.number() ? "" : file, cause);
+  tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
 /// Drops the file's event.

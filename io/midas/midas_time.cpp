@@ -9,11 +9,7 @@ namespace eventloom {
 MidasTime::MidasTime(const SourceUri& uri, std::uint64_t tick_ps)
     : scale_(uri, tick_ps), text_(uri.get("time", "tag")) {
   if (text_ != "tag") read(uri, text_);
-  for (const char* key : {"unit", "round"}) {
-    if (numbered() && !uri.get(key, "").empty()) {
-      uri.refuse(std::string(key) + "= is not valid where times are event numbers");
-    }
-  }
+  if (numbered()) TickScale::refuse_keys(uri);
 }
 
 void MidasTime::read(const SourceUri& uri, const std::string& text) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "formats/ids.hpp"
+#include "formats/units.hpp"
 #include "io/lmd/lmd_event.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -26,11 +27,11 @@ class EventPlayer {
   [[nodiscard]] virtual std::uint64_t damaged_places() const = 0;
 };
 
-/// For EventPlayer::time().
-inline Tick nanoseconds_of(Tick time, std::uint64_t tick_ps) {
-  __extension__ using Wide = unsigned __int128;
-  constexpr Wide kPsPerNs = 1000;
-  return static_cast<Tick>(Wide{time} * tick_ps / kPsPerNs);
+/// The ticks of EventPlayer::time().
+inline constexpr std::uint64_t kNanosecondPs = 1000;
+/// A time in them, rounded down; nothing when it does not fit.
+inline std::optional<Tick> nanoseconds_of(Tick time, std::uint64_t tick_ps) {
+  return to_ticks({time, 0}, {tick_ps, 0}, kNanosecondPs, Rounding::down);
 }
 
 /// Throws UserError when a key is invalid, or the file cannot be opened or is not of the format.

@@ -45,7 +45,7 @@ std::size_t HitsPlayer::event_end() const {
 
 /// Hits up to `end`, which are the next event.
 EventHits HitsPlayer::view_of(std::size_t end) {
-  columns_ = {};
+  columns_.clear();
   for (; at_ < end; ++at_) {
     const auto& hit = hits_[at_];
     const auto words = std::span(words_).subspan(hit.first_word, hit.words);

@@ -11,7 +11,6 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kNanosecondPs = 1000;
 constexpr auto kPlayKeys = std::to_array<std::string_view>({"time", "wr", "from", "unit", "round"});
 
 /// Times used for pacing need not be exact ticks.

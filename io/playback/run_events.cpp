@@ -58,11 +58,7 @@ bool RunEvents::next() {
 
 /// All hits of the current event.
 void RunEvents::read_hits() {
-  hits_.time.clear();
-  hits_.channel.clear();
-  hits_.source.clear();
-  hits_.payload_words.clear();
-  hits_.payload.clear();
+  hits_.clear();
   for (stream_->read_hits(piece_); !piece_.time.empty(); stream_->read_hits(piece_)) {
     hits_.time.insert(hits_.time.end(), piece_.time.begin(), piece_.time.end());
     hits_.channel.insert(hits_.channel.end(), piece_.channel.begin(), piece_.channel.end());

@@ -31,6 +31,10 @@ class FileSequence {
   [[nodiscard]] const File& file() const { return *file_; }
   [[nodiscard]] std::size_t number() const { return open_; }
   [[nodiscard]] const std::string& path(std::size_t number) const { return paths_[number]; }
+  /// Its path, to be named where the open file is not meant; empty for the open one.
+  [[nodiscard]] std::string other_than_open(std::size_t number) const {
+    return number == open_ ? std::string() : paths_[number];
+  }
   [[nodiscard]] bool is_last() const { return open_ + 1 == paths_.size(); }
   /// Only when it is not the last. Closes the open file.
   void open_next() { file_.emplace(paths_[++open_]); }

@@ -49,6 +49,12 @@ TickScale::TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_p
   factor_ = factor_of(unit_ps_, tick_ps_);
 }
 
+void TickScale::refuse_keys(const SourceUri& uri) {
+  for (const char* key : {"unit", "round"}) {
+    if (!uri.get(key, "").empty()) uri.refuse(std::string(key) + "= is not valid where times are event numbers");
+  }
+}
+
 std::optional<Tick> TickScale::ticks(Decimal value) const {
   // The common case, in 64 bits.
   std::uint64_t product = 0;

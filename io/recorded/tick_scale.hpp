@@ -21,6 +21,9 @@ class TickScale {
   /// Of a format whose times have a unit of their own: only the key `round` counts. `otherwise`: without it.
   TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise);
 
+  /// Throws UserError when the URI has a key that says what numbers mean, though they are event numbers.
+  static void refuse_keys(const SourceUri& uri);
+
   [[nodiscard]] std::optional<Tick> ticks(Decimal value) const;
   [[nodiscard]] std::optional<Tick> ticks(std::uint64_t value) const { return ticks(Decimal{value, 0}); }
   [[nodiscard]] Rounding rounding() const { return rounding_; }

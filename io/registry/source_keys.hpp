@@ -22,6 +22,8 @@ inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
 inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
 inline constexpr SourceKey kReorder{"reorder", "N", "hits that one may come late by and is still put in order (1e6)"};
+inline constexpr SourceKey kReorderEvents{
+    "reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"};
 inline constexpr SourceKey kMayLack{"optional", "",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
@@ -36,7 +38,7 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
     kUnit,
     kRound,
-    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    kReorderEvents,
     kMayLack,
     kConcat,
 });
@@ -86,7 +88,7 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank (tag)"},
     kUnit,
     kRound,
-    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
+    kReorderEvents,
     kMayLack,
     kConcat,
 });
@@ -131,7 +133,7 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kLmdKeys[4],
     kUnit,
     kRound,
-    kLmdKeys[7],
+    kReorderEvents,
     kMayLack,
     {"era", "auto|repeat|new", "what numbers that start again after a reconnection are (auto)"},
 });

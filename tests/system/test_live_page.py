@@ -176,7 +176,7 @@ def test_a_slow_rank_is_named(browser, tmp_path):
     words = ("--define", "coincidence:1us,causal(0.3m/ns,1ns)>=99", "--detector", tmp_path / "map.csv", "--epochs-per-slice", 100)
     with Monitored(tmp_path / "run", [tmp_path / "t.csv"], *words, "--builders", 2, np=3) as run, \
             browser.page(run.listening().url) as page:
-        page.until_text("#panel-ranks .bad", "rank 1: builder 0 is slow: ")
+        page.until_text("#panel-ranks .bad", "rank 1: builder 0 is slow: ", timeout=120)
         assert "rank 0:" not in page.text("#panel-ranks") and "rank 2:" not in page.text("#panel-ranks")
         assert run.control("stop")[0] == 202
         run.wait(STOPPED)

@@ -306,7 +306,8 @@ class TestTimeLimit:
         assert_complete(job, recording)
         assert_kept(before, job)
         stopped = re.search(r"run stopped by SIGUSR1 with exit code (\d+)", history(job)[0])
-        assert stopped and stopped[1] in ("75", "138")
+        # 138: mpirun had not passed the signal on yet; 244: it lost its daemons before they had told how the ranks ended.
+        assert stopped and stopped[1] in ("75", "138", "244")
         assert not before or "resuming" in job.log()
 
 
