@@ -52,6 +52,16 @@ plan() {
   done
 }
 
+# Adds RANKFILE to mpirun's `command`. Open MPI 5 has another option, and does not understand a path with a hyphen.
+add_rankfile() {
+  if [[ $(mpirun --version) == "mpirun (Open MPI) 4."* ]]; then
+    command+=(--rankfile "$RANKFILE")
+  else
+    exec 9<"$RANKFILE"
+    command+=(--map-by rankfile:file=/dev/fd/9)
+  fi
+}
+
 # Becomes mpirun or srun with the program and its arguments, task k on node k mod nodes: as role k is on rank k mod
 # ranks, every node carries sources and builders. With RANK_NODES, a file, task k is on the node that its line k names.
 RANK_NODES=''
@@ -71,7 +81,7 @@ launch() {
     command=(mpirun -np "$ranks")
     for name in $(compgen -e UCX_) OMP_NUM_THREADS; do command+=(-x "$name"); done
     if [ -n "$RANKFILE" ]; then
-      command+=(--rankfile "$RANKFILE")
+      add_rankfile
     elif [ -n "$RANK_NODES" ]; then
       command+=(--hostfile "$RANK_NODES" --map-by seq --bind-to none) # mpirun does not bind ranks that it maps so
     elif [ "$BIND" = none ]; then

@@ -3,6 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include <charconv>
+
 #include "app/shell_word.hpp"
 
 namespace eventloom {
@@ -56,10 +58,27 @@ std::vector<std::string> run_options(const Plan& plan) {
   return words;
 }
 
+bool maps_by_rankfile(std::string_view mpi_version) {
+  constexpr std::string_view kName = "Open MPI v";
+  constexpr int kFirstMajor = 5;
+  if (!mpi_version.starts_with(kName)) return false;
+  mpi_version.remove_prefix(kName.size());
+  int major = 0;
+  std::from_chars(mpi_version.data(), mpi_version.data() + mpi_version.size(), major);
+  return major >= kFirstMajor;
+}
+
 std::string mpirun_command(const Plan& plan, const PlanNames& names) {
   std::string line = fmt::format("mpirun -np {}", plan.placement.roles.ranks);
-  if (!names.rankfile.empty()) {
+  std::string redirection;
+  if (!names.rankfile.empty() && !names.maps_by_rankfile) {
     line += " --rankfile " + shell_word(names.rankfile);
+  } else if (names.rankfile.find_first_of("-,:") != std::string::npos) {
+    // Open MPI 5 would take these for the beginning of another qualifier.
+    line += " --map-by rankfile:file=/dev/fd/9";
+    redirection = " 9<" + shell_word(names.rankfile);
+  } else if (!names.rankfile.empty()) {
+    line += " --map-by rankfile:file=" + shell_word(names.rankfile);
   } else {
     std::string hosts;
     for (const auto& host : names.hosts) {
@@ -67,7 +86,7 @@ std::string mpirun_command(const Plan& plan, const PlanNames& names) {
     }
     line += hosts + " --map-by node --bind-to core";
   }
-  return line + " " + run_command_line(plan, names);
+  return line + " " + run_command_line(plan, names) + redirection;
 }
 
 std::string srun_command(const Plan& plan, const PlanNames& names) {

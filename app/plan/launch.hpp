@@ -15,6 +15,7 @@ struct PlanNames {
   std::vector<std::string> hosts;    ///< by node; empty: hosts of the allocation, by number
   std::vector<std::string> sources;  ///< URIs; empty: the commands contain URI
   std::string rankfile;              ///< empty: the commands do not use one
+  bool maps_by_rankfile = false;     ///< mpirun takes the rank file as a mapping: maps_by_rankfile()
 };
 
 /// Name of a node in a rank file: the host, or +nX for host X of the allocation, counted from 0.
@@ -29,6 +30,10 @@ std::string rankfile_text(const Plan& plan, const PlanNames& names);
 
 /// Options of `eventloom run`, one word each.
 std::vector<std::string> run_options(const Plan& plan);
+
+/// Whether mpirun of this version of MPI (MpiEnvironment::mpi_version()) takes `--map-by rankfile:file=PATH` instead of
+/// `--rankfile PATH`, which Open MPI 5 calls deprecated.
+bool maps_by_rankfile(std::string_view mpi_version);
 
 /// With the rank file; without one, with options of mpirun for the same placement and binding.
 std::string mpirun_command(const Plan& plan, const PlanNames& names);

@@ -14,6 +14,7 @@
 #include "app/plan/plan_report.hpp"
 #include "app/plan/schedule_comparison.hpp"
 #include "app/simulate/simulate_options.hpp"
+#include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 #include "io/files/partial_file.hpp"
@@ -189,6 +190,7 @@ int plan_command(int argc, const char* const* argv) {
   names.hosts = host_names((*values)["hosts"].as<std::string>());
   if (values->count("source") != 0) names.sources = (*values)["source"].as<std::vector<std::string>>();
   names.rankfile = (*values)["rankfile"].as<std::string>();
+  names.maps_by_rankfile = maps_by_rankfile(MpiEnvironment::mpi_version());
   check_files(*values, names);
   auto request = to_request(*values, names);
   std::optional<ScheduleComparison> comparison;

@@ -211,6 +211,16 @@ class RankRun {
   NoSink sink_;
 };
 
+/// SimGrid 4 replaces what all versions before it have.
+template <class Engine, class Code>
+void start_actor(Engine& engine, const std::string& name, s4u::Host* host, Code code) {
+  if constexpr (requires { engine.add_actor(name, host, code); }) {
+    engine.add_actor(name, host, code);
+  } else {
+    s4u::Actor::create(name, host, code);
+  }
+}
+
 /// The whole run.
 class Run {
  public:
@@ -234,7 +244,7 @@ class Run {
 
   SimulationResult play(s4u::Engine& engine) {
     for (std::uint32_t r = 0; r < runs_.size(); ++r) {
-      s4u::Actor::create("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
+      start_actor(engine, "rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
     }
     engine.run();
     if (error_) std::rethrow_exception(error_);

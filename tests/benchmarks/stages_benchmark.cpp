@@ -170,7 +170,8 @@ void decode(benchmark::State& state) {
   std::uint64_t i = 0;
   for (auto _ : state) {
     decoder.decode({i}, work.slices[i], problems);
-    benchmark::DoNotOptimize(decoder.hits().size);
+    auto size = decoder.hits().size;
+    benchmark::DoNotOptimize(size);
     i = (i + 1) % work.slices.size();
   }
   set_rate(state, work);

@@ -45,7 +45,8 @@ class Injected:
         self.failures = failures_in(log)
         #: (rank, call, site) of every place of the program with a call that can be made to fail
         self.sites = [(int(words[0]), words[1], words[2]) for words in lines if words[1] not in ("begins", "fails")]
-        began = [(int(words[2]), int(words[3])) for words in lines if words[1] == "begins"]
+        # Only up to Open MPI 4 are jobs numbers, which name their shared memory.
+        began = [(int(words[2]), int(words[3]) if words[3].isdigit() else 0) for words in lines if words[1] == "begins"]
         assert_nothing_left({job for _, job in began if job}, {pid for pid, _ in began}, told)
 
     @property

@@ -67,7 +67,7 @@ def test_bad_usage(words, told, tmp_path):
 
 def test_text_says_what_and_why(tmp_path):
     text = plan("--nodes", 4, "--cores-per-node", 64, "--sources", 32, "--rankfile", tmp_path / "plan.rankfile").stdout
-    for word in ("mpirun -np 252", "--rankfile", "srun --mpi=pmix", "--builders 220", "--ring-depth", "--cell-size", "+n3"):
+    for word in ("mpirun -np 252", "rankfile", "srun --mpi=pmix", "--builders 220", "--ring-depth", "--cell-size", "+n3"):
         assert word in text, word
     why = text[text.index("\nwhy\n"):]
     for choice in ("ranks", "placement", "sources", "builders", "filters", "schedule", "rings", "slices", "memory"):

@@ -7,6 +7,7 @@
 
 #include "app/plan/plan_report.hpp"
 #include "app/run/run_config.hpp"
+#include "app/shell_word.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace eventloom {
@@ -66,7 +67,7 @@ TEST(PlanLaunch, RankFileNamesEachRankOnce) {
   const Plan plan(two_nodes());
   EXPECT_EQ(rankfile_text(plan, {}),
             "# eventloom plan\nrank 0=+n0 slot=0\nrank 1=+n1 slot=0\nrank 2=+n0 slot=1\nrank 3=+n1 slot=1\n");
-  EXPECT_EQ(rankfile_text(plan, {{"aa", "bb"}, {}, {}}),
+  EXPECT_EQ(rankfile_text(plan, {{"aa", "bb"}, {}, {}, false}),
             "# eventloom plan\nrank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n");
 }
 
@@ -74,13 +75,29 @@ TEST(PlanLaunch, CommandsNameRanksNodesAndFiles) {
   const Plan plan(two_nodes());
   const auto plain = mpirun_command(plan, {});
   EXPECT_TRUE(plain.starts_with("mpirun -np 4 --map-by node --bind-to core eventloom run --source URI --define DEF"));
-  const auto filed = mpirun_command(plan, {{}, {"it's/*.epochs"}, "plan.rankfile"});
+  const auto filed = mpirun_command(plan, {{}, {"it's/*.epochs"}, "plan.rankfile", false});
   EXPECT_TRUE(filed.starts_with(R"(mpirun -np 4 --rankfile plan.rankfile eventloom run --source 'it'\''s/*.epochs' )"))
       << filed;
-  EXPECT_TRUE(mpirun_command(plan, {{"aa", "bb"}, {}, {}}).starts_with("mpirun -np 4 --host aa:2,bb:2 --map-by node"));
+  EXPECT_TRUE(
+      mpirun_command(plan, {{"aa", "bb"}, {}, {}, false}).starts_with("mpirun -np 4 --host aa:2,bb:2 --map-by node"));
   const auto srun = srun_command(plan, {});
   for (const auto* words : {"--mpi=pmix", "--nodes=2", "--ntasks=4", "--ntasks-per-node=2", "--distribution=cyclic"}) {
     EXPECT_NE(srun.find(words), std::string::npos) << srun;
+  }
+}
+
+TEST(PlanLaunch, RankFilesOfOpenMpi5AreMappings) {
+  EXPECT_FALSE(maps_by_rankfile("Open MPI v4.1.4"));
+  EXPECT_TRUE(maps_by_rankfile("Open MPI v5.0.7"));
+  EXPECT_TRUE(maps_by_rankfile("Open MPI v10.0.0rc1"));
+  EXPECT_FALSE(maps_by_rankfile("MPICH Version:      5.0.0"));
+  const Plan plan(two_nodes());
+  const auto simple = mpirun_command(plan, {{}, {}, "a/plan.rankfile", true});
+  EXPECT_TRUE(simple.starts_with("mpirun -np 4 --map-by rankfile:file=a/plan.rankfile eventloom run ")) << simple;
+  for (const std::string name : {"a-b/plan", "plan,b", "plan:b"}) {
+    const auto by_descriptor = mpirun_command(plan, {{}, {}, name, true});
+    EXPECT_TRUE(by_descriptor.starts_with("mpirun -np 4 --map-by rankfile:file=/dev/fd/9 eventloom ")) << by_descriptor;
+    EXPECT_TRUE(by_descriptor.ends_with(" 9<" + shell_word(name))) << by_descriptor;
   }
 }
 
