@@ -116,13 +116,15 @@ std::string platform_text(const Cluster& cluster, const SimulationSettings& sett
   const bool star = cluster.kind == "FLAT";
   const auto parameters =
       star ? "" : fmt::format(R"( topology="{}" topo_parameters="{}")", cluster.kind, cluster.parameters);
-  // The way through a star has two links.
+  // The way through a star has two links. SimGrid 4.0 crashes where a cluster of another kind is in no zone.
   return fmt::format(
       R"(<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
+<zone id="all" routing="Full">
 <cluster id="net" prefix="node-" suffix="" radical="0-{}" speed="1Gf" bw="{:.17g}Bps" lat="{:.17g}s"
  sharing_policy="SPLITDUPLEX"{}/>
+</zone>
 </platform>
 )",
       cluster.nodes - 1, settings.link_rate, settings.link_latency / (star ? 2 : 1), parameters);

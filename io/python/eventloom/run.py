@@ -104,7 +104,7 @@ class Run(Selection):
     def counters(self) -> dict[str, int]:
         """The counters of the run's invocations, by name; empty where none has ended in good order, and of a merged file."""
         table = self.table("counters")
-        return {} if len(table) == 0 else dict(zip(table["name"].tolist(), table["value"].tolist()))
+        return {} if len(table) == 0 else {str(row["name"]): int(row["value"]) for row in table}
 
     @property
     def sources(self) -> list[Source]:
