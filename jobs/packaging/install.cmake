@@ -31,8 +31,8 @@ set(jobs ${PROJECT_SOURCE_DIR}/jobs)
 install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/live.sbatch
                  ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
         DESTINATION ${shared}/jobs)
-install(FILES ${jobs}/README.md ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py
-              ${jobs}/job_functions.sh
+install(FILES ${jobs}/README.md ${jobs}/live.md ${jobs}/coming_from.md ${jobs}/bench_table.py ${jobs}/cluster.conf
+              ${jobs}/efficiency.py ${jobs}/job_functions.sh
         DESTINATION ${shared}/jobs)
 install(DIRECTORY ${jobs}/monitoring DESTINATION ${shared})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,4 +1,4 @@
-"""Built events as Eventloom writes them in LMD and HLD files, from the descriptions in formats/README.md and README.md alone."""
+"""Built events as Eventloom writes them in LMD and HLD files, from formats/README.md and io/event_files/README.md alone."""
 
 import struct
 from dataclasses import dataclass, field

@@ -551,9 +551,9 @@ def test_hostile_files_end_in_counts_or_one_line(tmp_path, form):
 
 # ---- the table of keys
 
-def test_readme_has_all_keys():
+def test_page_has_all_keys():
     listing = eventloom("inspect", "--schemes").stdout
-    assert f"$ eventloom inspect --schemes\n{listing}```" in (ROOT / "README.md").read_text()
+    assert f"$ eventloom inspect --schemes\n{listing}```" in (ROOT / "io/inputs.md").read_text()
 
 
 def test_each_key_is_accepted():

@@ -89,7 +89,7 @@ def test_job_scripts_find_the_installed_program(prefix, tmp_path):
     for script in jobs.glob("*.s*"):
         done("bash", "-n", script)
         assert os.access(script, os.X_OK) or script.name == "job_functions.sh"
-    assert {"replay.sbatch", "live.sbatch", "chain.sh", "cluster.conf", "README.md"} <= {file.name for file in jobs.iterdir()}
+    assert {"replay.sbatch", "live.sbatch", "chain.sh", "cluster.conf", "README.md", "live.md", "coming_from.md"} <= {file.name for file in jobs.iterdir()}
     assert (prefix / "share/eventloom/monitoring/eventloom.rules.yml").exists()
     assert "Apache" in (prefix / "share/doc/eventloom/copyright").read_text()
 

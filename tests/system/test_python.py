@@ -15,6 +15,7 @@ import pytest
 import truth
 from epochs_file import epochs_file
 from interrupted import STOPPED, Started, lists, parts
+from pages import PAGES, blocks
 from program import ROOT, Run, eventloom, generate
 from python_package import SOURCE, installed, package
 from readers import PYTHON, needs_readers
@@ -40,7 +41,7 @@ def run(tmp_path_factory, sources):
 
 @pytest.fixture(scope="module")
 def sea(tmp_path_factory):
-    """The folder with the run of the READMEs' examples."""
+    """The folder with the run of the pages' examples."""
     folder = tmp_path_factory.mktemp("sea")
     (folder / "tests").symlink_to(ROOT / "tests")
     eventloom("run", *SEA, "--define", "gap:25ns,4", "--output", "sea.h5", cwd=folder)
@@ -88,11 +89,12 @@ def test_examples_of_the_modules(installed, sea):
     run_python(installed, sea, "-c", EXAMPLES)
 
 
-@pytest.mark.parametrize("file", [SOURCE / "README.md", ROOT / "README.md"], ids=["package", "repository"])
-def test_examples_of_the_readmes(installed, sea, tmp_path, file):
-    blocks = re.findall(r"^```pycon\n(.*?)^```$", file.read_text(), re.MULTILINE | re.DOTALL)
-    assert blocks
-    (tmp_path / "examples.txt").write_text("\n".join(blocks))
+PAGES_IN_PYTHON = [page for page in PAGES if blocks(page, "pycon")]
+
+
+@pytest.mark.parametrize("page", PAGES_IN_PYTHON)
+def test_examples_of_the_pages(installed, sea, tmp_path, page):
+    (tmp_path / "examples.txt").write_text("\n".join(blocks(page, "pycon")))
     run_python(installed, sea, "-m", "doctest", tmp_path / "examples.txt")
 
 

@@ -1,180 +1,115 @@
-"""The examples of README.md as they stand: all that run without a cluster and without installing anything."""
+"""Every page: its examples run as they stand, what they print is compared, its links hold."""
 
+import functools
 import os
 import re
+import shlex
 import subprocess
-from pathlib import Path
 
 import h5py
 import pytest
 
-from program import BINARY, ROOT, environment
+from page_examples import ELSEWHERE, MEASURED, PATIENCE, SLOW, UNDERSTOOD, assert_page_runs, clone, run, run_here
+from pages import PAGES, anchors, blocks, code_spans, examples, links, text_of
+from program import ROOT, eventloom
 from readers import PYTHON, needs_readers
 
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-# What needs a cluster, root's rights, a user at an editor, a second terminal or programs of others to be signalled.
-ELSEWHERE = ("main_job.sh", "run_tests.sh", "sbatch", "EDITOR", "pkill", "--monitor 8080", "eventloom top", "eventloom control", "mpirun -np 3 eventloom run 'rec/")
-PATIENCE = 120  # s
+pytestmark = pytest.mark.every_case
 
 
-def commands(kind, text):
-    """Of a shell script its lines; of a dialogue what follows the prompts."""
-    lines = text.splitlines()
-    found = lines if kind == "sh" else [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    return [line for line in found if line.strip() and not any(word in line for word in ELSEWHERE)]
+@pytest.mark.parametrize("page", [page for page in PAGES if run_here(page) and page not in SLOW])
+def test_examples(clone, page):
+    assert_page_runs(clone, page)
 
 
-def shown(text):
-    """The output that a dialogue shows, by command: lines with single blanks, up to where it leaves something out."""
-    found, lines = {}, None
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            lines = found.setdefault(line.removeprefix("$ "), [])
-        elif lines is not None and line.strip() == "...":
-            lines = None
-        elif lines is not None:
-            lines.append(" ".join(line.split()))
-    return found
+def options_of(command):
+    """{option: value} as they are given."""
+    words = shlex.split(command)
+    return [(word, value) for word, value in zip(words, words[1:]) if word.startswith("--")]
 
 
-def block_with(words):
-    """Kind and text of the one block that has them."""
-    found = [block for block in BLOCKS if words in block[1]]
-    assert len(found) == 1, f"{len(found)} examples with '{words}'"
-    return found[0]
+@pytest.mark.parametrize("page", [page for page in PAGES if any(re.search(UNDERSTOOD, e.command) for e in examples(page))])
+def test_commands_for_hardware_are_understood(clone, page):
+    for example in examples(page):
+        if re.search(UNDERSTOOD, example.command):
+            ((code, said),) = run(clone, [example.command + " --print-config"])
+            assert code == 0, said
+            for option, value in options_of(example.command):
+                assert f"{option.removeprefix('--')} = {value}" in said
 
 
-@pytest.fixture
-def clone(tmp_path):
-    """As a user has it, with a program that was built."""
-    for name in ("tests", "jobs", "README.md"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "eventloom").symlink_to(BINARY)
-    return tmp_path
+def test_the_list_of_what_runs_elsewhere_is_true():
+    commands = [example.command for page in PAGES for example in examples(page)]
+    for words in [word for several in [*ELSEWHERE, UNDERSTOOD, MEASURED] for word in several.split("|")]:
+        assert any(re.search(words, command) for command in commands), f"no example has '{words}' any more"
 
 
-def run(clone, lines):
-    """[(exit code, all that was said)] of each line: one shell, what goes on in the background included."""
-    script = []
-    for number, line in enumerate(lines):
-        said = f"said.{number}"
-        if line.rstrip().endswith("&"):
-            listens = "until grep -qs ':1BBC ' /proc/net/udp; do sleep 0.02; done" if ":7100" in line else ":"
-            script += [f"( {line.rstrip()[:-1]}; echo $? >code.{number} ) >{said} 2>&1 &", listens]
-        elif line.startswith("export "):
-            script.append(line)
-        else:
-            script.append(f"{{ {line}\n}} >{said} 2>&1; echo $? >code.{number}")
-    path = f"{clone / 'build'}:{os.environ['PATH']}"
-    subprocess.run(["timeout", "-k", "5", str(PATIENCE), "bash", "-c", "\n".join([*script, "wait"])], cwd=clone,
-                   env=environment() | {"PATH": path}, stdin=subprocess.DEVNULL, check=True)
-    return [(int((clone / f"code.{n}").read_text()), (clone / f"said.{n}").read_text())
-            for n, line in enumerate(lines) if not line.startswith("export ")]
+def test_there_are_no_other_examples():
+    """A command without a prompt would be an example that nobody runs."""
+    for page in PAGES:
+        for text in blocks(page, ""):
+            assert not re.search(r"^(eventloom \w+ |mpirun|jobs/|tests/)[^:]*$", text.split("\n")[0]), f"{page}: {text}"
+        assert set(re.findall(r"^```(\w+)$", text_of(page), re.MULTILINE)) <= {"sh", "python", "pycon", "xml", "yaml"}, page
 
 
-def assert_says(said, expected):
-    lines = {" ".join(line.split()) for line in said.splitlines()}
-    missing = [line for line in expected if line not in lines]
-    assert not missing, f"{missing} not in\n{said}"
+@functools.cache
+def help_of(command):
+    parts = re.findall(r"^  (\w+)  ", eventloom("bench", "--help").stdout, re.MULTILINE) if command == "bench" else [None]
+    return "".join(eventloom(*[word for word in (command, part) if word], "--help").stdout for part in parts)
 
 
-def test_every_example_is_looked_at():
-    """A new one has to be added below, or to what runs elsewhere."""
-    known = ("eventloom generate --output", "eventloom inspect tests", "udp://:7100", "eventloom plan", "bench patterns",
-             "eventloom simulate", "eventloom show", "eventloom compare", "--explain", "light=gap", "inspect --schemes",
-             "--detector-map", "merge built.h5 --to", "mbs://lxi009")
-    for kind, text in BLOCKS:
-        assert not commands(kind, text) or any(words in text for words in known), text
+def test_commands_in_the_text_are_known():
+    """Those within a line, such as `eventloom merge --to`: the command, and its options."""
+    names = re.findall(r"^  (\w+)  ", eventloom("--help").stdout, re.MULTILINE)
+    assert "run" in names and len(names) > 10
+    checked = 0
+    for page in PAGES:
+        for span in code_spans(page):
+            words = span.removeprefix("eventloom ").split()
+            if span.startswith("eventloom ") and re.fullmatch(r"\w+", words[0]):
+                assert words[0] in names, f"{page}: {span}"
+            if words[0] in names and len(words) > 1:
+                for option in re.findall(r"(?<= )--[a-z][\w-]*", span):
+                    checked += 1
+                    assert option in help_of(words[0]) or option == "--help", f"{page}: {span}: {option}"
+    assert checked > 50
 
 
-def test_the_tour(clone):
-    for code, said in run(clone, commands(*block_with("eventloom generate --output"))):
-        assert code == 0, said
+# Links and pages.
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_hold(page):
+    for file, anchor in links(page):
+        assert (ROOT / file).exists(), f"{page} links to {file}"
+        assert not anchor or anchor in anchors(file), f"{page} links to {file}#{anchor}; it has {anchors(file)}"
 
 
-def test_list_mode(clone):
-    kind, text = block_with("eventloom inspect tests")
-    lines = commands(kind, text)
-    for (code, said), line in zip(run(clone, lines), lines):
-        assert code == (0 if " inspect " in line else 3), said
-        assert_says(said, shown(text)[line])
+def test_readme_is_short():
+    lines = text_of("README.md").splitlines()
+    assert len(lines) <= 150 and max(map(len, lines)) <= 120
 
 
-def test_what_dabc_would_be_told(clone):
-    """Its servers are nowhere: the command is only understood."""
-    (line,) = commands(*block_with("0.0.0.0:6002 --monitor"))
-    ((code, said),) = run(clone, [line + " --print-config"])
-    assert code == 0, said
-    for words in ("also = lmd:combiner.lmd?size=128MB", "tap = 0.0.0.0:6002", "source = mbs://lxi011/transport?optional"):
-        assert words in said
+def test_pages_are_found():
+    """Those for users by one click, those for readers of the code, which say so, by any number."""
+    direct = {file for file, _ in links("README.md")} | {"README.md"}
+    seen, ahead = set(), {"README.md"}
+    while ahead:
+        seen |= ahead
+        ahead = {file for page in ahead for file, _ in links(page) if file.endswith(".md")} - seen
+    for page in PAGES:
+        assert page in seen, f"no link leads to {page}"
+        assert page in direct or page.startswith("tests/") or "For readers of the code" in text_of(page)[:400], page
 
 
-def test_list_mode_out(clone):
-    kind, text = block_with("merge built.h5 --to")
-    lines = commands(kind, text)
-    for (code, said), line in zip(run(clone, lines), lines):
-        assert code == 0, said
-        assert_says(said, shown(text)[line])
+# Examples in other languages. Those of `pycon` are run by test_python.
 
-
-def test_live(clone):
-    """The run ends before the boards do, which is no loss."""
-    kind, text = block_with("udp://:7100")
-    with Path("/proc/net/udp").open() as table:
-        if ":1BBC " in table.read():
-            pytest.skip("port 7100 is in use")
-    (code, said), (sent, sender) = run(clone, commands(kind, text))
-    assert (code, sent) == (0, 0), said + sender
-    assert re.search(r"\d+ events with \d+ hits in \d+ slices from 4 sources", said) and "Error" not in said
-
-
-def test_a_look_at_a_run(clone):
-    kind, text = block_with("eventloom show")
-    lines = commands(kind, text)
-    for (code, said), line in zip(run(clone, lines), lines):
-        assert code == 0, said
-        assert_says(said, shown(text)[line])
-
-
-def test_explained_events(clone):
-    kind, text = block_with("--explain")
-    line, = commands(kind, text)
-    (code, said), = run(clone, [line])
-    assert code == 0, said
-    assert_says(said, shown(text)[line])
-
-
-def test_several_kinds_of_events(clone):
-    kind, text = block_with("light=gap")
-    line, = commands(kind, text)
-    (code, said), = run(clone, [line])
-    assert code == 0, said
-    assert_says(said, [" ".join(words.split()) for words in text.splitlines()[1:] if words != "..."])
+def test_what_an_example_makes(clone):
+    """Several definitions in one pass, and their index."""
+    page = "core/definitions/README.md"
+    run(clone, [example.command for example in run_here(page) if "night.h5" in example.command])
     with h5py.File(clone / "night.h5") as index:
         assert index.attrs["closed"] == 1 and list(index.attrs["names"]) == ["muon", "light"]
         assert index["muon/ledger/hits_in"][:].sum() == 147463
-
-
-def test_first_map(clone):
-    kind, text = block_with("--detector-map")
-    line, = commands(kind, text)
-    (code, said), = run(clone, [line])
-    assert code == 0 and said.strip() == shown(text)[line][0], said
-
-
-def test_compare(clone):
-    """Of the run that the example before it has made."""
-    made = [line for line in commands(*block_with("eventloom show")) if " run " in line]
-    kind, text = block_with("eventloom compare")
-    lines = commands(kind, text)
-    *_, (code, said) = run(clone, [*made, *lines])
-    assert code == 0 and shown(text)[lines[0]] == [" ".join(line.split()) for line in said.splitlines()], said
-
-
-def python_blocks():
-    return [text for kind, text in BLOCKS if kind == "python"]
 
 
 READ_BACK = """
@@ -201,46 +136,41 @@ assert pulses.bins.size().values.tolist() == n.tolist()
 last = pulses.bins.coords["event_time_offset"].bins.max().to(unit="us", dtype="float64").values
 assert np.allclose(last, f["events/duration"][:] / 1000, rtol=1e-12)
 """
+TREE = """
+import numpy, uproot
+rng = numpy.random.default_rng(1)
+with uproot.recreate("hits.root") as file:
+    file.mktree("hits", {"time": rng.integers(0, 1_000_000, 5000), "channel": rng.integers(0, 100, 5000)})
+"""
 
 
 def run_python(clone, program, python):
-    run(clone, [line for line in commands(*block_with("eventloom generate --output")) if "convert" not in line])
-    done = subprocess.run(["timeout", "-k", "5", str(PATIENCE), python, "-c", program], cwd=clone, capture_output=True, text=True)
+    environ = os.environ | {"PYTHONPATH": str(ROOT / "io/python")}
+    done = subprocess.run(["timeout", "-k", "5", str(PATIENCE), python, "-B", "-c", program], cwd=clone, capture_output=True,
+                          text=True, env=environ)
     assert done.returncode == 0, done.stderr
+
+
+OUTPUT = "io/hdf5/README.md"
 
 
 def test_python(clone):
     """With what Debian has: h5py and pandas."""
-    h5py_block, pandas_block = python_blocks()[:2]
+    h5py_block, pandas_block = blocks(OUTPUT, "python")[:2]
     assert "h5py" in h5py_block and "pandas" in pandas_block
+    run(clone, [example.command for example in run_here(OUTPUT)])
     run_python(clone, h5py_block + READ_BACK + pandas_block + PANDAS, "/usr/bin/python3")
 
 
 @needs_readers
 def test_python_with_packages_from_pypi(clone):
-    h5py_block, _, awkward_block, root_block, scipp_block = python_blocks()
-    program = h5py_block + READ_BACK + awkward_block + AWKWARD + root_block + ROOT_FILE + scipp_block + SCIPP
-    run_python(clone, program, PYTHON)
+    h5py_block, _, awkward_block, root_block, scipp_block = blocks(OUTPUT, "python")
+    run(clone, [example.command for example in run_here(OUTPUT)])
+    run_python(clone, h5py_block + READ_BACK + awkward_block + AWKWARD + root_block + ROOT_FILE + scipp_block + SCIPP, PYTHON)
 
 
-def test_plan(clone):
-    for code, said in run(clone, commands(*block_with("eventloom plan"))):
-        assert code == 0, said
-
-
-def test_bench(clone):
-    kind, text = block_with("bench patterns")
-    (code, said), = run(clone, commands(kind, text))
-    table = shown(text)[commands(kind, text)[0]]
-    assert code == 0 and [line.split()[:3] for line in said.splitlines() if line.startswith(("one-to-one", "all-to-all"))] \
-        == [line.split()[:3] for line in table if line.startswith(("one-to-one", "all-to-all"))], said
-
-
-@pytest.mark.skipif(not (Path(BINARY).resolve().parent / "eventloom-simulator").exists(), reason="built without SimGrid")
-def test_simulate(clone):
-    """The same settings give the same output."""
-    kind, text = block_with("eventloom simulate")
-    (line,) = commands(kind, text)
-    ((code, said),) = run(clone, [line])
-    assert code == 0
-    assert_says(said, shown(text)[line])
+@needs_readers
+def test_hits_from_root(clone):
+    (tree_block,) = blocks("jobs/coming_from.md", "python")
+    run_python(clone, TREE + tree_block, PYTHON)
+    assert "5000" in eventloom("inspect", "hits.epochs", cwd=clone).stdout

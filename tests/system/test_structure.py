@@ -1,4 +1,4 @@
-"""Arrows between folders point down, as the README prints them; C APIs enter by one door."""
+"""Arrows between folders point down, as app/README.md prints them; C APIs enter by one door."""
 
 import json
 import re
