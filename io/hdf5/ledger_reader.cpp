@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLedgerBuffer = 32 << 10;
 
+/// Every version has counted these causes: corrupt, duplicate, out_of_order.
+constexpr std::size_t kFirstCauses = 3;
+
 /// The ledger rows of a chain of parts.
 class ChainedLedger {
  public:
@@ -50,11 +53,23 @@ class ChainedLedger {
 
 }  // namespace
 
+std::vector<bool> ledger_columns_of(hid_t file) {
+  std::vector<bool> there(ledger_columns().size(), true);
+  for (std::size_t i = kLedgerDropped + kFirstCauses; i < there.size(); ++i) {
+    there[i] = has_object(file, ledger_columns()[i].path);
+  }
+  return there;
+}
+
 LedgerReader::LedgerReader(hid_t file, const std::string& file_name, std::size_t buffer_bytes) {
-  columns_.reserve(ledger_columns().size());
-  for (const auto& spec : ledger_columns()) columns_.emplace_back(file, file_name, spec, buffer_bytes);
+  const auto there = ledger_columns_of(file);
+  columns_.resize(there.size());
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i]) columns_[i].emplace(file, file_name, ledger_columns()[i], buffer_bytes);
+  }
   for (const auto& column : columns_) {
-    if (column.rows() != rows()) throw UserError("'" + file_name + "' is damaged: columns of /ledger differ in length");
+    if (column && column->rows() != rows())
+      throw UserError("'" + file_name + "' is damaged: columns of /ledger differ in length");
   }
   if (!has_object(file, missing_list_column().path)) return;
   offsets_.emplace(file, file_name, missing_offsets_column(), buffer_bytes);
@@ -66,16 +81,17 @@ LedgerReader::LedgerReader(hid_t file, const std::string& file_name, std::size_t
 }
 
 bool LedgerReader::read(LedgerEntry& entry) {
-  if (columns_[kLedgerSlice].rows_left() == 0) return false;
-  entry.row.slice = columns_[kLedgerSlice].next<std::uint64_t>();
-  entry.row.hits_in = columns_[kLedgerIn].next<std::uint64_t>();
-  entry.row.hits_in_events = columns_[kLedgerInEvents].next<std::uint64_t>();
-  entry.row.hits_outside = columns_[kLedgerOutside].next<std::uint64_t>();
-  entry.row.hits_rejected = columns_[kLedgerRejected].next<std::uint64_t>();
-  entry.missing_mask = columns_[kLedgerMissing].next<std::uint64_t>();
-  entry.row.builder = columns_[kLedgerBuilder].next<std::uint32_t>();
+  if (columns_[kLedgerSlice]->rows_left() == 0) return false;
+  entry.row.slice = columns_[kLedgerSlice]->next<std::uint64_t>();
+  entry.row.hits_in = columns_[kLedgerIn]->next<std::uint64_t>();
+  entry.row.hits_in_events = columns_[kLedgerInEvents]->next<std::uint64_t>();
+  entry.row.hits_outside = columns_[kLedgerOutside]->next<std::uint64_t>();
+  entry.row.hits_rejected = columns_[kLedgerRejected]->next<std::uint64_t>();
+  entry.missing_mask = columns_[kLedgerMissing]->next<std::uint64_t>();
+  entry.row.builder = columns_[kLedgerBuilder]->next<std::uint32_t>();
   for (std::size_t i = 0; i < kDropCauses; ++i) {
-    entry.row.hits_dropped[i] = columns_[kLedgerDropped + i].next<std::uint64_t>();
+    auto& column = columns_[kLedgerDropped + i];
+    entry.row.hits_dropped[i] = column ? column->next<std::uint64_t>() : 0;
   }
   entry.sources_missing.clear();
   if (!list_) return true;

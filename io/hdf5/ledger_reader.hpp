@@ -14,17 +14,21 @@
 
 namespace eventloom {
 
+/// Columns of /ledger that the file has. Those of causes of loss that earlier versions did not know are missing from
+/// their files; a file that lacks any other column fails when that is read.
+std::vector<bool> ledger_columns_of(hid_t file);
+
 /// Reads /ledger of an output file from front to back.
 class LedgerReader {
  public:
   /// `file` must stay open; `file_name` is for messages.
   LedgerReader(hid_t file, const std::string& file_name, std::size_t buffer_bytes);
-  [[nodiscard]] std::uint64_t rows() const { return columns_.front().rows(); }
+  [[nodiscard]] std::uint64_t rows() const { return columns_.front()->rows(); }
   /// False at the end. Replaces the contents of `entry`.
   bool read(LedgerEntry& entry);
 
  private:
-  std::vector<ColumnCursor> columns_;  ///< by LedgerColumn
+  std::vector<std::optional<ColumnCursor>> columns_;  ///< by LedgerColumn; nothing: all zero
   std::optional<ColumnCursor> offsets_;
   std::optional<ColumnCursor> list_;
   std::uint64_t offset_ = 0;

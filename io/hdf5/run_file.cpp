@@ -126,7 +126,7 @@ RunRecord read_record(hid_t root) {
   record.epochs_per_slice = read_number(root, "epochs_per_slice");
   record.overlap = read_number(root, "overlap_ticks");
   record.with_payload = read_number(root, "with_payload") != 0;
-  record.numbered = read_text(root, "times_are") == "event numbers";
+  record.numbered = read_text_if_any(root, "times_are") == "event numbers";
   read_totals(root, record.totals);
   return record;
 }
@@ -135,7 +135,8 @@ std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& nam
   const auto names = read_text_column(file, "/sources/name");
   const auto uris = read_text_column(file, "/sources/uri");
   const auto paths = read_text_column(file, "/sources/path");
-  const auto descriptions = read_text_column(file, "/sources/description");
+  const auto descriptions = has_object(file, "/sources/description") ? read_text_column(file, "/sources/description")
+                                                                     : std::vector<std::string>(names.size());
   const auto bytes = read_column<std::uint64_t>(file, name, kSourceBytes, names.size());
   const auto crcs = read_column<std::uint32_t>(file, name, kSourceCrc, names.size());
   const auto ids = read_column<std::uint32_t>(file, name, kSourceId, names.size());

@@ -39,7 +39,9 @@ void write_totals(hid_t root, const RunTotals& totals) {
 void read_totals(hid_t root, RunTotals& totals) {
   for (const auto account : kTotals) {
     for (const auto& total : metrics_of(account)) {
-      totals[total.metric] = read_number(root, attribute_name(total).c_str());
+      // What earlier versions did not count, their files lack.
+      const auto name = attribute_name(total);
+      totals[total.metric] = has_attribute(root, name.c_str()) ? read_number(root, name.c_str()) : 0;
     }
   }
 }

@@ -39,6 +39,15 @@ std::uint64_t read_table(hid_t file, const std::string& name, const Columns& col
   return rows;
 }
 
+std::vector<ColumnSpec> specs_of_ledger(hid_t file) {
+  std::vector<ColumnSpec> specs;
+  const auto there = ledger_columns_of(file);
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (there[i]) specs.push_back(ledger_columns()[i]);
+  }
+  return specs;
+}
+
 /// Offsets into another column, if the file has them: one more than the rows of the table.
 void read_offsets(hid_t file, const std::string& name, const ColumnSpec& spec, std::uint64_t rows) {
   if (has_object(file, spec.path)) expect_rows(name, spec, read_through(file, name, spec), rows + 1);
@@ -54,7 +63,7 @@ Rows read_rows(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   const auto name = path.string();
   const Rows rows{read_table(file.get(), name, event_columns()), read_table(file.get(), name, hit_columns()),
-                  read_table(file.get(), name, ledger_columns())};
+                  read_table(file.get(), name, specs_of_ledger(file.get()))};
   expect_rows(name, first_hit_column(), read_through(file.get(), name, first_hit_column()), rows.events + 1);
   read_offsets(file.get(), name, first_payload_column(), rows.hits);
   read_offsets(file.get(), name, missing_offsets_column(), rows.slices);

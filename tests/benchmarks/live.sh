@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 runs=${1:-5}
 eventloom=$PWD/build/eventloom
 folder=$(mktemp -d -p "${TMPDIR:-/dev/shm}")
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$folder"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$folder"
 

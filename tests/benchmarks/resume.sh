@@ -3,6 +3,7 @@
 # usage: tests/benchmarks/resume.sh [FOLDER]      (default build/resume-benchmark; 3 GB)
 # environment: EVENTLOOM, the program (default build/eventloom); REPEAT, runs of each (default 7)
 set -euo pipefail
+shopt -s inherit_errexit
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export PATH=/usr/bin:/bin:$PATH
 eventloom=${EVENTLOOM:-$here/build/eventloom}
@@ -20,7 +21,7 @@ seconds_of() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.a
 # run FOLDER OPTIONS...: prints the seconds that a run takes.
 run() {
   mpirun --oversubscribe -np 2 "$eventloom" run 'long/*.epochs' --define gap:25ns,4 --epochs-per-slice 1000 \
-    --output "$1/run.h5" --report-json report.json "${@:2}" >run.log 2>&1
+    --output "$1/run.h5" --force --report-json report.json "${@:2}" >run.log 2>&1
   seconds_of report.json
 }
 
@@ -38,10 +39,12 @@ safe_writing() {
 
 [ -d long ] || "$eventloom" generate --output long --sources 4 --rate 2e6 --duration 4s >/dev/null
 echo "safe writing: 32 million hits, 2 ranks, medians of $repeat runs in turn"
-echo "  on disk:   $(safe_writing .)"
+figures=$(safe_writing .)
+echo "  on disk:   $figures"
 memory=$(mktemp -d -p /dev/shm)
 trap 'rm -rf "$memory"' EXIT
-echo "  in memory: $(safe_writing "$memory")"
+figures=$(safe_writing "$memory")
+echo "  in memory: $figures"
 
 # Prints the seconds from the start of a resumed run to its end, when it is stopped as soon as it has resumed.
 resume() {

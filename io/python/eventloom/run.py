@@ -110,7 +110,10 @@ class Run(Selection):
     def sources(self) -> list[Source]:
         """The sources, by the numbers that hits have."""
         names = [field.name for field in fields(Source)]
-        return [Source(**{name: record[name] for name in names}) for record in self._files.records(self.path, "sources")]
+        # The first version wrote no descriptions.
+        lacking: dict[str, Any] = {"description": ""}
+        records = [{**lacking, **record} for record in self._files.records(self.path, "sources")]
+        return [Source(**{name: record[name] for name in names}) for record in records]
 
     @property
     def ledger(self) -> Array:
