@@ -52,6 +52,7 @@ int run_command(int argc, const char* const* argv);
 int generate_command(int argc, const char* const* argv);
 int compare_command(int argc, const char* const* argv);
 int convert_command(int argc, const char* const* argv);
+int doctor_command(int argc, const char* const* argv);
 int inspect_command(int argc, const char* const* argv);
 int merge_command(int argc, const char* const* argv);
 int report_command(int argc, const char* const* argv);

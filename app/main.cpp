@@ -48,6 +48,7 @@ constexpr std::array kCommands = {
     Command{"top", "what a run that is monitored does, once a second", eventloom::top_command},
     Command{"plan", "propose roles, rank file, rings and memory for a cluster", eventloom::plan_command},
     Command{"simulate", "the same schedules and roles over a simulated network", eventloom::simulate_command},
+    Command{"doctor", "what on this machine would hold a run back, and what mends it", eventloom::doctor_command, true},
     Command{"bench", "measure the exchange: patterns, latency, rate, scan, sources", eventloom::bench_command, true},
 };
 

@@ -6,6 +6,7 @@
 
 #include "app/command_line.hpp"
 #include "app/mpi_command.hpp"
+#include "app/rank_places.hpp"
 #include "app/run/rank_run.hpp"
 #include "app/run/run_account.hpp"
 #include "app/run/run_companions.hpp"
@@ -43,6 +44,13 @@ void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBa
   } else if (!backend.is_ucx) {
     spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
   }
+}
+
+/// Collective.
+void tell_crowding(const Collective& ranks) {
+  const auto crowded = crowding(hosts_of(rank_places(ranks)));
+  if (crowded.empty() || ranks.rank() != 0) return;
+  spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
 }
 
 /// Messages of several ranks say which it is.
@@ -273,6 +281,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
+  tell_crowding(communicator);
   before.reset();
   return seen_to_fail(view, [&] {
     const auto results = build_events(*rank_run, setup, resumptions, view, communicator);

@@ -1,6 +1,5 @@
 #include "app/bench/bench_report.hpp"
 
-#include <sched.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -9,11 +8,11 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
-#include <set>
 #include <utility>
 
 #include "app/report_file.hpp"
 #include "app/run/json_message.hpp"
+#include "core/runtime/cores.hpp"
 #include "core/runtime/host_name.hpp"
 
 namespace eventloom {
@@ -55,44 +54,10 @@ void print_line(std::string line) {
   std::cout << line << std::endl;  // a benchmark takes long: flush for readers of a pipe
 }
 
-/// "0-1,4" for 0, 1 and 4.
-std::string compact(const std::vector<int>& sorted) {
-  std::string out;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    out += fmt::format("{}{}", out.empty() ? "" : ",", sorted[i]);
-    if (last != i) out += fmt::format("-{}", sorted[last]);
-    i = last + 1;
-  }
-  return out;
-}
-
-/// Hardware threads this process may run on; empty when unknown.
-std::vector<int> allowed_cpus() {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-/// Names the core of a hardware thread. Where that is unknown, each counts as a core.
-std::string core_of(int cpu) {
-  const auto name = std::to_string(cpu);
-  std::ifstream siblings("/sys/devices/system/cpu/cpu" + name + "/topology/thread_siblings_list");
-  std::string threads;
-  return std::getline(siblings, threads) ? threads : name;
-}
-
 Json binding() {
   const auto cpus = allowed_cpus();
   if (cpus.empty()) return {{"cpus", nullptr}, {"one_core", false}};
-  std::set<std::string> cores;
-  for (const int cpu : cpus) cores.insert(core_of(cpu));
-  return {{"cpus", compact(cpus)}, {"one_core", cores.size() == 1}};
+  return {{"cpus", ranges_of(cpus)}, {"one_core", cores_of(cpus).size() == 1}};
 }
 
 Json processor_name() {
@@ -127,7 +92,7 @@ std::string by_rank(const std::vector<std::string>& what) {
   }
   std::string out;
   for (const auto& [name, ranks] : groups) {
-    out += (out.empty() ? "" : "; ") + name + (ranks.size() == 1 ? ": rank " : ": ranks ") + compact(ranks);
+    out += (out.empty() ? "" : "; ") + name + (ranks.size() == 1 ? ": rank " : ": ranks ") + ranges_of(ranks);
   }
   return out;
 }

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "app/bench/bench_command.hpp"
-#include "app/bench/common_clock.hpp"
 #include "app/bench/duplex.hpp"
+#include "app/common_clock.hpp"
 #include "app/latency_histogram.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"

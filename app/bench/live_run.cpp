@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/bench/common_clock.hpp"
+#include "app/common_clock.hpp"
 #include "app/mpi_command.hpp"
 #include "app/run/json_message.hpp"
 #include "core/engine/builder_role.hpp"

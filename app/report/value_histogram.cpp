@@ -10,9 +10,9 @@ namespace eventloom {
 namespace {
 
 // Of a value with more bits than these, the lower ones do not count.
-constexpr unsigned kBits = 8;
-constexpr std::uint64_t kHalf = std::uint64_t{1} << (kBits - 1);
-constexpr std::size_t kFineBins = (64 - kBits + 2) * kHalf;
+constexpr unsigned kFineBits = 8;
+constexpr std::uint64_t kHalf = std::uint64_t{1} << (kFineBits - 1);
+constexpr std::size_t kFineBins = (64 - kFineBits + 2) * kHalf;
 
 constexpr std::uint64_t kWideSpan = 50;
 
@@ -22,7 +22,7 @@ unsigned dropped_bits(std::uint64_t value, unsigned bits) {
 }
 
 std::size_t fine_bin(std::uint64_t value) {
-  const unsigned shift = dropped_bits(value, kBits);
+  const unsigned shift = dropped_bits(value, kFineBits);
   return shift * kHalf + (value >> shift);
 }
 
@@ -37,7 +37,7 @@ std::uint64_t fine_edge(std::size_t bin) {
 std::uint64_t even_width(std::uint64_t least, std::uint64_t greatest, std::size_t most) {
   std::uint64_t width = 1;
   while (greatest / width - least / width >= most) width *= 2;
-  return std::max(width, std::uint64_t{1} << dropped_bits(greatest, kBits));
+  return std::max(width, std::uint64_t{1} << dropped_bits(greatest, kFineBits));
 }
 
 std::vector<std::uint64_t> even_edges(std::uint64_t least, std::uint64_t greatest, std::size_t most) {

@@ -17,9 +17,6 @@ namespace eventloom {
 
 namespace {
 
-/// With less memory a receiver's pause of a few milliseconds costs data.
-constexpr std::size_t kFewBytes = std::size_t{4} << 20;
-
 std::string advice_for(int error) {
   if (error == EADDRINUSE) {
     return "; another program or source uses this port: stop it, choose another port, or name all boards of the port "

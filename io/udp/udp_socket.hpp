@@ -32,6 +32,8 @@ class UdpSocket {
  public:
   /// Requested size: a third of a second of 200 MB/s. Linux also charges its own memory for each datagram.
   static constexpr std::size_t kReceiveBytes = std::size_t{64} << 20;
+  /// With less memory a receiver's pause of a few milliseconds costs data.
+  static constexpr std::size_t kFewBytes = std::size_t{4} << 20;
   /// Datagrams per receive().
   static constexpr std::size_t kBatch = 64;
   /// Full batches after which everything that was in the socket when the first began has been received: Linux charges

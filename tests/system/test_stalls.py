@@ -139,7 +139,8 @@ def test_a_healthy_run_says_nothing(folder, recording):
     begin = time.monotonic()
     text = job.run()
     assert time.monotonic() - begin > 2, "too quick to show anything"
-    assert not lines_with(text, "warning") and not lines_with(text, "error"), text
+    of_cores = lines_with(text, "warning", "eventloom doctor")  # where there are fewer than ranks
+    assert lines_with(text, "warning") == of_cores and not lines_with(text, "error"), text
 
 
 @pytest.mark.parametrize("option", ["--stall-warning", "--stall-timeout"])

@@ -1,4 +1,4 @@
-#include "app/bench/common_clock.hpp"
+#include "app/common_clock.hpp"
 
 #include <algorithm>
 #include <fstream>

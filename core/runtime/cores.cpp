@@ -1,0 +1,89 @@
+#include "core/runtime/cores.hpp"
+
+#include <sched.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+std::string core_of(int cpu, const std::filesystem::path& root) {
+  const auto name = std::to_string(cpu);
+  std::ifstream siblings(root / "sys/devices/system/cpu" / ("cpu" + name) / "topology/thread_siblings_list");
+  std::string threads;
+  return std::getline(siblings, threads) ? threads : name;
+}
+
+using Processes = std::vector<std::set<std::string>>;
+
+/// Which process has a core. A matching that grows by augmenting paths is the largest there is.
+class Assignment {
+ public:
+  explicit Assignment(const Processes& processes) : processes_(processes) {}
+
+  bool place(std::size_t process) {
+    tried_.clear();
+    return find_core(process);
+  }
+
+ private:
+  bool find_core(std::size_t process) {
+    for (const auto& core : processes_[process]) {
+      if (!tried_.insert(core).second) continue;
+      const auto owner = owners_.find(core);
+      if (owner != owners_.end() && !find_core(owner->second)) continue;
+      owners_[core] = process;
+      return true;
+    }
+    return false;
+  }
+
+  const Processes& processes_;
+  std::map<std::string, std::size_t> owners_;
+  std::set<std::string> tried_;
+};
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::set<std::string> cores_of(const std::vector<int>& cpus, const std::filesystem::path& root) {
+  std::set<std::string> cores;
+  for (const int cpu : cpus) cores.insert(core_of(cpu, root));
+  return cores;
+}
+
+std::string ranges_of(const std::vector<int>& rising) {
+  std::string out;
+  for (std::size_t i = 0; i < rising.size();) {
+    std::size_t last = i;
+    while (last + 1 < rising.size() && rising[last + 1] == rising[last] + 1) ++last;
+    out += fmt::format("{}{}", out.empty() ? "" : ",", rising[i]);
+    if (last != i) out += fmt::format("-{}", rising[last]);
+    i = last + 1;
+  }
+  return out;
+}
+
+std::size_t without_core(const Processes& processes) {
+  Assignment assignment(processes);
+  std::size_t without = 0;
+  for (std::size_t p = 0; p < processes.size(); ++p) {
+    if (!processes[p].empty() && !assignment.place(p)) ++without;
+  }
+  return without;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,64 @@
+#include "core/runtime/cores.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is of POSIX
+
+#include <fstream>
+
+#include "core/runtime/idle.hpp"
+
+namespace {
+int yields = 0;
+}  // namespace
+
+/// Instead of the system's: counts.
+extern "C" int sched_yield() noexcept { return ++yields, 0; }
+
+namespace eventloom {
+namespace {
+
+TEST(Cores, RangesOfNumbers) {
+  EXPECT_EQ(ranges_of({}), "");
+  EXPECT_EQ(ranges_of({3}), "3");
+  EXPECT_EQ(ranges_of({0, 1, 4, 6, 7, 8}), "0-1,4,6-8");
+}
+
+TEST(Cores, HardwareThreadsOfACoreAreOne) {
+  std::string root = (std::filesystem::temp_directory_path() / "cores-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  for (const int cpu : {0, 4}) {
+    const auto folder =
+        std::filesystem::path(root) / "sys/devices/system/cpu" / ("cpu" + std::to_string(cpu)) / "topology";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "thread_siblings_list") << "0,4\n";
+  }
+  EXPECT_EQ(cores_of({0, 4, 5}, root), (std::set<std::string>{"0,4", "5"}));
+  std::filesystem::remove_all(root);
+}
+
+TEST(Cores, WithoutCoreIsWhoFindsNoneHoweverTheyAreSharedOut) {
+  EXPECT_EQ(without_core({{"0", "1"}, {"0", "1"}}), 0U);
+  EXPECT_EQ(without_core({{"0", "1"}, {"0", "1"}, {"0", "1"}}), 1U);
+  EXPECT_EQ(without_core({{"0"}, {"0"}}), 1U);
+  // The first must give way to the second, and the second to the third.
+  EXPECT_EQ(without_core({{"0", "1", "2"}, {"0", "1"}, {"0"}}), 0U);
+  EXPECT_EQ(without_core({{"0", "1"}, {"0"}, {"1"}}), 1U);
+  EXPECT_EQ(without_core({{}, {"0"}, {}}), 0U);
+}
+
+/// It must not keep another rank from their core while it waits.
+TEST(Idle, YieldsAfterAFewPolls) {
+  Idle idle;
+  constexpr int kPolls = 100;
+  yields = 0;
+  for (int i = 0; i < kPolls; ++i) idle.wait();
+  EXPECT_GT(yields, kPolls / 2);
+  yields = 0;
+  idle.reset();
+  idle.wait();
+  EXPECT_EQ(yields, 0);
+}
+
+}  // namespace
+}  // namespace eventloom
