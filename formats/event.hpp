@@ -40,6 +40,8 @@ inline constexpr std::array<std::string_view, 11> kDropCauseNames = {
     "corrupt",   "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed", "lost", "late",
     "congested", "masked",    "cut"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
+/// So many, the first ones, every version has counted; files of earlier versions may lack the others.
+inline constexpr std::size_t kFirstDropCauses = 3;
 
 /// Whether it drops what the user does not want: no loss.
 constexpr bool wanted(DropCause cause) { return cause == DropCause::masked || cause == DropCause::cut; }

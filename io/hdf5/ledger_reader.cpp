@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t kLedgerBuffer = 32 << 10;
 
-/// Every version has counted these causes: corrupt, duplicate, out_of_order.
-constexpr std::size_t kFirstCauses = 3;
-
 /// The ledger rows of a chain of parts.
 class ChainedLedger {
  public:
@@ -55,7 +52,7 @@ class ChainedLedger {
 
 std::vector<bool> ledger_columns_of(hid_t file) {
   std::vector<bool> there(ledger_columns().size(), true);
-  for (std::size_t i = kLedgerDropped + kFirstCauses; i < there.size(); ++i) {
+  for (std::size_t i = kLedgerDropped + kFirstDropCauses; i < there.size(); ++i) {
     there[i] = has_object(file, ledger_columns()[i].path);
   }
   return there;

@@ -19,6 +19,11 @@ std::string attribute_name(const MetricInfo& metric) {
   return std::string(metric.name);
 }
 
+/// Whether files of earlier versions do not count it.
+bool may_lack(Metric total) {
+  return account_of(total) == Account::dropped && total >= dropped_hits(static_cast<DropCause>(kFirstDropCauses));
+}
+
 }  // namespace
 
 bool is_total(const std::string& attribute) {
@@ -39,9 +44,9 @@ void write_totals(hid_t root, const RunTotals& totals) {
 void read_totals(hid_t root, RunTotals& totals) {
   for (const auto account : kTotals) {
     for (const auto& total : metrics_of(account)) {
-      // What earlier versions did not count, their files lack.
       const auto name = attribute_name(total);
-      totals[total.metric] = has_attribute(root, name.c_str()) ? read_number(root, name.c_str()) : 0;
+      const bool there = !may_lack(total.metric) || has_attribute(root, name.c_str());
+      totals[total.metric] = there ? read_number(root, name.c_str()) : 0;
     }
   }
 }

@@ -11,7 +11,7 @@ namespace eventloom {
 /// Whether an attribute is one of them.
 bool is_total(const std::string& attribute);
 void write_totals(hid_t root, const RunTotals& totals);
-/// Throws UserError when one is missing.
+/// Throws UserError when one is missing that every version has written; others are 0 then.
 void read_totals(hid_t root, RunTotals& totals);
 
 }  // namespace eventloom

@@ -43,9 +43,7 @@ bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Dam
 void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damage> damage) {
   if (!buffers.empty()) {
     auto& memory = parcel_with_room(buffers.size()).buffers;
-    const auto at = memory.size();
-    memory.resize(at + buffers.size());
-    std::ranges::copy(buffers, memory.begin() + static_cast<std::ptrdiff_t>(at));
+    memory.insert(memory.end(), buffers.begin(), buffers.end());
   }
   for (const auto& lost : damage) append_damage(waiting_.back().damage, lost);
 }

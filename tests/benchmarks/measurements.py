@@ -386,22 +386,27 @@ SIMULATE = Measurement(
 
 # What is done with the output.
 
+
+def reading(name, title, command, seconds, prepare, after):
+    """A command that reads output: what it uses."""
+    return Measurement(
+        name, title, f"{TIME} 'used %U %S %M' build/eventloom {command}",
+        (Row("CPU time", "s", user_and_system("^used")), Row("memory", "MB", peak("^used", 1024e-6))), seconds,
+        needs=("/usr/bin/time",), prepare=prepare, after=after)
+
+
 REPORTED = "build/benchmarks/reported.h5"
-REPORT_PAGE = Measurement(
+REPORT_PAGE = reading(
     "report", "report of a run with 95 million hits in 6.2 million events, 1.6 GB",
-    f"{TIME} 'used %U %S %M' build/eventloom report {REPORTED} -o build/benchmarks/report.html",
-    (Row("CPU time", "s", user_and_system("^used")), Row("memory", "MB", peak("^used", 1024e-6))), 2,
-    needs=("/usr/bin/time",),
+    f"report {REPORTED} -o build/benchmarks/report.html", 2,
     prepare="mkdir -p build/benchmarks && build/eventloom run 'gen:poisson?rate=1e7&channels=1024&seed=1&duration=10s' "
             f"--define gap:250ns,4 --force --output {REPORTED} || [ $? = 3 ]",  # some events are longer than the overlap
     after="rm -f build/benchmarks/reported.* build/benchmarks/report.html")
 
 COMPARED = "build/benchmarks/compared"
-COMPARE = Measurement(
+COMPARE = reading(
     "compare", "`compare` of two merged files with 10 million events, 40 million hits each",
-    f"{TIME} 'used %U %S %M' build/eventloom compare {COMPARED}/a.h5 {COMPARED}/b.h5",
-    (Row("CPU time", "s", user_and_system("^used")), Row("memory", "MB", peak("^used", 1024e-6))), 8,
-    needs=("/usr/bin/time",),
+    f"compare {COMPARED}/a.h5 {COMPARED}/b.h5", 8,
     prepare=f"rm -rf {COMPARED} && build/eventloom generate --output {COMPARED} --sources 1 --rate 1e6 --timing static "
             f"--hits 4 --noise 0 --duration 10s && build/eventloom run '{COMPARED}/*.epochs' --define gap:100ns,1 "
             f"--output {COMPARED}/run.h5 && build/eventloom merge {COMPARED}/run.h5 -o {COMPARED}/a.h5 && "

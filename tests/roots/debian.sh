@@ -32,7 +32,7 @@ mirror=${mirror:-http://deb.debian.org/debian}
 # make_root NAME: with the fewest packages that Debian can have.
 make_root() {
   local root=$folder/$1
-  [ -e "$root/etc/debian_version" ] && return
+  if [ -e "$root/etc/debian_version" ] && [ ! -e "$root/debootstrap" ]; then return; fi # a folder of debootstrap's own
   echo "debian.sh: $root: $release"
   debootstrap --variant=minbase "$release" "$root" "$mirror" >"$folder/$1.log" 2>&1 ||
     fail "debootstrap could not make it, see $folder/$1.log"
@@ -59,8 +59,7 @@ git clone -q --no-hardlinks "$clone" "$folder/tests/eventloom.new"
 if [ -d "$folder/tests/eventloom/build" ]; then mv "$folder/tests/eventloom/build" "$folder/tests/eventloom.new/"; fi
 rm -rf "$folder/tests/eventloom"
 mv "$folder/tests/eventloom.new" "$folder/tests/eventloom"
-options=$(printf ' %q' "$@")
-in_root tests "cd /eventloom && tests/run_tests.sh$options"
+in_root tests "cd /eventloom && tests/run_tests.sh ${*@Q}"
 in_root tests 'cd /eventloom/build && rm -f ./*.deb && cpack >cpack.log'
 
 make_root package
