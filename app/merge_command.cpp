@@ -27,7 +27,8 @@ CommandLine merge_command_line() {
                                "run.h5 of the run; its parts are in the same folder. With --to also a merged file")(
       "output,o", po::value<std::string>()->value_name("FILE"), "merged file (default: RUN_FILE with .merged.h5)")(
       "to", po::value<std::string>()->value_name("FORMAT:PATH"),
-      "lmd:PATH or hld:PATH[?size=BYTES]: the events as DABC would write them, in files of at most that size")(
+      "lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T]: the events as DABC would write them, in files of at most "
+      "that size, which begin or end with events of these trigger types")(
       "compress", po::value<std::string>()->value_name("LEVEL"),
       "deflate level 1 to 9, with shuffle; 0 = off (default: as the run)")(
       "nexus", po::bool_switch(),

@@ -98,6 +98,7 @@ int finish(const RunConfig& config, const RunSetup& setup, const std::vector<Run
 /// Rank 0 alone: replaces what is in the place of the output, except that of definitions whose run is resumed.
 void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
                    const std::vector<Resumption>& resumptions) {
+  check_file_triggers(config, setup.roles.writers());
   const auto configs = by_definition(config);
   std::vector<CompanionPlace> companions;
   for (std::size_t i = 0; i < configs.size(); ++i) {

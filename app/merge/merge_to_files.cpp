@@ -47,7 +47,8 @@ int merge_to_files(const MergeToFiles& what, FilePlan& plan, FilePlan::Existing 
   RunEvents events(what.run, what.partial);
   auto format = make_event_format(target, event_file_run(events.run().record));
   check_files(what, events.run(), target, *format, plan, existing);
-  EventFiles files(std::move(format), {target.folder, target.most_bytes, existing == FilePlan::Existing::replace});
+  EventFiles files(std::move(format),
+                   {target.folder, target.most_bytes, target.triggers, existing == FilePlan::Existing::replace});
   const auto written = write_events(events, files);
   std::cout << "events  " << written.events << "\nbytes   " << written.bytes << '\n';
   for (const auto& file : written.files) std::cout << "file    " << file.string() << '\n';

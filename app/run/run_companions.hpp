@@ -19,6 +19,9 @@ namespace eventloom {
 /// Collective: what the files state of the run, as rank 0 knows it.
 EventFileRun agreed_event_file_run(const RunRecord& record, const Collective& ranks);
 
+/// Throws UserError if files that begin or end by trigger would have several writers.
+void check_file_triggers(const RunConfig& config, std::uint32_t writers);
+
 /// Where the list-mode files of one definition go when its run begins.
 class CompanionPlace {
  public:

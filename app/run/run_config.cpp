@@ -113,10 +113,10 @@ void add_output_options(po::options_description& options) {
   options.add_options()("output", po::value<std::string>()->value_name("FILE")->default_value("run.h5"),
                         "the run's file; also the prefix of its part files")(
       "also", po::value<std::vector<std::string>>()->value_name("FORMAT:PATH")->composing(),
-      "also write the events as list-mode data, as DABC would: lmd:PATH or hld:PATH[?size=BYTES], files of at most "
-      "that "
-      "size, which end with the part files; one of each at most")(
-      "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
+      "also write the events as list-mode data, as DABC would: lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T], "
+      "files of at most that size, which begin or end with events of these trigger types, and with the part files; one "
+      "of each at most")("compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"),
+                         "deflate the output, 1 to 9")(
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
       "bytes after which a writer begins a new part file")(
       "segment-time", po::value<std::string>()->value_name("TIME")->default_value("5min"),

@@ -26,7 +26,8 @@ Companions::Companions(const CompanionSettings& settings) {
   for (const auto& [target, first_file] : settings.outputs) {
     writers_.push_back(std::make_unique<EventFileWriter>(
         make_event_format(target, settings.run),
-        EventFilesSettings{target.folder, target.most_bytes, settings.replace, first_file, settings.first_event},
+        EventFilesSettings{target.folder, target.most_bytes, target.triggers, settings.replace, first_file,
+                           settings.first_event},
         [this](CompleteEventFile complete) { complete_.push_back(std::move(complete)); }));
   }
 }
@@ -41,6 +42,7 @@ bool Companions::write(const BuiltSlice& slice) {
     while (i-- > 0) writers_[i]->take_back();
     return false;
   }
+  for (const auto& writer : writers_) writer->settle(slice);
   return true;
 }
 

@@ -39,7 +39,8 @@ class CompleteCompanions {
   std::vector<CompleteEventFile> files_;
 };
 
-/// Writes them. A part has at least one file of each format, more where a single slice is too long for one.
+/// Writes them. A part has at least one file of each format, more where files end by trigger, or a single slice is too
+/// long for one.
 class Companions {
  public:
   explicit Companions(const CompanionSettings& settings);

@@ -19,6 +19,10 @@ constexpr std::size_t kPendingEvents = std::size_t{1} << 20;
 /// Readers take longer events for damage.
 constexpr std::size_t kLongestEvent = std::min<std::size_t>(kMaxLmdEventBytes, kHldMaxBytes);
 
+bool is_among(const std::vector<std::uint32_t>& triggers, std::uint32_t trigger) {
+  return std::ranges::find(triggers, trigger) != triggers.end();
+}
+
 }  // namespace
 
 EventFileWriter::EventFileWriter(std::unique_ptr<EventFormat> format, EventFilesSettings settings,
@@ -51,12 +55,15 @@ void EventFileWriter::flush() {
   pending_.clear();
 }
 
-void EventFileWriter::append(const EventHits& event) {
+bool EventFileWriter::append(const EventHits& event) {
   const auto before = pending_.size();
-  format_->append(event, next_event_, pending_);
+  const auto trigger = format_->append(event, next_event_, pending_);
   refuse_long(event.time, pending_.size() - before);
   ++next_event_;
   ++info_.events;
+  const bool begins = after_end_ || is_among(settings_.triggers.begin, trigger);
+  after_end_ = is_among(settings_.triggers.end, trigger);
+  return begins;
 }
 
 void EventFileWriter::refuse_long(Tick time, std::size_t bytes) const {
@@ -71,8 +78,8 @@ bool EventFileWriter::is_too_long() const {
 
 void EventFileWriter::write(const EventHits& event) {
   const auto before = pending_.size();
-  append(event);
-  if (info_.events > 1 && is_too_long()) {
+  const bool begins = append(event);
+  if (info_.events > 1 && (begins || is_too_long())) {
     pending_.resize(before);
     --next_event_;
     --info_.events;
@@ -85,25 +92,34 @@ void EventFileWriter::write(const EventHits& event) {
 
 bool EventFileWriter::write(const BuiltSlice& slice) {
   if (pending_.size() >= kPendingEvents) flush();
-  before_slice_ = {pending_.size(), info_.events};
+  before_slice_ = {pending_.size(), info_.events, after_end_};
+  cut_ = false;
   const bool first = info_.events == 0;
   EventWalk walk(slice);
   for (EventHits event; walk.next(event);) {
     if (first) {
       write(event);
-    } else {
-      append(event);
+    } else if (append(event)) {
+      cut_ = true;
     }
   }
-  if (first || !is_too_long()) return true;
+  if (first || cut_ || !is_too_long()) return true;
   take_back();
   return false;
+}
+
+void EventFileWriter::settle(const BuiltSlice& slice) {
+  if (!std::exchange(cut_, false)) return;
+  take_back();
+  EventWalk walk(slice);
+  for (EventHits event; walk.next(event);) write(event);
 }
 
 void EventFileWriter::take_back() {
   pending_.resize(before_slice_.pending);
   next_event_ -= info_.events - before_slice_.events;
   info_.events = before_slice_.events;
+  after_end_ = before_slice_.after_end;
 }
 
 void EventFileWriter::end() {

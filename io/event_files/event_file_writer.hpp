@@ -9,13 +9,15 @@
 
 #include "io/event_files/event_file_info.hpp"
 #include "io/event_files/event_format.hpp"
+#include "io/event_files/file_triggers.hpp"
 #include "io/files/partial_file.hpp"
 
 namespace eventloom {
 
 struct EventFilesSettings {
-  std::filesystem::path folder;   ///< must exist
-  std::uint64_t most_bytes = 0;   ///< of a file, unless a single event is longer; 0: no limit
+  std::filesystem::path folder;  ///< must exist
+  std::uint64_t most_bytes = 0;  ///< of a file, unless a single event is longer; 0: no limit
+  FileTriggers triggers = {};
   bool replace = false;           ///< earlier files of these names, if they are Eventloom's
   std::uint32_t first_file = 0;   ///< its number
   std::uint64_t first_event = 1;  ///< its number
@@ -40,11 +42,15 @@ class EventFileWriter {
 
   /// Begins the next file.
   void begin();
-  /// Appends an event to the file, or to the next one if this one has events and would become too long.
+  /// Appends an event to the file, or to the next one if this one has events and would become too long, or ends there
+  /// by trigger.
   void write(const EventHits& event);
   /// Appends the events of a slice. Returns false, and appends nothing, if the file has events and would become too
   /// long. Several files are written where the first events of a file are those of a slice that is too long for one.
+  /// If it returns true, settle() or take_back() is next.
   bool write(const BuiltSlice& slice);
+  /// Keeps the last slice, in several files if files end in it by trigger.
+  void settle(const BuiltSlice& slice);
   /// Takes back the last slice, before which the file had events.
   void take_back();
   /// Completes the file.
@@ -53,7 +59,8 @@ class EventFileWriter {
   void abandon();
 
  private:
-  void append(const EventHits& event);
+  /// Returns whether the event begins a file by trigger.
+  bool append(const EventHits& event);
   void flush();
   [[nodiscard]] bool is_too_long() const;
   void refuse_long(Tick time, std::size_t bytes) const;
@@ -66,10 +73,13 @@ class EventFileWriter {
   std::unique_ptr<PartialFile> file_;
   EventFileInfo info_;              ///< of the file; bytes: those written to it
   std::vector<std::byte> pending_;  ///< not written yet
+  bool after_end_ = false;          ///< the last event was the last of its file by trigger
   struct {
     std::size_t pending = 0;
     std::uint64_t events = 0;
+    bool after_end = false;
   } before_slice_;
+  bool cut_ = false;  ///< files end in the last slice by trigger, which settle() has to do
 };
 
 }  // namespace eventloom

@@ -22,8 +22,8 @@ class EventFormat {
 
   /// Appends what stands before the first event of file `number`; the events that follow are of that file.
   virtual void begin_file(std::uint32_t number, std::vector<std::byte>& to) = 0;
-  /// Appends an event. `number`: it is the number-th of the output, from 1.
-  virtual void append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) = 0;
+  /// Appends an event and returns the trigger type in its header. `number`: it is the number-th of the output, from 1.
+  virtual std::uint32_t append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) = 0;
   /// Appends what stands after the last event.
   virtual void end_file(std::vector<std::byte>& to) = 0;
   /// Its length, bytes.

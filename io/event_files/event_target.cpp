@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,11 @@ namespace {
 constexpr std::uint64_t kLeastFileBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxBuilder = 99;
 
-constexpr std::array<std::string_view, 1> kLmdKeys = {"size"};
-constexpr std::array<std::string_view, 3> kHldKeys = {"size", "run", "ebnumber"};
+constexpr std::array<std::string_view, 3> kLmdKeys = {"size", "begin", "end"};
+constexpr std::array<std::string_view, 5> kHldKeys = {"size", "begin", "end", "run", "ebnumber"};
+
+/// The last trigger type that a header can have.
+constexpr std::uint64_t last_trigger(bool hld) { return hld ? 0xf : 0xffff; }
 
 std::uint64_t size_of_files(const SourceUri& uri) {
   if (!uri.has("size")) return 0;
@@ -40,6 +44,25 @@ std::uint64_t size_of_files(const SourceUri& uri) {
   } catch (const std::invalid_argument& e) {
     uri.refuse(std::string("size=: ") + e.what());
   }
+}
+
+/// A list such as begin=12,14.
+std::vector<std::uint32_t> triggers_of(const SourceUri& uri, const char* key, std::uint64_t last) {
+  std::vector<std::uint32_t> triggers;
+  if (!uri.has(key)) return triggers;
+  std::istringstream list(uri.get(key, "") + ',');
+  for (std::string number; std::getline(list, number, ',');) {
+    try {
+      if (const auto trigger = parse_count(number); trigger <= last) {
+        triggers.push_back(static_cast<std::uint32_t>(trigger));
+        continue;
+      }
+    } catch (const std::invalid_argument&) {
+    }
+    uri.refuse(fmt::format("{}=: '{}' is no trigger type, a whole number from 0 to {}; for several give {}=12,14", key,
+                           number, last, key));
+  }
+  return triggers;
 }
 
 /// The run number of all HLD sources, if they have the same.
@@ -92,6 +115,7 @@ EventTarget parse_event_target(const std::string& text, const std::string& optio
   target.stem = path.filename().string();
   if (target.stem.empty()) uri.refuse("PATH must be the beginning of a file's name, not a folder");
   target.most_bytes = size_of_files(uri);
+  target.triggers = {triggers_of(uri, "begin", last_trigger(hld)), triggers_of(uri, "end", last_trigger(hld))};
   if (uri.has("run")) {
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
     target.run = static_cast<std::uint32_t>(uri.get_count("run", 0, 0, kMax));

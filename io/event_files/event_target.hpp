@@ -8,16 +8,19 @@
 #include <vector>
 
 #include "io/event_files/event_format.hpp"
+#include "io/event_files/file_triggers.hpp"
 #include "io/event_files/lmd_event_maker.hpp"
 
 namespace eventloom {
 
-/// Where built events are written as list-mode data: lmd:PATH[?size=BYTES] or hld:PATH[?size=BYTES&run=N&ebnumber=N].
+/// Where built events are written as list-mode data: lmd:PATH or hld:PATH, with the keys size=BYTES, begin=TRIGGERS and
+/// end=TRIGGERS, and run=N and ebnumber=N for HLD.
 struct EventTarget {
   bool hld = false;  ///< else LMD
   std::filesystem::path folder;
   std::string stem;              ///< what the names of all its files begin with
   std::uint64_t most_bytes = 0;  ///< of a file; 0: no limit
+  FileTriggers triggers = {};
   std::optional<std::uint32_t> run;
   unsigned builder = 0;
 

@@ -31,8 +31,10 @@ void HldFormat::begin_file(std::uint32_t number, std::vector<std::byte>& to) {
   append_hld_begin(events_.run(), to);
 }
 
-void HldFormat::append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) {
-  events_.append_all(splitter_.split(event), event.time, number, to);
+std::uint32_t HldFormat::append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) {
+  const auto& items = splitter_.split(event);
+  events_.append_all(items, event.time, number, to);
+  return events_.header(items, number).trigger();
 }
 
 void HldFormat::end_file(std::vector<std::byte>& to) { append_hld_end(events_.run(), to); }

@@ -29,7 +29,7 @@ class HldFormat final : public EventFormat {
   [[nodiscard]] std::string file_name(std::uint32_t number) const override;
   [[nodiscard]] Recognise ours() const override;
   void begin_file(std::uint32_t number, std::vector<std::byte>& to) override;
-  void append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) override;
+  std::uint32_t append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) override;
   void end_file(std::vector<std::byte>& to) override;
   [[nodiscard]] std::size_t end_bytes() const override;
 

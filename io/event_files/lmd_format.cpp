@@ -12,8 +12,10 @@ Recognise LmdFormat::ours() const { return is_written_lmd; }
 
 void LmdFormat::begin_file(std::uint32_t, std::vector<std::byte>& to) { append_lmd_header(to); }
 
-void LmdFormat::append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) {
-  append_lmd_event(events_.make(event, number), to);
+std::uint32_t LmdFormat::append(const EventHits& event, std::uint64_t number, std::vector<std::byte>& to) {
+  const auto& made = events_.make(event, number);
+  append_lmd_event(made, to);
+  return made.trigger;
 }
 
 }  // namespace eventloom

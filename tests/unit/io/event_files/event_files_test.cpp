@@ -45,7 +45,7 @@ class EventFilesTest : public testing::Test {
     return event;
   }
   EventFilesSummary write(std::size_t events, std::uint64_t most_bytes, bool replace = false) const {
-    EventFiles files(lmd(), {folder_, most_bytes, replace});
+    EventFiles files(lmd(), {folder_, most_bytes, {}, replace});
     for (std::size_t i = 0; i < events; ++i) files.write(one_hit(i).view());
     return files.finish();
   }
@@ -93,7 +93,7 @@ TEST_F(EventFilesTest, FilesEndAtASize) {
 
 TEST_F(EventFilesTest, TheEndOfAnHldFileCounts) {
   const std::size_t event = 32 + 16 + 4 * 10;
-  EventFiles files(hld(), {folder_, 32 + 2 * event + 32, false});
+  EventFiles files(hld(), {folder_, 32 + 2 * event + 32, {}, false});
   for (Tick time = 0; time < 3; ++time) files.write(one_hit(time).view());
   const auto summary = files.finish();
   ASSERT_EQ(summary.files.size(), 2U);
@@ -109,7 +109,7 @@ TEST_F(EventFilesTest, AnEventThatIsLongerHasAFileOfItsOwn) {
 
 TEST_F(EventFilesTest, UnfinishedFilesHaveNoFinalName) {
   {
-    EventFiles files(lmd(), {folder_, kLmdHeader + kHitEvent, false});
+    EventFiles files(lmd(), {folder_, kLmdHeader + kHitEvent, {}, false});
     files.write(one_hit(1).view());
     EXPECT_EQ(names(), std::set<std::string>{"out_0000.lmd.partial"});
     files.write(one_hit(2).view());
@@ -141,13 +141,13 @@ TEST_F(EventFilesTest, ForeignFilesAreNeverReplaced) {
 TEST_F(EventFilesTest, EventsThatReadersWouldTakeForDamageAreRefused) {
   MadeEvent event;
   event.hit(77, 4, 1, Words((256U << 20) / 4));
-  EventFiles files(lmd(), {folder_, 0, false});
+  EventFiles files(lmd(), {folder_, 0, {}, false});
   EXPECT_NE(refusal([&] { files.write(event.view()); }).find("the event at 77 would have"), std::string::npos);
 }
 
 TEST_F(EventFilesTest, AnUnwritableFolderIsNamed) {
   EXPECT_NE(refusal([&] {
-              EventFiles(lmd(), {folder_ / "nothing", 0, false});
+              EventFiles(lmd(), {folder_ / "nothing", 0, {}, false});
             }).find("nothing/out_0000.lmd"),
             std::string::npos);
 }

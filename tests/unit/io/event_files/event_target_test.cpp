@@ -37,6 +37,10 @@ TEST(EventTarget, PathsAndKeys) {
   EXPECT_EQ(hld.most_bytes, 0U);
   EXPECT_EQ(hld.run, 9U);
   EXPECT_EQ(hld.builder, 4U);
+  EXPECT_TRUE(hld.triggers.empty());
+  const auto spills = parse_event_target("lmd:x?begin=12,14&end=65535", "--to");
+  EXPECT_EQ(spills.triggers.begin, (std::vector<std::uint32_t>{12, 14}));
+  EXPECT_EQ(spills.triggers.end, (std::vector<std::uint32_t>{65535}));
   EXPECT_EQ(parse_event_target("lmd:a.hld", "--to").stem, "a.hld");
 }
 
@@ -49,6 +53,9 @@ TEST(EventTarget, MistakesAreNamed) {
                                     {"lmd:x?run=3", "unknown key 'run'"},
                                     {"lmd:x?size=2 giga", "a number of bytes"},
                                     {"lmd:x?size=1000", "at least 64KiB"},
+                                    {"hld:x?begin=16", "begin=: '16' is no trigger type, a whole number from 0 to 15"},
+                                    {"lmd:x?end=", "end=: '' is no trigger type, a whole number from 0 to 65535"},
+                                    {"lmd:x?end=15,", "end=: '' is no trigger type"},
                                     {"hld:x?run=-1", "'run' must be a whole number"},
                                     {"hld:x?ebnumber=100", "'ebnumber' must be a whole number from 0 to 99"}}) {
     EXPECT_NE(refusal(text).find(words), std::string::npos) << text << ": " << refusal(text);
