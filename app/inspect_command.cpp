@@ -34,10 +34,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Kinds of files that are recognised by their contents.
+/// Not by their contents, but by the ending of their names.
+bool is_shown_by_ending(const SourceScheme& scheme) {
+  return scheme.recognise == nullptr && scheme.inspect != nullptr && !scheme.endings.front().empty();
+}
+
+/// Kinds of files that are recognised.
 std::string recognised_files() {
   return list_schemes([](const SourceScheme& scheme) {
-    if (scheme.recognise == nullptr) return std::string_view();
+    if (scheme.recognise == nullptr && !is_shown_by_ending(scheme)) return std::string_view();
     return scheme.endings.front().empty() ? scheme.name : scheme.endings.front();
   });
 }
@@ -45,7 +50,7 @@ std::string recognised_files() {
 /// Kinds of files that need a URI.
 std::string shown_by_uri() {
   return list_schemes([](const SourceScheme& scheme) {
-    const bool shown = scheme.inspect != nullptr && scheme.recognise == nullptr;
+    const bool shown = scheme.inspect != nullptr && scheme.recognise == nullptr && !is_shown_by_ending(scheme);
     return shown ? std::string(scheme.name) + ":" : "";
   });
 }
@@ -67,7 +72,8 @@ CommandLine inspect_command_line() {
   line.options().add_options()("file", po::value<std::vector<std::string>>()->value_name("FILE"), "file to show")(
       "json", po::bool_switch(), "print one JSON object instead; of several files, {\"files\": [...]}")(
       "events", text_value("N", "0"),
-      "also show the first N events in full (of .epochs, .spikes, packed, compass and tpx3: the first N hits); live: "
+      "also show the first N events in full (of .epochs, .spikes, packed, compass, tpx3 and .csv: the first N hits); "
+      "live: "
       "end after N")("find", text_value("number=N", "", "all"),
                      "show the event of this number alone, of recordings and live sources")(
       "rate", po::bool_switch(), "of live sources: rates every second instead of the events")(
@@ -96,9 +102,13 @@ Json shown(const RunTotals& ledger) {
 }
 
 Json shown(const PartInfo& part) {
-  return {{"name", part.name},     {"first_slice", part.first_slice}, {"last_slice", part.last_slice},
-          {"slices", part.slices}, {"events", part.events},           {"hits", part.hits},
-          {"bytes", part.bytes}};
+  Json json = {{"name", part.name},     {"first_slice", part.first_slice}, {"last_slice", part.last_slice},
+               {"slices", part.slices}, {"events", part.events},           {"hits", part.hits},
+               {"bytes", part.bytes}};
+  for (const auto& file : part.event_files) {
+    json["event_files"].push_back({{"name", file.name}, {"events", file.events}, {"bytes", file.bytes}});
+  }
+  return json;
 }
 
 Json shown(const SourceRecord& source) {
@@ -144,11 +154,15 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
-/// By its contents; nothing of other kinds.
+/// By its contents, or of tables by its name; nothing of other kinds.
 const SourceScheme* recognised_scheme(const std::string& file) {
   const auto schemes = source_schemes();
-  const auto found = std::ranges::find_if(
+  auto found = std::ranges::find_if(
       schemes, [&](const SourceScheme& scheme) { return scheme.recognise != nullptr && scheme.recognise(file); });
+  if (found == schemes.end()) {
+    found = std::ranges::find_if(
+        schemes, [&](const SourceScheme& scheme) { return is_shown_by_ending(scheme) && scheme.has_ending(file); });
+  }
   return found == schemes.end() ? nullptr : &*found;
 }
 

@@ -17,6 +17,7 @@
 #include "io/csv/csv_time.hpp"
 #include "io/csv/line_reader.hpp"
 #include "io/files/file_checksum.hpp"
+#include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
@@ -153,6 +154,18 @@ void CsvReader::reject(std::string_view text, const std::string& expected) const
 
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
   return std::make_unique<CsvReader>(uri, id, base);
+}
+
+nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events) {
+  const auto columns = find_columns(uri);
+  const TimeBase base{.tick_ps = uri.get("unit", columns.unit) == "ps" ? 1U : 1000U};
+  const auto reader = open_csv(uri, {0}, base);
+  nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
+                                   {"time_column", columns.time},
+                                   {"channel_column", columns.channel},
+                                   {"payload_columns", columns.payload}};
+  header["contents"] = reader->header().text;
+  return inspect_hits(*reader, "csv", std::move(header), n_events);
 }
 
 }  // namespace eventloom

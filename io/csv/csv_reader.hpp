@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
@@ -17,5 +19,9 @@ namespace eventloom {
 ///
 /// Throws UserError when a key is wrong, or when the file cannot be opened or does not match the URI.
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base);
+
+/// What `inspect` shows of such a file: the columns that are used, and its hits, with `n_events` of them in full. The
+/// times are in ps where the file's are, else in ns.
+nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events);
 
 }  // namespace eventloom

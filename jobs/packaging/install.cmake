@@ -1,5 +1,5 @@
 # What `cmake --install` and the Debian package hold: the program, its man pages and completion, the job scripts with
-# their settings, what monitoring needs, the readme and the licence.
+# their settings, what monitoring needs, the pages for users and the licence.
 include(GNUInstallDirs)
 set(shared ${CMAKE_INSTALL_DATADIR}/eventloom)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
@@ -31,11 +31,21 @@ set(jobs ${PROJECT_SOURCE_DIR}/jobs)
 install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sbatch ${jobs}/live.sbatch
                  ${jobs}/merge.sbatch ${jobs}/network_study.sh ${jobs}/replay.sbatch
         DESTINATION ${shared}/jobs)
-install(FILES ${jobs}/README.md ${jobs}/live.md ${jobs}/coming_from.md ${jobs}/bench_table.py ${jobs}/cluster.conf
-              ${jobs}/efficiency.py ${jobs}/job_functions.sh
+install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh
         DESTINATION ${shared}/jobs)
 install(DIRECTORY ${jobs}/monitoring DESTINATION ${shared})
-install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# All pages, in the same folders, so that their links to each other hold.
+set(pages README.md)
+foreach(folder app core formats io jobs schedulers)
+  file(GLOB_RECURSE found RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.md
+       ${PROJECT_SOURCE_DIR}/${folder}/*.png)
+  list(APPEND pages ${found})
+endforeach()
+foreach(page ${pages})
+  get_filename_component(folder ${page} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${shared}/${folder})
+endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 set(CPACK_GENERATOR DEB)

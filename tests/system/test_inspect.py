@@ -205,6 +205,62 @@ def test_parts_and_sources_of_a_run(files):
     assert sum(p["events"] for p in shown["parts"]) == shown["events"]
 
 
+def test_list_mode_files_beside_the_parts(tmp_path, files):
+    run = Run(tmp_path, [files.paths["epochs"]], "--define", "gap:60,3", "--segment-size", 1, "--epochs-per-slice", 20,
+              "--also", f"lmd:{tmp_path}/out")
+    beside = [file for part in inspect(run.output)["parts"] for file in part["event_files"]]
+    paths = sorted(tmp_path.glob("out*"))
+    assert len(paths) > 3
+    assert beside == [{"name": path.name, "events": len(read_lmd(path).events), "bytes": path.stat().st_size} for path in paths]
+
+
+# Tables
+
+
+def write_table(path, times, channels, words, header="t_us;energy;detector"):
+    rows = [f"{time / 1000};{word};{channel}" for time, channel, word in zip(times, channels, words)]
+    path.write_text("\n".join([*([header] if header else []), *rows, ""]))
+
+
+def test_a_table(tmp_path, files):
+    names = [f"det{channel:05d}" for channel in files.channels]
+    words = [word & 0xFFFF for word in files.words]
+    write_table(tmp_path / "mine.csv", files.times, names, words)
+    shown = inspect("mine.csv", "--events", 3, cwd=tmp_path)
+    number = {name: n for n, name in enumerate(sorted(set(names)))}
+    assert {key: shown[key] for key in ("kind", "damaged", "hits", "channels", "first_time", "last_time", "first_channel",
+                                        "last_channel", "file_bytes")} == {
+        "kind": "csv", "damaged": False, "hits": 500, "channels": len(number), "first_time": min(files.times),
+        "last_time": max(files.times), "first_channel": 0, "last_channel": len(number) - 1,
+        "file_bytes": (tmp_path / "mine.csv").stat().st_size}
+    assert {key: shown["header"][key] for key in ("tick_ps", "time_column", "channel_column", "payload_columns")} == {
+        "tick_ps": 1000, "time_column": 1, "channel_column": 3, "payload_columns": [2]}
+    assert names[0] in shown["header"]["contents"]
+    assert shown["first_events"] == [{"time": files.times[n], "channel": number[names[n]], "payload": [words[n]]}
+                                     for n in range(3)]
+
+
+def test_a_table_without_a_header(tmp_path):
+    """In ps where the unit says so; its keys in a URI."""
+    write_table(tmp_path / "x.csv", [7000, 9000], [3, 4], [1, 1], header=None)
+    only_line(eventloom("inspect", "x.csv", code=2, cwd=tmp_path), "x.csv", "time")
+    shown = inspect("csv:x.csv?time=1&channel=3&unit=ps", cwd=tmp_path)
+    assert (shown["header"]["tick_ps"], shown["hits"], shown["first_time"], shown["last_time"]) == (1, 2, 7, 9)
+
+
+def test_hits_of_a_table_before_tick_0(tmp_path):
+    (tmp_path / "x.csv").write_text("t_ns,ch\n-5,1\n5,1\n")
+    done = eventloom("inspect", "csv:x.csv?origin=0ns", "--json", code=3, cwd=tmp_path)
+    assert json.loads(done.stdout)["hits"] == 1 and json.loads(done.stdout)["damaged"]
+
+
+@pytest.mark.parametrize("text, words", [("", []), ("t_ns,ch\n1,2\n3,blue\n", [":3", "'blue'"]), ("t_ns,ch\n1\n", [":2", "column 2"]),
+                                         ("when,where\n1,2\n", ["time"]), ("t_ns,ch\nnoon,2\n", [":2", "noon"])])
+def test_damaged_tables(tmp_path, text, words):
+    (tmp_path / "x.csv").write_text(text)
+    only_line(eventloom("inspect", "x.csv", code=2, cwd=tmp_path), "x.csv", *words)
+
+
 # Where the time of an LMD event comes from
 
 

@@ -94,6 +94,16 @@ def test_job_scripts_find_the_installed_program(prefix, tmp_path):
     assert "Apache" in (prefix / "share/doc/eventloom/copyright").read_text()
 
 
+def test_links_between_pages_hold(prefix):
+    """But for those to tests, sources and what concerns contributors, which are not installed."""
+    shared = prefix / "share/eventloom"
+    pages = sorted(shared.rglob("*.md"))
+    assert {"README.md", "io/inputs.md", "jobs/live.md"} <= {str(page.relative_to(shared)) for page in pages}
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#:]+\.(?:md|png))(?:#[^)]*)?\)", page.read_text())]
+    away = [f"{page}: {link}" for page, link in links if not (page.parent / link).exists() and not re.search("tests/|[.]github/", link)]
+    assert len(links) > 50 and away == []
+
+
 def test_the_package_names_what_it_needs(package):
     _, fields = package
     (depends,) = re.findall(r"^Depends: (.*)$", fields, flags=re.M)
