@@ -27,9 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kListedFiles = 1000;
 constexpr std::uint32_t kListedOfWriter = 20;
 /// Of a part that has not been finished: more only where a slice is too long for so many.
-constexpr std::uint32_t kUnfinishedFiles = 100;
-/// Where each spill has a file.
-constexpr std::uint32_t kUnfinishedByTrigger = 10'000;
+constexpr std::uint32_t kUnfinishedFiles = 1000;
 
 /// The names of `n` files from number `first` on.
 void add_names(const EventTarget& target, const EventFileRun& run, std::uint32_t first, std::uint32_t n,
@@ -77,12 +75,11 @@ std::optional<EarlierRun> earlier_run(const RunConfig& config) {
 /// Names that the writers of an interrupted run may have begun, whether it had one or several.
 void add_unfinished(const EventTarget& target, const EventFileRun& run, const FinishedWork& work,
                     std::set<std::string>& names) {
-  const auto n = target.triggers.empty() ? kUnfinishedFiles : kUnfinishedByTrigger;
   for (const auto& [writer, place] : work.writers) {
     const auto found = place.next_files.find(target.extension());
     const auto next = found == place.next_files.end() ? 0 : found->second;
-    add_names(target, run, next, n, names);
-    add_names(target_of_writer(target, writer, 2), run, next, n, names);
+    add_names(target, run, next, kUnfinishedFiles, names);
+    add_names(target_of_writer(target, writer, 2), run, next, kUnfinishedFiles, names);
   }
 }
 

@@ -4,6 +4,13 @@
 
 namespace eventloom {
 
+namespace {
+
+/// Each stays open, and locked, until its part ends; processes may often have no more than 1024 open files.
+constexpr std::size_t kMostComplete = 100;
+
+}  // namespace
+
 std::vector<EventFileInfo> CompleteCompanions::infos() const {
   std::vector<EventFileInfo> infos;
   for (const auto& [file, info] : files_) infos.push_back(info);
@@ -37,6 +44,7 @@ void Companions::begin() {
 }
 
 bool Companions::write(const BuiltSlice& slice) {
+  if (complete_.size() >= kMostComplete) return false;
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     if (writers_[i]->write(slice)) continue;
     while (i-- > 0) writers_[i]->take_back();

@@ -49,7 +49,8 @@ class Companions {
 
   /// Begins the files of a part.
   void begin();
-  /// False, and nothing is written, if a file has no room for the slice: the part must end first.
+  /// False, and nothing is written, if a file has no room for the slice, or 100 files are complete: the part must end
+  /// first.
   bool write(const BuiltSlice& slice);
   CompleteCompanions end();
   /// Removes the files of a part without events.

@@ -1,6 +1,7 @@
 """Files of LMD and HLD that begin and end with events of given trigger types, after a run and beside it."""
 
 import random
+import resource
 import signal
 
 import pytest
@@ -105,6 +106,18 @@ def test_they_end_with_their_parts_too(tmp_path):
     assert [n for numbers in found for n in numbers] == [*range(1, len(triggers) + 1)]
     of_new_parts = {contents([tmp_path / group[0]], "lmd")[0][0] for group in of_parts.values()}
     assert {numbers[0] for numbers in found} == of_new_parts | set(first_numbers(triggers))
+
+
+def test_more_files_than_may_be_open(tmp_path):
+    """Those of a part are open until it ends."""
+    sources, triggers = recording(tmp_path, "lmd", n_events=1500, special=1)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (400, before[1]))
+    try:
+        built(tmp_path, sources, *SLICES, "--also", f"lmd:{tmp_path}/out?end=12,13,14,15")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert_files(sorted(tmp_path.glob("out*")), "lmd", [*range(1, len(triggers) + 1)], len(triggers))
 
 
 def test_several_writers_are_refused(tmp_path):
