@@ -17,7 +17,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 1U << 20;
+constexpr std::size_t kBlockBytes = 128U << 10;
 
 InputFile read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

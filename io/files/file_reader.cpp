@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 constexpr std::size_t kAlign = 8;
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// Reads a file from front to back through a buffer of some 100 KiB, which grows only while more is requested at once:
+/// Reads a file from front to back through a buffer of 64 KiB, which grows only while more is requested at once:
 /// memory does not grow with the file.
 ///
 /// Bytes appended after the file was opened are not read. Where the disk fails or the file has been truncated, it ends
