@@ -61,7 +61,9 @@ class Started:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failed, *_):
+        if failed:
+            print(self.text(), *(f"rank {rank}: state {state_of(pid)}" for rank, pid in self.known.items()), sep="\n")
         for pid in self.known.values():
             if not gone(pid):
                 with contextlib.suppress(ProcessLookupError):

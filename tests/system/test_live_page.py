@@ -168,8 +168,8 @@ def ended(browser, streams, tmp_path_factory):
 def test_a_slow_rank_is_named(browser, tmp_path):
     """Every other slice, all of one builder, has many pairs of hits to compare."""
     lines = ["t_ns,ch"]
-    for number in range(600):
-        hits = 1 if number % 2 else 400
+    for number in range(3000):
+        hits = 1 if number % 2 else 250
         lines += [f"{number * 1_000_000 + 500_000 + 2 * hit},{hit % 100}" for hit in range(hits)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "map.csv").write_text("channel,x_m,y_m,z_m\n" + "".join(f"{n},{n},0,0\n" for n in range(100)))

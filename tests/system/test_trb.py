@@ -52,6 +52,16 @@ class Live(LiveRun):
         assert self.process.poll() is None, self.text()
         return self
 
+    @contextlib.contextmanager
+    def held(self):
+        """Stopped: what is sent meanwhile waits in the kernel, and is then received at once. Datagrams come late by their
+        order alone, however long the sender may have paused between them."""
+        self.send(signal.SIGSTOP, 0)
+        try:
+            yield
+        finally:
+            self.send(signal.SIGCONT, 0)
+
     def ended(self, code):
         """Its events and its report, after it has been asked to end with what was sent."""
         for port in self.ports:
@@ -263,7 +273,8 @@ def test_networks_that_lose_double_and_reorder(tmp_path, seed):
         items = [triggers(range(first, first + 700), k) for k in range(3)]
         ways = [network(one, 10 * seed + k, loss=0.03, duplication=0.05, reordering=0.1) for k, one in enumerate(items)]
         with Live(tmp_path, [board.port for board in made], *PATIENT, keys=f"bits={bits}") as run:
-            in_turn([(board, way[0]) for board, way in zip(made, ways)])
+            with run.held():
+                in_turn([(board, way[0]) for board, way in zip(made, ways)])
             report = check(run, [(board, unique(way[0])) for board, way in zip(made, ways)], 3)
         for k, (arrived, lost, twice) in enumerate(ways):
             counts = counts_of(report, k)
