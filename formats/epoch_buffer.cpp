@@ -26,10 +26,12 @@ void seal(EpochBufferHeader& header, std::span<const std::uint32_t> words) {
 
 void append_stored(EpochBufferHeader& header, std::span<const std::uint32_t> words, std::vector<std::byte>& out) {
   seal(header, words);
-  const std::size_t at = out.size();
-  out.resize(at + header.stored_bytes());
-  std::memcpy(out.data() + at, &header, sizeof header);
-  std::ranges::copy(std::as_bytes(words), out.begin() + static_cast<std::ptrdiff_t>(at + sizeof header));
+  const std::size_t end = out.size() + header.stored_bytes();
+  const auto head = std::as_bytes(std::span(&header, 1));
+  const auto body = std::as_bytes(words);
+  out.insert(out.end(), head.begin(), head.end());
+  out.insert(out.end(), body.begin(), body.end());
+  out.resize(end);
 }
 
 std::optional<EpochBufferHeader> read_epoch_buffer_header(std::span<const std::byte> bytes) {

@@ -196,7 +196,7 @@ EventSink& RankRun::add_writer(std::uint32_t number, std::size_t definition) {
   settings.writer = number;
   settings.base = setup_.run.geometry.base;
   settings.n_sources = setup_.sources.size();
-  settings.with_payload = setup_.with_payload;
+  settings.with_payload = setup_.with_payload && !config_.no_payload;
   settings.numbered = setup_.numbered;
   settings.compress = config_.compress;
   settings.segment_bytes = config_.segment_bytes;

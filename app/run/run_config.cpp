@@ -115,8 +115,9 @@ void add_output_options(po::options_description& options) {
       "also", po::value<std::vector<std::string>>()->value_name("FORMAT:PATH")->composing(),
       "also write the events as list-mode data, as DABC would: lmd:PATH or hld:PATH[?size=BYTES&begin=T,T&end=T,T], "
       "files of at most that size, which begin or end with events of these trigger types, and with the part files; one "
-      "of each at most")("compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"),
-                         "deflate the output, 1 to 9")(
+      "of each at most")("no-payload", po::bool_switch(),
+                         "leave the payload out of the part files, which halves what is written where --also has it")(
+      "compress", po::value<std::string>()->value_name("LEVEL")->default_value("0"), "deflate the output, 1 to 9")(
       "segment-size", po::value<std::string>()->value_name("BYTES")->default_value("1GiB"),
       "bytes after which a writer begins a new part file")(
       "segment-time", po::value<std::string>()->value_name("TIME")->default_value("5min"),
@@ -281,6 +282,7 @@ RunConfig to_config(const po::variables_map& values) {
   if (values.count("also") != 0) {
     for (const auto& text : values["also"].as<std::vector<std::string>>()) add_also(text, config);
   }
+  config.no_payload = values["no-payload"].as<bool>();
   config.speed = values["speed"].as<double>();
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
   config.report_json = values["report-json"].as<std::string>();

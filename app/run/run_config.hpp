@@ -38,6 +38,7 @@ struct RunConfig {
   std::string time_origin;        ///< UTC of tick 0 as utc_text() writes it; empty: not given
   std::string output;             ///< with named definitions the index of their run files
   std::vector<std::string> also;  ///< list-mode files beside the parts, as given
+  bool no_payload = false;        ///< parts have hits without payload
   double speed = 0;
   std::string report_json;
   std::string save_sorted;  ///< folder for the time-sorted hits; empty: none

@@ -65,7 +65,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t d
   record.epochs_per_slice = setup.run.geometry.epochs_per_slice;
   record.overlap = setup.run.events[definition].overlap;
   record.detector = setup.detector.record;
-  record.with_payload = setup.with_payload;
+  record.with_payload = setup.with_payload && !config.no_payload;
   record.numbered = setup.numbered;
   for (const auto& s : setup.sources) {
     record.sources.push_back({s.name, s.uri, {s.path, s.bytes, s.crc32c}, s.recorded_id, s.text});

@@ -310,7 +310,7 @@ std::vector<std::string> differences(const RunRecord& before, const RunRecord& n
   compare(found, "--overlap (ticks)", before.overlap, now.overlap);
   compare(found, "--time-origin", time_origin_in(before), time_origin_in(now));
   compare(found, "--also", joined(setup_options(before, "also"), " and "), joined(setup_options(now, "also"), " and "));
-  compare(found, "payload in the input", before.with_payload, now.with_payload);
+  compare(found, "payload in the output", before.with_payload, now.with_payload);
   compare(found, "times by event number", before.numbered, now.numbered);
   compare_sources(found, before, now);
   return found;

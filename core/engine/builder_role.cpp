@@ -41,7 +41,8 @@ BuilderRole::BuilderRole(BuilderRoleSettings settings, const SliceBuilderSetting
 std::size_t BuilderRole::do_work(SteadyTime) {
   std::size_t work = inbox_.drain(assembler_);
   work += pass_on();
-  if (n_built_ == 0 && !finished_) {
+  const bool gives_way = settings_.gives_way && settings_.gives_way();
+  if (n_built_ == 0 && !finished_ && !gives_way) {
     const std::size_t n = take_complete_slices();
     build(n);
     work += n + pass_on();

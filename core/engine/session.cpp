@@ -73,6 +73,7 @@ void Session::add_builder(BuilderId id) {
   builder.slices_in_flight = wired.slices_in_flight;
   builder.threads = settings_.builder_threads;
   builder.claims = wiring_.claims();
+  builder.gives_way = sending_first();
   if (ends_.sorted_sink_of) builder.keep_sorted = ends_.sorted_sink_of(id);
   builder.watch_built = ends_.watch_built;
   builder.measures = settings_.telemetry.counters;
@@ -83,6 +84,13 @@ void Session::add_builder(BuilderId id) {
                                             Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report);
   builders_.push_back(role.get());
   roles_.push_back(std::move(role));
+}
+
+/// Builders on other ranks wait for what the sources of this one send, and claim what its builders leave.
+std::function<bool()> Session::sending_first() {
+  const auto& roles = wiring_.roles();
+  if (wiring_.claims() == nullptr || roles.builder_ranks().size() == 1) return {};
+  return [this] { return sources_ != nullptr && sources_->sends_at_full_rate(); };
 }
 
 std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {

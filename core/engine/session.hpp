@@ -101,6 +101,7 @@ class Session {
   [[nodiscard]] std::vector<OffsetSpan> offsets() const;
   [[nodiscard]] LivePatience patience_for(const SourceRoleSettings& sending) const;
   void add_sources(std::vector<SourceRole::LocalSource> sources, std::function<std::int64_t()> since_start);
+  [[nodiscard]] std::function<bool()> sending_first();
   [[nodiscard]] std::unique_ptr<SliceOutput> output_of(BuilderId id);
   [[nodiscard]] Selector selector_of(std::uint32_t writer);
   void count(RankRecord& record) const;

@@ -61,6 +61,7 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   for (auto& stream : streams_) {
     if (!stream.ended) work += serve(stream);
   }
+  sent_ = work != 0;
   if (work == 0) return 0;
   for (auto& outbox : outboxes_) outbox.publish();
   release_sent();

@@ -82,6 +82,9 @@ class SourceRole final : public Role {
   /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.
   [[nodiscard]] bool keeps_a_pace() const { return pace_.speed() > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
 
+  /// Whether the last turn has sent anything, and nothing but the builders limits the rate.
+  [[nodiscard]] bool sends_at_full_rate() const { return sent_ && !keeps_a_pace(); }
+
   [[nodiscard]] const LiveInputs& live() const { return live_; }
   [[nodiscard]] LiveInputs& live() { return live_; }
 
@@ -172,6 +175,7 @@ class SourceRole final : public Role {
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;
+  bool sent_ = false;  ///< in the last turn
   SteadyTime now_{};
   SteadyTime due_ = SteadyTime::max();
   SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused

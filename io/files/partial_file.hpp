@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "io/files/descriptor.hpp"
+#include "io/files/early_writeback.hpp"
 #include "io/files/own_file.hpp"
 
 namespace eventloom {
@@ -52,6 +54,8 @@ class PartialFile {
   std::filesystem::path path_;
   std::optional<FileIdentity> before_;  ///< of the file at `place`
   Descriptor descriptor_;
+  std::uint64_t appended_ = 0;  ///< bytes
+  EarlyWriteback writeback_;
   bool kept_ = false;
 };
 

@@ -35,9 +35,9 @@ void write_rejected(hid_t file, const RunTotals& totals) {
 }
 
 /// Approximate bytes that a slice adds to the datasets, to decide when a segment ends.
-std::uint64_t bytes_of(const BuiltSlice& slice) {
-  return slice.events.size() * 48 + slice.hits.size() * 14 + slice.hits.payload_words.size() * 8 +
-         slice.hits.payload.size() * 4 + 96;
+std::uint64_t bytes_of(const BuiltSlice& slice, bool with_payload) {
+  const auto payload = slice.hits.payload_words.size() * 8 + slice.hits.payload.size() * 4;
+  return slice.events.size() * 48 + slice.hits.size() * 14 + (with_payload ? payload : 0) + 96;
 }
 
 void append_events(EventTables& tables, const BuiltSlice& slice) {
@@ -145,7 +145,7 @@ void PartWriter::append(const BuiltSlice& slice) {
   info.hits += slice.hits.size();
   segment_->slices.add({slice.ledger.slice});
   segment_->totals.add(slice);
-  segment_->data_bytes += bytes_of(slice);
+  segment_->data_bytes += bytes_of(slice, settings_.with_payload);
 }
 
 void PartWriter::end_part() {

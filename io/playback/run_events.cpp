@@ -1,9 +1,12 @@
 #include "io/playback/run_events.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "core/runtime/error.hpp"
 #include "formats/utc_time.hpp"
+#include "io/event_files/event_items.hpp"
 #include "io/hdf5/merge.hpp"
 #include "io/hdf5/output_kind.hpp"
 
@@ -20,6 +23,16 @@ std::int64_t began_of(const RunRecord& record) {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+/// Subevents are the payload of hits.
+void require_subevents(const RunRecord& record, const std::filesystem::path& file) {
+  const auto has_subevents = [](const SourceRecord& source) {
+    return hit_origin_of(source.description).kind != HitKind::plain;
+  };
+  if (record.with_payload || std::ranges::none_of(record.sources, has_subevents)) return;
+  throw UserError("'" + file.string() +
+                  "' was written with --no-payload: its subevents are only in the files of 'run --also'");
+}
+
 }  // namespace
 
 EventFileRun event_file_run(const RunRecord& record) {
@@ -33,11 +46,12 @@ RunEvents::RunEvents(const std::filesystem::path& file, bool partial) {
   if (is_merged_file(file)) {
     run_ = open_run_tables(file);
     missing_ = run_.record.missing;
-    return;
+  } else {
+    auto opened = open_run_to_merge(file, partial);
+    run_ = {std::move(opened.run.record), file.parent_path(), std::move(opened.run.parts)};
+    missing_ = std::move(opened.missing);
   }
-  auto opened = open_run_to_merge(file, partial);
-  run_ = {std::move(opened.run.record), file.parent_path(), std::move(opened.run.parts)};
-  missing_ = std::move(opened.missing);
+  require_subevents(run_.record, file);
 }
 
 bool RunEvents::next() {

@@ -146,6 +146,7 @@ class Player {
     ends.watch_built = [this](const BuiltSlice& slice) {
       const auto number = slice.slice().value;
       outcome_.built_on[number] = rank_.number();
+      if (builds_too_soon()) outcome_.faults.emplace_back("a slice is built while a source of the rank can send");
       if (of_.keep_sorted) outcome_.sorted_by[number] = sorted_by_;
     };
     ends.report = [this](const BuildProblem& problem) {
@@ -154,6 +155,13 @@ class Player {
     if (!of_.keep_sorted) return ends;
     ends.sorted_sink_of = [this](BuilderId id) { return [this, id](const SortedSlice&) { sorted_by_ = id.value; }; };
     return ends;
+  }
+
+  /// Where other ranks may claim the slice, sources go first.
+  [[nodiscard]] bool builds_too_soon() const {
+    const bool may_claim = of_.schedule == "balanced" && of_.roles.builder_ranks().size() > 1 && of_.roles.filters == 0;
+    const auto* sources = session_->sources();
+    return may_claim && sources != nullptr && sources->sends_at_full_rate();
   }
 
   std::vector<EventSink*> sinks_of(std::uint32_t writer) {

@@ -20,6 +20,7 @@ from lmd_reference import read_lmd
 from mbs import Layout, Server
 from monitored import Monitored
 from program import DATA, Run, eventloom, generate, only_line
+from results import read_merged
 from test_event_files import SHORT, built, kept, lossy, merge_to
 from test_live_ends import numbered, quiet_after, until_received
 from test_resume import SLICED, SLOW, USR1, Job, disk, needs_root
@@ -92,6 +93,38 @@ def test_the_files_that_merge_writes(tmp_path, path):
         assert_bytes((tmp_path / reference.name).read_bytes(), reference.read_bytes())
     assert len(names(tmp_path)) == 2
     assert_events(READ[kind](sorted(tmp_path.glob(f"out*.{kind}"))), kept(source) if kind == "lmd" else source)
+
+
+@pytest.mark.parametrize("np, options", [(None, []), (2, ["--builders", 2, "--filters", 1, "--segment-size", 20_000])])
+def test_payload_beside_the_parts_alone(tmp_path, np, options):
+    """The parts have all but the payload, and the files of --also are as ever."""
+    path = DATA / "lmd/comb_0002.lmd"
+    files = []
+    columns = []
+    for more in ([], ["--no-payload"]):
+        folder = tmp_path / f"no{len(more)}"
+        run = built(folder, [f"lmd:{path}"], *options, "--also", f"lmd:{folder}/out", *more, np=np, code=lossy(read_lmd(path).events))
+        files.append({name: (folder / name).read_bytes() for name in names(folder)} if np is None else
+                     sorted(read_lmd_files(sorted(folder.glob("out*"))), key=lambda event: event.number))
+        columns.append(read_merged(run.merged))
+    assert files[0] == files[1]
+    payload = {"payload", "hits/first_payload"}
+    assert payload <= columns[0].keys() and not payload & columns[1].keys()
+    for name in columns[0].keys() - payload:
+        assert columns[0][name].tolist() == columns[1][name].tolist(), name
+    for target in (run.output, run.merged):
+        only_line(eventloom("merge", target, "--to", f"lmd:{tmp_path}/merged", code=2), target, "--no-payload", "--also")
+
+
+def test_payload_is_left_out_of_resumed_runs_as_well(tmp_path, recording, expected):
+    job = Job(tmp_path, recording, *SLICED, "--no-payload", "--also", "lmd:out")
+    job.stop()
+    words = [word for word in job.words if word != "--no-payload"]
+    told = eventloom(*words, "--resume", code=2, cwd=tmp_path).stderr
+    assert lines_with(told, "payload in the output was 'false', is 'true'"), told
+    job.resume()
+    assert_events(sorted(hit_lists(read_lmd_files(sorted(tmp_path.glob("out*.lmd"))))), expected)
+    assert "payload" not in read_merged(job.merged())
 
 
 def test_the_run_says_what_it_has_written(tmp_path, recording):
