@@ -16,6 +16,7 @@
 #include "app/show/safe_text.hpp"
 #include "app/simulate/simulate_command.hpp"
 #include "core/mpi/environment.hpp"
+#include "core/runtime/allocator.hpp"
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
@@ -93,6 +94,7 @@ void print_version(std::ostream& out) {
 int do_command(std::string_view name, int argc, char** argv) {
   eventloom::let_idle_threads_sleep(argv);
   eventloom::keep_memory_reserve();
+  eventloom::keep_freed_memory();
   eventloom::set_up_log("eventloom", eventloom::for_terminal);
   if (name == "--help" || name == "-h" || name == "help") {
     print_usage(std::cout);

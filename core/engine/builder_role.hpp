@@ -26,7 +26,7 @@ struct BuilderRoleSettings {
   std::uint32_t slices_in_flight = 4;  ///< of this builder, that sources may send at a time
   std::size_t threads = 1;             ///< slices built at a time
   ClaimRole* claims = nullptr;         ///< null unless builders claim their slices; must outlive the builder
-  /// Whether what else this rank has to do comes before building, so that others claim the slices; empty: never.
+  /// Whether what else this rank has to do comes before building now; empty: never.
   std::function<bool()> gives_way = {};
   /// Called with the time-sorted hits of each slice, in rising order of slices; empty: they are not kept.
   std::function<void(const SortedSlice&)> keep_sorted = {};

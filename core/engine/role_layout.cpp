@@ -31,6 +31,8 @@ std::vector<int> Roles::builder_ranks() const {
   return listed(distinct);
 }
 
+bool Roles::builds_without_sources() const { return source_ranks() != exchange_ranks(); }
+
 std::vector<int> Roles::exchange_ranks() const {
   std::set<int> distinct;
   add_ranks<SourceId>(*this, sources, distinct);

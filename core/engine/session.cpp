@@ -86,10 +86,9 @@ void Session::add_builder(BuilderId id) {
   roles_.push_back(std::move(role));
 }
 
-/// Builders on other ranks wait for what the sources of this one send, and claim what its builders leave.
+/// Builders on ranks without sources wait for what the sources of this one send, and claim what its builders leave.
 std::function<bool()> Session::sending_first() {
-  const auto& roles = wiring_.roles();
-  if (wiring_.claims() == nullptr || roles.builder_ranks().size() == 1) return {};
+  if (wiring_.claims() == nullptr || !wiring_.roles().builds_without_sources()) return {};
   return [this] { return sources_ != nullptr && sources_->sends_at_full_rate(); };
 }
 

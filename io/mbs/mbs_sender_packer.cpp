@@ -66,28 +66,38 @@ bool MbsPacker::fits_into(std::uint64_t event_bytes, std::size_t room, std::uint
 }
 
 MbsGroupPtr MbsPacker::add(const LmdEvent& event) {
-  event_.clear();
-  append_lmd_event(event, event_);
+  const auto bytes = LmdElement{.dlen = event.dlen}.bytes();
   MbsGroupPtr full;
-  if (group_ != nullptr && !fits_into(event_.size(), room(), layout_.buffers() - group_->buffers)) full = finish();
+  if (group_ != nullptr && !fits_into(bytes, room(), layout_.buffers() - group_->buffers)) full = finish();
   if (group_ == nullptr) begin_buffer(false);
-  if (event_.size() <= room()) {
-    append(event_);
+  if (bytes <= room()) {
+    append(event);
   } else {
-    append_spanning(event_);
+    append_spanning(event);
   }
   ++group_->events;
-  group_->event_bytes += event_.size();
+  group_->event_bytes += bytes;
   return full;
 }
 
-/// The first fragment keeps the event's header but for its length, the others are elements of the buffers' type.
-void MbsPacker::append_spanning(std::span<const std::byte> event) {
+void MbsPacker::append(const LmdEvent& event) {
+  append_lmd_event(event, group_->bytes);
+  ++header_.elements;
+}
+
+void MbsPacker::append_spanning(const LmdEvent& event) {
   if (room() < kMinFragmentBytes) {
     end_buffer(false);
     begin_buffer(false);
-    if (event.size() <= room()) return append(event);
+    if (LmdElement{.dlen = event.dlen}.bytes() <= room()) return append(event);
   }
+  event_.clear();
+  append_lmd_event(event, event_);
+  append_fragments(event_);
+}
+
+/// The first fragment keeps the event's header but for its length, the others are elements of the buffers' type.
+void MbsPacker::append_fragments(std::span<const std::byte> event) {
   auto element = load_lmd<LmdElement>(event);
   header_.last_dlen = element.dlen;
   event = event.subspan(sizeof element);
@@ -95,7 +105,8 @@ void MbsPacker::append_spanning(std::span<const std::byte> event) {
     const auto size = std::min<std::size_t>(event.size(), room() - sizeof element);
     element.dlen = static_cast<std::uint32_t>(size / 2);
     append_header(group_->bytes, element);
-    append(event.first(size));
+    group_->bytes.insert(group_->bytes.end(), event.begin(), event.begin() + static_cast<std::ptrdiff_t>(size));
+    ++header_.elements;
     event = event.subspan(size);
     if (event.empty()) return;
     const auto whole = header_.last_dlen;
@@ -106,13 +117,11 @@ void MbsPacker::append_spanning(std::span<const std::byte> event) {
   }
 }
 
-void MbsPacker::append(std::span<const std::byte> bytes) {
-  group_->bytes.insert(group_->bytes.end(), bytes.begin(), bytes.end());
-  ++header_.elements;
-}
-
 void MbsPacker::begin_buffer(bool continues) {
-  if (group_ == nullptr) group_ = std::make_shared<MbsGroup>();
+  if (group_ == nullptr) {
+    group_ = std::make_shared<MbsGroup>();
+    group_->bytes.reserve(last_bytes_);
+  }
   begin_ = group_->bytes.size();
   group_->bytes.resize(begin_ + kLmdHeaderBytes);
   ++group_->buffers;
@@ -147,6 +156,7 @@ MbsGroupPtr MbsPacker::finish() {
     end_buffer(false);
   }
   if (layout_.big_endian) swap_words(group_->bytes);
+  last_bytes_ = group_->bytes.size();
   return std::exchange(group_, nullptr);
 }
 

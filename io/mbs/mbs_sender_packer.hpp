@@ -60,8 +60,9 @@ class MbsPacker {
  private:
   [[nodiscard]] std::size_t room() const;
   [[nodiscard]] bool fits_into(std::uint64_t event_bytes, std::size_t room, std::uint32_t buffers_left) const;
-  void append_spanning(std::span<const std::byte> event);
-  void append(std::span<const std::byte> bytes);
+  void append(const LmdEvent& event);
+  void append_spanning(const LmdEvent& event);
+  void append_fragments(std::span<const std::byte> event);
   void begin_buffer(bool continues);
   void end_buffer(bool has_more);
   MbsGroupPtr finish();
@@ -71,7 +72,8 @@ class MbsPacker {
   std::size_t begin_ = 0;   ///< of the current buffer in group_
   LmdBufferHeader header_;  ///< of that buffer
   std::uint32_t number_ = 0;
-  std::vector<std::byte> event_;
+  std::size_t last_bytes_ = 0;    ///< of the last group
+  std::vector<std::byte> event_;  ///< one that spans buffers
 };
 
 }  // namespace eventloom

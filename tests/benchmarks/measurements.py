@@ -280,21 +280,24 @@ EVENTS = Measurement(
         *([Row(f"... of the gap's rate, {ranks}, {name}", "%", cell(4, ranks, name))] if name != EVENTS_NAMES[0] else []))),
     20)
 
-LMD_NAMES = {"cp": "", "LMD to HDF5, 1 rank": "", "LMD to HDF5, 1 rank, by run itself": "", "LMD to HDF5, 2 ranks": "",
-             "LMD to HDF5, 2 ranks, by run itself": "0.63 to 0.98, LMD to LMD, DABC", "HDF5 to LMD, merge --to": "",
+LMD_NAMES = {"cp": "", "LMD to LMD, 2 ranks": "", "LMD to LMD, 2 ranks, by run itself": "0.63 to 0.98, DABC",
+             "LMD to HDF5, 1 rank": "", "LMD to HDF5, 1 rank, by run itself": "", "LMD to HDF5, 2 ranks": "",
+             "LMD to HDF5, 2 ranks, by run itself": "", "HDF5 to LMD, merge --to": "",
              "two MBS servers to HDF5, 2 ranks, by run itself": "1.43 (700 MB/s), DABC"}
 
 
-def lmd(name, title, folder, after=""):
+def lmd(name, title, folder, after="", needs=()):
     return Measurement(
         name, title, f"tests/benchmarks/lmd_speed.sh 1{folder}",
         tuple(Row(run, "s/GB", printed(rf"^{re.escape(run)} +([\d.]+) s/GB"), published)
-              for run, published in LMD_NAMES.items()), 25, after=after)
+              for run, published in LMD_NAMES.items()), 25, after=after, needs=needs)
 
 
 LMD = lmd("lmd", "list mode, events of 1 KB, on disk", "")
 LMD_MEMORY = lmd("lmd-memory", "list mode, events of 1 KB, disk in memory", " /dev/shm/eventloom-lmd",
                  "rm -rf /dev/shm/eventloom-lmd")
+LMD_CACHE = lmd("lmd-cache", "list mode, events of 1 KB, to the page cache", " build/benchmarks/lmd eatmydata",
+                needs=("eatmydata",))
 
 RESUME = Measurement(
     "resume", "safe writing, 32 million hits on 2 ranks, and the time to resume and stop again",
@@ -415,5 +418,5 @@ COMPARE = reading(
     after=f"rm -rf {COMPARED}")
 
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, STAGES, FORMATS, COST, WHOLE,
-                EVENTS, LMD, LMD_MEMORY, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION, SIMULATE,
+                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION, SIMULATE,
                 REPORT_PAGE, COMPARE)

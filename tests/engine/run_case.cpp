@@ -157,9 +157,9 @@ class Player {
     return ends;
   }
 
-  /// Where other ranks may claim the slice, sources go first.
+  /// Where ranks without sources may claim the slice, sources go first.
   [[nodiscard]] bool builds_too_soon() const {
-    const bool may_claim = of_.schedule == "balanced" && of_.roles.builder_ranks().size() > 1 && of_.roles.filters == 0;
+    const bool may_claim = of_.schedule == "balanced" && of_.roles.builds_without_sources() && of_.roles.filters == 0;
     const auto* sources = session_->sources();
     return may_claim && sources != nullptr && sources->sends_at_full_rate();
   }

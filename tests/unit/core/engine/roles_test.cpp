@@ -23,6 +23,12 @@ TEST(Roles, RunOnOneRankAfterTheOther) {
   EXPECT_EQ(all.exchange_ranks(), (std::vector{0, 1, 2, 3}));
 }
 
+TEST(Roles, SayWhetherARankBuildsWithoutSources) {
+  EXPECT_TRUE(roles(3, 4).builds_without_sources());
+  EXPECT_FALSE(roles(4, 4).builds_without_sources());
+  EXPECT_FALSE(roles(1, 1).builds_without_sources());
+}
+
 TEST(RolesWithHomes, SourcesOfOnePortRunOnTheRankOfTheFirst) {
   const auto all = roles(5, 8, {0, 1, 1, 1, 4});
   EXPECT_EQ(all.rank_of(SourceId{0}), 0);
