@@ -66,9 +66,7 @@ void PartialFile::write(std::span<const std::byte> bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("write");
     bytes = bytes.subspan(static_cast<std::size_t>(n));
-    appended_ += static_cast<std::uint64_t>(n);
   }
-  writeback_.written(descriptor_.number(), appended_);
 }
 
 void PartialFile::copy_from(const std::filesystem::path& from, std::string_view mark) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -9,7 +8,6 @@
 #include <string_view>
 
 #include "io/files/descriptor.hpp"
-#include "io/files/early_writeback.hpp"
 #include "io/files/own_file.hpp"
 
 namespace eventloom {
@@ -54,8 +52,6 @@ class PartialFile {
   std::filesystem::path path_;
   std::optional<FileIdentity> before_;  ///< of the file at `place`
   Descriptor descriptor_;
-  std::uint64_t appended_ = 0;  ///< bytes
-  EarlyWriteback writeback_;
   bool kept_ = false;
 };
 

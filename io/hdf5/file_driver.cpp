@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 
-#include "io/files/early_writeback.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -36,7 +35,6 @@ struct DriverFile {
   haddr_t allocated = 0;
   haddr_t end = 0;
   WriteStatus* status = nullptr;
-  EarlyWriteback writeback;
 };
 
 constexpr haddr_t kMaxAddress = (haddr_t{1} << 63) - 1;
@@ -140,7 +138,6 @@ herr_t write_file(H5FD_t* base, H5FD_mem_t, hid_t, haddr_t address, std::size_t 
   const std::size_t in_head = head_part(file, address, size);
   if (in_head > 0) std::memcpy(file.head.data() + address, from, in_head);
   put(file, from + in_head, size - in_head, address + in_head);
-  file.writeback.written(file.file, file.end);
   return 0;
 }
 

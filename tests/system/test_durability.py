@@ -9,7 +9,7 @@ import pytest
 from program import BINARY, environment, generate
 
 pytestmark = pytest.mark.skipif(not shutil.which("strace"), reason="SKIPPED: strace is not installed")
-CALLS = "openat,open,creat,fsync,fdatasync,sync_file_range,rename,renameat,renameat2,close,pwrite64,write,mkdir"
+CALLS = "openat,open,creat,fsync,fdatasync,rename,renameat,renameat2,close,pwrite64,write,mkdir"
 
 
 @pytest.fixture(scope="module")
@@ -104,17 +104,6 @@ def test_a_part_from_scratch(tmp_path, recording):
     partial = str(tmp_path / "run.part-0000-0000.h5.partial")
     of_part = [call for call, path in calls if path in (partial, partial.removesuffix(".partial")) and call in ("write", "fsync", "rename")]
     assert of_part[:5] == ["write", "write", "fsync", "write", "fsync"]
-
-
-def test_the_disk_begins_before_a_part_ends(tmp_path):
-    """With some 25 MB of events of a hit each, and as much in a list-mode file."""
-    hits = generate(tmp_path / "hits", sources=1, noise=4_000_000, duration="100ms")[0].removeprefix("file:")
-    calls = traced(tmp_path, "run", hits, "--define", "gap:0ns,1", "--also", "lmd:out", "--output", "run.h5")
-    for name in ("run.part-0000-0000.h5.partial", "out_0000.lmd.partial"):
-        of_file = [call for call, path in calls if path == str(tmp_path / name)]
-        begun = of_file.index("sync_file_range")
-        assert "write" in of_file[begun:], name
-        assert of_file.count("sync_file_range") == (tmp_path / name.removesuffix(".partial")).stat().st_size // 2**23, name
 
 
 def test_merged_file(tmp_path, recording):
