@@ -51,7 +51,7 @@ class Watched {
   /// What it has received is still taken.
   void stop() { feed_->stop(); }
 
-  /// Takes what has arrived; false where that is nothing. Stops as soon as `enough()`.
+  /// Takes what has arrived; false where that is nothing. Shows no more as soon as `enough()`.
   template <class Enough>
   bool take(Enough enough) {
     batch_.clear();
@@ -59,7 +59,6 @@ class Watched {
     for (const auto& damage : batch_.damage) lost_ += damage.n_hits;
     damaged_ = damaged_ || !batch_.damage.empty();
     take_buffers(enough);
-    if (enough()) return true;
     ended_ = batch_.ended;
     return !batch_.buffers.empty() || !batch_.damage.empty();
   }
@@ -119,7 +118,8 @@ class Look {
   int run() {
     while (stop_signal() == 0 && !over()) turn();
     for (auto& source : sources_) source.stop();
-    for (const auto end = Clock::now() + kLongestDrain; !over() && Clock::now() < end;) turn();
+    // Only a source at its end has counted all that it has received.
+    for (const auto end = Clock::now() + kLongestDrain; !all_ended() && Clock::now() < end;) turn();
     return sum_up();
   }
 
@@ -142,7 +142,7 @@ class Look {
     for (auto& source : sources_) any = source.take([this] { return enough(); }) || any;
     if (look_.rates) show_rates(Clock::now());
     out_.flush();
-    if (!any && !over()) std::this_thread::sleep_for(kNap);
+    if (!any) std::this_thread::sleep_for(kNap);
   }
 
   [[nodiscard]] bool enough() const {
@@ -152,7 +152,8 @@ class Look {
     const bool found = std::ranges::any_of(sources_, [](const auto& source) { return source.events().found(); });
     return found || (look_.events != 0 && events >= look_.events);
   }
-  [[nodiscard]] bool over() const { return enough() || std::ranges::all_of(sources_, &Watched::ended); }
+  [[nodiscard]] bool all_ended() const { return std::ranges::all_of(sources_, &Watched::ended); }
+  [[nodiscard]] bool over() const { return enough() || all_ended(); }
 
   void show_rates(Clock::time_point now) {
     const std::chrono::duration<double> since = now - rated_at_;

@@ -153,7 +153,7 @@ void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& b
   lose(event, cause, block);
   if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
   complaints_->say(Defect::remark, event.offset, [&] {
-    return fmt::format("event {} is dropped: {} is missing or not valid", event.number, time_.description());
+    return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none());
   });
 }
 

@@ -140,20 +140,31 @@ std::string LmdTime::description() const {
       return "the first White Rabbit stamp at the start of a subevent" +
              (id_ ? fmt::format(", of system {:#x}", *id_) : std::string()) + ", in " + unit_;
     case Kind::words:
-      return fmt::format("{} data words, low word first, at word {} of the first subevent {}, in {}", count_, offset_,
-                         place(), unit_);
+      return fmt::format("{} data words, low word first, at word {} of the first subevent {}that has them, in {}", count_,
+                         offset_, subevent(), unit_);
     default: break;
   }
   if (number_in_data_) {
-    return fmt::format("the event number in the bits {} to {} of data word {} of the first subevent {}, unwrapped",
-                       low_, low_ + bits_ - 1, offset_, place());
+    return fmt::format("the event number in the bits {} to {} of data word {} of the first subevent {}that has "
+                       "them, unwrapped",
+                       low_, low_ + bits_ - 1, offset_, subevent());
   }
   return bits_ == 32 ? "the event number, unwrapped" : fmt::format("the event number, {} bits, unwrapped", bits_);
 }
 
-/// Of the subevent.
-std::string LmdTime::place() const {
-  return id_ ? fmt::format("{:08x} (control, crate, procid) that has them", *id_) : "that has them";
+std::string LmdTime::reason_for_none() const {
+  if (kind_ == Kind::white_rabbit) {
+    return fmt::format("no subevent begins with a White Rabbit stamp{} of a valid time",
+                       id_ ? fmt::format(" of system {:#x} and", *id_) : "");
+  }
+  const auto words =
+      count_ == 2 ? fmt::format("words {} and {}", offset_, offset_ + 1) : fmt::format("word {}", offset_);
+  return fmt::format("no subevent {}has data {} with {}", subevent(), words, numbered() ? "its number" : "a valid time");
+}
+
+/// Which one it must be, where that is said, and a space.
+std::string LmdTime::subevent() const {
+  return id_ ? fmt::format("{:08x} (control, crate, procid) ", *id_) : "";
 }
 
 }  // namespace eventloom

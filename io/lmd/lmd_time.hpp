@@ -35,8 +35,10 @@ class LmdTime {
   [[nodiscard]] std::optional<std::uint32_t> number_of(const LmdEvent& event) const;
   /// Nothing when the event has no time, or one that is not a valid tick.
   [[nodiscard]] std::optional<Tick> of(const LmdEvent& event) const;
-  /// For messages: "the event number, unwrapped".
+  /// For the header of the stream: "the event number, unwrapped".
   [[nodiscard]] std::string description() const;
+  /// Why an event has no number, or no time: "no subevent has data word 3 with its number".
+  [[nodiscard]] std::string reason_for_none() const;
 
  private:
   enum class Kind : std::uint8_t { number, white_rabbit, words };
@@ -45,7 +47,7 @@ class LmdTime {
   void read_number(const SourceUri& uri, const std::string& text);
   void refuse_misplaced(const SourceUri& uri) const;
   [[nodiscard]] std::optional<std::uint64_t> stamp(const LmdSubevent& sub) const;
-  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string subevent() const;
   [[nodiscard]] std::optional<std::uint64_t> words(const LmdSubevent& sub) const;
 
   Kind kind_ = Kind::number;

@@ -2,6 +2,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/run_index.hpp"
 #include "io/playback/run_events.hpp"
 
 namespace eventloom {
@@ -38,6 +39,7 @@ class RunPlayer final : public EventPlayer {
 
 std::unique_ptr<EventPlayer> play_run(const SourceUri& uri) {
   uri.accept_only({});
+  refuse_index(uri.path());
   if (is_part_file(uri.path())) throw UserError("'" + uri.path() + "' is a part of a run; serve its run file");
   if (!is_run_file(uri.path()) && !is_merged_file(uri.path())) {
     throw UserError("'" + uri.path() + "' is not a run's output; convert it to .epochs first");

@@ -19,9 +19,7 @@ namespace {
 
 std::string advice_for(int error) {
   if (error == EADDRINUSE) {
-    return "; another program or source uses this port: stop it, choose another port, or name all boards of the port "
-           "in "
-           "one source (sources=3,5)";
+    return "; another program or source uses this port: stop it, or choose another port";
   }
   if (error == EADDRNOTAVAIL) return "; this machine has no such address: use one of its own";
   if (error == EACCES) return "; choose a port from 1024 on";

@@ -54,6 +54,8 @@ def test_ends_after_so_many_events(tmp_path):
     with Server(sends(layout, layout.buffers(made(50)), "stream")) as server:
         done = eventloom("inspect", mbs(server.port, "stream"), "--events", 7)
     assert [number for number, _ in shown(done.stdout)] == [1, 2, 3, 4, 5, 6, 7]
+    bytes_received = int(re.search(r": 7 events, 7 hits, (\d+) bytes, 0 hits lost", done.stdout)[1])
+    assert bytes_received >= sum(len(event) for event in stored(lmd_file(tmp_path, made(7))))
 
 
 def test_finds_an_event_as_it_comes(tmp_path):
@@ -159,6 +161,6 @@ def test_a_signal_ends_it(tmp_path):
     ((SMALL, "--rate"), "--rate"), ((SMALL, "--hex"), "--hex"), ((SMALL, "--json", "--find", "number=1"), "--json"),
     ((SMALL, "--find", "1"), "number=N"), ((SMALL, "--find", "number=x"), "--find"), ((SMALL, "--tdc"), "--tdc"),
     (("udp://127.0.0.1:9", "--find", "number=1"), "--find"), ((SMALL, "--tdc", "--find", "number=1"), "--tdc"),
-    ((SMALL, "udp://127.0.0.1:9"), "not together"), (("mbs://127.0.0.1:9/transport",), "mbs://")], ids=str)
+    ((SMALL, "udp://127.0.0.1:9"), "not together"), (("mbs://127.0.0.1:9/transport",), "--reconnect TIME of run and convert waits")], ids=str)
 def test_mistakes(words, said):
     only_line(eventloom("inspect", *words, code=2), said)

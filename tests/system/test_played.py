@@ -148,6 +148,7 @@ def test_speed_takes_the_times_of_ticks(tmp_path, run):
     (("plain.h5",), "not a run's output"),
     (("run.h5.missing.h5",), "run.h5.missing.h5"),
     (("part.h5",), "a part of a run"),
+    (("several.h5",), "give 'several.a.h5' or 'several.b.h5'"),
     (("free.epochs?offset=5ns",), "offset"),
     (("free.epochs", "free.epochs"), "free.epochs"),
     (("sorted.epochs",), "time-sorted hits"),
@@ -161,6 +162,8 @@ def test_bad_usage(tmp_path, run, free_running, words, told):
     if words[0] == "sorted.epochs":
         eventloom("run", free_running[1], "--define", "gap:50ns,3", "--save-sorted", tmp_path / "kept", "--output", tmp_path / "again.h5")
         (tmp_path / "sorted.epochs").symlink_to(next((tmp_path / "kept").glob("*.epochs")))
+    if words[0] == "several.h5":
+        eventloom("run", free_running[1], "--define", "a=gap:50ns,3", "--define", "b=gap:20ns,3", "--output", tmp_path / "several.h5")
     if words[0] == "numbered.epochs":
         eventloom("convert", f"lmd:{LMD}", "--output", tmp_path / "numbered.epochs")
     done = eventloom("serve", *words, code=2, timeout=20, cwd=tmp_path)

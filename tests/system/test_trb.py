@@ -4,6 +4,7 @@ independent boards, over good and bad networks: every loss is counted, and no ev
 import contextlib
 import random
 import signal
+import socket
 import struct
 
 import numpy as np
@@ -449,6 +450,14 @@ def test_mistakes(tmp_path):
                        (["trb://:99999"], "not a UDP address"), ([f"trb://:{port}?payload=3"], "payload")]:
         words = [word for uri in uris for word in ("--source", uri)]
         assert part in eventloom("run", *words, "--define", "tag", "--output", tmp_path / "run.h5", code=2).stderr
+
+
+def test_a_port_in_use(tmp_path):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        uri = f"trb://:{taken.getsockname()[1]}"
+        done = eventloom("run", "--source", uri, "--define", "tag", "--output", tmp_path / "run.h5", code=2)
+    assert done.stderr.rstrip().endswith("another program or source uses this port: stop it, or choose another port"), done.stderr
 
 
 def test_a_recording_builds_the_same(tmp_path):

@@ -249,7 +249,7 @@ TEST(Addresses, AreParsed) {
   EXPECT_EQ(parse_monitor_address("8080").place.address, "127.0.0.1");
   EXPECT_EQ(parse_monitor_address("[::]:0").place.address, "::");
   EXPECT_EQ(parse_monitor_address("0.0.0.0:65535").place.port, 65535);
-  for (const char* wrong : {"", ":", "x", "65536", "1.2.3.4:", "-1", ":80", "80x"}) {
+  for (const char* wrong : {"", ":", "x", "65536", "1.2.3.4:", "-1", ":80", "80x", "[::1", "[::1:80"}) {
     EXPECT_THROW(parse_monitor_address(wrong), UserError) << wrong;
   }
   EXPECT_EQ(parse_monitor_url("http://[::1]:80/").host, "::1");

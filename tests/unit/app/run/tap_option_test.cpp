@@ -24,7 +24,7 @@ TEST(TapOption, FormsOfPlaceAndService) {
 
 TEST(TapOption, OtherFormsAreRefused) {
   for (const auto* text : {"", "/", "x", "65536", "-1", "6002/", "6002/event", "udp://6002", "host", ":6002",
-                           "6002?stream", "mbs://6002/stream/"}) {
+                           "6002?stream", "mbs://6002/stream/", "[::1", "[::1:6002", "::1]:6002"}) {
     EXPECT_THROW(parse_tap_option(text), UserError) << text;
   }
 }

@@ -269,7 +269,9 @@ TEST(MbsReader, NothingListens) {
     FAIL() << "connected to nothing";
   } catch (const UserError& error) {
     EXPECT_EQ(error.what(),
-              "mbs:" + place + "/transport: connection refused; start the server first or give --reconnect TIME");
+              "mbs:" + place +
+                  "/transport: connection refused; start the server first (--reconnect TIME of run and convert waits "
+                  "for it)");
   }
 }
 
