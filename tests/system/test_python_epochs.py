@@ -1,6 +1,7 @@
 """The Python package writes `.epochs` files: the tests' own decoder and the program read from them what was given."""
 
 import json
+import resource
 
 import h5py
 import numpy as np
@@ -189,6 +190,54 @@ def test_pieces_that_do_not_follow(package, tmp_path):
             file.write([21], 1, [[1, 2]])
         file.write([20], 1, [3])
     assert_holds(tmp_path / "py.epochs", [10, 20, 20], [1, 1, 1], [1, 2, 3])
+
+
+LONG = 600_000  # more hits than are encoded together
+
+
+@pytest.mark.parametrize("time, channel, words", [(5, 1, "hit 600001, at 5, is earlier than the one before it, at 600001"),
+                                                  (10**6, 1 << 28, "channel 268435456 does not fit")])
+def test_a_call_that_is_refused_writes_nothing(package, tmp_path, time, channel, words):
+    """Nor does it say how long payloads are."""
+    times, channels = np.append(np.arange(LONG) + 2, time), np.append(np.zeros(LONG, int), channel)
+    with package.EpochsWriter(tmp_path / "py.epochs") as file:
+        with pytest.raises(ValueError, match="is earlier"):
+            file.write([2, 1], 1, [3, 4])
+        file.write([1], 1)
+        with pytest.raises(ValueError, match=words):
+            file.write(times, channels)
+        assert file.hits == 1
+    assert_holds(tmp_path / "py.epochs", [1], [1])
+
+
+def test_writing_after_the_end(package, tmp_path):
+    with package.EpochsWriter(tmp_path / "py.epochs") as file:
+        file.write([1, 2], 1)
+    for hits in ([9], []):
+        with pytest.raises(ValueError, match="py.epochs' is complete: write everything before close"):
+            file.write(hits, 1)
+    assert file.hits == 2
+    with pytest.raises(RuntimeError), package.EpochsWriter(tmp_path / "other.epochs") as file:
+        raise RuntimeError
+    for call in (lambda: file.write([1], 1), file.close):
+        with pytest.raises(ValueError, match="other.epochs' was given up after an error: write it anew"):
+            call()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["py.epochs"]
+
+
+def test_full_disk(package, tmp_path):
+    """An error that is caught does not end in a file that looks complete."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = package.EpochsWriter(tmp_path / "py.epochs")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(OSError):
+            file.write(np.arange(LONG), 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(ValueError, match="given up after an error"):
+        file.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_name_appears_when_it_is_complete(package, tmp_path):

@@ -47,12 +47,16 @@ class GivenHits:
     def reordered(self, order: NDArray[np.int64]) -> GivenHits:
         return GivenHits(self.time[order], self.channel[order], self.payload[order] if self.payload_words else None)
 
-    def checked(self, begin: int, end: int, epoch_ticks: int) -> Hits:
-        """Hits `begin` up to, not including, `end`. Raises ValueError for numbers that are too large or negative."""
-        most_ticks = ((_TICKS - 1 - _BEYOND_THE_LAST_SLICE) // epoch_ticks) * epoch_ticks
-        return Hits(_below(self.time[begin:end], most_ticks, "time").astype(np.uint64),
-                    _below(self.channel[begin:end], _CHANNELS, "channel").astype(np.uint32),
-                    _below(self.payload[begin:end], _WORDS, "payload").astype(np.uint32))
+    def expect_fits(self, epoch_ticks: int) -> None:
+        """Raises ValueError for numbers that are too large or negative."""
+        _expect_below(self.time, (_TICKS - 1 - _BEYOND_THE_LAST_SLICE) // epoch_ticks * epoch_ticks, "time")
+        _expect_below(self.channel, _CHANNELS, "channel")
+        _expect_below(self.payload, _WORDS, "payload")
+
+    def part(self, begin: int, end: int) -> Hits:
+        """Hits `begin` up to, not including, `end`, which have to fit."""
+        return Hits(self.time[begin:end].astype(np.uint64), self.channel[begin:end].astype(np.uint32),
+                    self.payload[begin:end].astype(np.uint32))
 
     def _rows(self, payload: Optional[ArrayLike]) -> Array:
         if payload is None:
@@ -75,8 +79,7 @@ def _whole(values: ArrayLike, advice: str) -> Array:
     return array
 
 
-def _below(values: Array, limit: int, name: str) -> Array:
+def _expect_below(values: Array, limit: int, name: str) -> None:
     if values.size > 0 and (int(values.min()) < 0 or int(values.max()) >= limit):
         wrong = int(values.min()) if int(values.min()) < 0 else int(values.max())
         raise ValueError(f"{name} {wrong} does not fit: give numbers from 0 to {limit - 1}")
-    return values

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 from pathlib import Path
 from types import TracebackType
-from typing import Optional, Type, Union
+from typing import Iterator, Optional, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,8 +60,9 @@ class EpochsWriter:
     below it that a fine tick leaves room for; the sources of a run need the same. `source`: an id of the user's.
     `numbered`: times are event numbers. `text`: where the data come from.
 
-    The file is `PATH.partial` until the end of the `with`, or close(); after an exception it is removed. A file that
-    exists is replaced only with `overwrite`, and only if it is an `.epochs` file.
+    The file is `PATH.partial` until the end of the `with`, or close(); after an exception it is removed. A call of
+    write() that is refused, with ValueError, has written nothing: others may follow. A file that exists is replaced only
+    with `overwrite`, and only if it is an `.epochs` file.
     """
 
     def __init__(self, path: PathLike, *, tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0,
@@ -85,26 +87,29 @@ class EpochsWriter:
 
     def write(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None) -> None:
         """Appends hits, none of them earlier than those before. All calls with equally many words of payload a hit."""
+        self._file.expect_open()
         given = GivenHits(time, channel, payload)
         if len(given) == 0:
             return
-        if self._place is None:
-            self._begin(given.payload_words)
-        if given.payload_words != self._payload_words:
-            raise ValueError(f"{given.payload_words} words of payload a hit: the hits before had {self._payload_words}")
-        for begin in range(0, len(given), _PIECE):
-            self._append(given.checked(begin, begin + _PIECE, self._epoch_ticks))
+        self._expect_to_follow(given)
+        with self._given_up_after_errors():
+            if self._place is None:
+                self._begin(given.payload_words)
+            for begin in range(0, len(given), _PIECE):
+                self._append(given.part(begin, begin + _PIECE))
 
     def close(self) -> None:
         """Completes the file. Further calls do nothing."""
-        if not self._file.is_open:
+        if self._file.is_published:
             return
-        if self._place is None:
-            self._begin(0)
-        if self._waiting is not None:
-            self._put(self._waiting)
-        self._end()
-        self._file.publish()
+        self._file.expect_open()
+        with self._given_up_after_errors():
+            if self._place is None:
+                self._begin(0)
+            if self._waiting is not None:
+                self._put(self._waiting)
+            self._end()
+            self._file.publish()
 
     def __enter__(self) -> EpochsWriter:
         return self
@@ -117,6 +122,30 @@ class EpochsWriter:
         finally:
             self._file.discard()
 
+    @contextlib.contextmanager
+    def _given_up_after_errors(self) -> Iterator[None]:
+        """What a full disk has cut short is never published."""
+        try:
+            yield
+        except BaseException:
+            self._file.discard()
+            raise
+
+    def _expect_to_follow(self, given: GivenHits) -> None:
+        """Checks all hits of a call before the first of them is written."""
+        if self._place is not None and given.payload_words != self._payload_words:
+            raise ValueError(f"{given.payload_words} words of payload a hit: the hits before had {self._payload_words}")
+        given.expect_fits(self._epoch_ticks)
+        before = self._last_tick
+        for begin in range(0, len(given), _PIECE):
+            time = given.time[begin:begin + _PIECE].astype(np.uint64)
+            late = np.flatnonzero(time < np.concatenate([np.array([before], dtype=np.uint64), time[:-1]]))
+            if len(late) > 0:
+                at = int(late[0])
+                raise ValueError(f"hit {self._hits + begin + at}, at {time[at]}, is earlier than the one before it, "
+                                 f"at {time[at - 1] if at > 0 else before}: sort the hits by time first")
+            before = int(time[-1])
+
     def _begin(self, payload_words: int) -> None:
         """Writes the header, which says how long payloads are."""
         table = bytes([payload_words]) * _SYSTEMS
@@ -128,7 +157,6 @@ class EpochsWriter:
         self._payload_words, self._place = payload_words, StreamPlace(len(header))
 
     def _append(self, hits: Hits) -> None:
-        self._expect_order(hits)
         if self._hits == 0:
             self._first_tick = int(hits.time[0])
         self._hits += len(hits)
@@ -140,14 +168,6 @@ class EpochsWriter:
         self._waiting = hits.part(complete, len(hits))
         if complete > 0:
             self._put(hits.part(0, complete))
-
-    def _expect_order(self, hits: Hits) -> None:
-        before = np.concatenate([np.array([self._last_tick], dtype=np.uint64), hits.time[:-1]])
-        late = np.flatnonzero(hits.time < before)
-        if len(late) > 0:
-            at = int(late[0])
-            raise ValueError(f"hit {self._hits + at}, at {hits.time[at]}, is earlier than the one before it, "
-                             f"at {before[at]}: sort the hits by time first")
 
     def _put(self, hits: Hits) -> None:
         assert self._place is not None

@@ -21,8 +21,14 @@ class PartialFile:
             raise FileExistsError(f"'{self._partial}' is being written; if its writer was killed, remove it") from None
 
     @property
-    def is_open(self) -> bool:
-        return not self._file.closed
+    def is_published(self) -> bool:
+        return self._published
+
+    def expect_open(self) -> None:
+        if self._published:
+            raise ValueError(f"'{self.path}' is complete: write everything before close()")
+        if self._file.closed:
+            raise ValueError(f"'{self.path}' was given up after an error: write it anew")
 
     def write(self, data: bytes) -> None:
         self._file.write(data)
