@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/doctor/disk_refusal.hpp"
 #include "app/shell_word.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/own_file.hpp"
@@ -57,15 +58,15 @@ double write_speed(int file, std::uint64_t most) {
   return bytes / std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
-Finding space_finding(const fs::path& folder, const DiskTrial& trial) {
+Finding space_finding(const DiskTrial& trial) {
   constexpr double kLittle = 1024 * kMebibyte;
   const auto free = static_cast<double>(trial.free_bytes);
-  Finding finding{.subject = "disk space", .what = "{} free in '" + folder.string() + "'"};
+  Finding finding{.subject = "disk space", .what = "{} free in '" + trial.folder.string() + "'"};
   finding.measured = Measured{free / kMebibyte, free / kMebibyte, "MiB"};
   if (free >= kLittle) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "a run stops in good order when the disk is full";
-  finding.mend = "df -h " + shell_word(folder.string());
+  finding.mend = "df -h " + shell_word(trial.folder.string());
   return finding;
 }
 
@@ -95,42 +96,43 @@ Finding lock_finding(bool locks) {
 
 }  // namespace
 
-DiskTrial try_disk(const fs::path& folder) {
+DiskTrial try_disk(const fs::path& output) {
   DiskTrial trial;
-  const auto file = nameless_file(folder);
+  trial.folder = folder_of_output(output);
+  const auto file = nameless_file(trial.folder);
   trial.error = file.error;
   if (trial.error != 0) return trial;
   std::error_code error;
-  trial.free_bytes = fs::space(folder, error).available;
+  trial.free_bytes = fs::space(trial.folder, error).available;
   trial.locks = lock_file(file.first.number()) && !lock_file(file.second.number());
   trial.bytes_per_s = write_speed(file.first.number(), trial.free_bytes / 4);
   return trial;
 }
 
-std::optional<DiskTrial> try_disk_within(const fs::path& folder, std::chrono::milliseconds limit) {
-  auto task = std::make_shared<std::packaged_task<DiskTrial()>>([folder] { return try_disk(folder); });
+std::optional<DiskTrial> try_disk_within(const fs::path& output, std::chrono::milliseconds limit) {
+  auto task = std::make_shared<std::packaged_task<DiskTrial()>>([output] { return try_disk(output); });
   auto trial = task->get_future();
   std::thread([task] { (*task)(); }).detach();
   if (trial.wait_for(limit) != std::future_status::ready) return std::nullopt;
   return trial.get();
 }
 
-std::vector<Finding> disk_findings(const fs::path& folder, const std::optional<DiskTrial>& trial) {
+std::vector<Finding> disk_findings(const fs::path& output, const std::optional<DiskTrial>& trial) {
   Finding refused{.subject = "disk", .level = FindingLevel::warning};
   if (!trial) {
-    refused.what = "no answer in '" + folder.string() + "'; space, speed and locks not checked";
+    refused.what = "no answer in '" + output.string() + "'; space, speed and locks not checked";
     refused.meaning = "a run would hang there";
-    refused.mend = "df -h " + shell_word(folder.string());
+    refused.mend = "df -h " + shell_word(output.string());
     return {refused};
   }
   if (trial->error != 0) {
-    refused.what = "cannot write in '" + folder.string() + "': " + std::strerror(trial->error) +
+    refused.what = "cannot write in '" + trial->folder.string() + "': " + std::strerror(trial->error) +
                    "; space, speed and locks not checked";
     refused.meaning = "a run could not create its output there";
-    refused.mend = (trial->error == ENOENT ? "mkdir -p " : "chmod u+wx ") + shell_word(folder.string());
+    refused.mend = mend_of_refusal(trial->folder, trial->error);
     return {refused};
   }
-  return {space_finding(folder, *trial), speed_finding(*trial), lock_finding(trial->locks)};
+  return {space_finding(*trial), speed_finding(*trial), lock_finding(trial->locks)};
 }
 
 }  // namespace eventloom

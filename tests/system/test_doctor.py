@@ -94,7 +94,18 @@ def test_ranks_that_share_a_core(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path, folder):
     said = doctor("--output", tmp_path / folder)
     assert about(said, "disk")["level"] == "warning" and "cannot write" in about(said, "disk")["what"]
+    assert about(said, "disk")["mend"].startswith("mkdir -p ") == (folder == "missing")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_folder_of_an_output_is_tried(tmp_path, there):
+    output = tmp_path / "run.h5"
+    if there:
+        output.write_text("an earlier run")
+    said = doctor("--output", output)
+    assert about(said, "disk space")["what"].endswith(f"free in '{tmp_path}'")
+    assert [*tmp_path.iterdir()] == [output] * there
 
 
 @pytest.mark.parametrize("words", [["--outputs", "x"], ["surplus"], ["--output", ""]])

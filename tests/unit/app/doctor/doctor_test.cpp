@@ -10,6 +10,7 @@
 #include "app/doctor/clock_check.hpp"
 #include "app/doctor/core_check.hpp"
 #include "app/doctor/disk_check.hpp"
+#include "app/doctor/disk_refusal.hpp"
 #include "app/doctor/exchange_check.hpp"
 #include "app/doctor/findings.hpp"
 #include "app/doctor/findings_json.hpp"
@@ -188,10 +189,42 @@ TEST_F(Doctor, DiskIsTriedAndLeftAsItWas) {
 TEST_F(Doctor, DiskThatCannotBeTried) {
   const auto trial = try_disk(root() / "missing");
   EXPECT_EQ(trial.error, ENOENT);
-  EXPECT_EQ(only(disk_findings(root(), trial)).level, Level::warning);
-  EXPECT_EQ(only(disk_findings("a", trial)).mend, "mkdir -p a");
-  EXPECT_EQ(only(disk_findings("a", DiskTrial{.error = EACCES})).mend, "chmod u+wx a");
+  const auto finding = only(disk_findings("unused", trial));
+  EXPECT_EQ(finding.level, Level::warning);
+  EXPECT_EQ(finding.mend, "mkdir -p " + (root() / "missing").string());
   EXPECT_EQ(only(disk_findings("a b", std::nullopt)).mend, "df -h 'a b'");
+}
+
+TEST_F(Doctor, DiskOfAFileIsThatOfItsFolder) {
+  const auto file = write("there/run.h5", "text");
+  EXPECT_EQ(folder_of_output(file), file.parent_path());
+  EXPECT_EQ(folder_of_output(file.parent_path()), file.parent_path());
+  EXPECT_EQ(folder_of_output(root() / "run.h5"), root());
+  EXPECT_EQ(folder_of_output(root() / "run7"), root() / "run7");
+  EXPECT_EQ(folder_of_output("no_such_run.h5"), ".");
+  EXPECT_EQ(try_disk(file).error, 0);
+}
+
+TEST_F(Doctor, EachRefusalHasItsMend) {
+  const auto elsewhere = [](const std::string& mend) { return mend.find("another file system") != std::string::npos; };
+  const auto file = write("a file", "text");
+  EXPECT_EQ(mend_of_refusal(root() / "new", ENOENT), "mkdir -p " + (root() / "new").string());
+  EXPECT_TRUE(elsewhere(mend_of_refusal(root(), ENOENT))) << "as in /proc";
+  EXPECT_TRUE(elsewhere(mend_of_refusal(root(), EROFS)));
+  EXPECT_EQ(mend_of_refusal(file / "b", ENOTDIR).find("ls -l '" + file.string() + "';"), 0U);
+  EXPECT_EQ(mend_of_refusal("a", ENOSPC), "df -h a; df -i a");
+  EXPECT_EQ(mend_of_refusal("a", EDQUOT), "quota -s");
+  EXPECT_EQ(mend_of_refusal("a", EIO), "ls -ld a");
+  EXPECT_EQ(mend_of_refusal(root(), EACCES), "chmod u+wx " + root().string());
+  EXPECT_EQ(mend_of_refusal("no such folder", EACCES), "namei -l 'no such folder'");
+}
+
+TEST_F(Doctor, NobodyIsToldToChangeTheFoldersOfOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: only root can give a folder to somebody";
+  const auto folder = root() / "theirs";
+  fs::create_directories(folder);
+  ASSERT_EQ(::chown(folder.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(mend_of_refusal(folder, EACCES).find("chmod"), std::string::npos);
 }
 
 TEST(DiskFindings, EachHasItsCause) {
