@@ -60,7 +60,7 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
 std::vector<Finding> check_host(const DoctorConfig& config, const HostPlaces& host, std::size_t hosts) {
   std::vector<Finding> all;
   const auto add = [&](std::vector<Finding> some) { std::ranges::move(some, std::back_inserter(all)); };
-  add(check_exchange({MpiEnvironment::mpi_version(), MpiEnvironment::ucx_version(), exchange_backend()}, hosts));
+  add(check_exchange(exchange_parts(), hosts));
   add(check_load(host.ranks.size(), static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))));
   add(check_shared_memory(host.ranks.size()));
   add(check_memory());

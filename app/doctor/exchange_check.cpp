@@ -1,9 +1,11 @@
 #include "app/doctor/exchange_check.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <sstream>
 
 namespace eventloom {
@@ -25,18 +27,41 @@ bool leads_to_hosts(const std::string& transports) {
   return false;
 }
 
+/// What chose the component. Without a variable it is a file that outdoes the variables that the program sets.
+std::string mend_of_choice(const std::vector<std::string>& variables) {
+  if (variables.empty()) return "grep osc $(ompi_info --parsable --path sysconfdir | cut -d: -f3)/openmpi-mca-params*";
+  return fmt::format("unset {}; or leave out --mca of mpirun", fmt::join(variables, " "));
+}
+
 Finding exchange_finding(const ExchangeParts& parts) {
-  Finding finding{
-      .subject = kMpi,
-      .what = fmt::format("{}, UCX {}; pml {}, osc {}", parts.mpi, parts.ucx, parts.backend.pml, parts.backend.osc)};
-  if (parts.backend.is_ucx) return finding;
+  const auto& backend = parts.backend;
+  Finding finding{.subject = kMpi, .what = fmt::format("{}, UCX {}", parts.mpi, parts.ucx)};
+  if (backend.osc.empty()) {
+    finding.level = FindingLevel::note;
+    finding.meaning =
+        "it does not say whether the exchange runs over UCX, which it is made for; Open MPI does; of MPICH, a build "
+        "with --with-device=ch4:ucx runs over it";
+    return finding;
+  }
+  finding.what += fmt::format("; pml {}, osc {}", backend.pml, backend.osc);
+  if (backend.is_ucx) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = "the exchange does not run over UCX, which it is made for";
-  finding.mend = "unset OMPI_MCA_pml OMPI_MCA_osc";
+  finding.mend = mend_of_choice(parts.variables);
   return finding;
 }
 
 }  // namespace
+
+ExchangeParts exchange_parts() {
+  ExchangeParts parts{MpiEnvironment::mpi_version(), MpiEnvironment::ucx_version(), exchange_backend()};
+  for (const char* name : {"OMPI_MCA_pml", "OMPI_MCA_osc"}) {
+    if (const char* value = std::getenv(name); value != nullptr && std::string(value) != "ucx") {
+      parts.variables.emplace_back(name);
+    }
+  }
+  return parts;
+}
 
 bool has_rdma(const std::filesystem::path& root) {
   std::error_code error;

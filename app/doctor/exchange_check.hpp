@@ -15,7 +15,11 @@ struct ExchangeParts {
   std::string mpi;  ///< versions
   std::string ucx;
   ExchangeBackend backend;
+  std::vector<std::string> variables = {};  ///< by which this process was given other components than UCX
 };
+
+/// Of this process.
+ExchangeParts exchange_parts();
 
 /// Of one of `hosts` hosts. `root`: of the file system to examine for RDMA hardware.
 std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t hosts,

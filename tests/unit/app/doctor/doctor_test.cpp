@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -144,9 +145,31 @@ TEST_F(Doctor, TransportsLeadToOtherHosts) {
   EXPECT_EQ(transports("^cma", 2).level, Level::note);
   write("sys/class/infiniband/mlx5_0/node_type", "1");
   EXPECT_EQ(transports("rc_x,self", 2).level, Level::ok);
-  const auto other = check_exchange({"MPI", "1.0", {"ob1", "rdma", "tcp", false}}, 1, root()).front();
-  EXPECT_EQ(other.level, Level::warning);
-  EXPECT_EQ(other.what, "MPI, UCX 1.0; pml ob1, osc rdma");
+}
+
+TEST_F(Doctor, ExchangeThatIsNotOverUcx) {
+  const auto exchange = [&](const ExchangeBackend& backend, const std::vector<std::string>& variables) {
+    return check_exchange({"MPI", "1.0", backend, variables}, 1, root()).front();
+  };
+  const auto chosen = exchange({"ob1", "rdma", "tcp", false}, {"OMPI_MCA_osc"});
+  EXPECT_EQ(chosen.level, Level::warning);
+  EXPECT_EQ(chosen.what, "MPI, UCX 1.0; pml ob1, osc rdma");
+  EXPECT_EQ(chosen.mend, "unset OMPI_MCA_osc; or leave out --mca of mpirun");
+  const auto by_file = exchange({"ucx", "rdma", "tcp", false}, {});
+  EXPECT_EQ(by_file.level, Level::warning);
+  EXPECT_NE(by_file.mend.find("openmpi-mca-params"), std::string::npos);
+  const auto unknown = exchange({"", "", "tcp", false}, {});
+  EXPECT_EQ(unknown.level, Level::note) << "an MPI that does not tell";
+  EXPECT_EQ(unknown.what, "MPI, UCX 1.0");
+  EXPECT_EQ(unknown.mend, "");
+}
+
+TEST(ExchangeParts, TellWhatTheUserHasChosen) {
+  ::setenv("OMPI_MCA_osc", "rdma", 1);
+  ::setenv("OMPI_MCA_pml", "ucx", 1);
+  EXPECT_EQ(exchange_parts().variables, std::vector<std::string>{"OMPI_MCA_osc"});
+  ::unsetenv("OMPI_MCA_osc");
+  ::unsetenv("OMPI_MCA_pml");
 }
 
 TEST(Findings, HostsWithOtherVersionsAreTold) {
