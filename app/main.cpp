@@ -86,7 +86,9 @@ constexpr const char* kCompiler = "GCC " __VERSION__;
 void print_version(std::ostream& out) {
   using eventloom::MpiEnvironment;
   const std::string commit = eventloom::kCommit;
-  out << "eventloom " EVENTLOOM_VERSION << (commit.empty() ? "" : ", commit " + commit) << '\n'
+  const std::string tag = eventloom::kTag;
+  out << "eventloom " EVENTLOOM_VERSION << (commit.empty() ? "" : ", commit " + commit)
+      << (tag.empty() ? "" : ", tag " + tag) << '\n'
       << kCompiler << "; " << MpiEnvironment::mpi_version() << "; UCX " << MpiEnvironment::ucx_version() << "; HDF5 "
       << eventloom::hdf5_version() << '\n';
 }

@@ -11,7 +11,7 @@ import pytest
 from program import BINARY, DATA, ROOT, environment
 
 BUILD = Path(BINARY).parent
-VERSION = r"eventloom \d+\.\d+\.\d+(, commit [0-9a-f]{12}\+?)?\n(GCC|Clang) \d+\..*; Open MPI v\d.*; UCX \d.*; HDF5 \d.*\n"
+VERSION = r"eventloom \d+\.\d+\.\d+(, commit [0-9a-f]{12}\+?)?(, tag \S+)?\n(GCC|Clang) \d+\..*; Open MPI v\d.*; UCX \d.*; HDF5 \d.*\n"
 
 
 def done(*words, **options):
@@ -111,6 +111,56 @@ def test_the_package_names_what_it_needs(package):
     for name in ("openmpi-bin", "libopenmpi", "libhdf5", "libucx", "libboost-program-options", "libspdlog"):
         assert any(package.startswith(name) for package in needed), fields
     assert re.search(r"^Package: eventloom$", fields, flags=re.M) and re.search(r"^Recommends: .*gnuplot", fields, flags=re.M)
+
+
+def git(folder, *words):
+    return done("git", "-c", "user.name=n", "-c", "user.email=n@localhost", "-C", folder, *words).strip()
+
+
+def told_commit(folder):
+    """What a build of the sources in `folder` says of commit and tag."""
+    output = folder.parent / f"{folder.name}.cpp"
+    done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/commit.cmake")
+    return tuple(re.findall('"(.*)";', output.read_text()))
+
+
+@pytest.fixture
+def repository(tmp_path):
+    folder = tmp_path / "clone"
+    (folder / "app").mkdir(parents=True)
+    for name in ("app/commit.cmake", ".gitattributes"):
+        shutil.copy(ROOT / name, folder / name)
+    git(folder, "init", "--quiet")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "first")
+    return folder
+
+
+def test_commit_and_tag_are_those_of_the_sources(repository, tmp_path):
+    commit = git(repository, "rev-parse", "--short=12", "HEAD")
+    assert told_commit(repository) == (commit, "")
+    git(repository, "tag", "v1.2")
+    assert told_commit(repository) == (commit, "v1.2")
+    copy = tmp_path / "copy"
+    shutil.copytree(repository, copy)
+    (copy / "app/commit.cmake").touch()
+    if os.geteuid() == 0:
+        done("chown", "-R", "12345", copy)
+    assert told_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
+    (copy / ".gitattributes").write_text("")
+    assert told_commit(copy) == (commit + "+", "")
+
+
+def test_an_archive_tells_its_commit(repository, tmp_path):
+    """As an image of Apptainer is built, also within another repository."""
+    git(repository, "tag", "v1.2")
+    for folder in (tmp_path / "archive", repository / "archive"):
+        folder.mkdir()
+        done("bash", "-c", 'git -C "$0" archive HEAD | tar x -C "$1"', repository, folder)
+        assert told_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
+    (tmp_path / "no-repository/app").mkdir(parents=True)
+    shutil.copy(ROOT / "app/commit.cmake", tmp_path / "no-repository/app")
+    assert told_commit(tmp_path / "no-repository") == ("", "")
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
