@@ -7,7 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 output=$(realpath -m "${1:-$here/../build/main-job}")
 cd "$here/.."
-[ -n "${LOADEDMODULES-}" ] || export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH # as in setup.sh
+# shellcheck source=jobs/paths.sh
+source jobs/paths.sh
 
 jobs/setup.sh
 
@@ -38,4 +39,4 @@ f = h5py.File("merged.h5")
 print(len(f["events/time"]), "events; hits of the first:", f["hits/time"][:f["events/first_hit"][1]])'
 sed 's/^/>>> /' <<<"$script"
 cd "$output"
-python3 -c "$script"
+"$(python_with h5py)" -c "$script"

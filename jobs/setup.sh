@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs missing Debian packages, configures, and builds into build/.
 # usage: jobs/setup.sh [--tests]      (--tests: with tests, benchmarks and their dependencies)
-# Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing, and
-# builds with what they and the user's PATH have.
+# Can be repeated: apt-get runs only when packages are missing. With environment modules loaded it installs nothing. It
+# builds with what is first in the user's PATH.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# The system's compilers, MPI and Python match; others in a user's PATH may not, unless they come from modules.
-[ -n "${LOADEDMODULES-}" ] || export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+# shellcheck source=jobs/paths.sh
+source jobs/paths.sh
 
 # The version of Debian's clang, whose sanitizers are a package with that number.
 case $(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME-}") in
@@ -81,7 +81,7 @@ fi
 
 install_readers() {
   echo "setup: installing ${readers[*]} from PyPI into build/readers"
-  { python3 -m venv --clear build/readers &&
+  { "$(python_with venv ensurepip)" -m venv --clear build/readers &&
     build/readers/bin/python -m pip install --retries 1 --timeout 10 "${readers[@]}"; } >build/readers.log 2>&1 ||
     echo "setup: not installed, see build/readers.log: the tests that need them are skipped" >&2
 }
@@ -92,7 +92,8 @@ fi
 # A folder that already builds the tests keeps doing so.
 configure=(cmake --preset release)
 if [ -n "$with_tests" ]; then
-  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_WERROR=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}")
+  configure+=(-DEVENTLOOM_TESTS=ON -DEVENTLOOM_WERROR=ON -DEVENTLOOM_UNIT_TESTS="${EVENTLOOM_UNIT_TESTS:-ON}"
+    -DEVENTLOOM_PYTHON="$(python_with numpy h5py pandas pytest websocket)")
 elif ! grep -qs '^EVENTLOOM_TESTS:BOOL=ON' build/CMakeCache.txt; then
   configure+=(-DEVENTLOOM_TESTS=OFF -DEVENTLOOM_WERROR=OFF)
 fi

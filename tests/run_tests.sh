@@ -5,7 +5,8 @@
 # usage: tests/run_tests.sh [--all] [CTEST_OPTIONS...]      e.g. -L unit, -R truth, --all -L fuzz
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+# shellcheck source=jobs/paths.sh
+source jobs/paths.sh
 
 tier=(-LE long)
 unit_tests=ON

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import h5py
 import pytest
 
 from program import BINARY, DATA, ROOT, environment
@@ -161,6 +162,48 @@ def test_an_archive_tells_its_commit(repository, tmp_path):
     (tmp_path / "no-repository/app").mkdir(parents=True)
     shutil.copy(ROOT / "app/commit.cmake", tmp_path / "no-repository/app")
     assert told_commit(tmp_path / "no-repository") == ("", "")
+
+
+@pytest.fixture
+def user(tmp_path):
+    """A user with programs of his own first in PATH, among them a python3 that lacks h5py, and the scripts in a clone."""
+    scripts = {"cmake": f'echo "$0 $*" >>{tmp_path}/called', "dpkg-query": 'for name; do echo "$name installed"; done',
+               "python3": f'case "$*" in *h5py*) exit 1;; esac; echo "$0" >>{tmp_path}/called; exec /usr/bin/python3 "$@"',
+               "mpirun": ":"}
+    (tmp_path / "bin").mkdir()
+    for name, script in scripts.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    shutil.copytree(ROOT / "jobs", tmp_path / "clone/jobs")
+    path = {name: value for name, value in os.environ.items() if name != "LOADEDMODULES"}
+    return tmp_path, path | {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+
+
+def test_scripts_use_what_is_first_in_the_path_of_the_user(user):
+    folder, environ = user
+    done(folder / "clone/jobs/setup.sh", env=environ)
+    assert (folder / "called").read_text().startswith(f"{folder}/bin/cmake --preset release")
+    told = done("bash", "-c", 'source jobs/paths.sh; python_with json; python_with h5py; python_with no_such_module', env=environ, cwd=ROOT)
+    own, other, last = told.split()
+    assert own == f"{folder}/bin/python3" and other != own and last == "/usr/bin/python3"
+    done(other, "-c", "import h5py")
+    assert "source jobs/paths.sh" in (ROOT / "tests/run_tests.sh").read_text()
+
+
+def test_programs_that_the_path_lacks_are_found(tmp_path):
+    told = done("/bin/bash", "-c", "source jobs/paths.sh; command -v cat; command -v ldconfig", env={"PATH": str(tmp_path)}, cwd=ROOT)
+    assert len(told.split()) == 2
+
+
+def test_the_main_job_reads_its_result_where_the_first_python_has_no_h5py(user):
+    folder, environ = user
+    with h5py.File(folder / "made.h5", "w") as file:
+        file["events/time"], file["events/first_hit"], file["hits/time"] = [5], [0, 2], [5, 7]
+    (folder / "clone/build").mkdir()
+    program = folder / "clone/build/eventloom"
+    program.write_text(f'#!/bin/sh\ncp {folder}/made.h5 "$4"\n')
+    program.chmod(0o755)
+    assert "1 events; hits of the first: [5 7]" in done(folder / "clone/jobs/main_job.sh", env=environ)
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="needs CMake")
