@@ -5,6 +5,7 @@
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
 #include "app/merge/merge_to_files.hpp"
+#include "app/merge/source_files.hpp"
 #include "app/options.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/merge.hpp"
@@ -75,6 +76,7 @@ int merge_command(int argc, const char* const* argv) {
   FilePlan plan;
   plan_config(plan, *values);
   for (const auto& file : files_of_run(run)) plan.read(file, "the run");
+  plan_source_files(plan, read_run_record(run), run.parent_path(), {output});
   plan.write(output, "--output", is_merged_file, existing_option(*values));
   plan.check();
 

@@ -5,10 +5,13 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "app/merge/source_files.hpp"
 #include "core/runtime/error.hpp"
 #include "io/event_files/event_files.hpp"
 #include "io/event_files/event_target.hpp"
+#include "io/files/folder.hpp"
 #include "io/playback/run_events.hpp"
 
 namespace eventloom {
@@ -20,16 +23,24 @@ namespace fs = std::filesystem;
 /// Files of an output that must not be there, or may be replaced. More than these are examined when they are begun.
 constexpr std::uint32_t kPlannedFiles = 1000;
 
+/// In the order of names.
+std::vector<fs::path> existing_files(const fs::path& folder, const std::set<std::string>& names) {
+  std::vector<fs::path> files;
+  if (!folder.empty() && !is_there(folder)) return files;
+  for (const auto& path : entries_in(folder)) {
+    if (names.contains(path.filename().string())) files.push_back(path);
+  }
+  return files;
+}
+
 void check_files(const MergeToFiles& what, const RunTables& run, const EventTarget& target, const EventFormat& format,
                  FilePlan& plan, FilePlan::Existing existing) {
   plan.read(what.run, "the run");
   for (const auto& part : run.parts) plan.read(run.folder / part.name, "the run");
-  for (const auto& source : run.record.sources) {
-    if (!source.input.path.empty()) plan.read(source.input.path, "a source of the run");
-  }
   plan.write(target.folder / format.file_name(0), "--to", format.ours(), existing);
   std::set<std::string> names;
   for (std::uint32_t i = 0; i < kPlannedFiles; ++i) names.insert(format.file_name(i));
+  plan_source_files(plan, run.record, run.folder, existing_files(target.folder, names));
   const auto is_planned = [names = std::move(names)](const std::string& name) { return names.contains(name); };
   plan.write_in(target.folder, "--to", is_planned, format.ours(), existing);
   plan.check();

@@ -16,17 +16,11 @@ namespace {
 
 bool has_wildcard(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
-/// Files that match `pattern`, in the order of their names (bytes); the one that has it as its name, if there is one.
+/// The same as found_files(), and a path without wildcards whether there is such a file or not.
 std::vector<std::string> matching_files(const std::string& pattern) {
-  std::error_code error;
-  if (!has_wildcard(pattern) || std::filesystem::exists(pattern, error)) return {pattern};
-  glob_t found{};
-  const int status = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths;
-  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  globfree(&found);
+  if (!has_wildcard(pattern)) return {pattern};
+  auto paths = found_files(pattern);
   if (paths.empty()) throw UserError("no file matches '" + pattern + "'");
-  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
@@ -44,6 +38,19 @@ void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
 }
 
 }  // namespace
+
+std::vector<std::string> found_files(const std::string& pattern) {
+  std::error_code error;
+  if (std::filesystem::exists(pattern, error)) return {pattern};
+  if (!has_wildcard(pattern)) return {};
+  glob_t found{};
+  const int status = glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths;
+  if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
 
 void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out) {
   if (uri.has("concat")) return expand_one(uri, out);

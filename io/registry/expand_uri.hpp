@@ -6,9 +6,12 @@
 #include "io/registry/source_spec.hpp"
 #include "io/uri/source_uri.hpp"
 
-/// How a URI names sources and a source its files, for the rows of the registry. All throw UserError when nothing is
-/// found.
+/// How a URI names sources and a source its files, for the rows of the registry. All but found_files() throw UserError
+/// when nothing is found.
 namespace eventloom {
+
+/// Files that match `pattern`, in the order of their names (bytes); the one that has it as its name, if there is one.
+std::vector<std::string> found_files(const std::string& pattern);
 
 /// Each appends the sources that `uri` names to `out`.
 using Expand = void (*)(const SourceUri& uri, std::vector<SourceSpec>& out);

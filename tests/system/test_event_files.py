@@ -320,6 +320,65 @@ def test_what_the_run_has_read_is_never_replaced(tmp_path, small):
     assert files[0].read_bytes() == before
 
 
+def raw_files(folder, small, size=""):
+    """Recordings of Eventloom's own, as `small` has them, and the bytes of each."""
+    folder.mkdir()
+    return {path: path.read_bytes() for path in merge_to(f"lmd:{folder}/raw{size}", small.output)}
+
+
+def assert_kept(raw, target, run, cwd):
+    only_line(eventloom("merge", run, "--to", target, "--force", code=2, cwd=cwd), "a source of the run")
+    assert {path: path.read_bytes() for path in raw} == raw
+    assert {path.name for path in next(iter(raw)).parent.glob("*.lmd*")} == {path.name for path in raw}
+
+
+@pytest.fixture
+def data(tmp_path, small):
+    """A folder with a recording, and the filtered run of it, made from within."""
+    raw = raw_files(tmp_path / "data", small)
+    eventloom("run", "raw_0000.lmd", "--define", "tag", "--filter", "n_hits>=2", "--output", "run.h5", cwd=tmp_path / "data")
+    eventloom("merge", "run.h5", cwd=tmp_path / "data")
+    return raw
+
+
+@pytest.mark.parametrize("run", ["run.h5", "run.merged.h5"])
+def test_the_recording_of_a_run_made_elsewhere(tmp_path, data, run):
+    """Seen from its folder, from another one, and after the folder has moved."""
+    assert_kept(data, "lmd:raw", run, tmp_path / "data")
+    assert_kept(data, "lmd:data/raw", f"data/{run}", tmp_path)
+    assert_kept(data, f"lmd:{tmp_path}/data/raw", tmp_path / "data" / run, "/")
+    (tmp_path / "data").rename(tmp_path / "moved")
+    moved = {tmp_path / "moved" / path.name: content for path, content in data.items()}
+    assert_kept(moved, "lmd:moved/raw", f"moved/{run}", tmp_path)
+
+
+def test_a_recording_that_was_renamed(tmp_path, data):
+    """Its contents show that it is one."""
+    renamed = {path.rename(tmp_path / "data/other_0000.lmd"): content for path, content in data.items()}
+    assert_kept(renamed, "lmd:data/other", "data/run.h5", tmp_path)
+
+
+def test_a_copy_of_the_recording_may_be_replaced(tmp_path, data):
+    """As the output of an earlier merge would be."""
+    (tmp_path / "out").mkdir()
+    shutil.copy(tmp_path / "data/raw_0000.lmd", tmp_path / "out/raw_0000.lmd")
+    assert merge_to(f"lmd:{tmp_path}/out/raw", tmp_path / "data/run.h5", "--force") == [tmp_path / "out/raw_0000.lmd"]
+
+
+@pytest.mark.parametrize("pattern", ["raw_*.lmd", "raw_000[1-9].lmd"], ids=["from the first on", "from the second on"])
+@pytest.mark.parametrize("move", [False, True], ids=["in place", "moved"])
+def test_recordings_that_were_one_source(tmp_path, small, pattern, move):
+    raw = raw_files(tmp_path / "data", small, "?size=64KiB")
+    assert len(raw) > 3
+    eventloom("run", f"lmd:{pattern}?concat", "--define", "tag", "--filter", "n_hits>=2", "--output", "run.h5", cwd=tmp_path / "data")
+    if move:
+        (tmp_path / "data").rename(tmp_path / "moved")
+        raw = {tmp_path / "moved" / path.name: content for path, content in raw.items()}
+    folder = next(iter(raw)).parent
+    assert_kept(raw, f"lmd:{folder}/raw", folder / "run.h5", folder)
+    assert_kept(raw, f"lmd:{folder.name}/raw", folder / "run.h5", tmp_path)
+
+
 def test_a_stopped_run(tmp_path):
     uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=6, width="50ns", noise=100_000, duration="100ms", seed=5)
     words = [word for uri in uris for word in ("--source", uri)]

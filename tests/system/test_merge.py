@@ -193,6 +193,18 @@ def test_foreign_and_read_files_are_left_alone(run, tmp_path):
         assert target.read_bytes() == before
 
 
+def test_a_merged_file_that_the_run_has_read(run, tmp_path):
+    """It is Eventloom's own, and stays though it is named from elsewhere."""
+    first = tmp_path / "data/first.h5"
+    first.parent.mkdir()
+    shutil.copy(run.merged, first)
+    eventloom("run", "hdf5:first.h5?group=/hits&unit=tick", "--define", "gap:100,2", "--output", "run.h5", cwd=first.parent)
+    before = first.read_bytes()
+    for cwd, output, target in [(first.parent, "run.h5", "first.h5"), (tmp_path, "data/run.h5", "data/first.h5")]:
+        only_line(eventloom("merge", output, "--output", target, "--force", code=2, cwd=cwd), "a source of the run")
+        assert first.read_bytes() == before
+
+
 def test_mistakes(run):
     for words in (["--compress", "10"], ["--compress", "-1"], ["--compress", "x"]):
         only_line(eventloom("merge", run.output, *words, code=2), "--compress")
