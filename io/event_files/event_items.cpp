@@ -4,7 +4,7 @@ namespace eventloom {
 
 HitOrigin hit_origin_of(std::string_view description) {
   if (description.find(lmd_hit_rule()) != description.npos) return {HitKind::lmd_subevent, {}};
-  if (description.find(hld_subevent_rule()) == description.npos) return {};
+  if (!has_hld_subevents(description)) return {};
   return {HitKind::hld_subevent, parse_hld_origin(description).value_or(HldOrigin{})};
 }
 
@@ -32,9 +32,8 @@ bool EventSplitter::take(std::uint16_t source, std::span<const std::uint32_t> pa
     return hit.has_value();
   }
   if (origin.kind == HitKind::plain) return false;
-  auto hit = read_hld_hit(payload);
+  const auto hit = read_hld_hit(payload, origin.hld);
   if (!hit) return false;
-  if (hit->subevent) hit->subevent->big_endian = origin.hld.is_big_endian(hit->subevent->id);
   items_.hld.push_back({*hit, source});
   return true;
 }

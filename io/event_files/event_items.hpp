@@ -32,8 +32,8 @@ struct HldItem {
 /// The hits of an event by what they stand for, each kind in the order of the event. Views into its payload.
 struct EventItems {
   std::vector<LmdHit> lmd;
-  std::vector<HldItem> hld;  ///< with the byte order of the subevent
-  HitList others;            ///< all other hits
+  std::vector<HldItem> hld;
+  HitList others;  ///< all other hits
 };
 
 /// Sorts hits by what they stand for.

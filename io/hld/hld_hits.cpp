@@ -17,6 +17,11 @@ constexpr std::uint32_t kEmptyWords = 4;
 
 std::uint32_t trigger_word(const HldEvent& event) { return event.trigger() << 16; }
 
+/// The byte order of a subevent, in the lower half of the word with its trigger. Recordings of earlier versions have 0.
+constexpr std::uint32_t kOfBigEndian = 1;
+constexpr std::uint32_t kOfLittleEndian = 2;
+constexpr std::uint32_t kOfOrder = 0xffff;
+
 /// Appends a hit of `words` payload words, zeros; returns where they begin.
 std::uint32_t* append_hit(HitBlock& block, Tick time, std::uint32_t channel, std::size_t words) {
   const auto begin = block.payload.size();
@@ -34,7 +39,7 @@ class SubeventHits final : public HldHitMaker {
       const auto words = kHeadWords + (subevent.data.size() + 3) / 4;
       auto* payload = append_hit(block, number, subevent.id & kValueMask, words);
       const std::array<std::uint32_t, kHeadWords> head = {static_cast<std::uint32_t>(words - 1),
-                                                          trigger_word(event),
+                                                          trigger_word(event) | order_of(subevent),
                                                           event.id,
                                                           event.number,
                                                           subevent.size,
@@ -53,6 +58,11 @@ class SubeventHits final : public HldHitMaker {
     return PayloadTable::uniform(PayloadTable::kLengthInFirstWord);
   }
   [[nodiscard]] std::string_view rule() const override { return hld_subevent_rule(); }
+
+ private:
+  static std::uint32_t order_of(const HldSubevent& subevent) {
+    return subevent.big_endian ? kOfBigEndian : kOfLittleEndian;
+  }
 };
 
 class TdcHits final : public HldHitMaker {
@@ -129,18 +139,26 @@ std::unique_ptr<HldHitMaker> make_subevent_hits() { return std::make_unique<Sube
 
 std::string_view hld_subevent_rule() {
   return "HLD: each subevent is a hit, its channel the low 28 bits of its id.\n"
-         "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"
-         "decoding, id, trigger number << 8 | tag, then the data as 32-bit words: the values of the file, words of\n"
-         "other lengths packed in little-endian order and filled up with zeros.\n"
+         "Payload: number of words that follow, trigger type << 16 | byte order (1 big-endian, 2 little-endian),\n"
+         "event id, event number, subevent size in bytes, decoding, id, trigger number << 8 | tag, then the data as\n"
+         "32-bit words: the values of the file, words of other lengths packed in little-endian order and filled up\n"
+         "with zeros.\n"
          "An event without subevents is a hit of channel 0xfffffff with the first three words after the number.\n";
 }
 
-std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload) {
+bool has_hld_subevents(std::string_view description) {
+  const auto first_line = hld_subevent_rule().substr(0, hld_subevent_rule().find('\n') + 1);
+  return description.find(first_line) != description.npos;
+}
+
+std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload, const HldOrigin& origin) {
   if (payload.size() < kEmptyWords || payload[0] != payload.size() - 1) return std::nullopt;
   HldHit hit{.event_id = payload[2], .event_number = payload[3], .subevent = {}, .data = {}};
   if (payload.size() == kEmptyWords) return hit;
-  if (payload.size() < kHeadWords || payload[4] < kHldSubeventHeaderBytes) return std::nullopt;
-  const HldSubeventHeader header{payload[4], payload[5], payload[6], payload[7]};
+  const auto order = payload[1] & kOfOrder;
+  if (payload.size() < kHeadWords || payload[4] < kHldSubeventHeaderBytes || order > kOfLittleEndian) return {};
+  const bool big_endian = order == 0 ? origin.is_big_endian(payload[6]) : order == kOfBigEndian;
+  const HldSubeventHeader header{payload[4], payload[5], payload[6], payload[7], big_endian};
   const auto bytes = header.size - kHldSubeventHeaderBytes;
   const auto data = std::as_bytes(payload.subspan(kHeadWords));
   if (data.size() != (bytes + 3) / 4 * 4 || header.word_log2() > kHldMaxWordLog2) return std::nullopt;

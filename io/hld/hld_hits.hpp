@@ -10,6 +10,7 @@
 
 #include "formats/markers.hpp"
 #include "io/hld/hld_file.hpp"
+#include "io/hld/hld_origin.hpp"
 #include "io/hld/trb_tdc.hpp"
 #include "io/recorded/hit_reader.hpp"
 
@@ -38,17 +39,20 @@ class HldHitMaker {
 std::unique_ptr<HldHitMaker> make_subevent_hits();
 /// Their rule.
 std::string_view hld_subevent_rule();
+/// Whether the text in the header of a stream says that its hits are made by that rule, or by that of earlier versions,
+/// which kept no byte order in the hits.
+bool has_hld_subevents(std::string_view description);
 
 /// The event and the subevent that such a hit stands for.
 struct HldHit {
   std::uint32_t event_id = 0;
   std::uint32_t event_number = 0;
-  std::optional<HldSubeventHeader> subevent;  ///< nothing: the event has none. Its byte order is not known
+  std::optional<HldSubeventHeader> subevent;  ///< nothing: the event has none
   std::span<const std::byte> data;            ///< of the subevent, words in native order
 };
 /// What a hit of this payload stands for; nothing when that is not of the form of the rule. Its data stay in
-/// `payload`.
-std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload);
+/// `payload`. `origin` says the byte order where the hit does not.
+std::optional<HldHit> read_hld_hit(std::span<const std::uint32_t> payload, const HldOrigin& origin);
 
 /// Each time of a TDC is a hit. Its time comes from `clock`, or is the event's number without one.
 std::unique_ptr<HldHitMaker> make_tdc_hits(TdcAddresses addresses, std::optional<TdcClock> clock);

@@ -1,12 +1,9 @@
 #include "io/hld/hld_origin.hpp"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <span>
 
 #include "io/files/file_reader.hpp"
 
@@ -14,25 +11,10 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kLookedAt = std::size_t{1} << 20;
-
 constexpr std::string_view kRunLine = "Number of the run: ";
 constexpr std::string_view kOrderLine = "Byte order of the subevents in the file: ";
 constexpr std::string_view kBig = "big-endian";
-constexpr std::string_view kLittle = "little-endian";
 constexpr std::string_view kExcept = ", but not of the ids ";
-
-/// Subevents by id: those that are big-endian less those that are not.
-using Orders = std::map<std::uint32_t, std::int64_t>;
-
-void count_orders(std::span<const std::byte> event, Orders& orders) {
-  for (std::size_t at = kHldEventHeaderBytes; at < event.size();) {
-    const auto header = read_hld_subevent_header(event.subspan(at));
-    if (!header || header->size < kHldSubeventHeaderBytes) return;
-    orders[header->id] += header->big_endian ? 1 : -1;
-    at += hld_padded(header->size);
-  }
-}
 
 /// The rest of the line that begins with `key`.
 std::optional<std::string_view> origin_line(std::string_view text, std::string_view key) {
@@ -56,38 +38,20 @@ bool HldOrigin::is_big_endian(std::uint32_t subevent_id) const {
   return big_endian != std::ranges::binary_search(others, subevent_id);
 }
 
-HldOrigin find_hld_origin(const std::string& path) {
-  FileReader file(path);
-  auto bytes = file.front(kLookedAt);
-  HldOrigin origin;
-  Orders orders;
-  for (bool first = true;; first = false) {
-    const auto header = read_hld_event_header(bytes);
-    if (!header || header->size < kHldEventHeaderBytes || header->size > bytes.size()) break;
-    if (first) origin.run = header->run;
-    count_orders(bytes.first(header->size), orders);
-    bytes = bytes.subspan(std::min<std::size_t>(bytes.size(), hld_padded(header->size)));
-  }
-  std::int64_t sum = 0;
-  for (const auto& [id, balance] : orders) sum += balance;
-  origin.big_endian = sum >= 0;
-  for (const auto& [id, balance] : orders) {
-    if ((balance >= 0) != origin.big_endian) origin.others.push_back(id);
-  }
-  return origin;
+std::uint32_t find_hld_run(const std::string& path) {
+  const auto header = read_hld_event_header(FileReader(path).front(kHldEventHeaderBytes));
+  return header ? header->run : 0;
 }
 
-std::string to_text(const HldOrigin& origin) {
-  auto text = fmt::format("{}{}\n{}{}", kRunLine, origin.run, kOrderLine, origin.big_endian ? kBig : kLittle);
-  if (!origin.others.empty()) text += fmt::format("{}{:x}", kExcept, fmt::join(origin.others, " "));
-  return text + '\n';
-}
+std::string hld_origin_text(std::uint32_t run) { return fmt::format("{}{}\n", kRunLine, run); }
 
 std::optional<HldOrigin> parse_hld_origin(std::string_view text) {
   auto run = origin_line(text, kRunLine);
+  if (!run) return std::nullopt;
+  HldOrigin origin{.run = take_origin_number(*run, 10)};
   auto order = origin_line(text, kOrderLine);
-  if (!run || !order) return std::nullopt;
-  HldOrigin origin{.run = take_origin_number(*run, 10), .big_endian = order->starts_with(kBig), .others = {}};
+  if (!order) return origin;
+  origin.big_endian = order->starts_with(kBig);
   const auto others = order->find(kExcept);
   if (others == order->npos) return origin;
   order->remove_prefix(others + kExcept.size());

@@ -150,7 +150,7 @@ SourceCounts HldReader::counts() const {
 std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_clock, const std::string& path) {
   return uri.text() + "\n" + std::string(maker.rule()) +
          (by_clock ? "Time: (epoch counter << 11 | coarse time) * 5 ns, in ticks.\n" : "Time: the event number.\n") +
-         to_text(find_hld_origin(path));
+         hld_origin_text(find_hld_run(path));
 }
 
 }  // namespace

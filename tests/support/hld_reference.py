@@ -62,8 +62,8 @@ class Event:
         """Its items: (channel, payload)."""
         if not self.subevents:
             return [(NO_SUBEVENT, [3, self.trigger << 16, self.id, self.number])]
-        return [(s.id & 0x0FFFFFFF, [7 + len(s.data), self.trigger << 16, self.id, self.number, s.size, s.decoding, s.id,
-                                     s.trigger_number, *s.data]) for s in self.subevents]
+        return [(s.id & 0x0FFFFFFF, [7 + len(s.data), self.trigger << 16 | {"big": 1, "little": 2}[s.byte_order], self.id,
+                                     self.number, s.size, s.decoding, s.id, s.trigger_number, *s.data]) for s in self.subevents]
 
     def description(self):
         return {"number": self.number, "trigger": self.trigger, "run": self.run,

@@ -108,12 +108,28 @@ def test_subevents_of_all_lengths_orders_and_words(tmp_path):
     """HLD made here: words of 1 to 8 bytes, incomplete ones, errors, events without subevents."""
     sub = hld_reference.Subevent
     events = [hld_reference.Event(n, [sub(0x8000 + k, [n * k] * k, n << 8 | 7, k % 4 << 16 | 0x11,
-                                          "little" if k % 3 == 1 else "big", max(4 * k - n % 3, 0))
+                                          "little" if (n + k) % 3 == 1 else "big", max(4 * k - n % 3, 0))
                                       for k in range(n % 6)], 0x2001 | (0x80000000 if n % 5 == 0 else 0), 5)
               for n in range(1, 60)]
     (tmp_path / "made.hld").write_bytes(hld_file(events, run=5))
     run = built(tmp_path, [f"hld:{tmp_path}/made.hld"])
     assert_events(read_hld_files(merge_to(f"hld:{tmp_path}/out", run.output)), read_hld(tmp_path / "made.hld").events)
+
+
+def test_byte_orders_beyond_the_first_mebibyte(tmp_path):
+    """An id in both orders, and one that comes late, in the other order than all before."""
+    sub = hld_reference.Subevent
+    events = [hld_reference.Event(n, [sub(0x8000, [n] * 100, n << 8, byte_order="big" if n % 3 else "little"),
+                                      *([sub(0x8020, [n], n << 8, byte_order="little")] if n > 2800 else [])], run=5)
+              for n in range(1, 3001)]
+    data = hld_file(events, run=5)
+    assert len(b"".join(map(hld_reference.encode, events[:2800]))) > 2**20
+    (tmp_path / "made.hld").write_bytes(data)
+    run = built(tmp_path, [f"hld:{tmp_path}/made.hld"], "--also", f"hld:{tmp_path}/also")
+    files = [*merge_to(f"hld:{tmp_path}/out", run.output), *tmp_path.glob("also*.hld")]
+    assert len(files) == 2
+    for file in files:
+        assert_bytes(without_times(file.read_bytes()), without_times(data))
 
 
 def test_time_stamps(tmp_path):

@@ -80,7 +80,7 @@ TEST(EventTarget, NamesOfSeveralWritersDiffer) {
 /// In the order in which they count.
 TEST(EventTarget, RunNumbersOfHld) {
   const auto description = [](std::uint32_t run) {
-    return "hld:x\n" + std::string(hld_subevent_rule()) + to_text({.run = run, .big_endian = true, .others = {}});
+    return "hld:x\n" + std::string(hld_subevent_rule()) + hld_origin_text(run);
   };
   EventFileRun run{{description(60), description(60), "other"}, 1000, true, {}, 1'200'000'120};
   EXPECT_EQ(first_name("hld:x?run=3600", run), "x08010222000.hld");

@@ -88,8 +88,8 @@ TEST(HldReader, EachSubeventIsAHit) {
   const auto read = read_bytes(bytes);
   EXPECT_EQ(read.all.time, (Times{5, 5, 6}));
   EXPECT_EQ(read.all.channel, (Words{0x00008010, 0x8020, 0x0fffffff}));
-  EXPECT_EQ(read.payload_of(0), (Words{10, 13U << 16, 0x8000200d, 5, 28, 0x000200d1, 0xf0008010, 0x123, 7, 8, 9}));
-  EXPECT_EQ(read.payload_of(1), (Words{7, 13U << 16, 0x8000200d, 5, 16, 0x00020011, 0x8020, 0}));
+  EXPECT_EQ(read.payload_of(0), (Words{10, 13U << 16 | 1, 0x8000200d, 5, 28, 0x000200d1, 0xf0008010, 0x123, 7, 8, 9}));
+  EXPECT_EQ(read.payload_of(1), (Words{7, 13U << 16 | 2, 0x8000200d, 5, 16, 0x00020011, 0x8020, 0}));
   EXPECT_EQ(read.payload_of(2), (Words{3, 1U << 16, 0x2001, 6}));
   EXPECT_TRUE(read.all.losses.empty());
   EXPECT_EQ(read.anomalies, 0U);
@@ -135,7 +135,7 @@ TEST(HldReader, OddLengthsAreFilledUpWithZeros) {
   append(sub, {1, 2, 3, 4, 5});
   pad(sub);
   const auto read = read_bytes(event({}, {sub}));
-  EXPECT_EQ(read.payload_of(0), (Words{9, 1U << 16, 0x2001, 1, 21, 0x00010011, 0x8000, 0, 0x03040102, 5}));
+  EXPECT_EQ(read.payload_of(0), (Words{9, 1U << 16 | 1, 0x2001, 1, 21, 0x00010011, 0x8000, 0, 0x03040102, 5}));
 }
 
 TEST(HldReader, NumbersWrapAround) {

@@ -32,7 +32,6 @@ HldEventHeader header(std::uint32_t id, std::uint32_t number) {
 /// The events of a file, each by way of its hits, in the file's own byte orders.
 Bytes rewritten(const Bytes& file) {
   const TemporaryFile given(file);
-  const auto origin = find_hld_origin(given.path());
   HldFile reader(given.path());
   const auto maker = make_subevent_hits();
   std::vector<std::byte> out;
@@ -41,12 +40,11 @@ Bytes rewritten(const Bytes& file) {
     maker->append(reader.event(), 1, block, reader.complaints());
     const auto begin = begin_hld_event(header(reader.event().id, reader.event().number), out);
     for (std::size_t i = 0; i < block.size(); ++i) {
-      auto hit = read_hld_hit(block.payload_of(i));
+      const auto hit = read_hld_hit(block.payload_of(i), {});
       EXPECT_TRUE(hit.has_value());
       EXPECT_EQ(hit->event_id, reader.event().id);
       EXPECT_EQ(hit->event_number, reader.event().number);
       if (!hit->subevent) continue;
-      hit->subevent->big_endian = origin.is_big_endian(hit->subevent->id);
       append_hld_subevent(*hit->subevent, hit->data, out);
     }
     end_hld_event(begin, out);
@@ -60,7 +58,8 @@ TEST(HldWriter, HitsGiveTheEventsBack) {
   const auto shorts = subevent({.id = 0x8021, .words = {0x01020304}, .big_endian = false, .decoding = 0x00010011});
   const auto wrong = subevent({.id = 0x80008030, .words = {}});
   Bytes file;
-  append(file, event({.number = 1}, {big, little, shorts, big}));
+  const auto other_order = subevent({.id = 0x8000, .words = {4}, .big_endian = false});
+  append(file, event({.number = 1}, {big, little, shorts, big, other_order}));
   append(file, event({.number = 2, .id = 0x8000200d}, {wrong}));
   append(file, event({.number = 3}));
   EXPECT_EQ(rewritten(file), file);
@@ -108,59 +107,62 @@ TEST(HldWriter, DatesCountMonthsFromZeroAndYearsFrom1900) {
 /// A payload that breaks the rule in any one of its fields.
 TEST(HldWriter, OtherPayloadStandsForNothing) {
   const Words subevent = {8, 1 << 16, 0x2001, 5, 20, 0x00020011, 0x8000, 1, 11};
-  EXPECT_TRUE(read_hld_hit(subevent).has_value());
-  EXPECT_TRUE(read_hld_hit(Words{3, 1 << 16, 0x2001, 5}).has_value());
+  EXPECT_TRUE(read_hld_hit(subevent, {}).has_value());
+  EXPECT_TRUE(read_hld_hit(Words{3, 1 << 16, 0x2001, 5}, {}).has_value());
   for (const std::uint32_t size : {0U, 15U, 16U, 21U, 0xffffffffU}) {
     auto other = subevent;
     other[4] = size;
-    EXPECT_FALSE(read_hld_hit(other).has_value()) << size;
+    EXPECT_FALSE(read_hld_hit(other, {}).has_value()) << size;
   }
   auto other = subevent;
   other[5] = 0x00040011;
-  EXPECT_FALSE(read_hld_hit(other).has_value()) << "words of 16 bytes";
-  EXPECT_FALSE(read_hld_hit(Words{}).has_value());
-  EXPECT_FALSE(read_hld_hit(Words{2, 1, 5}).has_value());
-  EXPECT_FALSE(read_hld_hit(Words{4, 1 << 16, 0x2001, 5, 16}).has_value());
+  EXPECT_FALSE(read_hld_hit(other, {}).has_value()) << "words of 16 bytes";
+  other = subevent;
+  other[1] |= 3;
+  EXPECT_FALSE(read_hld_hit(other, {}).has_value()) << "no byte order";
+  EXPECT_FALSE(read_hld_hit(Words{}, {}).has_value());
+  EXPECT_FALSE(read_hld_hit(Words{2, 1, 5}, {}).has_value());
+  EXPECT_FALSE(read_hld_hit(Words{4, 1 << 16, 0x2001, 5, 16}, {}).has_value());
 }
 
-TEST(HldOrigin, MostSubeventsGiveTheOrder) {
-  const auto little = subevent({.id = 0x8010, .words = {}, .big_endian = false});
-  const auto other = subevent({.id = 0x8020, .words = {}, .big_endian = false});
-  const auto big = subevent({.id = 0x8000, .words = {}});
-  const TemporaryFile mostly_big(event({.run = 99}, {big, big, big, little, other}));
-  const auto origin = find_hld_origin(mostly_big.path());
-  EXPECT_EQ(origin.run, 99U);
-  EXPECT_TRUE(origin.is_big_endian(0x8000));
-  EXPECT_FALSE(origin.is_big_endian(0x8010));
-  EXPECT_FALSE(origin.is_big_endian(0x8020));
-  EXPECT_TRUE(origin.is_big_endian(0x8030)) << "an id that was not seen";
-  const TemporaryFile mostly_little(event({}, {big, little, other}));
-  EXPECT_FALSE(find_hld_origin(mostly_little.path()).is_big_endian(0x8030));
-  EXPECT_TRUE(find_hld_origin(mostly_little.path()).is_big_endian(0x8000));
+/// Their hits have no byte order, the header of the stream has one for each id.
+TEST(HldOrigin, StreamsOfEarlierVersions) {
+  const std::string text =
+      "a first line\nNumber of the run: 4294967294\nByte order of the subevents in the file: little-endian, but not of "
+      "the ids 0 8020 ffffffff\na last line\n";
+  const auto origin = parse_hld_origin(text);
+  ASSERT_TRUE(origin.has_value());
+  EXPECT_EQ(origin->run, 0xfffffffeU);
+  const auto order_of = [&](std::uint32_t id, std::uint32_t order) {
+    return read_hld_hit(Words{8, 1 << 16 | order, 0x2001, 5, 20, 0x00020011, id, 1, 11}, *origin)->subevent->big_endian;
+  };
+  EXPECT_TRUE(order_of(0, 0));
+  EXPECT_TRUE(order_of(0x8020, 0));
+  EXPECT_TRUE(order_of(0xffffffff, 0));
+  EXPECT_FALSE(order_of(0x8000, 0)) << "an id that is not named";
+  EXPECT_FALSE(order_of(0x8020, 2)) << "what the hit says counts";
+  EXPECT_TRUE(order_of(0x8000, 1));
+  const auto big = parse_hld_origin("Number of the run: 1\nByte order of the subevents in the file: big-endian\n");
+  EXPECT_TRUE(big->big_endian && big->others.empty());
 }
 
-TEST(HldOrigin, TextsAreReadBack) {
-  for (const auto& others : std::vector<std::vector<std::uint32_t>>{{}, {0x8020}, {0, 0x8020, 0xffffffff}}) {
-    const HldOrigin origin{.run = 0xfffffffe, .big_endian = false, .others = others};
-    const auto found = parse_hld_origin("a first line\n" + to_text(origin) + "a last line\n");
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->run, origin.run);
-    EXPECT_FALSE(found->big_endian);
-    EXPECT_EQ(found->others, others);
-  }
+TEST(HldOrigin, RunsAreReadBack) {
+  const auto found = parse_hld_origin("a first line\n" + hld_origin_text(0xfffffffe) + "a last line\n");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->run, 0xfffffffeU);
   EXPECT_FALSE(parse_hld_origin("").has_value());
-  EXPECT_FALSE(parse_hld_origin("not at the start: " + to_text({})).has_value());
+  EXPECT_FALSE(parse_hld_origin("not at the start: " + hld_origin_text(1)).has_value());
+  EXPECT_EQ(find_hld_run(TemporaryFile(event({.run = 99}, {})).path()), 99U);
+  EXPECT_EQ(find_hld_run(TemporaryFile(Bytes{1, 2, 3}).path()), 0U);
 }
 
-TEST(HldOrigin, DamageEndsTheSearch) {
-  auto file = event({.run = 5}, {subevent({.id = 0x8000, .words = {}})});
-  auto broken = event({.run = 6}, {subevent({.id = 0x8010, .words = {}, .big_endian = false})});
-  overwrite(broken, 32, 3, false);
-  append(file, broken);
-  append(file, {1, 2, 3});
-  const auto origin = find_hld_origin(TemporaryFile(file).path());
-  EXPECT_EQ(origin.run, 5U);
-  EXPECT_TRUE(origin.others.empty());
+/// The rule of this version, and that of the first.
+TEST(HldOrigin, RulesAreRecognised) {
+  EXPECT_TRUE(has_hld_subevents("hld:x\n" + std::string(hld_subevent_rule())));
+  EXPECT_TRUE(has_hld_subevents(
+      "hld:x\nHLD: each subevent is a hit, its channel the low 28 bits of its id.\n"
+      "Payload: number of words that follow, trigger type << 16, event id, event number, subevent size in bytes,\n"));
+  EXPECT_FALSE(has_hld_subevents("hld:x\nHLD of TRB3 boards: each time word of a TDC is a hit\n"));
 }
 
 }  // namespace

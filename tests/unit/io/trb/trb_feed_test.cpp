@@ -135,7 +135,7 @@ TEST(TrbReader, PayloadIsThatOfAnHldFile) {
   EXPECT_EQ(block.channel, (std::vector<std::uint32_t>{0x8000, 0x8000}));
   const auto first = block.payload_of(0);
   EXPECT_EQ(std::vector(first.begin(), first.end()),
-            (std::vector<std::uint32_t>{9, 1U << 16, 0x2001, 7, 24, 0x20011, 0x8000, 7U << 8 | 0x55, 7, 8}));
+            (std::vector<std::uint32_t>{9, 1U << 16 | 1, 0x2001, 7, 24, 0x20011, 0x8000, 7U << 8 | 0x55, 7, 8}));
   EXPECT_EQ(block.payload_of(1)[7], 8U << 8 | 0xaa);
   EXPECT_EQ(tag_word(reader.header().flags), 8U);
 }
