@@ -77,7 +77,7 @@ CommandLine inspect_command_line() {
       "end after N")("find", text_value("number=N", "", "all"),
                      "show the event of this number alone, of recordings and live sources")(
       "rate", po::bool_switch(), "of live sources: rates every second instead of the events")(
-      "hex", po::bool_switch(), "payload in hexadecimal digits, of live sources and with --find")(
+      "hex", po::bool_switch(), "words of data in hexadecimal digits, of live sources and with --find")(
       "tdc", po::bool_switch(), "of .hld: with the times of its TDCs, counted by TDC and channel; as hld:FILE?tdc")(
       "schemes", po::bool_switch(), "list all kinds of sources with their keys instead")(
       "detector-map", text_value("MAP.csv", "", "none"),

@@ -19,6 +19,7 @@ bool show_from(std::unique_ptr<Source> source, Tick number, ShownEvents& events)
   if ((source->header().flags & kNumbered) == 0) {
     throw UserError("--find: the times of '" + name + "' are no event numbers");
   }
+  events.begin(source->header());
   StoredReader reader(std::move(source));
   HitBlock block;
   bool damaged = false;

@@ -75,7 +75,10 @@ class Watched {
   template <class Enough>
   void take_buffers(Enough enough) {
     if (batch_.buffers.empty()) return;
-    if (!header_) header_ = feed_->fix_header();
+    if (!header_) {
+      header_ = feed_->fix_header();
+      events_.begin(*header_);
+    }
     auto rest = std::span<const std::byte>(batch_.buffers);
     while (!rest.empty() && !enough()) {
       const auto header = read_epoch_buffer_header(rest);

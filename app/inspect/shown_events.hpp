@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "app/inspect/hit_text.hpp"
 #include "formats/geometry.hpp"
+#include "formats/stream_file.hpp"
 
 namespace eventloom {
 
@@ -17,12 +19,15 @@ class ShownEvents {
  public:
   struct Style {
     bool numbered = false;          ///< times are event numbers
-    bool hex = false;               ///< words of the payload
+    bool hex = false;               ///< words of data
     std::string name = {};          ///< of the source, for_terminal(); shown where there are several; else empty
     std::optional<Tick> only = {};  ///< nothing is shown but the event of this number
   };
   /// Writes to `out`, which must outlive this. Null: only counts.
   ShownEvents(std::ostream* out, Style style) : out_(out), style_(std::move(style)) {}
+
+  /// From the header of the stream, before its first hit.
+  void begin(const StreamHeader& header) { origin_ = hit_origin_of(header.text); }
 
   void add(Tick time, std::uint32_t channel, std::span<const std::uint32_t> payload);
   /// The last event has all of its hits.
@@ -40,10 +45,14 @@ class ShownEvents {
     std::vector<std::uint32_t> payload;
   };
   void show();
-  [[nodiscard]] std::string text_of(const Hit& hit) const;
+  void write_event(std::span<const HitText> hits);
+  void write_hit(const HitText& hit);
+  void write_item(const HitText& hit, const std::string& behind);
+  [[nodiscard]] std::string word_text(std::uint32_t word) const;
 
   std::ostream* out_;
   Style style_;
+  HitOrigin origin_;
   Tick time_ = 0;           ///< of the hits held
   std::vector<Hit> event_;  ///< not yet shown
   std::uint64_t events_ = 0;

@@ -2,22 +2,29 @@
 
 import re
 import signal
+import struct
 
 import pytest
 
 from epochs_file import hits_of_file, read_epochs_file
-from hld_reference import read_hld
+from hld_reference import Event as HldEvent
+from hld_reference import Subevent as HldSubevent
+from hld_reference import hld_file, padded, read_hld
 from interrupted import Started, until
 from live import drained, free_port, sockets, udp
-from lmd_reference import read_lmd
+from lmd_reference import Event as LmdEvent
+from lmd_reference import Subevent as LmdSubevent
+from lmd_reference import read_lmd, white_rabbit
 from mbs import HEADER_BYTES, Layout, Server, Serving, sends
 from program import DATA, eventloom, generate, only_line
 from test_mbs import by_name, lmd_file, made, stored
 
 SMALL = DATA / "lmd" / "var_small.lmd"
 RECORDED = [SMALL, DATA / "lmd" / "classic_16k.lmd"]
-EVENT = re.compile(r"event (\d+)  hits (\d+)")
-HIT = re.compile(r" +(?:(\d+)  )?channel 0x([0-9a-f]{7})(?:  payload ((?:[0-9a-f]+ ?)+))?")
+EVENT = re.compile(r"event (\d+)  (.*)")
+ITEM = re.compile(r"  (\S.*)")
+WORDS = re.compile(r"    +([0-9a-f]+(?: +[0-9a-f]+)*)$")
+HIT = re.compile(r" +(\d+)  channel 0x([0-9a-f]{7})  payload (\d+)  ")
 
 
 def mbs(port, protocol="transport"):
@@ -25,18 +32,38 @@ def mbs(port, protocol="transport"):
 
 
 def expected(events):
-    """[(number, [(channel, payload), ...])]"""
-    return [(event.number, [(channel, list(payload)) for channel, payload in event.hits()]) for event in events]
+    """Of LMD: [(number, what is said of the event, [(what is said of a subevent, data), ...])]"""
+    return [(event.number, f"trigger {event.trigger}  subevents {len(event.subevents)}  bytes {8 + 2 * event.dlen}",
+             [(lmd_item(s), list(s.data)) for s in event.subevents]) for event in events]
+
+
+def lmd_item(s):
+    return f"control {s.control}  crate {s.crate}  procid {s.procid}  type {s.type}/{s.subtype}  bytes {8 + 2 * s.dlen}"
+
+
+def expected_of_hld(events):
+    def error(ident):
+        return "  error bit" if ident >> 31 else ""
+
+    def item(s):
+        return (f"id 0x{s.id & 0x7FFFFFFF:04x}  trigger {s.decoding >> 4 & 15}  number {s.trigger_number >> 8}  "
+                f"tag 0x{s.trigger_number & 255:02x}  {s.byte_order}-endian  bytes {s.size}{error(s.id)}")
+    return [(e.number, f"trigger {e.trigger}{error(e.id)}  subevents {len(e.subevents)}  "
+                       f"bytes {32 + sum(padded(s.size) for s in e.subevents)}",
+             [(item(s), list(s.data)) for s in e.subevents]) for e in events]
 
 
 def shown(text, base=10):
     found = []
     for line in text.splitlines():
         if event := EVENT.match(line):
-            found.append((int(event[1]), []))
-        elif hit := HIT.match(line):
-            found[-1][1].append((int(hit[2], 16), [int(word, base) for word in (hit[3] or "").split()]))
-    assert all(len(hits) == int(n) for (_, hits), n in zip(found, (e[2] for e in EVENT.finditer(text)), strict=True))
+            found.append((int(event[1]), event[2], []))
+        elif words := WORDS.match(line):
+            found[-1][2][-1][1].extend(int(word, base) for word in words[1].split())
+        elif re.match(r"mbs:|trb:", line):
+            break
+        elif item := ITEM.match(line):
+            found[-1][2].append((item[1], []))
     return found
 
 
@@ -53,7 +80,7 @@ def test_ends_after_so_many_events(tmp_path):
     layout = Layout()
     with Server(sends(layout, layout.buffers(made(50)), "stream")) as server:
         done = eventloom("inspect", mbs(server.port, "stream"), "--events", 7)
-    assert [number for number, _ in shown(done.stdout)] == [1, 2, 3, 4, 5, 6, 7]
+    assert [number for number, *_ in shown(done.stdout)] == [1, 2, 3, 4, 5, 6, 7]
     bytes_received = int(re.search(r": 7 events, 7 hits, (\d+) bytes, 0 hits lost", done.stdout)[1])
     assert bytes_received >= sum(len(event) for event in stored(lmd_file(tmp_path, made(7))))
 
@@ -75,6 +102,43 @@ def test_finds_a_recorded_event(path):
         done = eventloom("inspect", path, "--find", f"number={wanted.number}", "--hex")
         assert shown(done.stdout, 16) == expected([wanted])
     only_line(eventloom("inspect", path, "--find", "number=4000000", code=2), "--find", "4000000")
+
+
+@pytest.mark.parametrize("hex_digits", [False, True])
+def test_finds_an_event_of_hld(tmp_path, hex_digits):
+    """Both byte orders, error bits, tags, more than a line of words, none, words of other lengths, no subevent."""
+    events = [HldEvent(7, [HldSubevent(0x8000, list(range(20)), 0x12345A), HldSubevent(0x80008010, [], 0x12345B),
+                           HldSubevent(0x8020, [0xFFFFFFFF, 5], 1, 0x000100D1, "little", 7)], 0x8000200D),
+              HldEvent(8), HldEvent(9, [HldSubevent(0x8000, [9])])]
+    path = tmp_path / "made.hld"
+    path.write_bytes(hld_file(events))
+    for wanted, read in zip(events, read_hld(path).events, strict=True):
+        done = eventloom("inspect", path, "--find", f"number={wanted.number}", *(["--hex"] if hex_digits else []))
+        assert shown(done.stdout, 16 if hex_digits else 10) == expected_of_hld([read])
+        assert all(len(line) < 100 for line in done.stdout.splitlines())
+
+
+def test_the_number_in_the_header_where_it_is_another(tmp_path):
+    path = lmd_file(tmp_path, [LmdEvent(5, [LmdSubevent(1, [n])]) for n in (20, 21)])
+    done = eventloom("inspect", f"lmd:{path}?number=word:0", "--find", "number=21")
+    assert done.stdout.startswith("event 21  number 5  trigger 1  subevents 1  bytes ")
+
+
+def test_finds_hits_that_stand_for_themselves(tmp_path):
+    (tmp_path / "made.bin").write_bytes(struct.pack("<9I", 4, 1, 10, 5, 2, 20, 5, 3, 30))
+    uri = f"packed:{tmp_path}/made.bin?record=12&time=u32le@0&channel=u32le@4&payload=u32le@8&numbered=yes"
+    assert eventloom("inspect", uri, "--find", "number=5").stdout == \
+        "event 5  hits 2\n  channel 0x0000002  payload 20\n  channel 0x0000003  payload 30\n"
+
+
+def test_hits_with_time_stamps(tmp_path):
+    events = [LmdEvent(n, [LmdSubevent(n, white_rabbit(time))]) for n, time in ((1, 5000), (2, 9000))]
+    with Serving(tmp_path, lmd_file(tmp_path, events), "--once") as serving:
+        done = eventloom("inspect", mbs(serving.port) + "?time=wr", "--hex")
+    lines = done.stdout.splitlines()
+    for k, (event, time) in enumerate(zip(events, (5000, 9000))):
+        assert lines[2 * k] == f"{time:16}  number {event.number}  trigger 1  {lmd_item(event.subevents[0])}"
+        assert [int(word, 16) for word in lines[2 * k + 1].split()] == white_rabbit(time)
 
 
 def test_damage_before_the_event_that_is_found(tmp_path):
@@ -142,10 +206,7 @@ def test_events_of_a_trb_board(tmp_path):
         looking.process.send_signal(signal.SIGINT)
         looking.process.wait(30)
         found = shown(looking.output.read_text())
-    numbers = [subevent.trigger_number >> 8 for subevent in subevents[first]]
-    assert [number for number, _ in found] == numbers
-    for (_, hits), subevent in zip(found, subevents[first], strict=True):
-        assert [(channel, words[8:]) for channel, words in hits] == [(first, list(subevent.data))]
+    assert found == [expected_of_hld([HldEvent(s.trigger_number >> 8, [s], 0x2000 | s.decoding >> 4 & 15)])[0] for s in subevents[first]]
 
 
 def test_a_signal_ends_it(tmp_path):
