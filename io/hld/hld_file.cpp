@@ -57,6 +57,13 @@ void HldSubevent::copy_words(std::vector<std::uint32_t>& words) const {
   copy_data(std::as_writable_bytes(std::span(words)).data());
 }
 
+std::optional<std::uint32_t> HldSubevent::word(std::size_t i) const {
+  std::uint32_t value = 0;
+  if (word_bytes() != sizeof value || data.size() / sizeof value <= i) return std::nullopt;
+  std::memcpy(&value, data.data() + i * sizeof value, sizeof value);
+  return big_endian ? __builtin_bswap32(value) : value;
+}
+
 std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t offset,
                                std::vector<HldSubevent>& subevents) {
   subevents.clear();

@@ -23,6 +23,8 @@ struct HldSubevent : HldSubeventHeader {
   void copy_data(std::byte* out) const;
   /// Data as 32-bit words in native order, put into `words`; shorter words are packed, the last one padded with zeros.
   void copy_words(std::vector<std::uint32_t>& words) const;
+  /// Word `i` of the data; nothing where they do not have it or their words have no 32 bits.
+  [[nodiscard]] std::optional<std::uint32_t> word(std::size_t i) const;
 };
 
 struct HldEvent : HldEventHeader {

@@ -1,5 +1,7 @@
 #include "io/hld/hld_options.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <stdexcept>
 #include <string>
 
@@ -7,6 +9,44 @@
 #include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {
+
+namespace {
+
+void read_numbers(const SourceUri& uri, bool numbered, HldOptions& options) {
+  for (const char* key : {"bits", "number"}) {
+    if (!numbered && uri.has(key)) uri.refuse(std::string(key) + "= is valid only where times are event numbers");
+  }
+  options.bits = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
+  options.number = read_number_word(uri);
+  options.from = read_hex_id(uri, "from", "the id of a subevent in hexadecimal digits");
+  if (options.from && !options.number) uri.refuse("from= is valid only with number=");
+  if (!options.number) return;
+  if (uri.has("bits")) uri.refuse("bits= is valid only where times are the numbers of events' headers");
+  options.bits = options.number->bits;
+}
+
+/// Which subevent must have the number, where that is said, and a space.
+std::string hld_place(const HldOptions& options) { return options.from ? fmt::format("{:#x} ", *options.from) : ""; }
+
+}  // namespace
+
+std::optional<std::uint32_t> HldOptions::number_of(const HldEvent& event) const {
+  if (!number) return event.number & ~std::uint32_t{0} >> (32 - bits);
+  for (const auto& subevent : event.subevents) {
+    if (from && subevent.id != *from) continue;
+    if (const auto word = subevent.word(number->offset)) return number->of(*word);
+  }
+  return std::nullopt;
+}
+
+std::string HldOptions::number_text() const {
+  if (!number) return "the event number";
+  return fmt::format("{} of the first subevent {}that has it", number->text(), hld_place(*this));
+}
+
+std::string HldOptions::reason_for_none() const {
+  return fmt::format("no subevent {}has data word {} with its number", hld_place(*this), number->offset);
+}
 
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   const auto time = uri.get("time", "tag");
@@ -16,9 +56,8 @@ HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {
   if (uri.get("unit", "tick") != "tick") {
     uri.refuse("omit unit=: event numbers are ticks, and TDC times have a fixed unit");
   }
-  if (time != "tag" && uri.has("bits")) uri.refuse("bits= is valid only where times are event numbers");
   HldOptions options;
-  options.bits = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
+  read_numbers(uri, time == "tag", options);
   try {
     if (tdc != "no") options.tdcs.emplace(tdc);
     if (time == "tdc") options.clock.emplace(tick_ps);

@@ -2,22 +2,29 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "io/hld/hld_file.hpp"
 #include "io/hld/trb_tdc.hpp"
+#include "io/recorded/number_word.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
 /// The keys of an hld: URI.
 struct HldOptions {
-  std::optional<TdcAddresses> tdcs;  ///< with the key `tdc`: hits are TDC times
-  std::optional<TdcClock> clock;     ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
-  unsigned bits = 32;                ///< of event numbers, the lowest, which wrap around
+  std::optional<TdcAddresses> tdcs;   ///< with the key `tdc`: hits are TDC times
+  std::optional<TdcClock> clock;      ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
+  unsigned bits = 32;                 ///< of event numbers, the lowest, which wrap around
+  std::optional<NumberWord> number;   ///< where they are in the data
+  std::optional<std::uint32_t> from;  ///< id of the subevent with that word; else the first that has it
 
-  [[nodiscard]] std::uint32_t number_of(const HldEvent& event) const {
-    return event.number & ~std::uint32_t{0} >> (32 - bits);
-  }
+  /// Nothing when the event has none.
+  [[nodiscard]] std::optional<std::uint32_t> number_of(const HldEvent& event) const;
+  /// "the event number"; for the header of the stream.
+  [[nodiscard]] std::string number_text() const;
+  /// Why an event has no number.
+  [[nodiscard]] std::string reason_for_none() const;
 };
 
 /// Throws UserError when a key is invalid; with time=tdc also when a step of the TDC clock is not a whole number of

@@ -1,5 +1,7 @@
 #include "io/hld/hld_reader.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -43,6 +45,7 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   void keep(Tick number, HitBlock& block) override;
   void take_back(DropCause cause, HitBlock& block) override;
   void leave_out(DropCause cause, HitBlock& block) override;
+  void lose_event(DropCause cause, HitBlock& block);
 
   std::string name_;
   FileSequence<HldFile> files_;
@@ -112,7 +115,12 @@ void HldReader::lose(const HldDamage& damage, HitBlock& block) const {
 bool HldReader::judge(HitBlock& block) {
   const auto& event = files_.file().event();
   const auto number = options_.number_of(event);
-  return numbers_.add(number, numbers_.repeats(number) && kept_ids_.begin(event), block);
+  if (number) return numbers_.add(*number, numbers_.repeats(*number) && kept_ids_.begin(event), block);
+  ++counts_.counters[Metric::untimed_events];
+  lose_event(DropCause::untimed, block);
+  complaints().say(Defect::remark, event.offset,
+                   [&] { return fmt::format("event {} is dropped: {}", event.number, options_.reason_for_none()); });
+  return true;
 }
 
 void HldReader::keep(Tick number, HitBlock& block) {
@@ -132,10 +140,16 @@ void HldReader::take_back(DropCause cause, HitBlock& block) {
 /// Drops the file's event.
 void HldReader::leave_out(DropCause cause, HitBlock& block) {
   const auto& event = files_.file().event();
+  lose_event(cause, block);
+  tell_left_out(complaints(), event.offset, event.number, "", cause);
+}
+
+/// Counts the hits of the file's event as lost.
+void HldReader::lose_event(DropCause cause, HitBlock& block) {
+  const auto& event = files_.file().event();
   const auto before = block.size();
   maker_->append(event, 0, block, complaints());
   take_back_hits(block, before, block.losses.size(), {.offset = event.offset, .cause = cause});
-  tell_left_out(complaints(), event.offset, event.number, "", cause);
 }
 
 std::uint64_t HldReader::anomalies() const { return anomalies_ + files_.file().anomalies() + maker_->anomalies(); }
@@ -147,10 +161,11 @@ SourceCounts HldReader::counts() const {
   return counts;
 }
 
-std::string header_text(const SourceUri& uri, const HldHitMaker& maker, bool by_clock, const std::string& path) {
+std::string header_text(const SourceUri& uri, const HldHitMaker& maker, const HldOptions& options,
+                        const std::string& path) {
   return uri.text() + "\n" + std::string(maker.rule()) +
-         (by_clock ? "Time: (epoch counter << 11 | coarse time) * 5 ns, in ticks.\n" : "Time: the event number.\n") +
-         hld_origin_text(find_hld_run(path));
+         "Time: " + (options.clock ? "(epoch counter << 11 | coarse time) * 5 ns, in ticks" : options.number_text()) +
+         ".\n" + hld_origin_text(find_hld_run(path));
 }
 
 }  // namespace
@@ -163,7 +178,7 @@ std::unique_ptr<HitReader> open_hld(const SourceUri& uri, std::span<const std::s
   const std::uint32_t flags =
       (by_clock ? 0U : kNumbered) | (options.tdcs ? 0U : kTriggerInPayload) | optional_flag(uri, !by_clock);
   auto maker = options.tdcs ? make_tdc_hits(*options.tdcs, options.clock) : make_subevent_hits();
-  const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, by_clock, paths.front()), flags};
+  const StreamHeader header{id.value, base, maker->payload(), header_text(uri, *maker, options, paths.front()), flags};
   return std::make_unique<HldReader>(uri, paths, options, std::move(maker), header);
 }
 

@@ -107,16 +107,24 @@ class Inspection {
     if (event.begins_run() && !begin_) begin_ = event;
     if (event.ends_run()) end_ = event;
     if (event.begins_run() || event.ends_run()) return;
-    const auto number = options_.number_of(event);
-    if (!first_number_) first_number_ = number;
-    last_number_ = number;
-    judge(event, number);
+    take_number(event);
     for (const auto& subevent : event.subevents) {
       ids_.count(subevent.id);
       orders_.count(std::uint64_t{subevent.id} << 1 | (subevent.big_endian ? 1 : 0));
       if (decoder_ && subevent.word_bytes() == sizeof(std::uint32_t)) take_times(subevent);
     }
     if (first_events_.size() < n_events_) first_events_.push_back(to_json(event));
+  }
+
+  void take_number(const HldEvent& event) {
+    const auto number = options_.number_of(event);
+    if (!number) {
+      ++untimed_;
+      return;
+    }
+    if (!first_number_) first_number_ = number;
+    last_number_ = *number;
+    judge(event, *number);
   }
 
   void judge(const HldEvent& event, std::uint32_t number) {
@@ -170,6 +178,7 @@ class Inspection {
       json["first_number"] = *first_number_;
       json["last_number"] = last_number_;
     }
+    if (untimed_ != 0) json["untimed_events"] = untimed_;
     numbers_.counters().put_into(
         json, {Metric::missing_numbers, Metric::duplicate_numbers, Metric::repeated_incomplete, Metric::out_of_step});
   }
@@ -220,6 +229,7 @@ class Inspection {
   std::optional<HldEventHeader> end_;
   std::optional<std::uint32_t> first_number_;
   std::uint32_t last_number_ = 0;
+  std::uint64_t untimed_ = 0;  ///< events without a number
   std::uint64_t tdc_hits_ = 0;
   Tick first_time_ = std::numeric_limits<Tick>::max();
   Tick last_time_ = 0;

@@ -6,6 +6,7 @@
 
 #include "formats/geometry.hpp"
 #include "io/lmd/lmd_event.hpp"
+#include "io/recorded/number_word.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -44,21 +45,19 @@ class LmdTime {
   enum class Kind : std::uint8_t { number, white_rabbit, words };
 
   void read_words(const SourceUri& uri, const std::string& text);
-  void read_number(const SourceUri& uri, const std::string& text);
   void refuse_misplaced(const SourceUri& uri) const;
   [[nodiscard]] std::optional<std::uint64_t> stamp(const LmdSubevent& sub) const;
   [[nodiscard]] std::string subevent() const;
-  [[nodiscard]] std::optional<std::uint64_t> words(const LmdSubevent& sub) const;
+  [[nodiscard]] std::optional<std::uint64_t> words(const LmdSubevent& sub, std::size_t offset, std::size_t count) const;
 
   Kind kind_ = Kind::number;
   TickScale scale_;
   std::string unit_;
   std::optional<std::uint32_t> id_;  ///< of the White Rabbit system, or of the subevent
-  std::size_t offset_ = 0;           ///< 32-bit words
+  std::size_t offset_ = 0;           ///< of the words with the time
   std::size_t count_ = 1;
-  unsigned bits_ = 32;           ///< of event numbers
-  bool number_in_data_ = false;  ///< and their lowest bit there:
-  unsigned low_ = 0;
+  unsigned bits_ = 32;                ///< of event numbers
+  std::optional<NumberWord> number_;  ///< where they are in the data
 };
 
 }  // namespace eventloom

@@ -27,12 +27,13 @@ inline constexpr SourceKey kReorderEvents{
 inline constexpr SourceKey kMayLack{"optional", "",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
+inline constexpr SourceKey kNumberWord{"number", "word:OFFSET[:LOW-HIGH]",
+                                       "event number in a word of the data, or some of its bits (that of the header)"};
 inline constexpr SourceKey kConcat{"concat", "", "the files of a glob, one after the other, are one source"};
 
 inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     {"time", "tag|wr|word:OFFSET,COUNT", "event number, White Rabbit stamp, or words of the data (tag)"},
-    {"number", "word:OFFSET[:LOW-HIGH]",
-     "event number in a word of the data, or some of its bits (that of the header)"},
+    kNumberWord,
     kBits,
     {"wr", "ID", "of the White Rabbit stamp's subsystem (any)"},
     {"from", "CCRRPPPP", "of the subevents with the words: control, crate, procid as hexadecimal digits (any)"},
@@ -46,6 +47,8 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
 inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     {"time", "tag|tdc", "event number, or the time of the TDC (tag)"},
     {"tdc", "", "a hit per time of a TRB3 TDC; tdc=0xe000-0xe00f,0xe100: of these alone"},
+    kNumberWord,
+    {"from", "ID", "of the subevent with the number: hexadecimal digits (any)"},
     kBits,
     kUnit,
     {"reorder", "N", "hits that one may come late by and is still put in order (1)"},

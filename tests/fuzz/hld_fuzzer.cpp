@@ -57,7 +57,8 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file(fuzz::bytes_of(data, size));
-  constexpr std::array<const char*, 5> kQueries = {"", "?tdc", "?tdc=0x0-0xff,0xe000", "?tdc&time=tdc", "?concat"};
+  constexpr std::array<const char*, 6> kQueries = {
+      "", "?tdc", "?tdc=0x0-0xff,0xe000", "?tdc&time=tdc", "?concat", "?number=word:1:8-31&from=8000"};
   try {
     for (const std::string query : kQueries) {
       std::vector<std::string> paths(query == "?concat" ? 2 : 1, file.path());

@@ -295,6 +295,24 @@ def test_narrow_counters_wrap_around(tmp_path):
     only_line(eventloom("inspect", f"hld:{path}?tdc&time=tdc&bits=24", code=2), "bits=")
 
 
+@pytest.mark.parametrize("key, low, bits", [("number=word:1&from=8020", 0, 32), ("number=word:1:8-31", 8, 24)])
+def test_numbers_in_the_data(tmp_path, key, low, bits):
+    """They wrap around; an event without the word is left out, said and counted."""
+    numbers = [2**bits + k for k in range(-20, 30)]
+    choose = random.Random(bits)
+    data = lambda n: [7, n % 2**bits << low | choose.getrandbits(low)]  # noqa: E731
+    events = [Event(1, [Subevent(0x8010, [5]), Subevent(0x8020, data(n), byte_order=choose.choice(["big", "little"]))]) for n in numbers]
+    events[10].subevents.pop()
+    path = write(tmp_path / "made.hld", hld_file(events))
+    done, hits = convert(tmp_path, f"hld:{path}?{key}", code=3)
+    kept = [(n, event) for k, (n, event) in enumerate(zip(numbers, events)) if k != 10]
+    assert_same_hits(hits, hits_of_events(kept))
+    where = "0x8020 " if "from" in key else ""
+    assert done.stderr.count(f"event 1 is dropped: no subevent {where}has data word 1 with its number") == 1, done.stderr
+    shown = inspect(f"hld:{path}?{key}")
+    assert (shown["first_number"], shown["missing_numbers"], shown["untimed_events"]) == (numbers[0], 1, 1)
+
+
 # Time words
 
 
@@ -469,7 +487,9 @@ def test_no_such_file(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["empty.hld", "text.hld"]
 
 
-@pytest.mark.parametrize("query, word", [("time=noon", "noon"), ("colour=red", "colour"), ("time=tdc", "tdc")])
+@pytest.mark.parametrize("query, word", [("time=noon", "noon"), ("colour=red", "colour"), ("time=tdc", "tdc"),
+                                         ("from=8000", "number="), ("number=word:0&bits=24", "bits="), ("number=word:0:0-7", "16 of the bits"),
+                                         ("number=word:0&from=crate", "from=crate")])
 def test_query_that_makes_no_sense(tmp_path, query, word):
     """time=tdc without tdc, for one."""
     done = eventloom("convert", hld(DATA / "hld" / "var_small.hld", query), "--output", tmp_path / "x.epochs", code=2)

@@ -491,6 +491,7 @@ def check_times(folder, events, query, times, *options):
     untimed = sum(len(e.hits()) for time, e in zip(times, events) if time is None)
     run = Run(folder / "run", [lmd(path, query)], "--define", "tag", *options, code=3 if untimed else 0)
     assert_same(read_merged(run.merged), built([timed])[0])
+    assert run.done.stderr.count("is dropped: no subevent ") == times.count(None), run.done.stderr
     ledger = read_ledger(run.output)
     assert_balanced(ledger)
     assert {cause: hits for cause, hits in dropped(ledger).items() if hits} == ({"untimed": untimed} if untimed else {})

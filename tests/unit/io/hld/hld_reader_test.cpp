@@ -144,6 +144,27 @@ TEST(HldReader, NumbersWrapAround) {
   EXPECT_EQ(read.payload_of(3)[3], 1U);
 }
 
+/// In either byte order; an event whose subevents do not have the word is left out.
+TEST(HldReader, NumbersInTheData) {
+  Bytes bytes;
+  for (const std::uint32_t n : {0xfffeU, 0xffffU, 0x10000U, 0x10001U}) {
+    const auto other = subevent({.id = 0x8010, .words = {5, 5}});
+    const auto shorts = subevent({.id = 0x8020, .words = {9, 9}, .decoding = 0x00010011});
+    append(bytes, event({.number = 1},
+                        {other, shorts, subevent({.id = 0x8020, .words = {0, n << 8 | 3}, .big_endian = n % 2 == 0})}));
+  }
+  append(bytes, event({.number = 1}, {subevent({.id = 0x8020, .words = {0}})}));
+  const auto read = read_bytes(bytes, "number=word:1:8-23&from=8020");
+  EXPECT_EQ(read.all.time, (Times{0xfffe, 0xfffe, 0xfffe, 0xffff, 0xffff, 0xffff, 0x10000, 0x10000, 0x10000, 0x10001,
+                                  0x10001, 0x10001}));
+  EXPECT_EQ(losses_of(read), (Texts{"untimed:1 before 12"}));
+  EXPECT_EQ(read.counts.at("untimed_events"), 1U);
+  for (const auto* query : {"number=5", "number=word:0&bits=24", "from=8020", "number=word:0&from=x",
+                            "number=word:0:0-14", "tdc&time=tdc&number=word:0"}) {
+    EXPECT_THROW(read_bytes(bytes, query), UserError) << query;
+  }
+}
+
 TEST(HldReader, WrongNumbersGo) {
   const auto read = read_bytes(plain_events({1, 2, 2, 900000, 3, 1, 4, 6}));
   EXPECT_EQ(read.all.time, (Times{1, 2, 3, 4, 6}));

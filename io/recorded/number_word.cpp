@@ -1,0 +1,51 @@
+#include "io/recorded/number_word.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <charconv>
+#include <regex>
+#include <string_view>
+
+#include "io/recorded/event_numbers.hpp"
+
+namespace eventloom {
+
+std::string NumberWord::text() const {
+  return fmt::format("the event number in the bits {} to {} of data word {}", low, low + bits - 1, offset);
+}
+
+std::optional<NumberWord> read_number_word(const SourceUri& uri) {
+  const auto text = uri.get("number", "");
+  if (text.empty()) return std::nullopt;
+  static const std::regex form("word:([0-9]{1,8})(?::([0-9]{1,2})-([0-9]{1,2}))?");
+  std::smatch parts;
+  const bool fits = std::regex_match(text, parts, form);
+  const auto part = [&](std::size_t i, unsigned otherwise) {
+    return fits && parts[i].matched ? static_cast<unsigned>(std::stoul(parts[i])) : otherwise;
+  };
+  const auto low = part(2, 0);
+  const auto high = part(3, 31);
+  const NumberWord word{.offset = part(1, 0), .low = low, .bits = high + 1 - low};
+  if (!fits || word.offset > kMaxWordOffset || high > 31 || high + 1 < low + EventNumbers::kFewestBits) {
+    uri.refuse(
+        fmt::format("number={} is not word:OFFSET or word:OFFSET:LOW-HIGH, with {} of the bits 0 to 31 at "
+                    "least, of word OFFSET of the data, counted from 0",
+                    text, EventNumbers::kFewestBits));
+  }
+  return word;
+}
+
+std::optional<std::uint32_t> read_hex_id(const SourceUri& uri, const char* key, const std::string& expected) {
+  const auto text = uri.get(key, "");
+  if (text.empty()) return std::nullopt;
+  std::string_view digits = text;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  std::uint32_t id = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id, 16);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    uri.refuse(fmt::format("{}={} is not {}", key, text, expected));
+  }
+  return id;
+}
+
+}  // namespace eventloom
