@@ -152,9 +152,8 @@ void LmdHitBlocks::lose(const LmdEvent& event, DropCause cause, HitBlock& block)
 void LmdHitBlocks::leave_out(const LmdEvent& event, DropCause cause, HitBlock& block) {
   lose(event, cause, block);
   if (cause != DropCause::untimed) return tell_left_out(*complaints_, event.offset, event.number, "", cause);
-  complaints_->say(Defect::remark, event.offset, [&] {
-    return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none());
-  });
+  complaints_->say(Defect::remark, event.offset,
+                   [&] { return fmt::format("event {} is dropped: {}", event.number, time_.reason_for_none()); });
 }
 
 void LmdHitBlocks::add(const LmdProblem& problem, DropCause cause, bool ends, HitBlock& block) {

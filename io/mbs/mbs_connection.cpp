@@ -38,7 +38,8 @@ MbsConnection::MbsConnection(MbsAddress address, std::chrono::duration<double> r
     return;
   }
   if (reconnect_.count() <= 0) {
-    throw UserError(address_.text + ": " + why + "; start the server first (--reconnect TIME of run and convert waits for it)");
+    throw UserError(address_.text + ": " + why +
+                    "; start the server first (--reconnect TIME of run and convert waits for it)");
   }
   spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
   lost_data_ = true;
