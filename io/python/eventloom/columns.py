@@ -15,8 +15,8 @@ Array = NDArray[Any]
 Integers = NDArray[np.int64]
 Columns = dict[str, Array]
 
-EVENT_COLUMNS = ("events/time", "events/duration", "events/n_hits", "events/slice", "events/flags",
-                 "events/sources_missing")
+N_HITS = "events/n_hits"
+EVENT_COLUMNS = ("events/time", "events/duration", N_HITS, "events/slice", "events/flags", "events/sources_missing")
 HIT_COLUMNS = ("hits/time", "hits/channel", "hits/source")
 FIRST_HIT, FIRST_PAYLOAD, PAYLOAD = "events/first_hit", "hits/first_payload", "payload"
 PAYLOAD_COLUMNS = (FIRST_PAYLOAD, PAYLOAD)
@@ -45,23 +45,29 @@ class _Piece:
         self.hits: Integers = np.zeros(0, np.int64)
         self.words: Integers = np.zeros(0, np.int64)
         if any(name not in EVENT_COLUMNS for name in names):
-            self._read_hits(files, files.rows(part, FIRST_HIT, begin, end + 1), names)
+            self._read_hits(files, files.rows(part, FIRST_HIT, begin, end + 1), begin, names)
 
-    def _read_hits(self, files: OutputFiles, first_hit: Array, names: Sequence[str]) -> None:
-        self.hits = self._counts(first_hit, FIRST_HIT, self.part.hits)
+    def _read_hits(self, files: OutputFiles, first_hit: Array, first_event: int,
+                   names: Sequence[str]) -> None:
+        self.hits = self._counts(first_hit, FIRST_HIT, first_event, self.part.hits)
+        if not np.array_equal(self.hits, self.columns.get(N_HITS, self.hits)):
+            raise DamagedFile(f"'{self.part.path}' is damaged: /{FIRST_HIT} and n_hits disagree")
         begin, end = int(first_hit[0]), int(first_hit[-1])
         self.columns.update({name: files.rows(self.part, name, begin, end) for name in names if name in HIT_COLUMNS})
         if any(name in PAYLOAD_COLUMNS for name in names):
             first_word = files.rows(self.part, FIRST_PAYLOAD, begin, end + 1)
-            self.words = self._counts(first_word, FIRST_PAYLOAD, None)
+            self.words = self._counts(first_word, FIRST_PAYLOAD, begin, files.length(self.part.path, PAYLOAD))
             if PAYLOAD in names:
                 self.columns[PAYLOAD] = files.words(self.part, int(first_word[0]), int(first_word[-1]))
 
-    def _counts(self, offsets: Array, name: str, most: Optional[int]) -> Integers:
+    def _counts(self, offsets: Array, name: str, row: int, total: int) -> Integers:
+        """How many of `total` each of the rows from `row` on has."""
         signed = offsets.astype(np.int64)
         counts = signed[1:] - signed[:-1]
-        if counts.min(initial=0) < 0 or most is not None and int(offsets[-1]) > most:
-            raise DamagedFile(f"'{self.part.path}' is damaged: the offsets of /{name} do not rise to its hits")
+        first, last = int(offsets[0]), int(offsets[-1])
+        ends = row + len(offsets) == self.part.rows_of(name)
+        if counts.min(initial=0) < 0 or last > total or row == 0 and first > 0 or ends and last < total:
+            raise DamagedFile(f"'{self.part.path}' is damaged: the offsets of /{name} do not rise from 0 to {total}")
         return counts
 
 

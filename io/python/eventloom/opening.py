@@ -10,13 +10,19 @@ from typing import Any, Sequence
 import h5py
 
 from .errors import DamagedFile
+from .listed_part import PART_FORMAT, ListedPart
 from .output_files import OutputFiles, Part
 from .part_list import finished_parts
+from .structure import expect_value
 
-_RUN, _MERGED, _INDEX, _PART = "eventloom-run", "eventloom-merged", "eventloom-run-index", "eventloom-part"
+_RUN, _MERGED, _INDEX = "eventloom-run", "eventloom-merged", "eventloom-run-index"
 _VERSION = 1
 _LAST_TICK = (1 << 64) - 1
 _PART_NAME = re.compile(r"[^/]*\.part-\d{4,}-\d{4,}\.h5")
+# Attributes that are read here or in run.py, by the format of the file.
+_OF_ANY_RUN = {"closed": int, "with_payload": int, "tick_ps": int, "epoch_ticks": int, "epochs_per_slice": int, "setup": str}
+_ATTRIBUTES: dict[str, dict[str, type]] = {_RUN: _OF_ANY_RUN, _MERGED: _OF_ANY_RUN, _INDEX: {"files": list},
+                                           PART_FORMAT: {"run_file": str}}
 _TOTALS = re.compile(r"anomalies|(events|slices|hits)(_\w+)?")
 # Two totals have another name in the lists of parts.
 _NAMES_IN_LISTS = {"slices_incomplete": "incomplete_slices", "slices_unbalanced": "unbalanced_slices"}
@@ -50,31 +56,39 @@ def open_run_files(path: Path) -> OpenedRun:
 
 def _opened(files: OutputFiles, path: Path) -> OpenedRun:
     attributes = files.attributes(path)
-    kind = attributes.get("format")
+    kind = str(attributes.get("format"))
+    _expect_version(path, kind, attributes)
+    with files.reading(path):
+        for name, of in _ATTRIBUTES[kind].items():
+            expect_value(attributes, name, of)
     _expect_run(path, kind, attributes)
-    totals = {name: value for name, value in attributes.items() if _TOTALS.fullmatch(name)}
+    with files.reading(path):
+        totals = {name: expect_value(attributes, name, int) for name in attributes if _TOTALS.fullmatch(name)}
     if kind == _MERGED:
         return OpenedRun(path, files, attributes, [_merged_part(files, path)], totals, True)
-    slice_ticks = attributes["epochs_per_slice"] * attributes["epoch_ticks"]
-    if attributes["closed"]:
-        return OpenedRun(path, files, attributes, _parts(path, files.records(path, "parts"), slice_ticks), totals, True)
-    finished = finished_parts(path)
-    parts = _parts(path, [entry["part"] for entry in finished], slice_ticks)
-    sums = {name: sum(_total(entry["totals"], name) for entry in finished) for name in totals}
-    return OpenedRun(path, files, attributes, parts, sums, False)
+    finished = [] if attributes["closed"] else finished_parts(path)
+    listed = files.records(path, "parts", ListedPart) if attributes["closed"] else [entry.part for entry in finished]
+    parts = _parts(path, listed, attributes["epochs_per_slice"] * attributes["epoch_ticks"])
+    files.expect({path.parent / entry.name: entry for entry in listed})
+    if not attributes["closed"]:
+        totals = {name: sum(_total(entry.totals, name) for entry in finished) for name in totals}
+    return OpenedRun(path, files, attributes, parts, totals, bool(attributes["closed"]))
 
 
-def _expect_run(path: Path, kind: Any, attributes: dict[str, Any]) -> None:
-    if kind == _PART:
-        raise ValueError(f"'{path}' is one part of a run; give '{attributes['run_file']}' beside it")
-    if kind == _INDEX:
-        names = " or ".join(f"'{name}'" for name in attributes["files"])
-        raise ValueError(f"'{path}' is the index of a run with several definitions of events: give {names} beside it")
-    if kind not in (_RUN, _MERGED):
+def _expect_version(path: Path, kind: str, attributes: dict[str, Any]) -> None:
+    if kind not in _ATTRIBUTES:
         raise ValueError(f"'{path}' is an HDF5 file, but not one that Eventloom wrote")
     if attributes.get("format_version") != _VERSION:
         raise ValueError(f"'{path}' has format version {attributes.get('format_version')}, "
                          f"this package reads version {_VERSION}")
+
+
+def _expect_run(path: Path, kind: str, attributes: dict[str, Any]) -> None:
+    if kind == PART_FORMAT:
+        raise ValueError(f"'{path}' is one part of a run; give '{attributes['run_file']}' beside it")
+    if kind == _INDEX:
+        names = " or ".join(f"'{name}'" for name in attributes["files"])
+        raise ValueError(f"'{path}' is the index of a run with several definitions of events: give {names} beside it")
 
 
 def _run_file_in(folder: Path) -> Path:
@@ -98,20 +112,16 @@ def _format_of(path: Path) -> Any:
 
 
 def _merged_part(files: OutputFiles, path: Path) -> Part:
-    with files.reading(path) as file:
-        return Part(path, len(file["events/time"]), len(file["hits/time"]), 0, _LAST_TICK)
+    return Part(path, files.length(path, "events/time"), files.length(path, "hits/time"), 0, _LAST_TICK)
 
 
-def _parts(run_file: Path, listed: Sequence[dict[str, Any]], slice_ticks: int) -> list[Part]:
+def _parts(run_file: Path, listed: Sequence[ListedPart], slice_ticks: int) -> list[Part]:
     """In the order of their first slices. Those without slices hold nothing."""
-    parts = []
-    for entry in listed:
-        if not _PART_NAME.fullmatch(entry["name"]):
-            raise DamagedFile(f"'{run_file}' is damaged: '{entry['name']}' is not the name of a part")
-        if entry["slices"] > 0:
-            parts.append(Part(run_file.parent / entry["name"], entry["events"], entry["hits"],
-                              entry["first_slice"] * slice_ticks,
-                              min((entry["last_slice"] + 1) * slice_ticks - 1, _LAST_TICK)))
+    wrong = next((entry.name for entry in listed if not _PART_NAME.fullmatch(entry.name)), None)
+    if wrong is not None:
+        raise DamagedFile(f"'{run_file}' is damaged: '{wrong}' is not the name of a part")
+    parts = [Part(run_file.parent / entry.name, entry.events, entry.hits, entry.first_slice * slice_ticks,
+                  min((entry.last_slice + 1) * slice_ticks - 1, _LAST_TICK)) for entry in listed if entry.slices > 0]
     missing = next((part.path for part in parts if not part.path.exists()), None)
     if missing is not None:
         raise FileNotFoundError(f"'{missing}' does not exist: keep the parts of a run beside '{run_file.name}'")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence, Type, TypeVar
 
 import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import DamagedFile
+from .listed_part import ListedPart, expect_as_listed
+from .structure import attributes_of, column_of, records_of
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 _MOST_OPEN = 32  # files: a long run has thousands of parts
 
@@ -40,7 +43,12 @@ class OutputFiles:
 
     def __init__(self) -> None:
         self._open: OrderedDict[Path, h5py.File] = OrderedDict()
+        self._listed: dict[Path, ListedPart] = {}
         self._closed = False
+
+    def expect(self, listed: Mapping[Path, ListedPart]) -> None:
+        """These files have to be these parts, which is looked at when one is opened."""
+        self._listed.update(listed)
 
     def close(self) -> None:
         self._closed = True
@@ -50,63 +58,97 @@ class OutputFiles:
     @contextlib.contextmanager
     def reading(self, path: Path, dataset: str = "") -> Iterator[h5py.File]:
         """The open file. `dataset`: what is read of it."""
+        if self._closed:
+            raise ValueError("the run is closed; open it again")
         try:
             yield self._file(path)
         except (FileNotFoundError, PermissionError):
             raise
-        except (OSError, KeyError, RuntimeError) as error:
-            where = f"/{dataset}: " if dataset else ""
-            raise DamagedFile(f"'{path}' is damaged: {where}{_one_line(error)}") from None
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:  # all that h5py raises
+            what = _one_line(error)
+            where = f"/{dataset}: " if dataset and f"/{dataset}" not in what else ""
+            raise DamagedFile(f"'{path}' is damaged: {where}{what}") from None
+
+    def length(self, path: Path, column: str) -> int:
+        with self.reading(path, column) as file:
+            return len(column_of(file, column))
 
     def rows(self, part: Part, column: str, begin: int, end: int) -> Array:
         """Some rows of a column of /events or /hits."""
         with self.reading(part.path, column) as file:
-            data, rows = file[column], part.rows_of(column)
+            data, rows = column_of(file, column), part.rows_of(column)
             if len(data) != rows:
-                raise DamagedFile(f"'{part.path}' is damaged: /{column} has {len(data)} rows, not {rows}")
-            return _read(data, begin, end)
+                raise ValueError(f"it has {len(data)} rows, not {rows}")
+            read = _read(data, begin, end)
+            if column == "events/time":
+                _expect_in_order(read, part)
+            return read
 
     def words(self, part: Part, begin: int, end: int) -> Array:
         """Some words of /payload."""
         with self.reading(part.path, "payload") as file:
-            data = file["payload"]
+            data = column_of(file, "payload")
             if end > len(data):
-                raise DamagedFile(f"'{part.path}' is damaged: /payload has {len(data)} words, not {end} or more")
+                raise ValueError(f"it has {len(data)} words, not {end} or more")
             return _read(data, begin, end)
 
-    def table(self, path: Path, group: str, without: Sequence[str] = ()) -> Array:
-        """The columns of a group as one structured array; empty where there is no such group."""
+    def table(self, path: Path, group: str, without: Sequence[str] = (), needed: Sequence[str] = ()) -> Array:
+        """The columns of a group as one structured array, `needed` among them; empty where there is no such group."""
         with self.reading(path, group) as file:
-            names = sorted(name for name in file.get(group, ()) if name not in without)
-            columns = [_texts(file[group][name][:]) for name in names]
-        if len({len(column) for column in columns}) > 1:
-            raise DamagedFile(f"'{path}' is damaged: columns of /{group} differ in length")
+            there = file.get(group, {})
+            if not isinstance(there, (h5py.Group, dict)):
+                raise ValueError("it is no group")
+            names = sorted(name for name in there if name not in without)
+            for name in needed:
+                if name not in names:
+                    raise ValueError(f"there is no column /{group}/{name}")
+            columns = [_texts(column_of(file, f"{group}/{name}", "uifS")[:]) for name in names]
+            if len({len(column) for column in columns}) > 1:
+                raise ValueError("its columns differ in length")
         table = np.empty(len(columns[0]) if columns else 0, dtype=[(n, c.dtype) for n, c in zip(names, columns)])
         for name, column in zip(names, columns):
             table[name] = column
         return table
 
-    def records(self, path: Path, group: str) -> list[dict[str, Any]]:
-        """Likewise, row by row."""
-        table = self.table(path, group)
-        return [dict(zip(table.dtype.names or (), row)) for row in table.tolist()]
+    def records(self, path: Path, group: str, kind: Type[T], lacking: Mapping[str, Any] = {}) -> list[T]:
+        """A dataclass for each row of a group, which has to be there; `lacking`: values of columns that may not be."""
+        table = self.table(path, group, needed=[field.name for field in fields(kind) if field.name not in lacking])
+        rows = [dict(zip(table.dtype.names or (), row)) for row in table.tolist()]
+        with self.reading(path, group):
+            return records_of(kind, ({**lacking, **row} for row in rows))
 
     def attributes(self, path: Path) -> dict[str, Any]:
-        """Of the root: texts as str, numbers as int, several of them as a list."""
         with self.reading(path) as file:
-            return {name: _plain(value) for name, value in file.attrs.items()}
+            return attributes_of(file)
 
     def _file(self, path: Path) -> h5py.File:
-        if self._closed:
-            raise ValueError("the run is closed; open it again")
         if path not in self._open:
             if not path.exists():
                 raise FileNotFoundError(f"'{path}' does not exist")
-            self._open[path] = h5py.File(path, "r")
+            self._open[path] = self._opened(path)
         self._open.move_to_end(path)
         if len(self._open) > _MOST_OPEN:
             self._open.popitem(last=False)[1].close()
         return self._open[path]
+
+    def _opened(self, path: Path) -> h5py.File:
+        file = h5py.File(path, "r")
+        try:
+            if path in self._listed:
+                expect_as_listed(file, self._listed[path])
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+
+def _expect_in_order(times: Array, part: Part) -> None:
+    if len(times) == 0:
+        return
+    if bool(np.any(times[1:] < times[:-1])):
+        raise ValueError("the events are not in the order of time")
+    if int(times[0]) < part.begin or int(times[-1]) > part.last:
+        raise ValueError(f"events from {times[0]} to {times[-1]} are not in its slices, from {part.begin} to {part.last}")
 
 
 def _read(data: h5py.Dataset, begin: int, end: int) -> Array:
@@ -115,16 +157,9 @@ def _read(data: h5py.Dataset, begin: int, end: int) -> Array:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()).strip("'\"")
+    text = error.args[0] if isinstance(error, KeyError) else error  # str(KeyError) has quotes around it
+    return " ".join(str(text).split())
 
 
 def _texts(column: Array) -> Array:
     return np.char.decode(column, "utf-8", "replace") if column.dtype.kind == "S" else column
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value.tolist()]
-    return value.item() if isinstance(value, np.generic) else value

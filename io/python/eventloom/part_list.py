@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator
 
 from .crc32c import crc32c
 from .errors import DamagedFile
+from .listed_part import ListedPart
+from .structure import expect_value, records_of
 
 _HEADER = b"eventloom-part-list 1\n"
 
 
-def finished_parts(run_file: Path) -> list[dict[str, Any]]:
-    """The entries of the parts that are finished and have their names, in no certain order."""
+@dataclass(frozen=True)
+class FinishedPart:
+    """A part, and the sums over it."""
+
+    part: ListedPart
+    totals: dict[str, Any]
+
+
+def finished_parts(run_file: Path) -> list[FinishedPart]:
+    """The parts that are finished and have their names, in no certain order."""
     lists = sorted(run_file.parent.glob(f"{_escaped(run_file.stem)}.part-*.list"))
-    entries = [entry for path in lists for entry in _entries(path)]
-    return [entry for entry in entries if (run_file.parent / entry["part"]["name"]).exists()]
+    entries = [_finished(path, entry) for path in lists for entry in _entries(path)]
+    return [entry for entry in entries if (run_file.parent / entry.part.name).exists()]
+
+
+def _finished(path: Path, entry: dict[str, Any]) -> FinishedPart:
+    try:
+        part, = records_of(ListedPart, [expect_value(entry, "part", dict)])
+        return FinishedPart(part, expect_value(entry, "totals", dict))
+    except ValueError as error:
+        raise DamagedFile(f"'{path}' is damaged: {error}") from None
 
 
 def _escaped(stem: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Optional, Type
@@ -16,6 +16,7 @@ from .time_order import TimeOrder
 
 _TABLES = ("alarms", "builders", "clocks", "counters", "detector", "latency", "rates", "source_counters")
 _TEXT_OF_THE_MAP = "map"  # in /detector, not a column
+_LACKING_IN_THE_FIRST_VERSION = {"description": ""}
 _LISTS_OF_THE_LEDGER = ("sources_missing_list", "sources_missing_offsets")
 
 
@@ -30,6 +31,12 @@ class Source:
     bytes: int
     crc32c: int
     id: int
+
+
+@dataclass(frozen=True)
+class _Counter:
+    name: str
+    value: int
 
 
 class Run(Selection):
@@ -103,17 +110,13 @@ class Run(Selection):
     @property
     def counters(self) -> dict[str, int]:
         """The counters of the run's invocations, by name; empty where none has ended in good order, and of a merged file."""
-        table = self.table("counters")
-        return {} if len(table) == 0 else {str(row["name"]): int(row["value"]) for row in table}
+        counters = self._files.records(self.path, "counters", _Counter) if len(self.table("counters")) > 0 else []
+        return {counter.name: counter.value for counter in counters}
 
     @property
     def sources(self) -> list[Source]:
         """The sources, by the numbers that hits have."""
-        names = [field.name for field in fields(Source)]
-        # The first version wrote no descriptions.
-        lacking: dict[str, Any] = {"description": ""}
-        records = [{**lacking, **record} for record in self._files.records(self.path, "sources")]
-        return [Source(**{name: record[name] for name in names}) for record in records]
+        return self._files.records(self.path, "sources", Source, _LACKING_IN_THE_FIRST_VERSION)
 
     @property
     def ledger(self) -> Array:
@@ -125,10 +128,9 @@ class Run(Selection):
         0
         """
         files = [self.path] if self._opened.has_ledger else [part.path for part in self._opened.parts]
-        ledgers = [self._files.table(file, "ledger", _LISTS_OF_THE_LEDGER) for file in files]
-        if not ledgers:
-            return np.empty(0, dtype=self._files.table(self.path, "ledger", _LISTS_OF_THE_LEDGER).dtype)
-        ledger = np.concatenate(ledgers)
+        # Where no part is finished the ledger of the run's file is empty.
+        ledger = np.concatenate([self._files.table(file, "ledger", _LISTS_OF_THE_LEDGER, needed=("slice",))
+                                 for file in files or [self.path]])
         return ledger[np.argsort(ledger["slice"])]
 
     def table(self, name: str) -> Array:

@@ -1,0 +1,53 @@
+"""What has to be in a file of a run. ValueError says what is not, without the name of the file."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Type, TypeVar, get_type_hints
+
+import h5py
+import numpy as np
+
+T = TypeVar("T")
+
+
+def column_of(file: h5py.File, name: str, kinds: str = "u") -> h5py.Dataset:
+    """A dataset of one dimension; `kinds`: of its numbers, as numpy names them."""
+    data = file.get(name)
+    if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:
+        raise ValueError(f"there is no column /{name}")
+    if data.dtype.kind not in kinds:
+        raise ValueError(f"/{name} has values of the type {data.dtype}")
+    return data
+
+
+def attributes_of(file: h5py.File) -> dict[str, Any]:
+    """Of the root: texts as str, numbers as int, several of them as a list."""
+    return {name: _plain(value) for name, value in file.attrs.items()}
+
+
+def attribute_of(file: h5py.File, name: str, kind: Type[T]) -> T:
+    return expect_value({name: _plain(file.attrs[name])} if name in file.attrs else {}, name, kind)
+
+
+def expect_value(values: Mapping[str, Any], name: str, kind: Type[T]) -> T:
+    """The value of that name."""
+    if name not in values:
+        raise ValueError(f"'{name}' is missing")
+    value = values[name]
+    if not isinstance(value, kind):
+        raise ValueError(f"'{name}' is no {kind.__name__}, but {value!r:.60}")
+    return value
+
+
+def records_of(kind: Type[T], rows: Iterable[Mapping[str, Any]]) -> list[T]:
+    """Dataclasses from values by the names of their fields; what else there is does not matter."""
+    fields = get_type_hints(kind).items()
+    return [kind(**{name: expect_value(row, name, of) for name, of in fields}) for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, np.ndarray):
+        return [_plain(item) for item in value.tolist()]
+    return value.item() if isinstance(value, np.generic) else value
