@@ -164,8 +164,12 @@ def test_chunks(package, run):
             assert_reads(chunk, merged, begin, min(begin + 97, len(opened)))
             begin += len(chunk)
         assert begin == len(opened) == len(merged["events/time"])
-        with pytest.raises(ValueError, match="at least 1"):
-            next(opened.chunks(events=0))
+        for wrong in (0, 1.5, "9"):
+            with pytest.raises(ValueError, match="events is .*: give a whole number, at least 1"):
+                next(opened.chunks(events=wrong))
+        assert len(next(opened.chunks(events=np.uint8(9)))) == 9
+        with pytest.raises(ValueError, match="end is 9.5: give a whole number"):
+            opened.between(np.int64(-3), 9.5)
 
 
 def assert_event(event, merged, number):

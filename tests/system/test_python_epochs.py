@@ -92,6 +92,21 @@ def test_types_of_numbers(package, tmp_path):
         assert path.read_bytes() == whole.read_bytes()
 
 
+def test_large_numbers_in_lists(package, tmp_path):
+    """Which numpy makes floats or objects of."""
+    late = (1 << 63) + 12_345_678_901
+    package.write_epochs(tmp_path / "py.epochs", [1, late], 3, [[1], [(1 << 32) - 1]])
+    assert_holds(tmp_path / "py.epochs", np.array([1, late], "u8"), [3, 3], [1, (1 << 32) - 1])
+    package.write_epochs(tmp_path / "objects.epochs", np.array([1, late], dtype=object), 3, [1, (1 << 32) - 1])
+    assert (tmp_path / "objects.epochs").read_bytes() == (tmp_path / "py.epochs").read_bytes()
+
+
+def test_numbers_of_numpy_as_options(package, tmp_path):
+    package.write_epochs(tmp_path / "a.epochs", [1], 1, tick_ps=1000, epoch_ticks=500, source=3)
+    package.write_epochs(tmp_path / "b.epochs", [1], 1, tick_ps=np.int64(1000), epoch_ticks=np.uint16(500), source=np.uint8(3))
+    assert (tmp_path / "a.epochs").read_bytes() == (tmp_path / "b.epochs").read_bytes()
+
+
 def test_sorted_on_request(package, tmp_path):
     """Hits of one time keep their order."""
     time, channel, payload = [7, 5, 7, 5], [1, 2, 3, 4], [10, 20, 30, 40]
@@ -160,6 +175,9 @@ WRONG = {
     "channels": (([1, 2], [1]), "2 times, but channel has the shape (1,)"), "names": (([1], ["a"]), "channel must be whole numbers"),
     "floats": (([1], [1], [0.5]), "values.astype(numpy.float32).view(numpy.uint32)"),
     "words": (([1], [1], [1 << 32]), "payload 4294967296 does not fit"), "too many": (([1], [1], [[0] * 255]), "at most 254"),
+    "ragged": (([1, 2], [1, 1], [[1], [2, 3]]), "payload is no array of numbers, or its rows differ in length"),
+    "mixed large": (([-1, 1 << 63], 1), "time -1 does not fit"), "objects": (([1, None], 1), "time must be whole ticks"),
+    "too large": (([1, 1 << 64], 1), "time 18446744073709551616 does not fit"), "no numbers": (([1], 1, [{}]), "payload must be 32-bit words"),
     "payload": (([1, 2], [1, 1], [1]), "2 times, but payload has the shape (1,)"), "dimensions": (([[1]], [[1]]), "2 dimensions"),
 }
 
@@ -174,7 +192,10 @@ def test_wrong_hits(package, tmp_path, given, words):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("options", [{"tick_ps": 0}, {"epoch_ticks": 0}, {"epoch_ticks": (1 << 19) + 1}, {"source": -1}])
+@pytest.mark.parametrize("options", [{"tick_ps": 0}, {"epoch_ticks": 0}, {"epoch_ticks": (1 << 19) + 1}, {"source": -1},
+                                     {"tick_ps": 1000.0}, {"tick_ps": "1000"}, {"epoch_ticks": np.float64(10)}, {"source": None},
+                                     {"text": None}, {"text": b"x"}])
+@pytest.mark.every_case
 def test_wrong_options(package, tmp_path, options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} is .*: give "):
         package.write_epochs(tmp_path / "py.epochs", [1], 1, **options)

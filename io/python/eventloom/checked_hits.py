@@ -15,9 +15,9 @@ _WORDS = 1 << 32
 _TICKS = 1 << 64
 _BEYOND_THE_LAST_SLICE = 4 << 32  # ticks around the last epoch that have to fit 64 bits, too
 
-_WHOLE_TICKS = "time must be whole ticks: numpy.rint(seconds * 1e9).astype(numpy.uint64) gives ticks of 1 ns"
-_WHOLE_CHANNELS = "channel must be whole numbers"
-_WHOLE_WORDS = "payload must be 32-bit words: values.astype(numpy.float32).view(numpy.uint32) keeps the bits of floats"
+_WHOLE_TICKS = "whole ticks: numpy.rint(seconds * 1e9).astype(numpy.uint64) gives ticks of 1 ns"
+_WHOLE_CHANNELS = "whole numbers"
+_WHOLE_WORDS = "32-bit words: values.astype(numpy.float32).view(numpy.uint32) keeps the bits of floats"
 
 Array = NDArray[Any]
 
@@ -26,10 +26,10 @@ class GivenHits:
     """Arrays of equal length: of whole numbers, but not of known range. Takes no copies."""
 
     def __init__(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike]) -> None:
-        self.time = _whole(time, _WHOLE_TICKS)
+        self.time = _whole(time, "time", _WHOLE_TICKS)
         if self.time.ndim != 1:
             raise ValueError(f"time has {self.time.ndim} dimensions: give one time for each hit")
-        self.channel = _whole(channel, _WHOLE_CHANNELS)
+        self.channel = _whole(channel, "channel", _WHOLE_CHANNELS)
         if self.channel.ndim == 0:
             self.channel = np.broadcast_to(self.channel, self.time.shape)
         if self.channel.shape != self.time.shape:
@@ -61,7 +61,7 @@ class GivenHits:
     def _rows(self, payload: Optional[ArrayLike]) -> Array:
         if payload is None:
             return np.empty((len(self), 0), dtype=np.uint32)
-        rows = _whole(payload, _WHOLE_WORDS)
+        rows = _whole(payload, "payload", _WHOLE_WORDS)
         if rows.ndim == 1:
             rows = rows[:, np.newaxis]
         if rows.ndim != 2 or len(rows) != len(self) or not 1 <= rows.shape[1] <= _MOST_PAYLOAD_WORDS:
@@ -70,13 +70,33 @@ class GivenHits:
         return rows
 
 
-def _whole(values: ArrayLike, advice: str) -> Array:
-    array = np.asarray(values)
+def _whole(values: ArrayLike, name: str, advice: str) -> Array:
+    array = _as_array(values, name)
     if array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(np.uint64)  # an empty list
     if array.dtype.kind not in "ui":
-        raise ValueError(f"{advice} (it is {array.dtype})")
+        raise ValueError(f"{name} must be {advice} (it is {array.dtype})")
     return array
+
+
+def _as_array(values: ArrayLike, name: str) -> Array:
+    try:
+        array = np.asarray(values)
+        # numpy makes floats of lists with small and large numbers, and objects of larger ones.
+        if array.dtype.kind not in "fO" or isinstance(values, np.ndarray) and array.dtype.kind == "f":
+            return array
+        objects = np.asarray(values, dtype=object)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"{name} is no array of numbers, or its rows differ in length") from None
+    return _exact(objects, name, array)
+
+
+def _exact(objects: Array, name: str, otherwise: Array) -> Array:
+    """Whole numbers of any size, if they are, as numbers of 64 bits."""
+    if not all(isinstance(value, (int, np.integer)) for value in objects.flat):
+        return otherwise
+    _expect_below(objects, _TICKS, name)
+    return objects.astype(np.uint64)
 
 
 def _expect_below(values: Array, limit: int, name: str) -> None:

@@ -12,6 +12,7 @@ from typing import Iterator, Optional, Type, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import whole_number
 from .checked_hits import GivenHits
 from .crc32c import crc32c
 from .encoder import EPOCHS_PER_BUFFER, Hits, StreamPlace, encode
@@ -67,11 +68,13 @@ class EpochsWriter:
 
     def __init__(self, path: PathLike, *, tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0,
                  numbered: bool = False, text: str = "", overwrite: bool = False) -> None:
-        _expect("tick_ps", tick_ps, 1, (1 << 64) - 1)
-        self._epoch_ticks = _default_epoch_ticks(tick_ps) if epoch_ticks is None else epoch_ticks
-        _expect("epoch_ticks", self._epoch_ticks, 1, _MOST_EPOCH_TICKS)
-        _expect("source", source, 0, (1 << 32) - 1)
-        self._tick_ps, self._source, self._text = tick_ps, source, text.encode()
+        self._tick_ps = whole_number("tick_ps", tick_ps, 1, (1 << 64) - 1)
+        self._epoch_ticks = whole_number(
+            "epoch_ticks", _default_epoch_ticks(self._tick_ps) if epoch_ticks is None else epoch_ticks, 1, _MOST_EPOCH_TICKS)
+        self._source = whole_number("source", source, 0, (1 << 32) - 1)
+        if not isinstance(text, str):
+            raise ValueError(f"text is {text!r}: give a str")
+        self._text = text.encode()
         self._flags = _NUMBERED if numbered else 0
         self._place: Optional[StreamPlace] = None
         self._payload_words = 0
@@ -182,11 +185,6 @@ class EpochsWriter:
         trailer = struct.pack("<QQQQQQI", _TRAILER_MAGIC, self._place.offset, self._place.buffers, self._hits,
                               self._first_tick, self._last_tick, crc32c(index))
         self._file.write(index + trailer + struct.pack("<IQ", crc32c(trailer), 0))
-
-
-def _expect(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise ValueError(f"{name} is {value}: give {least} to {most}")
 
 
 def _default_epoch_ticks(tick_ps: int) -> int:

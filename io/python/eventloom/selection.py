@@ -9,6 +9,7 @@ from typing import Any, Iterator, Optional, Union, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import whole_number
 from .columns import FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, PAYLOAD_COLUMNS, PLAIN_COLUMNS, Columns, read_columns
 from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
@@ -96,6 +97,7 @@ class Selection:
         >>> [event.time for event in eventloom.open("sea.h5").between(50_902_000_000, 50_903_000_000)]
         [50902270655, 50902934129]
         """
+        begin, end = whole_number("begin", begin), whole_number("end", end)
         from_begin = Rows(self._order.rows_before(self._rows, begin), self._rows.end)
         return self._of(Rows(from_begin.begin, self._order.rows_before(from_begin, max(begin, end))))
 
@@ -106,8 +108,7 @@ class Selection:
         >>> [len(chunk) for chunk in eventloom.open("sea.h5").chunks(events=300)]
         [300, 300, 128]
         """
-        if events < 1:
-            raise ValueError(f"chunks of {events} events: give at least 1")
+        events = whole_number("events", events, least=1)
         rest = self._rows
         while len(rest) > 0:
             end = self._order.rows_of_first(rest, min(events, len(rest)))
