@@ -109,7 +109,10 @@ class TableHeader {
 /// What the keys say of the columns.
 struct WantedColumns {
   explicit WantedColumns(const SourceUri& uri)
-      : time(uri.get("time", "")), channel(uri.get("channel", "")), payload(payload_columns(uri)) {
+      : time(uri.get("time", "")),
+        channel(uri.get("channel", "")),
+        payload(payload_columns(uri)),
+        usual_payload(!uri.has("time") && !uri.has("channel") && !uri.has("payload")) {
     for (const char* key : {"time", "channel"}) {
       if (uri.has(key) && uri.get(key, "").empty()) uri.refuse("'" + std::string(key) + "=' is empty");
     }
@@ -131,6 +134,7 @@ struct WantedColumns {
   std::string time;
   std::string channel;
   std::vector<std::string> payload;
+  bool usual_payload;  ///< all columns with usual names
 };
 
 /// The column of a key: by number or name, or one with a usual name when it is empty; 0 when there is none.
@@ -147,7 +151,7 @@ CsvColumns columns_in(const WantedColumns& wanted, const TableHeader* header) {
   columns.channel = find_column(wanted.channel, header, kChannelNames);
   for (const auto& text : wanted.payload) columns.payload.push_back(find_column(text, header, {}));
   if (header == nullptr) return columns;
-  if (wanted.time.empty() && wanted.channel.empty() && wanted.payload.empty()) {
+  if (wanted.usual_payload) {
     columns.payload = header->all_usual(kPayloadNames);
     columns.payload.resize(std::min<std::size_t>(columns.payload.size(), kMaxPayloadWords));
   }

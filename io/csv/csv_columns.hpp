@@ -27,7 +27,7 @@ struct CsvColumns {
 ///
 ///   time     time, t, timestamp, timetag or toa; a unit may follow: time_ns, t [us], timestamp(ps)
 ///   channel  channel, ch, chan, detector or id
-///   payload  payload, energy, adc, amplitude, charge and tot, all there are, when neither time nor channel is given
+///   payload  payload, energy, adc, amplitude, charge and tot, all there are, when none of the three is given
 ///
 /// The order of the names decides where several are used, but for times: of those there must be one column. Throws
 /// UserError when a column is not found, when two have the same name, or the file cannot be opened.

@@ -24,6 +24,9 @@ namespace eventloom {
 
 namespace {
 
+constexpr const char* kPayloadWord =
+    "a payload word, a whole number of 32 bits: give payload=COLUMN,... for those to keep, or payload= for none";
+
 class CsvReader final : public HitReader {
  public:
   CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base);
@@ -106,7 +109,7 @@ void CsvReader::add_hit(HitBlock& block) {
   const std::size_t words = block.payload.size();
   for (const auto column : columns_.payload) {
     const auto word = parse_integer(field(column), kMinPayload, kMaxPayload);
-    if (!word) reject(field(column), "a payload word: a whole number of 32 bits");
+    if (!word) reject(field(column), kPayloadWord);
     block.payload.push_back(static_cast<std::uint32_t>(*word));
   }
   if (!tick) {

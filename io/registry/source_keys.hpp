@@ -100,7 +100,7 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"time", "COLUMN", "name of the column, or number from 1 (called time, t, timestamp, timetag or toa)"},
     {"channel", "COLUMN", "likewise (channel, ch, chan, detector or id); words are numbered in their order"},
     {"payload", "COLUMN,...",
-     "likewise, a word each (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
+     "likewise, a word each; empty: none (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
     {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that in the name time_us, or ns)"},
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
     {"channels", "FILE", "a table of names and channels"},

@@ -184,6 +184,8 @@ HEADERS = {
             "?origin=2026-11-21T10:00:00Z", [(123_456_789, 0, 1, ()), (123_456_790, 0, 2, ())]),
     "UTC over midnight and leap day": ("time,ch\n2028-03-01T00:00:00.5Z,1\n", "?origin=2028-02-28T23:59:59Z",
                                        [(86_401_500_000_000, 0, 1, ())]),
+    "no payload": ("t,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "some of the payload": ("t,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=adc", [(1500, 0, 3, (1,)), (2000, 0, 4, (2,))]),
     "words": ("t,ch\n1,veto\n2,A\n3,muon\n4,A\n", "", [(1, 0, 2, ()), (2, 0, 0, ()), (3, 0, 1, ()), (4, 0, 0, ())]),
 }
 
@@ -240,6 +242,7 @@ def test_numbers_of_words_are_kept(tmp_path):
     ("time,note,channel\n1,\"a,5\n", "", ("t.csv:2", "a quote is not closed")),
     ("t,ch\n1,2\0,6\n", "", ("line 2 holds a NUL byte", "UTF-16? save it as UTF-8")),
     ("time,chanel\n1,2\n", "", ("t.csv:1", "'chanel' (did you mean 'channel'?)")),
+    ("t,ch,energy\n1,2,3.7\n", "", ("t.csv:2: '3.7' is not a payload word", "or payload= for none")),
     ("t,ch\n1,veto\n2,5\n", "", ("t.csv:3", "'5' is not a word", "channels=FILE")),
     ("t,ch\n1,5\n2,veto\n", "", ("t.csv:3", "'veto'", "channels=FILE")),
     ("1,2\n", "?time=1&time=2", ("'time' is given twice",)),
