@@ -190,7 +190,7 @@ Json inspect_source(const SourceUri& uri, const FileLook& look) {
 Json inspect(const std::string& text, const FileLook& look) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
-    if (text.find(':') != std::string::npos) return inspect_source(parse_source_uri(text), look);
+    if (text.find_first_of(":?") != std::string::npos) return inspect_source(parse_source_uri(text), look);
     if (std::filesystem::is_directory(text, error)) throw UserError("'" + text + "' is a folder; give the files in it");
     throw UserError("cannot open '" + text + "': no such file");
   }

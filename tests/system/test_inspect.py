@@ -244,8 +244,17 @@ def test_a_table_without_a_header(tmp_path):
     """In ps where the unit says so; its keys in a URI."""
     write_table(tmp_path / "x.csv", [7000, 9000], [3, 4], [1, 1], header=None)
     only_line(eventloom("inspect", "x.csv", code=2, cwd=tmp_path), "x.csv", "time")
-    shown = inspect("csv:x.csv?time=1&channel=3&unit=ps", cwd=tmp_path)
-    assert (shown["header"]["tick_ps"], shown["hits"], shown["first_time"], shown["last_time"]) == (1, 2, 7, 9)
+    for uri in ("csv:x.csv?time=1&channel=3&unit=ps", "x.csv?time=1&channel=3&unit=ps"):
+        shown = inspect(uri, cwd=tmp_path)
+        assert (shown["header"]["tick_ps"], shown["hits"], shown["first_time"], shown["last_time"]) == (1, 2, 7, 9)
+
+
+def test_keys_without_a_scheme(tmp_path):
+    """As in a run; what does not fit says so."""
+    write_table(tmp_path / "x.csv", [7000, 9000], [3, 4], [1, 1])
+    only_line(eventloom("inspect", "x.csv?tme=1", code=2, cwd=tmp_path), "unknown key 'tme' (did you mean 'time'?)")
+    only_line(eventloom("inspect", "none.csv?time=1&channel=3", code=2, cwd=tmp_path), "none.csv", "No such file")
+    only_line(eventloom("inspect", "x.dat?time=1", code=2, cwd=tmp_path), "unknown scheme")
 
 
 def test_hits_of_a_table_before_tick_0(tmp_path):
