@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from pages import examples
 from program import BINARY, DATA, ROOT, environment
 
 BUILD = Path(BINARY).parent
@@ -103,6 +104,15 @@ def test_links_between_pages_hold(prefix):
     links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#:]+\.(?:md|png))(?:#[^)]*)?\)", page.read_text())]
     away = [f"{page}: {link}" for page, link in links if not (page.parent / link).exists() and not re.search("tests/|[.]github/", link)]
     assert len(links) > 50 and away == []
+
+
+def test_the_commands_of_the_page(tmp_path):
+    """They configure and build a bare copy: its smallest part, as `jobs/setup.sh` builds all before any test."""
+    clone = shutil.copytree(ROOT, tmp_path / "clone", ignore=shutil.ignore_patterns("build", "build-*", ".git", "data"))
+    (command,) = [example.command for example in examples("jobs/README.md") if "cmake --preset" in example.command]
+    assert command.endswith("cmake --build --preset release")
+    done("bash", "-c", f"{command} --target eventloom_formats", cwd=clone)
+    assert list((clone / "build").rglob("libeventloom_formats.a"))
 
 
 def test_the_package_names_what_it_needs(package):

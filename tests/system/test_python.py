@@ -15,7 +15,7 @@ import pytest
 import truth
 from epochs_file import epochs_file
 from interrupted import STOPPED, Started, lists, parts
-from pages import PAGES, blocks
+from pages import PAGES, blocks, examples
 from program import DATA, ROOT, Run, eventloom, generate
 from python_package import SOURCE, installed, package
 from readers import PYTHON, needs_readers
@@ -87,6 +87,20 @@ sys.exit(any(result.failed for result in results) or sum(result.attempted for re
 
 def test_examples_of_the_modules(installed, sea):
     run_python(installed, sea, "-c", EXAMPLES)
+
+
+WHERE = "import eventloom; print(eventloom.__file__)"
+
+
+def test_the_command_of_the_page(tmp_path):
+    """As it stands, in a virtual environment; but numpy, h5py and what builds it are this machine's, as there may be no network."""
+    shutil.copytree(SOURCE, tmp_path / "io" / "python", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    (command,) = [example.command for example in examples("io/python/README.md") if example.command.startswith("pip install")]
+    script = f'{sys.executable} -m venv --system-site-packages venv && . venv/bin/activate && {{ {command}\n}} && cd / && python -c "{WHERE}"'
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                          env=os.environ | {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(tmp_path / "venv") in done.stdout.splitlines()[-1]
 
 
 PAGES_IN_PYTHON = [page for page in PAGES if blocks(page, "pycon")]
