@@ -17,12 +17,15 @@
 #include "app/doctor/findings_json.hpp"
 #include "app/doctor/findings_text.hpp"
 #include "app/doctor/memory_check.hpp"
+#include "app/doctor/mpi_start.hpp"
 #include "app/doctor/network_check.hpp"
 #include "app/doctor/shared_memory_check.hpp"
+#include "app/launcher.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
 #include "app/rank_places.hpp"
 #include "app/run/json_message.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
@@ -56,17 +59,19 @@ std::optional<DoctorConfig> parse_config(int argc, const char* const* argv) {
                       line.effective_config(*values)};
 }
 
-/// What one rank of a host finds there.
-std::vector<Finding> check_host(const DoctorConfig& config, const HostPlaces& host, std::size_t hosts) {
-  std::vector<Finding> all;
+std::size_t cpus() { return static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)); }
+
+/// What one rank of a host with `ranks` ranks finds there; `of_mpi`: the findings on MPI, which come first.
+std::vector<Finding> check_host(const DoctorConfig& config, const std::string& host, std::size_t ranks,
+                                std::vector<Finding> of_mpi) {
+  auto all = std::move(of_mpi);
   const auto add = [&](std::vector<Finding> some) { std::ranges::move(some, std::back_inserter(all)); };
-  add(check_exchange(exchange_parts(), hosts));
-  add(check_load(host.ranks.size(), static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN))));
-  add(check_shared_memory(host.ranks.size()));
+  add(check_load(ranks, cpus()));
+  add(check_shared_memory(ranks));
   add(check_memory());
   add(check_network());
   add(disk_findings(config.output, try_disk_within(config.output, kLongestTrial)));
-  for (auto& finding : all) finding.hosts = {host.host};
+  for (auto& finding : all) finding.hosts = {host};
   return all;
 }
 
@@ -77,7 +82,9 @@ std::vector<Finding> check_hosts(const DoctorConfig& config, const std::vector<H
   agree(ranks, [&] {
     for (const auto& host : hosts) {
       if (host.ranks.front() != ranks.rank()) continue;
-      for (const auto& finding : check_host(config, host, hosts.size())) mine.emplace_back(finding_json(finding));
+      auto of_mpi = check_exchange(exchange_parts(), hosts.size());
+      const auto found = check_host(config, host.host, host.ranks.size(), std::move(of_mpi));
+      for (const auto& finding : found) mine.emplace_back(finding_json(finding));
     }
   });
   std::vector<Finding> all;
@@ -102,29 +109,59 @@ std::vector<Finding> check_all(const DoctorConfig& config, const std::vector<Ran
   return merged(all);
 }
 
+void report(const DoctorConfig& config, const std::vector<Finding>& findings, int ranks,
+            const std::vector<std::string>& hosts) {
+  if (config.json) {
+    using Json = nlohmann::ordered_json;
+    std::cout << findings_json(findings, ranks, hosts).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    print_findings(std::cout, findings, hosts.size());
+  }
+}
+
 /// Collective.
 int examine(const DoctorConfig& config, const Communicator& communicator) {
   const auto places = rank_places(communicator);
   std::vector<std::string> hosts;
   for (const auto& host : hosts_of(places)) hosts.push_back(host.host);
   const auto findings = check_all(config, places, hosts, communicator);
-  if (communicator.rank() != 0) return exit_code_of(findings);
-  if (config.json) {
-    using Json = nlohmann::ordered_json;
-    std::cout << findings_json(findings, communicator.size(), hosts).dump(2, ' ', false, Json::error_handler_t::replace)
-              << '\n';
-  } else {
-    print_findings(std::cout, findings, hosts.size());
-  }
+  if (communicator.rank() == 0) report(config, findings, communicator.size(), hosts);
+  return exit_code_of(findings);
+}
+
+/// Where MPI does not start.
+int examine_without_mpi(const DoctorConfig& config) {
+  const auto parts = exchange_parts();
+  auto of_mpi = check_exchange(parts, 1);
+  of_mpi.front() = no_mpi(parts, mpi_variables());
+  const auto findings = check_host(config, host_name(), 1, std::move(of_mpi));
+  report(config, findings, 1, {host_name()});
   return exit_code_of(findings);
 }
 
 }  // namespace
 
 int doctor_command(int argc, const char* const* argv) {
-  return run_inside_mpi<DoctorConfig>(
-      "doctor", [&] { return parse_config(argc, argv); }, [](const DoctorConfig& config) { return config.effective; },
-      examine);
+  const auto share = host_share(ProcessPlace::of_this(), cpus());
+  std::optional<SharedMemoryLeftOut> left_out;
+  if (!too_little_to_start(share.ranks).empty()) left_out.emplace();
+  int alone = kExitOk;
+  const auto parse = [&] {
+    auto config = parse_config(argc, argv);
+    if (!config || share.launched || mpi_starts()) return config;
+    left_out.reset();
+    alone = examine_without_mpi(*config);
+    config.reset();
+    return config;
+  };
+  const auto work = [&](const DoctorConfig& config, const Communicator& communicator) {
+    // MPI has begun; what is examined is the user's choice.
+    left_out.reset();
+    return examine(config, communicator);
+  };
+  const auto together = run_inside_mpi<DoctorConfig>(
+      "doctor", parse, [](const DoctorConfig& config) { return config.effective; }, work);
+  return together == kExitOk ? alone : together;
 }
 
 }  // namespace eventloom

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -53,6 +55,22 @@ Launch launch_of(const ProcessPlace& place) {
 
 ProcessPlace ProcessPlace::of_this() {
   return {[](const char* name) { return static_cast<const char*>(std::getenv(name)); }, getpid(), getppid()};
+}
+
+HostShare host_share(const ProcessPlace& place, std::size_t cpus) {
+  struct Names {
+    const char* ranks;
+    const char* rank;
+  };
+  constexpr std::array kLaunchers = {Names{"OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+                                     Names{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"}};
+  for (const auto& [ranks, rank] : kLaunchers) {
+    if (const auto n = number(place, ranks)) {
+      return {static_cast<std::size_t>(std::max(*n, 1L)), number(place, rank).value_or(0) == 0, true};
+    }
+  }
+  if (place.environment("PMIX_RANK") == nullptr && launch_of(place).processes <= 1) return {};
+  return {std::max<std::size_t>(cpus, 1), number(place, "SLURM_LOCALID").value_or(0) == 0, true};
 }
 
 LauncherMismatch launcher_mismatch(const ProcessPlace& place, int ranks) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -13,6 +14,16 @@ struct ProcessPlace {
 
   [[nodiscard]] static ProcessPlace of_this();
 };
+
+/// What a launcher has started on this host, as far as it says before MPI starts.
+struct HostShare {
+  std::size_t ranks = 1;  ///< at most
+  bool first = true;      ///< this process is the first of them
+  bool launched = false;
+};
+
+/// `cpus` of this host: the ranks that a launcher may have started that does not say how many.
+HostShare host_share(const ProcessPlace& place, std::size_t cpus);
 
 /// A launcher has started several processes, but MPI, which does not know this launcher, takes each for a separate
 /// program: all would write the same output.

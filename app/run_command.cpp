@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "app/command_line.hpp"
+#include "app/doctor/shared_memory_check.hpp"
+#include "app/launcher.hpp"
 #include "app/mpi_command.hpp"
 #include "app/rank_places.hpp"
 #include "app/run/rank_run.hpp"
@@ -51,6 +53,14 @@ void tell_crowding(const Collective& ranks) {
   const auto crowded = crowding(hosts_of(rank_places(ranks)));
   if (crowded.empty() || ranks.rank() != 0) return;
   spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
+}
+
+/// Before MPI starts, which otherwise ends the program with messages of its own.
+void tell_shared_memory() {
+  const auto share = host_share(ProcessPlace::of_this(), 1);
+  const auto little = too_little_to_start(share.ranks);
+  if (little.empty() || !share.first) return;
+  spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
 }
 
 /// Messages of several ranks say which it is.
@@ -298,7 +308,12 @@ int run_command(int argc, const char* const* argv) {
   catch_stop_signals();
   std::optional<EndsAtOnce> before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
   return run_inside_mpi<RunConfig>(
-      "run", [&] { return parse_run_config(argc, argv); },
+      "run",
+      [&] {
+        auto config = parse_run_config(argc, argv);
+        if (config && !config->quiet) tell_shared_memory();
+        return config;
+      },
       [](const RunConfig& config) {
         const auto text = [](bool on) { return on ? "true\n" : "false\n"; };
         return config.effective + "resume = " + text(config.resume) + "force = " + text(config.force);

@@ -63,6 +63,15 @@ ExchangeParts exchange_parts() {
   return parts;
 }
 
+Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables) {
+  Finding finding{.subject = kMpi, .level = FindingLevel::warning};
+  finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
+  finding.meaning = "no run starts here; why, MPI itself has said above";
+  finding.mend =
+      variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", fmt::join(variables, " "));
+  return finding;
+}
+
 bool has_rdma(const std::filesystem::path& root) {
   std::error_code error;
   const std::filesystem::directory_iterator devices(root / "sys/class/infiniband", error);

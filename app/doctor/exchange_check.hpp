@@ -21,6 +21,9 @@ struct ExchangeParts {
 /// Of this process.
 ExchangeParts exchange_parts();
 
+/// MPI does not start at all. `variables`: those of the user that set it up.
+Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables);
+
 /// Of one of `hosts` hosts. `root`: of the file system to examine for RDMA hardware.
 std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t hosts,
                                     const std::filesystem::path& root = "/");

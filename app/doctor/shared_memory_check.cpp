@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -21,7 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kShared = "shared memory";
 constexpr std::string_view kFolder = "/dev/shm/";
+/// UCX takes more than 4 MiB for each rank when MPI starts.
+constexpr std::uint64_t kToStart = std::uint64_t{8} << 20;
+/// Segments of System V are not in /dev/shm.
+constexpr const char* kWithoutIt = "; without root: export UCX_TLS=^posix";
 /// UCX; Open MPI's vader, sm and osc; PSM and PSM2.
 constexpr std::array<std::string_view, 7> kSegmentNames = {"ucx_shm_posix_", "vader_segment.", "sm_segment.", "osc_sm.",
                                                            "osc_rdma.",      "psm_shm.",       "psm2_shm."};
@@ -82,19 +91,54 @@ std::vector<Finding> leftover_finding(const std::vector<fs::path>& files) {
   return {finding};
 }
 
+/// Whether the user has let UCX do without /dev/shm. "^" excludes what follows.
+bool left_out_by_user() {
+  constexpr std::array<std::string_view, 5> kNames = {"posix", "mm", "sm", "shm", "all"};
+  const char* chosen = std::getenv("UCX_TLS");
+  if (chosen == nullptr || *chosen == '\0') return false;
+  const bool excluded = *chosen == '^';
+  std::istringstream in(excluded ? chosen + 1 : chosen);
+  bool named = false;
+  for (std::string name; std::getline(in, name, ',');) named = named || std::ranges::count(kNames, name) != 0;
+  return named == excluded;
+}
+
+/// errno of what keeps this user from making files in /dev/shm; 0: nothing.
+int refusal_of(const fs::path& root) { return ::access((root / "dev/shm").c_str(), W_OK | X_OK) == 0 ? 0 : errno; }
+
+Finding refused_shared_memory(int error) {
+  Finding finding{.subject = kShared, .level = FindingLevel::warning};
+  finding.meaning = "ranks of a host exchange through it: MPI does not start";
+  if (error == ENOENT) {
+    finding.what = "there is no /dev/shm";
+    finding.mend = "mount -t tmpfs tmpfs /dev/shm";
+  } else {
+    finding.what = std::string("cannot write in /dev/shm: ") + std::strerror(error);
+    finding.mend = error == EROFS ? "mount -o remount,rw /dev/shm" : "chmod 1777 /dev/shm";
+  }
+  finding.mend += kWithoutIt;
+  return finding;
+}
+
 }  // namespace
 
 Finding shared_memory_room(std::uint64_t capacity, std::uint64_t available, std::size_t ranks) {
   constexpr std::uint64_t kForRank = std::uint64_t{64} << 20;
   const auto free = static_cast<double>(available) / kMebibyte;
-  Finding finding{.subject = "shared memory", .what = "{} free in /dev/shm", .measured = Measured{free, free, "MiB"}};
+  Finding finding{.subject = kShared, .what = "{} free in /dev/shm", .measured = Measured{free, free, "MiB"}};
   if (available > kForRank * ranks) return finding;
   finding.level = FindingLevel::warning;
   finding.meaning = fmt::format("ranks of a host exchange through it, and need some {} for each: {} in all",
                                 in_mebibytes(kForRank), in_mebibytes(kForRank * ranks));
-  finding.mend = capacity > 2 * kForRank * ranks
-                     ? "ls -lS /dev/shm"
-                     : "mount -o remount,size=50% /dev/shm; of a container: docker run --shm-size=8g ...";
+  if (available < kToStart * ranks) {
+    finding.meaning += fmt::format("; with less than {} MPI may not start", in_mebibytes(kToStart * ranks));
+  }
+  if (capacity > 2 * kForRank * ranks) {
+    finding.mend = "ls -lS /dev/shm";
+  } else {
+    finding.mend = "mount -o remount,size=50% /dev/shm; of a container: docker run --shm-size=8g ...";
+    finding.mend += kWithoutIt;
+  }
   return finding;
 }
 
@@ -112,17 +156,22 @@ std::vector<fs::path> leftovers_in(const fs::path& root) {
   return found;
 }
 
-std::vector<Finding> check_shared_memory(std::size_t ranks, const fs::path& root) {
+std::string too_little_to_start(std::size_t ranks, const fs::path& root) {
+  if (left_out_by_user()) return "";
+  if (const int error = refusal_of(root); error != 0) return refused_shared_memory(error).what;
   std::error_code error;
-  const auto space = fs::space(root / "dev/shm", error);
+  const auto available = fs::space(root / "dev/shm", error).available;
+  return available >= kToStart * ranks ? "" : in_mebibytes(available) + " free in /dev/shm";
+}
+
+std::vector<Finding> check_shared_memory(std::size_t ranks, const fs::path& root) {
   auto findings = leftover_finding(leftovers_in(root));
-  if (error) {
-    findings.push_back({.subject = "shared memory",
-                        .level = FindingLevel::warning,
-                        .what = "there is no /dev/shm",
-                        .meaning = "ranks of a host exchange through it",
-                        .mend = "mount -t tmpfs tmpfs /dev/shm"});
+  if (left_out_by_user()) {
+    findings.push_back({.subject = kShared, .what = "left out by UCX_TLS"});
+  } else if (const int error = refusal_of(root); error != 0) {
+    findings.push_back(refused_shared_memory(error));
   } else {
+    const auto space = fs::space(root / "dev/shm");
     findings.push_back(shared_memory_room(space.capacity, space.available, ranks));
   }
   return findings;

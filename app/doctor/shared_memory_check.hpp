@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "app/doctor/findings.hpp"
@@ -11,6 +12,9 @@ namespace eventloom {
 
 /// The room in /dev/shm for `ranks` ranks of this host.
 Finding shared_memory_room(std::uint64_t capacity, std::uint64_t available, std::size_t ranks);
+
+/// What may keep MPI from starting `ranks` ranks on this host, in one phrase; empty: nothing.
+std::string too_little_to_start(std::size_t ranks, const std::filesystem::path& root = "/");
 
 /// Files in /dev/shm below `root` with names that MPI and UCX use, of this user, older than a minute, which no process
 /// has open or mapped; sorted.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hosts import Hosts, available
-from program import BINARY, bounded, environment, eventloom, generate
+from program import BINARY, ROOT, bounded, environment, eventloom, generate, run_bounded
 
 pytestmark = pytest.mark.every_case
 
@@ -108,6 +108,92 @@ def test_the_folder_of_an_output_is_tried(tmp_path, there):
     assert [*tmp_path.iterdir()] == [output] * there
 
 
+def in_own_mounts(script, *command, code=None):
+    """Runs a command, whose mpirun may be given by `script`, with mounts of its own."""
+    unshare = ["unshare", "-m", "--uts"] if os.geteuid() == 0 else ["unshare", "-rm", "--uts"]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done, told = run_bounded([*unshare, "bash", "-c", f'set -e; ({script}) || exit 99; exec "$@"', "_", *map(str, command)],
+                             env=environment() | root, timeout=120)
+    if done.returncode == 99 or "unshare: " in done.stderr:
+        pytest.skip(f"SKIPPED: mounts of its own are not allowed here: {done.stderr}")
+    assert code is None or done.returncode == code, told
+    return done
+
+
+def shared_memory(options, np=None, more="true"):
+    """Runs the program where /dev/shm is a new one."""
+    launcher = [] if np is None else ["mpirun", "--oversubscribe", "-np", np]
+    script = f"mount -t tmpfs -o {options} tmpfs /dev/shm && {more}"
+    return lambda *words, code: in_own_mounts(script, *launcher, BINARY, *words, code=code)
+
+
+LITTLE = {"size=1m": "free in /dev/shm", "size=4m": "free in /dev/shm", "size=8m": "free in /dev/shm",
+          "ro": "cannot write in /dev/shm: Read-only file system"}
+
+
+@pytest.mark.parametrize("options", LITTLE)
+@pytest.mark.parametrize("np", [None, 2])
+def test_shared_memory_too_small_for_mpi(tmp_path, options, np):
+    said = doctor("--output", tmp_path, run=shared_memory(options, np))
+    finding = about(said, "shared memory")
+    assert finding["level"] == "warning" and LITTLE[options] in finding["what"] and "not start" in finding["meaning"]
+    assert {finding["subject"] for finding in said["findings"]} == SUBJECTS and said["ranks"] == (np or 1)
+    assert "^" not in about(said, "transports")["what"]
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_shared_memory_full_of_leftovers(tmp_path, np):
+    dead = SHARED / "ucx_shm_posix_dead"
+    fill = f"head -c 63M /dev/zero >{dead} && touch -d '1 hour ago' {dead}"
+    said = doctor("--output", tmp_path, run=shared_memory("size=64m", np, more=fill))
+    assert about(said, "leftovers")["mend"] == f"rm -- {dead}"
+    assert about(said, "shared memory")["level"] == "warning"
+
+
+def test_without_root_the_mend_of_small_shared_memory_lets_a_run_start(tmp_path, monkeypatch):
+    mend = about(doctor("--output", tmp_path, run=shared_memory("size=1m")), "shared memory")["mend"]
+    name, value = re.search(r"export (\w+)=(\S+)$", mend).groups()
+    sources = generate(tmp_path / "recording", sources=2, rate=1000, duration="20ms", seed=3)
+    words = ["run", *sources, "--define", "gap:25ns,2", "--output", tmp_path / "run.h5"]
+    monkeypatch.setenv(name, value)
+    assert about(doctor("--output", tmp_path, run=shared_memory("size=1m")), "shared memory")["level"] == "ok"
+    assert "MPI may not start" not in shared_memory("size=1m", 2)(*words, code=0).stderr
+
+
+@pytest.mark.parametrize("np", [None, 2])
+def test_run_names_doctor_where_mpi_cannot_start(tmp_path, np):
+    sources = generate(tmp_path / "recording", sources=2, rate=1000, duration="20ms", seed=3)
+    words = ["run", *sources, "--define", "gap:25ns,2", "--output", tmp_path / "run.h5"]
+    line, = lines_that_name_doctor(shared_memory("size=1m", np)(*words, code=1))
+    assert "free in /dev/shm: MPI may not start; 'eventloom doctor'" in line
+
+
+@pytest.mark.parametrize("variable", ["OMPI_MCA_pml", "UCX_TLS"])
+def test_mpi_that_does_not_start(tmp_path, monkeypatch, variable):
+    monkeypatch.setenv(variable, "nonsense")
+    said = doctor("--output", tmp_path)
+    assert "does not start" in about(said, "mpi")["what"] and variable in about(said, "mpi")["mend"].split()
+    assert {finding["subject"] for finding in said["findings"]} == SUBJECTS - {"clocks", "cores"}
+
+
+def test_the_sample_in_the_readme(tmp_path):
+    """Made on a host of the same name with the same settings: each line is one that is printed, but for the disk's speed."""
+    page = (ROOT / "jobs/README.md").read_text()
+    sample = re.search(r"\n```\n(warning  leftovers .*?)```", page, flags=re.S)[1].splitlines()
+    files = [word for line in sample if "mend: rm -- " in line for word in line.split("rm -- ")[1].split()]
+    udp, = (line.split()[-1] for line in sample if "rmem_max " in line and line.startswith("note"))
+    (tmp_path / "rmem_max").write_text(f"{udp}\n")
+    script = (f"hostname n1 && mount -t tmpfs -o size=1g tmpfs /dev/shm && mount --bind {tmp_path}/rmem_max /proc/sys/net/core/rmem_max"
+              f" && for file in {' '.join(files)}; do head -c 2560K /dev/zero >$file; touch -d '1 hour ago' $file; done")
+    core = min(os.sched_getaffinity(0))
+    done = in_own_mounts(script, "taskset", "-c", core, "mpirun", "--oversubscribe", "--bind-to", "none", "-np", "2", BINARY,
+                         "doctor", "--output", tmp_path, code=3)
+    printed = [re.sub("^.*( disk speed .*)", r"\1", re.sub(r"[\d.]+ MB/s", "* MB/s", line)) for line in done.stdout.splitlines()]
+    shown = [re.sub("^.*( disk speed .*)", r"\1", re.sub(r"[\d.]+ MB/s", "* MB/s", line)) for line in sample]
+    rest = iter(printed)
+    assert len(sample) > 9 and all(line in rest for line in shown), f"not in this order: {shown}\nin: {printed}"
+
+
 @pytest.mark.parametrize("words", [["--outputs", "x"], ["surplus"], ["--output", ""]])
 @pytest.mark.parametrize("np", [None, 2])
 def test_misuse(words, np):
@@ -126,14 +212,14 @@ def test_hosts_agree_in_one_line(tmp_path):
     assert about(said, "transports")["level"] == "note" and "tcp" in about(said, "transports")["what"]
 
 
-def crowding_lines(done):
+def lines_that_name_doctor(done):
     return [line for line in done.stderr.splitlines() if "eventloom doctor" in line]
 
 
 def test_run_names_doctor_where_ranks_share_cores(tmp_path):
     sources = generate(tmp_path / "recording", sources=2, rate=1000, duration="20ms", seed=3)
     words = ["run", *sources, "--define", "gap:25ns,2", "--output", tmp_path / "run.h5"]
-    line, = crowding_lines(on_one_core(2, *words, code=0))
+    line, = lines_that_name_doctor(on_one_core(2, *words, code=0))
     assert "warning: 2 ranks on" in line and "share 1 core" in line
-    assert not crowding_lines(eventloom(*words, "--force"))
-    assert not crowding_lines(on_one_core(2, *words, "--force", "--quiet", code=0))
+    assert not lines_that_name_doctor(eventloom(*words, "--force"))
+    assert not lines_that_name_doctor(on_one_core(2, *words, "--force", "--quiet", code=0))

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace eventloom {
@@ -56,6 +57,21 @@ TEST(Launcher, WhereMpiJoinsThemAllIsWell) {
   EXPECT_EQ(launcher_mismatch(place({{"OMPI_COMM_WORLD_SIZE", "2"}}), 2).what, "");
   EXPECT_EQ(launcher_mismatch(place(step("100")), 4).what, "");
   EXPECT_EQ(launcher_mismatch(place({{"PMI_SIZE", "1"}, {"MPI_LOCALNRANKS", "1"}}), 1).what, "");
+}
+
+TEST(Launcher, SaysHowManyRanksAreOnTheHost) {
+  const auto share = [](const std::map<std::string, std::string>& variables) {
+    const auto found = host_share(place(variables), 16);
+    return std::tuple(found.ranks, found.first, found.launched);
+  };
+  EXPECT_EQ(share({}), std::tuple(1, true, false));
+  EXPECT_EQ(share({{"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}),
+            std::tuple(4, false, true));
+  EXPECT_EQ(share({{"MPI_LOCALNRANKS", "3"}, {"MPI_LOCALRANKID", "0"}}), std::tuple(3, true, true));
+  EXPECT_EQ(share(with(step("100"), variable("PMIX_RANK", "5"), variable("SLURM_LOCALID", "1"))),
+            std::tuple(16, false, true))
+      << "srun does not say";
+  EXPECT_EQ(share(with(step("50"), variable("SLURM_PTY_PORT", "33"))), std::tuple(1, true, false));
 }
 
 TEST(Launcher, ShellsAndScriptsOfSlurmAreNoMismatch) {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "app/doctor/findings_json.hpp"
 #include "app/doctor/findings_text.hpp"
 #include "app/doctor/memory_check.hpp"
+#include "app/doctor/mpi_start.hpp"
 #include "app/doctor/network_check.hpp"
 #include "app/doctor/shared_memory_check.hpp"
 #include "app/temporary_folder.hpp"
@@ -96,6 +98,53 @@ TEST(SharedMemoryRoom, IsForAllRanksOfTheHost) {
   EXPECT_EQ(full.level, Level::warning);
   EXPECT_EQ(full.mend, "ls -lS /dev/shm");
   EXPECT_NE(shared_memory_room(64 * kMiB, 64 * kMiB, 1).mend.find("--shm-size"), std::string::npos);
+}
+
+TEST(SharedMemoryRoom, TooLittleForMpiToStart) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_EQ(shared_memory_room(64 * kMiB, 20 * kMiB, 2).meaning.find("start"), std::string::npos);
+  EXPECT_NE(shared_memory_room(64 * kMiB, 10 * kMiB, 2).meaning.find("with less than 16 MiB MPI may not start"),
+            std::string::npos);
+}
+
+TEST_F(Doctor, WhatKeepsMpiFromStarting) {
+  EXPECT_EQ(too_little_to_start(1, root()), "there is no /dev/shm");
+  fs::create_directories(root() / "dev/shm");
+  EXPECT_EQ(too_little_to_start(1, root()), "");
+  EXPECT_NE(too_little_to_start(std::size_t{1} << 32, root()).find("free in /dev/shm"), std::string::npos);
+}
+
+TEST_F(Doctor, SharedMemoryThatTheUserLeavesOut) {
+  const auto with = [&](const char* transports) {
+    ::setenv("UCX_TLS", transports, 1);
+    const bool starts = too_little_to_start(1, root()).empty();
+    EXPECT_EQ(check_shared_memory(1, root()).back().level, starts ? Level::ok : Level::warning);
+    ::unsetenv("UCX_TLS");
+    return starts;
+  };
+  for (const char* out : {"^posix", "^cma,shm", "tcp,self", "self"}) EXPECT_TRUE(with(out)) << out;
+  for (const char* in : {"", "all", "tcp,shm,self", "^cma", "posix"}) EXPECT_FALSE(with(in)) << in;
+}
+
+TEST_F(Doctor, SharedMemoryIsLeftOutForATime) {
+  ::setenv("UCX_TLS", "self", 1);
+  {
+    const SharedMemoryLeftOut left_out;
+    EXPECT_STREQ(std::getenv("UCX_TLS"), "^shm");
+  }
+  EXPECT_STREQ(std::getenv("UCX_TLS"), "self");
+  EXPECT_EQ(std::ranges::count(mpi_variables(), "UCX_TLS"), 1);
+  ::unsetenv("UCX_TLS");
+  { const SharedMemoryLeftOut left_out; }
+  EXPECT_EQ(std::getenv("UCX_TLS"), nullptr);
+}
+
+TEST(ExchangeCheck, MpiThatDoesNotStart) {
+  const auto set_up = no_mpi({"MPI", "1.0", ExchangeBackend{}}, {"OMPI_MCA_pml", "UCX_TLS"});
+  EXPECT_EQ(set_up.level, Level::warning);
+  EXPECT_EQ(set_up.what, "MPI, UCX 1.0; it does not start on this host");
+  EXPECT_EQ(set_up.mend, "unset OMPI_MCA_pml UCX_TLS");
+  EXPECT_EQ(no_mpi({"MPI", "1.0", ExchangeBackend{}}, {}).mend, "ompi_info | grep ucx; ucx_info -d");
 }
 
 TEST_F(Doctor, ReceiveBuffersOfUdp) {
