@@ -1,5 +1,5 @@
 # What `cmake --install` and the Debian package hold: the program, its man pages and completion, the job scripts with
-# their settings, what monitoring needs, the pages for users and the licence.
+# their settings, example configurations, what monitoring needs, the pages, the package for Python and the licence.
 include(GNUInstallDirs)
 set(shared ${CMAKE_INSTALL_DATADIR}/eventloom)
 set(packaging ${CMAKE_CURRENT_LIST_DIR})
@@ -33,15 +33,19 @@ install(PROGRAMS ${jobs}/bench_sweep.sbatch ${jobs}/chain.sh ${jobs}/convert.sba
         DESTINATION ${shared}/jobs)
 install(FILES ${jobs}/bench_table.py ${jobs}/cluster.conf ${jobs}/efficiency.py ${jobs}/job_functions.sh
         DESTINATION ${shared}/jobs)
-install(DIRECTORY ${jobs}/monitoring DESTINATION ${shared})
+install(DIRECTORY ${jobs}/examples ${jobs}/monitoring DESTINATION ${shared}/jobs)
 
-# All pages, in the same folders, so that their links to each other hold.
-set(pages README.md)
+# All pages and what they link to, in the same folders, so that their links hold.
+set(pages README.md CITATION.cff LICENSE .github/CONTRIBUTING.md .github/SECURITY.md jobs/packaging/eventloom.def
+          jobs/packaging/spack/package.py)
 foreach(folder app core formats io jobs schedulers)
   file(GLOB_RECURSE found RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.md
        ${PROJECT_SOURCE_DIR}/${folder}/*.png)
   list(APPEND pages ${found})
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/io/python DESTINATION ${shared}/io
+        FILES_MATCHING PATTERN *.py PATTERN *.toml PATTERN py.typed
+        PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE)
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${shared}/${folder})

@@ -10,7 +10,7 @@ import h5py
 import pytest
 
 from pages import examples
-from program import BINARY, DATA, ROOT, environment
+from program import BINARY, DATA, ROOT, environment, eventloom
 
 BUILD = Path(BINARY).parent
 VERSION = r"eventloom \d+\.\d+\.\d+(, commit [0-9a-f]{12}\+?)?(, tag \S+)?\n(GCC|Clang) \d+\..*; Open MPI v\d.*; UCX \d.*; HDF5 \d.*\n"
@@ -92,17 +92,51 @@ def test_job_scripts_find_the_installed_program(prefix, tmp_path):
         done("bash", "-n", script)
         assert os.access(script, os.X_OK) or script.name == "job_functions.sh"
     assert {"replay.sbatch", "live.sbatch", "chain.sh", "cluster.conf", "README.md", "live.md", "coming_from.md"} <= {file.name for file in jobs.iterdir()}
-    assert (prefix / "share/eventloom/monitoring/eventloom.rules.yml").exists()
+    assert (jobs / "monitoring/eventloom.rules.yml").exists() and not (jobs.parent / "monitoring").exists()
     assert "Apache" in (prefix / "share/doc/eventloom/copyright").read_text()
 
 
+def here(found):
+    """In place of an address, one of this machine; nothing in place of a server."""
+    return f"127.0.0.1:{free_port()}" if found[0][0] == "0" else ""
+
+
+# What their sources are replaced by, and the exit code; the boards send nothing.
+EXAMPLES = {"recorded.ini": (r"/data/run7/\*", "recording/*", 0),
+            "triggered.ini": (r"lmd:/data/.*|hld:/data/.*", f"lmd:{DATA}/lmd/var_small.lmd", 0),
+            "live.ini": (r"0[.]0[.]0[.]0:\d+|\nsource = mbs:.*", here, 3)}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_configurations(prefix, tmp_path, name):
+    program, examples = prefix / "bin/eventloom", prefix / "share/eventloom/jobs/examples"
+    assert {file.name for file in examples.iterdir()} == set(EXAMPLES)
+    pattern, replacement, code = EXAMPLES[name]
+    text = re.sub(pattern, replacement, (examples / name).read_text())
+    if name == "triggered.ini":
+        text = text.replace("\nsource = lmd:", "\n#", 1)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "built").mkdir()
+    eventloom("generate", "--output", tmp_path / "recording", "--rate", "1000", "--duration", "50ms")
+    words = [program, "run", "--config", name, "--output", "run.h5", *(["--duration", "100ms"] if name == "live.ini" else [])]
+    ended = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment())
+    assert ended.returncode == code and " events with " in ended.stdout, ended.stderr
+
+
+def test_the_installed_package_for_python(prefix):
+    script = "import eventloom; print(eventloom.__file__)"
+    folder = prefix / "share/eventloom/io/python"
+    told = done("/usr/bin/python3", "-B", "-c", script, env=os.environ | {"PYTHONPATH": str(folder)})
+    assert Path(told.strip()) == folder / "eventloom/__init__.py" and (folder / "pyproject.toml").exists()
+
+
 def test_links_between_pages_hold(prefix):
-    """But for those to tests, sources and what concerns contributors, which are not installed."""
+    """But for those to tests and to headers, which are not installed."""
     shared = prefix / "share/eventloom"
     pages = sorted(shared.rglob("*.md"))
     assert {"README.md", "io/inputs.md", "jobs/live.md"} <= {str(page.relative_to(shared)) for page in pages}
-    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#:]+\.(?:md|png))(?:#[^)]*)?\)", page.read_text())]
-    away = [f"{page}: {link}" for page, link in links if not (page.parent / link).exists() and not re.search("tests/|[.]github/", link)]
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())]
+    away = [f"{page}: {link}" for page, link in links if not (page.parent / link).exists() and not re.search("tests/|[.]hpp$", link)]
     assert len(links) > 50 and away == []
 
 
