@@ -53,19 +53,39 @@ def test_the_program_runs(prefix, tmp_path):
         assert "round-robin" in done(program, "simulate", "--nodes", "2", env=environment())
 
 
-def commands_of(program):
-    return re.findall(r"^  ([a-z]+) +\S", done(program, "--help"), flags=re.M)
+def commands_of(program, *words):
+    return re.findall(r"^  ([a-z]+) +\S", done(program, *words, "--help"), flags=re.M)
+
+
+def all_commands(program):
+    """As words, those of `bench` among them."""
+    return [words for command in commands_of(program) for words in ([command], *([command, part] for part in commands_of(program, command)))]
+
+
+def bare(text):
+    return re.sub(r"\s", "", text)
 
 
 def test_each_command_has_a_man_page(prefix):
     """With all of its options, in the same words as --help."""
     program, pages = prefix / "bin/eventloom", prefix / "share/man/man1"
-    for command in commands_of(program):
-        (page,) = pages.glob(f"eventloom-{command}.1*")
-        text = done("zcat", "-f", page).replace("\\-", "-")
-        for line in done(program, command, "--help").splitlines():
-            assert line.rstrip().removeprefix("usage: ").replace("\\", "\\e") in text
-        assert f"eventloom-{command}" in done("zcat", "-f", *pages.glob("eventloom.1*")).replace("\\-", "-")
+    assert {page.name.split(".")[0] for page in pages.iterdir()} == {"-".join(["eventloom", *words]) for words in [[], *all_commands(program)]}
+    assert ["bench", "patterns"] in all_commands(program)
+    for words in [[], *all_commands(program)]:
+        (page,) = pages.glob("-".join(["eventloom", *words]) + ".1*")
+        source = re.sub(r"^\.(TP|PP|nh|ad l)$|\\f[BR]|\\&", "", done("zcat", "-f", page), flags=re.M)
+        text = bare(source.replace("\\-", "-").replace("\\e", "\\"))
+        for line in done(program, *words, "--help").splitlines():
+            assert bare(re.sub(r"^(usage: |  (?=-. \[))", "", line).replace(" [ --help ]", ", --help").replace(" [ --output ]", ", --output")) in text \
+                or re.fullmatch(r"\S.*:", line), line
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="SKIPPED: no man")
+def test_man_pages_fit_a_terminal(installed):
+    for page in (installed / "share/man/man1").iterdir():
+        shown = done("man", "-l", page, env=os.environ | {"MANWIDTH": "80", "MAN_KEEP_FORMATTING": ""})
+        assert "OPTIONS" in shown or "SEE ALSO" in shown
+        assert [line for line in shown.splitlines() if len(line) > 80] == [], page
 
 
 def completed(prefix, *words):
@@ -76,11 +96,28 @@ def completed(prefix, *words):
 
 
 def test_completion(prefix):
+    program = prefix / "bin/eventloom"
     assert completed(prefix, "r") == ["run", "report"]
-    assert completed(prefix, "") == commands_of(prefix / "bin/eventloom")
+    assert completed(prefix, "") == commands_of(program)
     assert completed(prefix, "run", "--schedu") == ["--schedule"]
-    assert completed(prefix, "merge", "file") == []
+    assert completed(prefix, "bench", "") == commands_of(program, "bench") and "latency" in completed(prefix, "bench", "")
+    assert completed(prefix, "bench", "patterns", "--pat") == ["--pattern"]
+    for words in (["merge", "file"], ["merge", ""], ["bench", "patterns", ""]):
+        assert completed(prefix, *words) == []
     assert (prefix / "share/zsh/site-functions/_eventloom").read_text().startswith("#compdef eventloom")
+
+
+def test_each_option_that_is_offered_exists(installed):
+    """And each that there is, is offered."""
+    program = installed / "bin/eventloom"
+    for words in all_commands(program):
+        listed = re.findall(r"^  (?:-\w \[ )?(--[\w-]+)", done(program, *words, "--help"), flags=re.M)
+        assert completed(installed, *words, "--") == listed, words
+    for words in (["run"], ["inspect"], ["show"], ["plan"], ["bench", "patterns"]):
+        for option in completed(installed, *words, "--"):
+            # The first is the value of an option that takes one.
+            told = subprocess.run([program, *words, option, *["--no-such-option"] * 2], capture_output=True, text=True, timeout=60)
+            assert told.returncode == 2 and "unrecognised option '--no-such-option'" in told.stderr
 
 
 def test_job_scripts_find_the_installed_program(prefix, tmp_path):
