@@ -1,11 +1,5 @@
 # What the program stands on. All that is missing is named in one message, by the names that it has in Debian and in
 # Spack, which are those of most clusters' modules, too.
-set(missing "")
-macro(need found name debian spack)
-  if(NOT ${found})
-    list(APPEND missing "${name} (Debian ${debian}, Spack or module ${spack})")
-  endif()
-endmacro()
 
 set(MPI_DETERMINE_LIBRARY_VERSION TRUE)
 find_package(MPI QUIET COMPONENTS CXX)
@@ -35,11 +29,7 @@ if(EVENTLOOM_TESTS)
   find_package(GTest QUIET)
   need(GTest_FOUND "GoogleTest, for EVENTLOOM_TESTS=ON" "libgtest-dev libgmock-dev" "googletest")
 endif()
-if(missing)
-  list(JOIN missing ", " missing)
-  # Lines that begin with a space are not broken.
-  message(FATAL_ERROR " eventloom: missing: ${missing}. Install them, or name their prefixes in CMAKE_PREFIX_PATH.")
-endif()
+stop_if_incomplete("Install them, or name their prefixes in CMAKE_PREFIX_PATH.")
 
 if(MPI_CXX_LIBRARY_VERSION_STRING AND NOT MPI_CXX_LIBRARY_VERSION_STRING MATCHES "Open MPI")
   message(WARNING " eventloom: this is not Open MPI: results are the same, but whether the exchange runs over UCX is up to \

@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from live import free_port
 from pages import examples
 from program import BINARY, DATA, ROOT, environment, eventloom
 
@@ -193,6 +194,32 @@ def test_the_package_names_what_it_needs(package):
     for name in ("openmpi-bin", "libopenmpi", "libhdf5", "libucx", "libboost-program-options", "libspdlog"):
         assert any(package.startswith(name) for package in needed), fields
     assert re.search(r"^Package: eventloom$", fields, flags=re.M) and re.search(r"^Recommends: .*gnuplot", fields, flags=re.M)
+
+
+def without(names, folder):
+    """A PATH of /usr/bin without some programs."""
+    folder.mkdir()
+    for file in Path("/usr/bin").iterdir():
+        if file.name not in names:
+            (folder / file.name).symlink_to(file)
+    return os.environ | {"PATH": str(folder)}
+
+
+def test_missing_tools_are_named_in_one_line(tmp_path):
+    """CMake itself does not say which package they are in."""
+    names = ["ninja", "ninja-build", "samu", "c++", "g++", "clang++", "CC", "icpx"]
+    hidden = without(names, tmp_path / "bin") | {"CXX": ""}
+    words = ["cmake", "--preset", "release", "-S", ROOT, "-B", tmp_path / "build"]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=120, env=hidden, cwd=ROOT)
+    (line,) = [line for line in ended.stderr.splitlines() if "missing" in line]
+    assert ended.returncode != 0 and "Debian ninja-build" in line and "Debian g++" in line, ended.stderr
+
+
+def test_make_does_in_place_of_ninja(tmp_path):
+    """As the message says."""
+    words = ["cmake", "--preset", "release", "-G", "Unix Makefiles", "-S", ROOT, "-B", tmp_path / "build"]
+    done(*words, env=without(["ninja", "ninja-build", "samu"], tmp_path / "bin"), cwd=ROOT)
+    assert (tmp_path / "build/Makefile").exists()
 
 
 def git(folder, *words):
