@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "formats/stream_file.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
-/// kOptional where the URI has the key `optional`, 0 otherwise. Throws UserError when times are not event numbers: then
-/// events need no source.
+/// kOptional where the URI has the key `optional` (or optional=yes, optional=true), 0 otherwise. Throws UserError for
+/// any other value, and when times are not event numbers: then events need no source.
 inline std::uint32_t optional_flag(const SourceUri& uri, bool numbered) {
-  if (!uri.has("optional")) return 0;
+  const auto value = uri.get("optional", "no");
+  if (value == "no" || value == "false") return 0;
+  if (!value.empty() && value != "yes" && value != "true") {
+    uri.refuse("optional=" + value + " is not known; use optional or optional=no");
+  }
   if (!numbered) uri.refuse("optional is valid only where times are event numbers");
   return kOptional;
 }

@@ -446,7 +446,7 @@ def test_nobody_else_is_listened_to(tmp_path):
 def test_mistakes(tmp_path):
     port = free_port()
     for uris, part in [([f"trb://:{port}?bits=20"], "use bits=24 or bits=16"), ([f"trb://:{port},{port}"], "given twice"),
-                       ([f"trb://:{port}?tdc=5"], "not the address of a TDC"), (["trb:7000"], "expected trb://[ADDR]:PORT"),
+                       ([f"trb://:{port}?optional=maybe"], "use optional or optional=no"), ([f"trb://:{port}?tdc=5"], "not the address of a TDC"), (["trb:7000"], "expected trb://[ADDR]:PORT"),
                        (["trb://:99999"], "not a UDP address"), ([f"trb://:{port}?payload=3"], "payload")]:
         words = [word for uri in uris for word in ("--source", uri)]
         assert part in eventloom("run", *words, "--define", "tag", "--output", tmp_path / "run.h5", code=2).stderr
@@ -483,7 +483,8 @@ def test_convert(tmp_path):
     assert hits.time.tolist() == list(range(40, 90))
 
 
-@pytest.mark.parametrize("key, code", [("", 3), ("?optional", 0)])
+@pytest.mark.parametrize("key, code", [("", 3), ("?optional", 0), ("?optional=yes", 0), ("?optional=true", 0), ("?optional=no", 3),
+                                       ("?optional=false", 3)])
 def test_recorded_sources_may_be_optional(tmp_path, key, code):
     for name, last in (("a", 50), ("b", 20)):
         (tmp_path / f"{name}.hld").write_bytes(hld_file([Event(n, [Subevent(0x8000, [n])]) for n in range(1, last + 1)]))
