@@ -71,6 +71,9 @@ class LiveStream : public Source {
   /// Passes the epochs before `end` that have not been received: no source is known to have data there, so they are
   /// empty.
   virtual void pass(Epoch end) = 0;
+  /// Does not wait for more data of epochs before `end`: those received are delivered, also where they are held back
+  /// for others, and then these epochs are complete. False until that has happened.
+  [[nodiscard]] virtual bool settle(Epoch end) = 0;
 
   // At the end of the run.
 

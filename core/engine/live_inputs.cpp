@@ -36,6 +36,9 @@ constexpr double kNear_s = 60;
 constexpr auto kVote = std::chrono::seconds(60);
 /// An optional source that has been silent for this long is not waited for.
 constexpr auto kOptionalSilence = std::chrono::milliseconds(250);
+/// Its next data count as in time when they come no later than this after those of the foremost source: they take their
+/// way through the thread of its feed.
+constexpr auto kOptionalDelay = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -90,8 +93,12 @@ std::size_t LiveInputs::receive(SteadyTime now) {
     look_for_jump(input, progress);
     if (input.absent) look_for_return(input, progress.peer_watermark);
   }
-  frontier_.advance(now, peer_watermark(), patience_.epoch_timeout);
+  advance(peer_watermark());
   return heard;
+}
+
+void LiveInputs::advance(Epoch frontier) {
+  frontier_.advance(now_, frontier, std::max<nanoseconds>(patience_.epoch_timeout, kOptionalDelay));
 }
 
 /// Time passes for a board that says nothing, and one that has been away may come back to where the others are.
@@ -161,7 +168,7 @@ bool LiveInputs::any_full() const {
 }
 
 void LiveInputs::set_others(const Others& others) {
-  frontier_.advance(now_, others.frontier, patience_.epoch_timeout);
+  advance(others.frontier);
   others_full_ = others.any_full;
   if (others.jump == 0) return;
   jumped_to_ = std::max(jumped_to_, others.jump);
@@ -178,10 +185,11 @@ void LiveInputs::set_others(const Others& others) {
 bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
   auto& of = inputs_[input];
   if (of.stream->ready(epochs)) return true;
-  if (has_nothing_more(of, epochs) || is_dispensable(of, epochs)) {
+  if (has_nothing_more(of, epochs)) {
     of.stream->pass(epochs.end);
     return true;
   }
+  if (is_dispensable(of, epochs) && of.stream->settle(epochs.end)) return true;
   const bool finished = of.finished != SteadyTime{};
   if (!finished && !overdue(of, epochs)) return false;
   if (hurry_ != SteadyTime{} && !drained(of)) return false;
@@ -215,10 +223,10 @@ bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
 
 bool LiveInputs::is_optional(const Input& input) { return (input.stream->header().flags & kOptional) != 0; }
 
-/// An optional source that is silent is not waited for once another has passed the slice.
+/// An optional source that is silent is not waited for once another has passed the slice, a moment ago.
 bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
   return is_optional(input) && now_ - std::max(input.heard, input.listens_since) >= kOptionalSilence &&
-         frontier_.now() >= epochs.end;
+         frontier_.at(now_ - kOptionalDelay) >= epochs.end;
 }
 
 /// Its sender holds hits back for longer than --flush-after assumes.

@@ -126,6 +126,7 @@ class LiveInputs {
   };
 
   [[nodiscard]] Epoch near() const;
+  void advance(Epoch frontier);
   void expect(Input& input) const;
   void look_for_jump(Input& input, const LiveProgress& progress);
   static void tell_absent(Input& input, const std::string& how);

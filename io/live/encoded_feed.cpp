@@ -52,7 +52,7 @@ void EncodedFeed::run() {
 
 /// Reads to the end of the stream; false when nobody takes any more.
 bool EncodedFeed::follow() {
-  for (auto end = stream_->read_on(); end; end = stream_->read_on()) {
+  for (auto end = stream_->read_on(settle_to_); end; end = stream_->read_on(settle_to_)) {
     if (!hand_over(*end)) return false;
     queue_.complete_to(*end);
     queue_.holds_back(stream_->begins(), stream_->seen_end());
@@ -89,6 +89,12 @@ bool EncodedFeed::hand_over(Epoch end) {
   if (!damage.empty()) queue_.push({}, damage);
   handed_ = end;
   stream_->release_before(end);
+  return true;
+}
+
+/// In the next turn of the thread.
+bool EncodedFeed::settle(Epoch end) {
+  settle_to_ = std::max(settle_to_.load(), end);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,7 +25,8 @@ struct ReaderControl {
   Epoch wraps_after = 0;
 };
 
-/// A live input that is read as hits, by a thread of the feed: the same epoch buffers as of a file of these data.
+/// A live input that is read as hits, by a thread of the feed: the same epoch buffers as of a file of these data, of an
+/// epoch each where events may lack the source.
 class EncodedFeed final : public LiveFeed {
  public:
   /// `most_bytes`: of the queue, and of the hits that wait to be put in order.
@@ -40,6 +42,7 @@ class EncodedFeed final : public LiveFeed {
   [[nodiscard]] Epoch wraps_after() const override { return control_.wraps_after; }
   void begin_at(Epoch epoch) override { control_.begin_at(epoch); }
   void others_at(Epoch epoch) override { control_.others_at(epoch); }
+  [[nodiscard]] bool settle(Epoch end) override;
   void take(FeedBatch& batch) override { queue_.take(batch); }
   void stop() override { control_.stop(); }
   [[nodiscard]] std::uint64_t anomalies() const override;
@@ -56,7 +59,8 @@ class EncodedFeed final : public LiveFeed {
   StreamHeader header_;
   std::string name_;
   std::unique_ptr<EncodedStream> stream_;
-  Epoch handed_ = 0;  ///< everything that begins before it is delivered
+  Epoch handed_ = 0;                  ///< everything that begins before it is delivered
+  std::atomic<Epoch> settle_to_ = 0;  ///< see settle()
   SliceData data_;
   FeedQueue queue_;
 

@@ -135,12 +135,19 @@ std::size_t FeedStream::receive() {
     counters_[Metric::hits_before_the_run] += hits_;
     begin_anew();
   }
-  const bool moved = bytes != 0 || !batch_.damage.empty() || batch_.ended || batch_.complete > peer_watermark_;
+  const bool moved = is_news(batch_);
   for (const auto& damage : batch_.damage) take_damage(damage);
   if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
   take_progress();
   return moved ? bytes + 1 : 0;
+}
+
+/// What the feed delivers because settle() has asked for it was received before.
+bool FeedStream::is_news(const FeedBatch& batch) const {
+  if (batch.ended || batch.seen_end > seen_end_) return true;
+  if (settled_ > peer_watermark_) return false;
+  return !batch.buffers.empty() || !batch.damage.empty() || batch.complete > peer_watermark_;
 }
 
 /// When the run has ended the feed, its peer may have more: the run decides what is missing.
@@ -330,6 +337,18 @@ void FeedStream::pass(Epoch end) {
   passed_ = {from == passed_.end ? passed_.begin : from, end};
   complete_ = std::max(complete_, end);
   closed_ = std::max(closed_, end);
+}
+
+bool FeedStream::settle(Epoch end) {
+  if (complete_ >= end) return true;
+  const bool holds = !drained() && seen_end_ > complete_;
+  if (holds && feed_->settle(end)) {
+    settled_ = std::max(settled_, end);
+    return false;
+  }
+  complete_ = end;
+  closed_ = std::max(closed_, end);
+  return true;
 }
 
 void FeedStream::collect(EpochRange epochs, SliceData& out) {

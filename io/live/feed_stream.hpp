@@ -64,6 +64,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool ready(EpochRange epochs) override;
   void give_up(Epoch end, bool missing) override;
   void pass(Epoch end) override;
+  [[nodiscard]] bool settle(Epoch end) override;
   void finish() override;
   void end_at(Epoch end) override { end_ = end; }
   void close() override;
@@ -74,6 +75,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
   [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
+  [[nodiscard]] bool is_news(const FeedBatch& batch) const;
   void take_progress();
   void count_rest();
   void begin_anew();
@@ -108,6 +110,7 @@ class FeedStream final : public LiveStream {
   bool drained_ = false;            ///< likewise, and everything received has been taken
   bool feed_ended_ = false;         ///< it has no more, for either reason
   Epoch seen_end_ = 0;              ///< of the data held back by the feed
+  Epoch settled_ = 0;               ///< what the feed was asked to deliver before
   Epoch peer_watermark_ = 0;        ///< nothing that begins before it will follow, as the peer states
   Epoch complete_ = 0;              ///< nothing that begins before it is missing any more
   bool joined_ = false;             ///< the peer had sent earlier data

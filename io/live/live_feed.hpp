@@ -58,6 +58,10 @@ class LiveFeed {
   /// The foremost source of the run is here: the next number after a silence is the one nearest to it.
   virtual void others_at(Epoch /*epoch*/) {}
 
+  /// Delivers what has been received of epochs before `end` though more of them could follow, and states then that it
+  /// is complete; what follows is late. False where it holds nothing back for data that may never come.
+  [[nodiscard]] virtual bool settle(Epoch /*end*/) { return false; }
+
   /// Appends the data received to `batch` and sets its other members. Never waits.
   virtual void take(FeedBatch& batch) = 0;
   /// Stops receiving; data already received are still delivered, then the feed ends. Never waits.

@@ -54,6 +54,11 @@ class LmdHitBlocks {
   void finish(HitBlock& block);
   /// Whether finish() would keep the newest event.
   [[nodiscard]] bool newest_stays() const { return time_.numbered() ? numbers_.stays() : steps_.stays(); }
+  /// Whether the newest event need not wait for its successor for long: finish() would keep it, and no wrong first
+  /// number that would make the following ones go back.
+  [[nodiscard]] bool newest_is_safe() const { return newest_stays() && !(time_.numbered() && numbers_.doubts_first()); }
+  /// See EventNumbers. For events by number.
+  void confirm(Tick number) { numbers_.confirm(number); }
   /// Time of the newest event, which waits for the next block, unless only its successor could confirm it.
   [[nodiscard]] std::optional<Tick> holds_back() const;
 

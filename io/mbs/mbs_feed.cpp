@@ -43,14 +43,21 @@ std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const Time
         fmt::format("A counter that begins anew opens an era, whose numbers go on at the next multiple of {}.\n",
                     EventNumbers::kEraTicks);
   }
+  const bool optional = (header.flags & kOptional) != 0;
+  const bool waits = time.numbered() && !optional;
   const auto stop = std::make_shared<MbsStop>();
   auto reader = std::make_unique<MbsReader>(
       MbsAddress::of(uri), time, header, std::chrono::duration<double>(settings.reconnect_seconds),
-      time.numbered() ? std::nullopt : std::optional(LiveReading().longest_wait), era_rule(uri, time), *stop);
+      waits ? std::nullopt : std::optional(LiveReading().longest_wait), era_rule(uri, time), *stop);
   ReaderControl control{.stop = [stop] { stop->stop(); },
                         .is_connected = [reader = reader.get()] { return reader->is_connected(); }};
+  const auto offset = StreamShift(uri, header).offset();
+  if (optional) {
+    control.others_at = [reader = reader.get(), ticks = base.epoch_ticks, offset](Epoch epoch) {
+      reader->others_at(number_at(epoch, ticks, offset));
+    };
+  }
   if (time.bits() < 32) {
-    const auto offset = StreamShift(uri, header).offset();
     control.begin_at = [reader = reader.get(), ticks = base.epoch_ticks, offset](Epoch epoch) {
       reader->begin_at(number_at(epoch, ticks, offset));
     };

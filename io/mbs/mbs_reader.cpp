@@ -100,8 +100,9 @@ void MbsReader::take_problems(HitBlock& block) {
 /// Nothing more has come at the moment.
 void MbsReader::pause(HitBlock& block) {
   take_problems(block);
+  if (const Tick others = others_; others != 0) blocks_.confirm(others);
   const bool waited = longest_wait_ && std::chrono::steady_clock::now() - heard_ >= *longest_wait_;
-  if (waited && blocks_.newest_stays()) {
+  if (waited && blocks_.newest_is_safe()) {
     blocks_.finish(block);
   } else {
     blocks_.hold_back(block);

@@ -41,6 +41,8 @@ class MbsReader final : public HitReader {
   [[nodiscard]] bool is_connected() const { return connection_.is_connected(); }
   /// Any thread. The run begins with this number: the first event is that nearest to it.
   void begin_at(Tick number) { begin_ = number; }
+  /// Any thread, where events by number need not wait for their successors. The foremost source of the run is here.
+  void others_at(Tick number) { others_ = number; }
 
  private:
   static constexpr Tick kUnknown = ~Tick{0};
@@ -72,6 +74,7 @@ class MbsReader final : public HitReader {
   bool hole_noted_ = false;  ///< of the lost connection
   bool ended_ = false;
   std::atomic<Tick> begin_;
+  std::atomic<Tick> others_ = 0;  ///< 0: unknown
 };
 
 }  // namespace eventloom

@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 256U << 10;
 
+/// A live source that nothing waits for can be asked for what it has received up to any epoch.
+EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
+  EpochBufferEncoder::Limits limits;
+  if (live && (header.flags & kOptional) != 0) limits.epochs_per_buffer = 1;
+  return limits;
+}
+
 }  // namespace
 
 EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live)
@@ -25,7 +32,7 @@ EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reor
       ordered_(reader_->name(), reorder),
       losses_(reader_->header(), live_.has_value()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
-               encode_stream_header(reader_->header()).size(), {}) {}
+               encode_stream_header(reader_->header()).size(), limits_of(reader_->header(), live_.has_value())) {}
 
 std::optional<Epoch> EncodedStream::first_epoch() {
   if (!first_epoch_) read_until(1);
@@ -61,27 +68,42 @@ void EncodedStream::read_until(Epoch epoch) {
   }
 }
 
-std::optional<Epoch> EncodedStream::read_on() {
+std::optional<Epoch> EncodedStream::read_on(Epoch settle_to) {
   if (ended_) return std::nullopt;
   if (!all_read_) read_block();
   if (live_) release_waiting();
+  const bool settles = settle_to > complete();
+  if (settles) ordered_.release(ordered_.blocks_pushed());
   ReorderBuffer::Hit hit;
   while (ordered_.next(hit)) encode(hit);
-  if (!all_read_) return complete_to();
-  end();
-  return std::nullopt;
+  if (all_read_) {
+    end();
+    return std::nullopt;
+  }
+  if (settles) settle(settle_to);
+  close_when_quiet();
+  return complete();
 }
 
-/// Nothing that begins before it will follow.
-Epoch EncodedStream::complete_to() {
-  const auto open = encoder_.open_from();
-  if (!open) return closed_;
+/// Not while the reader holds back hits of these epochs, which it does for a short time only.
+void EncodedStream::settle(Epoch end) {
+  const auto held = reader_->holds_back();
+  if (complete() >= end || (held && *held / reader_->header().base.epoch_ticks < end)) return;
+  close_open_before(end);
+}
+
+/// Unless times are event numbers.
+void EncodedStream::close_when_quiet() {
   const bool may_close = live_ && (reader_->header().flags & kNumbered) == 0 && ordered_.waiting() == 0;
-  if (!may_close || std::chrono::steady_clock::now() - heard_ < live_->longest_quiet) return *open;
+  if (!may_close || !encoder_.open_from()) return;
+  if (std::chrono::steady_clock::now() - heard_ >= live_->longest_quiet) close_open_before(end_epoch_);
+}
+
+/// Hits before `epoch`, or in the open buffer's last one, are late from now on.
+void EncodedStream::close_open_before(Epoch epoch) {
   close_buffer();
-  closed_ = end_epoch_;
+  closed_ = std::max(epoch, end_epoch_);
   losses_.close_before(closed_);
-  return closed_;
 }
 
 void EncodedStream::encode(const ReorderBuffer::Hit& hit) {

@@ -39,8 +39,9 @@ class EncodedStream final : public Source {
 
   /// For live streams: takes in the next block of the reader, waiting only as the reader does. Returns the epoch before
   /// which every buffer and stretch of damage is complete, so that collect() up to there reads nothing; nothing at the
-  /// end of the stream.
-  std::optional<Epoch> read_on();
+  /// end of the stream. Epochs before `settle_to` are complete as soon as the reader holds back none of their hits;
+  /// those that come later are late.
+  std::optional<Epoch> read_on(Epoch settle_to = 0);
   /// After the end, when the clock has gone back: the stream that begins there, with the reader and the counts of this
   /// one, which must not be used any more. Null when everything has been read.
   std::unique_ptr<EncodedStream> behind_the_jump();
@@ -80,7 +81,10 @@ class EncodedStream final : public Source {
   void leave_out_late(HitBlock& block);
   void see(const HitBlock& block);
   void release_waiting();
-  Epoch complete_to();
+  [[nodiscard]] Epoch complete() const { return encoder_.open_from().value_or(closed_); }
+  void settle(Epoch end);
+  void close_when_quiet();
+  void close_open_before(Epoch epoch);
   [[noreturn]] void refuse_time(Tick time) const;
   void end();
   HeldBuffers& chunk_with_room();

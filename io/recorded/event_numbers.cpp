@@ -128,6 +128,10 @@ EventNumbers::Judgement EventNumbers::judge(std::uint32_t number, bool completes
 
 bool EventNumbers::stays() const { return !doubted_ || first_ || last_ - believed_ <= kUnconfirmedJump + 1; }
 
+void EventNumbers::confirm(Tick number) {
+  if (doubted_ && last_ <= number + kUnconfirmedJump) believe();
+}
+
 std::optional<DropCause> EventNumbers::finish() {
   if (!doubted_) return std::nullopt;
   if (stays()) {

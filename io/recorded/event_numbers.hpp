@@ -53,6 +53,10 @@ class EventNumbers {
   [[nodiscard]] Tick offset() const { return offset_; }
   /// An event that is known to be a duplicate is dropped.
   void repeat() { ++counters_[Metric::duplicate_numbers]; }
+  /// Another source of the run has reached `number`: the last event is believed if its own is not far beyond.
+  void confirm(Tick number);
+  /// Whether the last event is the first, and nothing has confirmed it.
+  [[nodiscard]] bool doubts_first() const { return first_; }
   /// The end of the stream: why the last event must be dropped, if it must.
   std::optional<DropCause> finish();
   /// Whether finish() would keep the last event.

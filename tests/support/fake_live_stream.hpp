@@ -24,10 +24,11 @@ class FakeLiveStream final : public LiveStream {
   };
   std::vector<GivenUp> given_up;
   std::vector<Epoch> passed;
+  std::vector<Epoch> settled;  ///< asked for
   std::uint64_t late_passed = 0;
   bool ended = false;
   bool finished = false;
-  bool holds = false;  ///< keeps data back after finish()
+  bool holds = false;  ///< keeps data back, also after finish()
   Epoch expected = 0;
   std::optional<Epoch> jumped;
   bool known = true;
@@ -74,6 +75,12 @@ class FakeLiveStream final : public LiveStream {
   void pass(Epoch end) override {
     passed.push_back(end);
     given_up_to_ = end;
+  }
+  [[nodiscard]] bool settle(Epoch end) override {
+    settled.push_back(end);
+    if (holds) return false;
+    given_up_to_ = end;
+    return true;
   }
   void finish() override { finished = true; }
   void end_at(Epoch) override {}

@@ -284,6 +284,17 @@ def sends(layout, groups, protocol="transport", piece=None, handshake=None):
     return behave
 
 
+def sends_as_told(layout, groups):
+    """A behaviour: sends each of `groups` when it comes out of the queue, and ends with None."""
+    def behave(connection):
+        connection.send(layout.handshake())
+        for group in iter(groups.get, None):
+            for buffer in group:
+                connection.send(buffer)
+        connection.finish()
+    return behave
+
+
 def breaks_off(layout, groups, after, protocol="transport", reset=False):
     """A behaviour: the connection ends `after` so many bytes of the last of `groups`."""
     def behave(connection):

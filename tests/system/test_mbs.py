@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import queue
 import re
 import signal
 import struct
@@ -14,8 +15,10 @@ import pytest
 from epochs_file import hits_of_file, read_epochs_file
 from interrupted import Started, until
 from lmd_reference import Event, Subevent, built, encode, flat_file, hits_of_events, read_lmd, sort_out, white_rabbit
-from mbs import (HEADER_BYTES, LOOPBACK, PATIENCE, Layout, Server, Serving, breaks_off, request, says, sends, silent,
+from live import merged, sockets
+from mbs import (HEADER_BYTES, LOOPBACK, PATIENCE, Layout, Server, Serving, breaks_off, request, says, sends, sends_as_told, silent,
                  with_keep_alives)
+from monitored import Monitored
 from program import DATA, Run, eventloom
 from results import assert_balanced, assert_same, read_ledger, read_merged
 
@@ -563,6 +566,38 @@ def test_narrow_counters_of_servers_that_begin_apart(tmp_path, bits, first):
     assert dict(zip(found["events/time"].tolist(), found["events/n_hits"].tolist())) == {
         (2**bits if min(first) < 0 else 0) + k: 2 if k >= max(first) else 1 for k in range(min(first), last)}
     assert_balanced(read_ledger(run.output))
+
+
+@pytest.mark.parametrize("apart", [333, 5000])
+def test_an_optional_server_that_rarely_has_an_event(tmp_path, apart):
+    """Each is built, though its slice is built while the server is silent, and nothing has confirmed its number."""
+    layout, rare = Layout(), [100 + k * apart for k in range(4)]
+    data = [queue.SimpleQueue(), queue.SimpleQueue()]
+    with contextlib.ExitStack() as stack:
+        a, b = (stack.enter_context(Server(sends_as_told(layout, groups))) for groups in data)
+        run = stack.enter_context(Monitored(tmp_path, [url(a.port), f"{url(b.port)}?optional"], "--define", "tag", "--epoch-timeout",
+                                            "20s", "--epochs-per-slice", "2"))
+        sent = len(layout.handshake())
+        for k, number in enumerate(rare):
+            groups = layout.buffers(made(1, first=number))
+            sent += sum(len(buffer) for group in groups for buffer in group)
+            for group in groups:
+                data[1].put(group)
+            until(lambda: b.connections and b.connections[0].sent == sent, "the rare event is sent", so_far=run.text)
+            until(lambda: not any(one.to_read for one in sockets("tcp", b.port, of_peers=True)), "it is read", so_far=run.text)
+            for group in layout.buffers(made(apart, first=1 + k * apart)):
+                data[0].put(group)
+            if k == 0:
+                run.listening()
+            run.until_status(lambda s: s["ledger"]["hits_in"] > k * apart + 140, f"slices behind number {number}")
+        for groups in data:
+            groups.put(None)
+        run.wait(0)
+        said = run.text()
+    found = merged(tmp_path)
+    assert found["events/time"].tolist() == list(range(1, 4 * apart + 1)) and not found["events/flags"].any()
+    assert found["events/time"][found["events/n_hits"] == 2].tolist() == rare
+    assert "--flush-after" not in said
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -571,7 +571,7 @@ TEST_F(LiveInputsTest, HurryEndsSourcesOneAfterTheOther) {
   EXPECT_EQ(second.given_up, (GivenUp{{11, false}}));
 }
 
-TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsPassed) {
+TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsNotWaitedFor) {
   second.be_optional();
   begin({.epoch_timeout = seconds(2)});
   second.come(3);
@@ -582,12 +582,34 @@ TEST_F(LiveInputsTest, AnOptionalSourceThatIsSilentIsPassed) {
   receive(milliseconds(260));
   EXPECT_TRUE(ready_second(10));
   EXPECT_FALSE(ready_second(11)) << "nobody has passed it yet";
-  EXPECT_EQ(second.passed, (std::vector<Epoch>{10}));
+  EXPECT_EQ(second.settled, (std::vector<Epoch>{10}));
+  EXPECT_TRUE(second.passed.empty()) << "--flush-after has nothing to do with it";
   EXPECT_TRUE(second.given_up.empty());
-  second.come(11);
   first.come(20);
   receive(milliseconds(300));
-  EXPECT_FALSE(ready_second(20)) << "it is back";
+  EXPECT_FALSE(ready_second(20)) << "its next data may be under way";
+  receive(milliseconds(350));
+  EXPECT_TRUE(ready_second(20));
+  second.come(21);
+  first.come(30);
+  receive(milliseconds(400));
+  receive(milliseconds(500));
+  EXPECT_FALSE(ready_second(30)) << "it is back";
+}
+
+TEST_F(LiveInputsTest, AnOptionalSourceDeliversWhatItHasReceivedFirst) {
+  second.be_optional();
+  begin({});
+  first.come(10);
+  second.holds = true;
+  receive({});
+  receive(milliseconds(260));
+  EXPECT_FALSE(ready_second(10));
+  receive(milliseconds(270));
+  EXPECT_FALSE(ready_second(10));
+  EXPECT_EQ(second.settled, (std::vector<Epoch>{10, 10}));
+  second.holds = false;
+  EXPECT_TRUE(ready_second(10));
 }
 
 TEST_F(LiveInputsTest, AnOptionalSourceIsNotMissingAtTheEnd) {

@@ -92,6 +92,8 @@ class FakeFeed final : public LiveFeed {
   StreamHeader said = live_header();
   bool known = true;
   bool stopped = false;
+  bool holds_back = false;     ///< data for others that may come
+  std::vector<Epoch> settled;  ///< asked for
   std::uint64_t takes = 0;
 
   void add(const Bytes& buffer) {
@@ -105,6 +107,10 @@ class FakeFeed final : public LiveFeed {
   [[nodiscard]] bool header_known() const override { return known; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] bool is_connected() const override { return true; }
+  [[nodiscard]] bool settle(Epoch end) override {
+    settled.push_back(end);
+    return holds_back;
+  }
   void take(FeedBatch& batch) override {
     ++takes;
     batch.buffers.insert(batch.buffers.end(), next.buffers.begin(), next.buffers.end());

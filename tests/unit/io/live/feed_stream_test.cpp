@@ -271,6 +271,48 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   EXPECT_EQ(live.stream.progress().late_passed, 1U);
 }
 
+TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
+  Live live;
+  live.feed.holds_back = true;
+  live.feed.next.complete = 3;
+  live.feed.next.seen_end = 6;
+  EXPECT_NE(live.stream.receive(), 0U);
+  EXPECT_TRUE(live.stream.settle(3)) << "all of this has come";
+  EXPECT_TRUE(live.feed.settled.empty());
+  EXPECT_FALSE(live.stream.settle(10));
+  EXPECT_EQ(live.feed.settled, (std::vector<Epoch>{10}));
+  live.feed.add(make_buffer(5, 2));
+  live.feed.next.complete = 10;
+  EXPECT_EQ(live.stream.receive(), 0U) << "it was received before, and only asked for now";
+  EXPECT_TRUE(live.stream.settle(10));
+  EXPECT_EQ(epochs_of(live.collect({0, 10})), (std::vector<Epoch>{5, 5}));
+  EXPECT_TRUE(live.stream.settle(20)) << "nothing is held back any more";
+  EXPECT_EQ(live.feed.settled.size(), 1U);
+  EXPECT_TRUE(live.ready({0, 20}));
+  live.feed.next.seen_end = 22;
+  EXPECT_NE(live.stream.receive(), 0U) << "more has come, though it is not delivered";
+  live.feed.add(make_buffer(19, 1));
+  live.stream.receive();
+  EXPECT_EQ(live.count("hits_dropped_late"), 1U);
+  EXPECT_EQ(live.stream.progress().late_passed, 0U) << "of what --flush-after has ended";
+  EXPECT_EQ(live.count("epochs_given_up"), 0U);
+}
+
+TEST(FeedStreamSettles, AtOnceWhereItsFeedHoldsNothingBackOrHasEnded) {
+  Live live;
+  live.feed.next.seen_end = 6;
+  live.stream.receive();
+  EXPECT_TRUE(live.stream.settle(10));
+  EXPECT_TRUE(live.collect({0, 10}).damage.empty());
+  live.feed.holds_back = true;
+  live.feed.next.seen_end = 16;
+  live.stream.receive();
+  EXPECT_FALSE(live.stream.settle(20));
+  live.stream.finish();
+  live.stream.receive();
+  EXPECT_TRUE(live.stream.settle(20));
+}
+
 /// Late hits are counted by the first epoch that is still open, and mark none as missing that is not.
 TEST(FeedStreamGivesUp, WhatComesLateIsCountedWhereItStillCanBe) {
   Live live;

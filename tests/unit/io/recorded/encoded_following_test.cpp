@@ -26,13 +26,15 @@ using Ticks = std::vector<Tick>;
 /// Gives blocks of hits as they are; the channel is the position in all of them.
 class BlockReader final : public HitReader {
  public:
-  explicit BlockReader(std::vector<Ticks> blocks) : blocks_(std::move(blocks)) {
+  explicit BlockReader(std::vector<Ticks> blocks, std::uint32_t flags = 0) : blocks_(std::move(blocks)) {
+    header_.flags = flags;
     header_.base = {1000, kEpochTicks};
     header_.payload = PayloadTable::uniform(1);
   }
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
+  [[nodiscard]] std::optional<Tick> holds_back() const override { return held; }
   bool read(HitBlock& block) override {
     block.clear();
     if (at_ == blocks_.size()) return false;
@@ -44,6 +46,8 @@ class BlockReader final : public HitReader {
     ++at_;
     return true;
   }
+
+  std::optional<Tick> held;
 
  private:
   StreamHeader header_;
@@ -251,6 +255,46 @@ TEST(FollowingAStream, TheNewestBlockIsReleasedFromFullMemory) {
     if (end) patient.release_before(*end);
   }
   EXPECT_EQ(hits, 2U);
+}
+
+constexpr std::uint32_t kMayLack = kNumbered | kOptional;
+
+TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
+  EncodedStream live(
+      std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack), 1000,
+      LiveReading{.longest_wait = kNever});
+  EXPECT_EQ(live.read_on(), 0U) << "these wait for others";
+  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_GT(bytes_of(live, {15, 20}).size(), 0U);
+  EXPECT_EQ(live.hits_read(), 2U);
+  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U) << "what comes later for these epochs";
+  EXPECT_EQ(live.read_on(21), 21U) << "the others are in time";
+  EXPECT_EQ(live.hits_read(), 6U);
+  EXPECT_EQ(live.counts().by_name().at("hits_dropped_late"), 2U);
+}
+
+TEST(FollowingAStream, NothingOfEpochsThatAreStillOpenIsClosed) {
+  EncodedStream live(std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1210}, {}, {1220}}, kMayLack), 1,
+                     LiveReading{.longest_wait = kAtOnce});
+  live.read_on();
+  EXPECT_EQ(live.read_on(11), 12U) << "the buffer of epoch 10 was closed, another epoch is open";
+  live.read_on(12);
+  EXPECT_EQ(live.hits_read(), 3U);
+  EXPECT_EQ(live.counts().by_name().count("hits_dropped_late"), 0U);
+}
+
+TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
+  auto owner = std::make_unique<BlockReader>(std::vector<Ticks>{{1000}, {}, {1300}, {}}, kMayLack);
+  auto& reader = *owner;
+  EncodedStream live(std::move(owner), 1, LiveReading{.longest_wait = kAtOnce});
+  reader.held = 1300;
+  EXPECT_EQ(live.read_on(20), 10U);
+  EXPECT_EQ(live.read_on(13), 13U) << "it belongs to a later epoch";
+  reader.held.reset();
+  EXPECT_EQ(live.read_on(20), 20U);
+  EXPECT_EQ(live.hits_read(), 2U);
+  EXPECT_EQ(live.counts().by_name().count("hits_dropped_late"), 0U);
 }
 
 TEST(FollowingAStream, HitsWaitInBoundedMemory) {

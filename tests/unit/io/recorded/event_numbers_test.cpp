@@ -385,6 +385,30 @@ TEST(EventNumbers, ALastNumberThatJumpsFarGoes) {
   EXPECT_EQ(near.counts.at("missing_numbers"), 897U);
 }
 
+TEST(EventNumbers, OthersConfirmANumberUpToALittleBeyondThem) {
+  EventNumbers numbers(32);
+  EXPECT_TRUE((numbers.judge(5, false), numbers.doubts_first()));
+  numbers.confirm(3);
+  EXPECT_FALSE(numbers.doubts_first());
+  numbers.judge(9000, false);
+  numbers.confirm(7900);
+  EXPECT_FALSE(numbers.stays());
+  numbers.confirm(8000);
+  EXPECT_TRUE(numbers.stays());
+  EXPECT_EQ(numbers.judge(9001, false).previous, std::nullopt);
+  EXPECT_EQ(numbers.judge(8999, false).current, kOutOfStep);
+  EXPECT_EQ(numbers.finish(), std::nullopt);
+  EXPECT_EQ(numbers.counters().by_name().at("missing_numbers"), 8994U);
+}
+
+TEST(EventNumbers, AFirstNumberFarBeyondOthersIsNotConfirmed) {
+  EventNumbers numbers(32);
+  numbers.judge(500'000, false);
+  numbers.confirm(1);
+  EXPECT_TRUE(numbers.doubts_first());
+  EXPECT_EQ(numbers.judge(1, false).previous, kOutOfStep);
+}
+
 /// The memory of used numbers is finite: what it knew must not be taken for what came later.
 TEST(EventNumbers, UsedNumbersAreToldFromOthersBehindGapsOfAnyLength) {
   std::mt19937_64 random(13);
