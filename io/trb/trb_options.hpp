@@ -17,6 +17,8 @@ struct TrbOptions {
   bool tdc = false;    ///< hits are TDC times
   std::unique_ptr<HldHitMaker> maker;
   StreamHeader header;
+
+  [[nodiscard]] bool optional() const { return (header.flags & kOptional) != 0; }
 };
 
 /// Throws UserError when a key is invalid.

@@ -39,7 +39,7 @@ TrbReader::TrbReader(const std::string& place, TrbOptions options, std::size_t m
       options_(std::move(options)),
       most_bytes_(most_bytes),
       socket_(place),
-      sequence_(options_.bits, *this),
+      sequence_(options_.bits, options_.optional(), *this),
       complaints_(name_),
       data_ns_(steady_ns()),
       empty_ns_(data_ns_) {
@@ -142,6 +142,7 @@ void TrbReader::keep(Tick number, std::span<const std::byte> subevents) {
 }
 
 void TrbReader::miss(Tick from, Tick to) {
+  if (options_.optional()) return;
   const auto numbers = to - from;
   complaints_.say(Defect::damage, [&] {
     return fmt::format("{} events are missing from number {} on", numbers, from % sequence_.range());
@@ -173,7 +174,7 @@ void TrbReader::leave_out(std::span<const std::byte> subevents) {
 }
 
 std::optional<Tick> TrbReader::holds_back() const {
-  if (!sequence_.placed() || (begun_ && !sequence_.waiting())) return std::nullopt;
+  if (!sequence_.placed() || (begun_ && !sequence_.holds())) return std::nullopt;
   return sequence_.newest() + high_;
 }
 

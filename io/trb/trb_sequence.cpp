@@ -30,6 +30,11 @@ Tick TrbSequence::extended(std::uint32_t number, Tick reference) const {
   return reference >= back ? reference - back : reference - back + range_;
 }
 
+bool TrbSequence::is_near(Tick number) const {
+  const Tick ahead = gaps_are_usual_ ? std::max(newest_, others_) : newest_;
+  return number + kNear >= next_ && number <= ahead + kNear;
+}
+
 bool TrbSequence::is_flawed(Tick number) const {
   if (range_ == kLowRange || number % kLowRange != 0) return false;
   const auto meant = number + kLowRange;
@@ -90,7 +95,14 @@ void TrbSequence::give_up() {
 }
 
 void TrbSequence::pass_time(std::int64_t now_ns) {
+  if (gaps_are_usual_ && !aside_.empty()) accept_confirmed_aside(now_ns);
   while (!held_.empty() && now_ns - held_.begin()->second.ns >= kPatience_ns) give_up();
+}
+
+/// The foremost source of the run has come to where the board claims to be.
+void TrbSequence::accept_confirmed_aside(std::int64_t now_ns) {
+  const auto place = extended(aside_.front().number, std::max(newest_, others_));
+  if (place >= next_ && is_near(place)) accept_aside(now_ns);
 }
 
 void TrbSequence::finish() {

@@ -35,6 +35,8 @@ class TrbSink {
 ///   missing; when they come later, they are dropped.
 /// - A number that is not near is set aside. Two in a row that agree on a place ahead, or kBackEvents on another, are
 ///   believed: the board has lost what is between, or its numbers begin anew, after the next wrap. Others are dropped.
+/// - With `gaps` the board need not have every number: then any number is near that lies ahead, up to near where the
+/// foremost source of the run is. It also confirms a single one that was set aside.
 /// - Some firmware sends 0x2b0000 after 0x2bffff, where 0x2c0000 is meant, and then 0x2c0001: repaired.
 class TrbSequence {
  public:
@@ -44,8 +46,8 @@ class TrbSequence {
   static constexpr std::size_t kAheadEvents = 2;
   static constexpr std::size_t kBackEvents = 32;
 
-  /// `bits`: width of the numbers. `sink` outlives this.
-  TrbSequence(unsigned bits, TrbSink& sink) : range_(Tick{1} << bits), sink_(sink) {}
+  /// `bits`: width of the numbers. `gaps`: see above. `sink` outlives this.
+  TrbSequence(unsigned bits, bool gaps, TrbSink& sink) : range_(Tick{1} << bits), gaps_are_usual_(gaps), sink_(sink) {}
 
   /// An event of the board. `after_silence`: nothing was received for a while before it.
   void take(std::uint32_t number, std::span<const std::byte> subevents, std::int64_t now_ns,
@@ -62,6 +64,8 @@ class TrbSequence {
   [[nodiscard]] Tick newest() const { return newest_; }
   /// Events wait for others.
   [[nodiscard]] bool waiting() const { return !held_.empty() || !aside_.empty(); }
+  /// Events that have their place wait for those before them; newest() is one of them.
+  [[nodiscard]] bool holds() const { return !held_.empty(); }
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
@@ -82,7 +86,8 @@ class TrbSequence {
   [[nodiscard]] std::int64_t step(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] Tick extended(std::uint32_t number, Tick reference) const;
   [[nodiscard]] bool is_flawed(Tick number) const;
-  [[nodiscard]] bool is_near(Tick number) const { return number + kNear >= next_ && number <= newest_ + kNear; }
+  [[nodiscard]] bool is_near(Tick number) const;
+  void accept_confirmed_aside(std::int64_t now_ns);
   bool put(Tick number, std::span<const std::byte> subevents, std::int64_t now_ns);
   bool refuse(Tick number);
   void release();
@@ -95,6 +100,7 @@ class TrbSequence {
   void begin_with(Tick first);
 
   Tick range_;
+  bool gaps_are_usual_;
   TrbSink& sink_;
   Tick others_ = 0;
   bool placed_ = false;

@@ -39,7 +39,7 @@ void read(std::span<const std::byte> bytes) {
 /// Counts what becomes of events, whose bytes are their number in the input.
 class Checked : private TrbSink {
  public:
-  explicit Checked(unsigned bits) : sequence(bits, *this) {}
+  Checked(unsigned bits, bool gaps) : sequence(bits, gaps, *this) {}
 
   void send(std::uint32_t number, std::int64_t now, bool after_silence) {
     sequence.take(number, std::as_bytes(std::span(&number, 1)), now, after_silence);
@@ -104,7 +104,7 @@ std::uint32_t number_of(std::span<const std::uint8_t> step, std::uint32_t last) 
 
 void play(std::span<const std::uint8_t> input) {
   if (input.empty()) return;
-  Checked board(input[0] % 2 == 0 ? 24 : 16);
+  Checked board(input[0] % 2 == 0 ? 24 : 16, input[0] % 4 >= 2);
   std::int64_t now = 0;
   std::uint32_t last = input[0];
   for (auto rest = input.subspan(1); rest.size() >= kStep; rest = rest.subspan(kStep)) {

@@ -13,7 +13,8 @@ import pytest
 from epochs_file import hits_of_file, read_epochs_file
 from hld_reference import Event, Subevent, hld_file, read_hld, tdc_block, tdc_words
 from interrupted import Started, until
-from live import LiveRun, counts_of, drained, free_port, losses_of, sockets
+from live import LiveRun, counts_of, drained, free_port, losses_of, merged, sockets
+from monitored import Monitored
 from program import DATA, Run, eventloom
 from reference import INCOMPLETE
 from results import assert_same, read_merged
@@ -417,7 +418,33 @@ def test_an_optional_board(tmp_path, comes):
             in_turn([*sent, (c, some)])
             found, report = run.ended(0)
     assert len(found["events/time"]) == 400 and not found["events/flags"].any()
-    assert found["events/n_hits"].sum() == 800 + len(some) - losses_of(report, 2).get("late", 0)
+    assert found["events/n_hits"].sum() == 800 + len(some) and not losses_of(report, 2)
+
+
+@pytest.mark.parametrize("apart", [333, 666, 5000])
+def test_an_optional_board_that_is_rarely_triggered(tmp_path, apart):
+    """What has come is built, though its slice is built while the board is silent; what it lacks is no loss."""
+    rare = [100 + k * apart for k in range(4)]
+    with boards(2) as (a, b):
+        uris = [f"trb://:{a.port}", f"trb://:{b.port}?optional"]
+        with Monitored(tmp_path, uris, "--define", "tag", *PATIENT, "--epochs-per-slice", "2") as run:
+            until(lambda: sockets("udp", a.port) and sockets("udp", b.port), "all ports bound", so_far=run.text)
+            for k, number in enumerate(rare):
+                b.send(*triggers([number], 1))
+                drained(b.port)
+                for first in range(k * apart, (k + 1) * apart, 111):
+                    a.send(*triggers(range(first, min(first + 111, (k + 1) * apart))))
+                    drained(a.port)
+                if k == 0:
+                    run.listening()
+                run.until_status(lambda s: s["ledger"]["hits_in"] > k * apart + 140, f"slices behind number {number}")
+            run.send(signal.SIGINT, 0)
+            run.wait(0)
+            said = run.text()
+    found = merged(tmp_path)
+    assert found["events/time"].tolist() == list(range(4 * apart)) and not found["events/flags"].any()
+    assert found["events/time"][found["events/n_hits"] == 2].tolist() == rare
+    assert "are missing" not in said and "--flush-after" not in said
 
 
 def test_a_board_that_starts_anew(tmp_path):

@@ -123,6 +123,20 @@ TEST(TrbReader, TheEndTakesWhatHasArrived) {
   EXPECT_FALSE(reader.is_connected());
 }
 
+TEST(TrbReader, WhatAnOptionalBoardLacksIsNoLoss) {
+  for (const bool optional : {false, true}) {
+    auto reader = reader_of(optional ? "?optional" : "");
+    reader.begin_at(0);
+    const Sender to(reader.port());
+    to.send(10, 12);
+    to.send(310, 312);
+    Read read;
+    ASSERT_TRUE(read.take(reader, 4));
+    EXPECT_EQ(read.times, (std::vector<Tick>{10, 11, 310, 311}));
+    EXPECT_EQ(read.lost, optional ? 0U : 298U);
+  }
+}
+
 TEST(TrbReader, PayloadIsThatOfAnHldFile) {
   auto reader = reader_of();
   reader.begin_at(0);

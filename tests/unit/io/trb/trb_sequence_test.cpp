@@ -25,7 +25,7 @@ Numbers from_to(Tick first, Tick last) {
 /// A board whose events hold their true number, and what comes of them.
 class Board : private TrbSink {
  public:
-  explicit Board(unsigned bits = 24) : sequence(bits, *this) {}
+  explicit Board(unsigned bits = 24, bool gaps = false) : sequence(bits, gaps, *this) {}
 
   /// `sent_as`: the number that the board sends.
   void send(Tick number, std::optional<Tick> sent_as = {}, bool after_silence = false) {
@@ -239,6 +239,47 @@ TEST(TrbSequence, TheFirstNumberIsNearestToTheOthers) {
   board.sequence.others_at(5 * kWrap16 + 10);
   for (Tick number = 5 * kWrap16 - 3; number < 5 * kWrap16 + 50; ++number) board.send(number, number % kWrap16);
   EXPECT_EQ(board.kept, from_to(5 * kWrap16 - 3, 5 * kWrap16 + 49));
+}
+
+TEST(TrbSequence, ABoardWithGapsHasAnyNumberUpToTheOthers) {
+  Board board(24, true);
+  board.sequence.others_at(4000);
+  board.send(3000);
+  board.sequence.pass_time(board.now);
+  EXPECT_EQ(board.kept, Numbers{3000}) << "the first, near the others";
+  for (const Tick number : {Tick{9000}, Tick{15'000}, Tick{40'000}}) {
+    board.sequence.others_at(number - 500);
+    board.send(number);
+    EXPECT_EQ(board.kept.back(), number);
+  }
+  EXPECT_TRUE(board.dropped.empty());
+}
+
+TEST(TrbSequence, ABoardWithGapsWaitsForTheOthersToConfirmIt) {
+  Board board(24, true);
+  board.sequence.others_at(100);
+  board.send_all({101, 102, 50'000});
+  board.sequence.pass_time(board.now);
+  EXPECT_EQ(board.kept, from_to(101, 102));
+  board.sequence.others_at(50'100);
+  board.sequence.pass_time(board.now);
+  EXPECT_EQ(board.kept, (Numbers{101, 102, 50'000}));
+  board.send(900'000);
+  board.send(50'001);
+  EXPECT_EQ(board.kept.back(), 50'001U);
+  EXPECT_EQ(board.dropped, Numbers{900'000}) << "far beyond the others";
+  board.send(900'000);
+  EXPECT_TRUE(board.sequence.waiting());
+  EXPECT_FALSE(board.sequence.holds()) << "it has no place";
+}
+
+TEST(TrbSequence, ABoardWithoutGapsIsNotConfirmedByOthers) {
+  Board board;
+  board.send_all({101, 102});
+  board.sequence.others_at(5000);
+  board.send(4900);
+  board.sequence.pass_time(board.now);
+  EXPECT_EQ(board.kept, from_to(101, 102));
 }
 
 /// Whatever a network does within the tolerance, each event is kept once or missing once.
