@@ -368,8 +368,7 @@ def simulation(nodes, topology, schedule):
             f"--link 100Gbit,1us --schedule {schedule} --sizes 256KiB --slices 1")
 
 
-TREES = {64: "fat-tree:2;8,8;1,8;1,1", 256: "fat-tree:2;16,16;1,16;1,1"}
-SIMULATED = [(nodes, schedule) for nodes in TREES for schedule in ("round-robin", "balanced")]
+TREES = {64: "fat-tree:2;8,8;1,8;1,1", 256: "fat-tree:2;16,16;1,16;1,1", 1024: "fat-tree:2;32,32;1,32;1,1"}
 
 
 def user_and_system(start):
@@ -380,13 +379,20 @@ def peak(start, scale):
     return lambda output: scale * printed(start + r" [\d.]+ [\d.]+ (\d+)$")(output)
 
 
-SIMULATE = Measurement(
-    "simulate", "a simulation of 64 and 256 nodes: CPU time and memory",
-    " && ".join(simulation(nodes, TREES[nodes], schedule) for nodes, schedule in SIMULATED),
-    tuple(row for nodes, schedule in SIMULATED for row in (
-        Row(f"{nodes} nodes, {schedule}", "s", user_and_system(f"^{nodes} {schedule}")),
-        Row(f"... memory, {nodes} nodes, {schedule}", "GB", peak(f"^{nodes} {schedule}", 1024e-9)))), 12,
-    needs=("build/eventloom-simulator", "/usr/bin/time"))
+def simulations(name, of, seconds, at_most=100):
+    """What simulating some numbers of nodes takes."""
+    points = [(nodes, schedule) for nodes in of for schedule in ("round-robin", "balanced")]
+    return Measurement(
+        name, f"a simulation of {' and '.join(map(str, of))} nodes: CPU time and memory",
+        " && ".join(simulation(nodes, TREES[nodes], schedule) for nodes, schedule in points),
+        tuple(row for nodes, schedule in points for row in (
+            Row(f"{nodes} nodes, {schedule}", "s", user_and_system(f"^{nodes} {schedule}")),
+            Row(f"... memory, {nodes} nodes, {schedule}", "GB", peak(f"^{nodes} {schedule}", 1024e-9)))), seconds,
+        needs=("build/eventloom-simulator", "/usr/bin/time"), at_most=at_most)
+
+
+SIMULATE = simulations("simulate", (64, 256), 12)
+SIMULATE_LARGE = simulations("simulate-large", (1024,), 760, at_most=1)
 
 # What is done with the output.
 
@@ -417,6 +423,12 @@ COMPARE = reading(
             f"cp {COMPARED}/a.h5 {COMPARED}/b.h5",
     after=f"rm -rf {COMPARED}")
 
+PYTHON = Measurement(
+    "python", "the Python package: hits to `.epochs`, and all columns of a run in chunks, CPU time of one core",
+    "/usr/bin/python3 -B tests/benchmarks/python_speed.py",
+    tuple(Row(name, "million hits/s", printed(rf"^{name}: ([\d.]+)")) for name in ("written", "written with a word each", "read")),
+    6)
+
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, STAGES, FORMATS, COST, WHOLE,
-                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION, SIMULATE,
-                REPORT_PAGE, COMPARE)
+                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION,
+                SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)

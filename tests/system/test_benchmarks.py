@@ -6,6 +6,7 @@ Nothing is measured here but the printing of made-up figures.
 import importlib.util
 import json
 import re
+import statistics
 import subprocess
 import sys
 
@@ -93,6 +94,39 @@ class TestPage:
         for word in ("begin", "end"):
             assert sorted(name for found, name in MARKER.findall(page) if found == word) == sorted(names)
         assert program.fill_all(page, MEASUREMENTS, load(BENCHMARKS / "measured.json")) == page
+
+
+class TestOtherPages:
+    """What they take from this one."""
+
+    KEPT = load(BENCHMARKS / "measured.json")
+
+    def median(self, name, label):
+        return statistics.median(self.KEPT[name].values[label])
+
+    def test_the_figures_of_the_readme_are_those_that_were_measured(self):
+        rows = dict(re.findall(r"^\| (.*?) \| (.*?) \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+        disk, memory = self.median("whole-run", "`10s --define gap:25ns,4`"), self.median("events", "2 ranks, `gap:25ns,4`")
+        assert rows["replay to HDF5, 2 ranks"] == f"{disk:.0f} million hits/s to disk, {memory:.0f} in memory"
+        share = self.median("exchange", "all-to-all, round-robin, 64 KiB: of bare put")
+        assert rows["all to all, 64 KiB, share of the ceiling"] == f"{share:.0f} %"
+        built = self.median("latency", "source to built event, 8 hits")
+        assert rows["small buffer from source to built event"] == f"{built:.2f} us"
+
+    def test_the_page_of_simulated_networks_shows_what_was_measured_beside_it(self):
+        page = (ROOT / "app/simulate/README.md").read_text()
+        shown_there = {}
+        for schedule, *cells in re.findall(r"^\| `([a-z-]+(?: --slot \w+)?)` \|" + 6 * r" ([\d.]*) ?\|" + "$", page, re.MULTILINE):
+            for size, measured, simulated in zip((64, 256, 1024), cells[::2], cells[1::2]):
+                name = schedule.replace(" --slot", ", slots of")
+                shown_there |= {f"{name}, {size} KiB": (float(measured), float(simulated))} if measured else {}
+        points = {label.partition(":")[0] for label in self.KEPT["prediction"].values}
+        assert shown_there == {name: tuple(self.median("prediction", f"{name}: {what}") for what in ("measured", "simulated"))
+                               for name in points}
+        near = [name for name, (measured, simulated) in shown_there.items() if abs(simulated / measured - 1) <= 0.2]
+        assert f"{len(near)} of {len(shown_there)} agree within 20 %" in page
+        assert all(f"`{name.split(',')[0]}` with {size}" in page for name in points - set(near)
+                   for size in ["1 MiB" if "1024" in name else name.split(", ")[-1]])
 
 
 class TestChanges:
