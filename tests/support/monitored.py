@@ -79,10 +79,11 @@ class Monitored(PlainRun):
         """The first status in which each rank has told of its sources."""
         return self.until_status(lambda s: s["sources"] and all(source["state"] != "waiting" for source in s["sources"]), "all ranks")
 
-    def control(self, command, **changes):
+    def control(self, command, speed=None, **changes):
         """Status and answer to a command with the right token, but for what `changes` says of the headers."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"} | changes
-        code, _, body = self.ask("/control", "POST", json.dumps({"command": command}),
+        asked = {"command": command} | ({} if speed is None else {"speed": speed})
+        code, _, body = self.ask("/control", "POST", json.dumps(asked),
                                  {name.replace("_", "-"): value for name, value in headers.items() if value is not None})
         return code, json.loads(body)
 

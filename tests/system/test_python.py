@@ -358,7 +358,7 @@ def test_stopped_in_the_middle_of_an_entry(package, stopped, tmp_path):
     with package.open(folder) as opened:
         assert_reads(opened, read_merged(folder / "partial.h5"))
         assert_ledger(opened, folder / "partial.h5")
-        assert len(opened.ledger) < before - 2
+        assert len(opened.ledger) <= before - 2  # a part may have a single slice
     lines = second.read_bytes().split(b"\n")
     lines[1] = lines[1].replace(b'"writer":1', b'"writer":0')
     second.write_bytes(b"\n".join(lines))
