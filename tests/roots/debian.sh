@@ -54,11 +54,10 @@ in_root() {
 }
 
 make_root tests
-rm -rf "$folder/tests/eventloom.new"
-git clone -q --no-hardlinks "$clone" "$folder/tests/eventloom.new"
-if [ -d "$folder/tests/eventloom/build" ]; then mv "$folder/tests/eventloom/build" "$folder/tests/eventloom.new/"; fi
-rm -rf "$folder/tests/eventloom"
-mv "$folder/tests/eventloom.new" "$folder/tests/eventloom"
+tried=$folder/tests/eventloom
+[ -e "$tried/.git" ] || git init -q "$tried"
+git -C "$tried" fetch -q "$clone" HEAD
+git -C "$tried" reset -q --hard FETCH_HEAD # keeps the times of what did not change, which is not built again
 in_root tests "cd /eventloom && tests/run_tests.sh ${*@Q}"
 in_root tests 'cd /eventloom/build && rm -f ./*.deb && cpack >cpack.log'
 
