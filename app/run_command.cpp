@@ -30,6 +30,7 @@
 #include "core/runtime/memory.hpp"
 #include "core/runtime/stop_signal.hpp"
 #include "core/transport/mpi_network.hpp"
+#include "core/transport/puts_end.hpp"
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
@@ -292,6 +293,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
+  const PutsEnd puts_end(session.wiring().transport());
   tell_crowding(communicator);
   before.reset();
   return seen_to_fail(view, [&] {
