@@ -43,7 +43,7 @@ std::string find_program(const std::string& name) {
 /// The environment of this program with these variables.
 std::vector<std::string> with(std::vector<std::string> all, const AlarmCommand::Variables& variables) {
   for (const auto& [name, value] : variables) {
-    std::erase_if(all, [&name = name](const std::string& old) { return old.starts_with(name + "="); });
+    std::erase_if(all, [&set = name](const std::string& old) { return old.starts_with(set + "="); });
     all.push_back(name + "=" + value);
   }
   return all;
