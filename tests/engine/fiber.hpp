@@ -42,7 +42,7 @@ class Fiber {
   Exceptions exceptions_;
   void* fake_stack_ = nullptr;          ///< of the address sanitizer
   const void* stack_bottom_ = nullptr;  ///< likewise
-  std::size_t stack_bytes_ = 0;
+  [[maybe_unused]] std::size_t stack_bytes_ = 0;
   Fiber* from_ = nullptr;
 };
 
