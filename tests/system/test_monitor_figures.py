@@ -90,7 +90,7 @@ def test_clocks_and_ranks(run):
 
 def test_any_channels_in_bounded_memory(tmp_path):
     uris = generate(tmp_path / "streams", sources=2, rate=100_000, hits=8, channels=65536, duration="100ms")
-    status, _, found = run_to_its_end(tmp_path / "run", uris, np=2)
+    status, _, found = run_to_its_end(tmp_path / "run", uris, "--speed", 0.1, np=2)  # not over before it is asked to pause
     written = channels_in(found)
     assert all(len(of) > 10 * MOST_CHANNELS for of in written.values())
     for of in status["channels"]:
