@@ -18,6 +18,7 @@ ELSEWHERE = {
     "run_fuzzers.sh|campaign.sh|build-sanitizers|sanitize/": "minutes, of tests of their own",
     "-m pytest": "a test",
     "cmake |module load|~/eventloom": "builds and installs: test_install",
+    "network_study": "minutes to hours of simulations: schedulers/README.md says of which commits its tables are",
     "pip install": "test_python installs the package",
     "tests/benchmarks/": "minutes on an idle machine; tests/benchmarks/README.md says what was measured when",
     "my_jobs|sbatch|chain.sh|squeue|sacct|scontrol|scancel|slurm-|EDITOR|history.txt": "a cluster: test_slurm",
