@@ -31,7 +31,7 @@ std::vector<int> Roles::builder_ranks() const {
   return listed(distinct);
 }
 
-bool Roles::builds_without_sources() const { return source_ranks() != exchange_ranks(); }
+bool Roles::others_can_build() const { return exchange_ranks().size() >= 2 * source_ranks().size(); }
 
 std::vector<int> Roles::exchange_ranks() const {
   std::set<int> distinct;

@@ -28,8 +28,8 @@ struct Roles {
   [[nodiscard]] std::vector<int> source_ranks() const;
   /// Ranks with at least one builder, rising.
   [[nodiscard]] std::vector<int> builder_ranks() const;
-  /// Whether a rank has builders and no sources.
-  [[nodiscard]] bool builds_without_sources() const;
+  /// Whether at least as many ranks only build as have sources.
+  [[nodiscard]] bool others_can_build() const;
   /// Ranks with a source or a builder, rising.
   [[nodiscard]] std::vector<int> exchange_ranks() const;
   /// The rank that assigns slices, where builders claim them.

@@ -157,9 +157,9 @@ class Player {
     return ends;
   }
 
-  /// Where ranks without sources may claim the slice, sources go first.
+  /// Where enough ranks without sources may claim the slice, sources go first.
   [[nodiscard]] bool builds_too_soon() const {
-    const bool may_claim = of_.schedule == "balanced" && of_.roles.builds_without_sources() && of_.roles.filters == 0;
+    const bool may_claim = of_.schedule == "balanced" && of_.roles.others_can_build() && of_.roles.filters == 0;
     const auto* sources = session_->sources();
     return may_claim && sources != nullptr && sources->sends_at_full_rate();
   }

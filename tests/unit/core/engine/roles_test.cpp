@@ -23,10 +23,11 @@ TEST(Roles, RunOnOneRankAfterTheOther) {
   EXPECT_EQ(all.exchange_ranks(), (std::vector{0, 1, 2, 3}));
 }
 
-TEST(Roles, SayWhetherARankBuildsWithoutSources) {
-  EXPECT_TRUE(roles(3, 4).builds_without_sources());
-  EXPECT_FALSE(roles(4, 4).builds_without_sources());
-  EXPECT_FALSE(roles(1, 1).builds_without_sources());
+TEST(Roles, SayWhetherAsManyRanksOnlyBuildAsHaveSources) {
+  EXPECT_TRUE(roles(1, 2).others_can_build());
+  EXPECT_TRUE(roles(2, 4).others_can_build());
+  EXPECT_FALSE(roles(3, 4).others_can_build());
+  EXPECT_FALSE(roles(1, 1).others_can_build());
 }
 
 TEST(RolesWithHomes, SourcesOfOnePortRunOnTheRankOfTheFirst) {
