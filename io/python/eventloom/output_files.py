@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence, Type, TypeVar
+from typing import Any, Iterator, Mapping, Sequence, Type, TypeVar, get_type_hints
 
 import h5py
 import numpy as np
@@ -112,7 +112,7 @@ class OutputFiles:
 
     def records(self, path: Path, group: str, kind: Type[T], lacking: Mapping[str, Any] = {}) -> list[T]:
         """A dataclass for each row of a group, which has to be there; `lacking`: values of columns that may not be."""
-        table = self.table(path, group, needed=[field.name for field in fields(kind) if field.name not in lacking])
+        table = self.table(path, group, needed=[name for name in get_type_hints(kind) if name not in lacking])
         rows = [dict(zip(table.dtype.names or (), row)) for row in table.tolist()]
         with self.reading(path, group):
             return records_of(kind, ({**lacking, **row} for row in rows))
