@@ -29,8 +29,9 @@ void require_subevents(const RunRecord& record, const std::filesystem::path& fil
     return hit_origin_of(source.description).kind != HitKind::plain;
   };
   if (record.with_payload || std::ranges::none_of(record.sources, has_subevents)) return;
-  throw UserError("'" + file.string() +
-                  "' was written with --no-payload: its subevents are only in the files of 'run --also'");
+  throw UserError(
+      "'" + file.string() +
+      "' was written with --no-payload and has no subevents; with --also, the run wrote them to LMD or HLD files");
 }
 
 }  // namespace
