@@ -52,12 +52,15 @@ void plan_same_contents(FilePlan& plan, const std::vector<fs::path>& files, cons
 
 void plan_source_files(FilePlan& plan, const RunRecord& record, const fs::path& folder,
                        const std::vector<fs::path>& replaced) {
+  std::vector<fs::path> places(record.folders.begin(), record.folders.end());
+  if (places.empty()) places.emplace_back();
+  places.push_back(folder);
   for (const auto& source : record.sources) {
     const auto& input = source.input;
     if (input.path.empty()) continue;
-    const bool from_here = plan_place(plan, input.path, input);
-    const bool from_run = plan_place(plan, folder / input.path, input);
-    if (!from_here && !from_run) plan_same_contents(plan, replaced, input);
+    bool found = false;
+    for (const auto& place : places) found = plan_place(plan, place / input.path, input) || found;
+    if (!found) plan_same_contents(plan, replaced, input);
   }
 }
 

@@ -55,6 +55,7 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t d
   record.filters = config.filter;
   record.began = began;
   record.command_lines = {command_line_of_process()};
+  record.folders = {std::filesystem::current_path().string()};
   record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
   record.eventloom_commit = kCommit;
@@ -117,6 +118,7 @@ void add_invocations(RunRecord& record, const RunRecord& before) {
   if (record.time_of_tick_0.empty()) record.time_of_tick_0 = before.time_of_tick_0;
   record.commands = before.commands;
   record.command_lines.insert(record.command_lines.begin(), before.command_lines.begin(), before.command_lines.end());
+  record.folders.insert(record.folders.begin(), before.folders.begin(), before.folders.end());
   record.hosts.insert(record.hosts.end(), before.hosts.begin(), before.hosts.end());
   record.hosts = distinct(std::move(record.hosts));
 }

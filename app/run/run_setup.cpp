@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -36,7 +35,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   SourceInfo info;
   info.name = source.name();
   info.uri = spec.uri.text();
-  if (!input.path.empty()) info.path = std::filesystem::absolute(input.path).string();
+  info.path = input.path;
   info.bytes = input.bytes;
   info.crc32c = input.crc32c;
   info.recorded_id = header.source;

@@ -29,6 +29,8 @@ const ColumnSpec kSourceCrc = {
     "CRC32C of the input file; of an .epochs file: of its header and its index, which holds those of all buffers"};
 const ColumnSpec kSourceId = {"/sources/id", ElementType::u32, "source id recorded in the stream"};
 
+constexpr auto kInvocationFolder = "/invocations/folder";
+
 const ColumnSpec kPartWriter = {"/parts/writer", ElementType::u32, "number of the writer"};
 const ColumnSpec kPartSegment = {"/parts/segment", ElementType::u32, "number of the part among those of its writer"};
 const ColumnSpec kPartFirst = {"/parts/first_slice", ElementType::u64, "first slice in the part"};
@@ -78,6 +80,13 @@ void write_record(hid_t root, const RunRecord& record) {
   write_totals(root, record.totals);
 }
 
+/// Beside the attributes of invocations, which the merged file does not have either.
+void write_folders(const OutputFile& file, const RunRecord& record) {
+  if (record.folders.empty()) return;
+  create_group(file.id(), "/invocations");
+  write_texts(file.id(), kInvocationFolder, record.folders);
+}
+
 void write_parts(const OutputFile& file, std::span<const PartInfo> parts) {
   create_group(file.id(), "/parts");
   write_text_fields(file, "/parts/name", parts, &PartInfo::name);
@@ -104,6 +113,7 @@ void read_about_invocations(hid_t root, RunRecord& record) {
   record.began = read_text_if_any(root, "began");
   record.ended = read_text_if_any(root, "ended");
   record.command_lines = read_texts_if_any(root, "command_lines");
+  if (has_object(root, kInvocationFolder)) record.folders = read_text_column(root, kInvocationFolder);
   record.commands = read_texts_if_any(root, "commands");
   record.time_of_tick_0 = read_text_if_any(root, "time_of_tick_0");
   record.missing = read_text_if_any(root, "missing");
@@ -236,6 +246,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
   OutputFile file(path);
   file.fill([&] {
     write_record(file.id(), record);
+    write_folders(file, record);
     write_sources(file, record.sources);
     write_detector(file, record.detector, record.base.tick_ps);
     write_parts(file, parts);

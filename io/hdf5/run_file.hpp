@@ -37,6 +37,7 @@ struct RunRecord {
   std::string began;                       ///< the first invocation
   std::string ended;                       ///< the last invocation that ended in good order
   std::vector<std::string> command_lines;  ///< of the invocations, the first and those that ended in good order
+  std::vector<std::string> folders;        ///< in which these were called: paths of sources may be relative to them
   std::string time_of_tick_0;              ///< empty where nobody states it
   std::string missing;  ///< in a merged file of a run that had not ended: what is missing, in words; else empty
   std::string eventloom_version;

@@ -205,6 +205,21 @@ def test_a_merged_file_that_the_run_has_read(run, tmp_path):
         assert first.read_bytes() == before
 
 
+def test_the_same_job_in_another_folder(sources, tmp_path):
+    """The same bytes: run.h5 alone tells where it was called."""
+    merged = set()
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        folder.mkdir()
+        for uri in sources:
+            shutil.copy(str(uri).removeprefix("file:"), folder)
+        eventloom("run", "*.epochs", *DEFINE, "--output", "run.h5", cwd=folder)
+        eventloom("merge", "run.h5", cwd=folder)
+        merged.add((folder / "run.merged.h5").read_bytes())
+        with h5py.File(folder / "run.h5") as file:
+            assert [path.decode() for path in file["invocations/folder"]] == [str(folder)]
+    assert len(merged) == 1
+
+
 def test_mistakes(run):
     for words in (["--compress", "10"], ["--compress", "-1"], ["--compress", "x"]):
         only_line(eventloom("merge", run.output, *words, code=2), "--compress")

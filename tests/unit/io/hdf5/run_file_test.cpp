@@ -23,6 +23,7 @@ RunRecord full_record() {
   record.began = "2026-11-22T18:31:48Z";
   record.ended = "2026-11-22T18:41:48Z";
   record.command_lines = {"eventloom run 'a b.epochs'", "eventloom run 'a b.epochs' --resume"};
+  record.folders = {"/data/runs", "/home/a b"};
   record.time_of_tick_0 = "2026-11-22T18:31:40.000000001Z";
   record.eventloom_version = "0.1.0";
   record.eventloom_commit = "0123456789ab";
@@ -66,6 +67,7 @@ TEST_F(RunFileTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read.record.began, record.began);
   EXPECT_EQ(read.record.ended, record.ended);
   EXPECT_EQ(read.record.command_lines, record.command_lines);
+  EXPECT_EQ(read.record.folders, record.folders);
   EXPECT_EQ(read.record.time_of_tick_0, record.time_of_tick_0);
   EXPECT_EQ(read.record.eventloom_commit, record.eventloom_commit);
   EXPECT_EQ(read.record.mpi_version, record.mpi_version);
