@@ -18,7 +18,7 @@ HitText text_of(const LmdHit& hit, std::span<const std::uint32_t> payload) {
                .has_item = hit.subevent.has_value()};
   if (!hit.subevent) return text;
   const auto& sub = *hit.subevent;
-  text.item_bytes = LmdElement{.dlen = sub.dlen}.bytes();
+  text.item_bytes = sub.bytes();
   text.item = fmt::format("control {}  crate {}  procid {}  type {}/{}  bytes {}", sub.control, sub.crate, sub.procid,
                           sub.type, sub.subtype, text.item_bytes);
   text.words = payload.last(sub.words());

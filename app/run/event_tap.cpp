@@ -30,7 +30,7 @@ void EventTap::take(const BuiltSlice& slice) {
 }
 
 void EventTap::pack(const LmdEvent& event, Tick time) {
-  const auto bytes = LmdElement{.dlen = event.dlen}.bytes();
+  const auto bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
     if (++too_large_ <= kToldTooLarge) {
       spdlog::warn("tap: the event at {} of {} bytes is not sent: buffers hold {}{}", time, bytes,

@@ -6,23 +6,15 @@
 #include <string>
 
 #include "core/runtime/error.hpp"
-#include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {
 
 namespace {
 
 void read_numbers(const SourceUri& uri, bool numbered, HldOptions& options) {
-  for (const char* key : {"bits", "number"}) {
-    if (!numbered && uri.has(key)) uri.refuse(std::string(key) + "= is valid only where times are event numbers");
-  }
-  options.bits = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
-  options.number = read_number_word(uri);
+  options.number = read_number_place(uri, numbered);
   options.from = read_hex_id(uri, "from", "the id of a subevent in hexadecimal digits");
-  if (options.from && !options.number) uri.refuse("from= is valid only with number=");
-  if (!options.number) return;
-  if (uri.has("bits")) uri.refuse("bits= is valid only where times are the numbers of events' headers");
-  options.bits = options.number->bits;
+  if (options.from && !options.number.word) uri.refuse("from= is valid only with number=");
 }
 
 /// Which subevent must have the number, where that is said, and a space.
@@ -31,21 +23,21 @@ std::string hld_place(const HldOptions& options) { return options.from ? fmt::fo
 }  // namespace
 
 std::optional<std::uint32_t> HldOptions::number_of(const HldEvent& event) const {
-  if (!number) return event.number & ~std::uint32_t{0} >> (32 - bits);
+  if (!number.word) return number.of_header(event.number);
   for (const auto& subevent : event.subevents) {
     if (from && subevent.id != *from) continue;
-    if (const auto word = subevent.word(number->offset)) return number->of(*word);
+    if (const auto word = subevent.word(number.word->offset)) return number.word->of(*word);
   }
   return std::nullopt;
 }
 
 std::string HldOptions::number_text() const {
-  if (!number) return "the event number";
-  return fmt::format("{} of the first subevent {}that has it", number->text(), hld_place(*this));
+  if (!number.word) return "the event number";
+  return fmt::format("{} of the first subevent {}that has it", number.word->text(), hld_place(*this));
 }
 
 std::string HldOptions::reason_for_none() const {
-  return fmt::format("no subevent {}has data word {} with its number", hld_place(*this), number->offset);
+  return fmt::format("no subevent {}has data word {} with its number", hld_place(*this), number.word->offset);
 }
 
 HldOptions parse_hld_options(const SourceUri& uri, std::uint64_t tick_ps) {

@@ -13,11 +13,10 @@ namespace eventloom {
 
 /// The keys of an hld: URI.
 struct HldOptions {
-  std::optional<TdcAddresses> tdcs;   ///< with the key `tdc`: hits are TDC times
-  std::optional<TdcClock> clock;      ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
-  unsigned bits = 32;                 ///< of event numbers, the lowest, which wrap around
-  std::optional<NumberWord> number;   ///< where they are in the data
-  std::optional<std::uint32_t> from;  ///< id of the subevent with that word; else the first that has it
+  std::optional<TdcAddresses> tdcs;  ///< with the key `tdc`: hits are TDC times
+  std::optional<TdcClock> clock;     ///< with time=tdc: the clock of the hit times; otherwise they are event numbers
+  NumberPlace number;
+  std::optional<std::uint32_t> from;  ///< id of the subevent with the number; else the first that has it
 
   /// Nothing when the event has none.
   [[nodiscard]] std::optional<std::uint32_t> number_of(const HldEvent& event) const;

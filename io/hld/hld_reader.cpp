@@ -56,7 +56,7 @@ class HldReader final : public HitReader, private NumberedBlocks::Events {
   SourceCounts counts_ = hld_counts();
 
   // Where times are event numbers:
-  NumberedBlocks numbers_{options_.bits, *this};
+  NumberedBlocks numbers_{options_.number.bits, *this};
   KeptEvent kept_;
   SubeventIds kept_ids_;
 };

@@ -217,7 +217,7 @@ class Inspection {
   HldFile file_;
   std::uint64_t n_events_;
   std::optional<TrbTdcDecoder> decoder_;
-  EventNumbers numbers_{options_.bits};
+  EventNumbers numbers_{options_.number.bits};
   SubeventIds kept_ids_;
   SourceCounts counts_ = hld_counts();
   Tally ids_;

@@ -24,6 +24,7 @@ struct LmdSubevent {
   std::span<const std::byte> data;
 
   [[nodiscard]] std::uint32_t id() const { return lmd_id(control, crate, procid); }
+  [[nodiscard]] std::uint64_t bytes() const { return LmdElement{.dlen = dlen}.bytes(); }  ///< header and data
   [[nodiscard]] std::size_t words() const { return (data.size() + 3) / 4; }
   /// Word `i` of the data; a missing half is zero.
   [[nodiscard]] std::uint32_t word(std::size_t i) const;
@@ -38,6 +39,7 @@ struct LmdEvent {
   std::uint32_t number = 0;
   std::vector<LmdSubevent> subevents;
 
+  [[nodiscard]] std::uint64_t bytes() const { return LmdElement{.dlen = dlen}.bytes(); }  ///< of all of it
   /// Number of its hits: one per subevent, or one for the event itself.
   [[nodiscard]] std::size_t items() const { return subevents.empty() ? 1 : subevents.size(); }
 };

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/runtime/error.hpp"
-#include "io/recorded/event_numbers.hpp"
 
 namespace eventloom {
 
@@ -47,12 +46,8 @@ LmdTime::LmdTime(const SourceUri& uri, std::uint64_t tick_ps) : scale_(uri, tick
   } else if (time != "tag") {
     uri.refuse("time=" + time + " is not known; use tag, wr or word:OFFSET,COUNT");
   }
-  bits_ = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
-  number_ = read_number_word(uri);
-  if (number_) {
-    bits_ = number_->bits;
-    id_ = read_hex_id(uri, "from", kIdForm);
-  }
+  number_ = read_number_place(uri, numbered());
+  if (number_.word) id_ = read_hex_id(uri, "from", kIdForm);
   refuse_misplaced(uri);
 }
 
@@ -61,9 +56,7 @@ void LmdTime::refuse_misplaced(const SourceUri& uri) const {
     if (!uri.get(key, "").empty() && !valid) uri.refuse(std::string(key) + "= is valid only " + what);
   };
   demand("wr", kind_ == Kind::white_rabbit, "with time=wr");
-  demand("from", kind_ == Kind::words || number_.has_value(), "with time=word:OFFSET,COUNT or number=");
-  demand("bits", numbered() && !number_, "where times are the numbers of events' headers");
-  demand("number", numbered(), "where times are event numbers");
+  demand("from", kind_ == Kind::words || number_.word.has_value(), "with time=word:OFFSET,COUNT or number=");
   if (numbered()) TickScale::refuse_keys(uri);
 }
 
@@ -88,9 +81,10 @@ std::optional<Tick> LmdTime::of(const LmdEvent& event) const {
 }
 
 std::optional<std::uint32_t> LmdTime::number_of(const LmdEvent& event) const {
-  if (!number_) return event.number & ~std::uint32_t{0} >> (32 - bits_);
+  if (!number_.word) return number_.of_header(event.number);
   for (const auto& sub : event.subevents) {
-    if (const auto word = words(sub, number_->offset, 1)) return number_->of(static_cast<std::uint32_t>(*word));
+    if (const auto word = words(sub, number_.word->offset, 1))
+      return number_.word->of(static_cast<std::uint32_t>(*word));
   }
   return std::nullopt;
 }
@@ -124,8 +118,10 @@ std::string LmdTime::description() const {
                          count_, offset_, subevent(), unit_);
     default: break;
   }
-  if (number_) return fmt::format("{} of the first subevent {}that has them, unwrapped", number_->text(), subevent());
-  return bits_ == 32 ? "the event number, unwrapped" : fmt::format("the event number, {} bits, unwrapped", bits_);
+  if (number_.word) {
+    return fmt::format("{} of the first subevent {}that has them, unwrapped", number_.word->text(), subevent());
+  }
+  return bits() == 32 ? "the event number, unwrapped" : fmt::format("the event number, {} bits, unwrapped", bits());
 }
 
 std::string LmdTime::reason_for_none() const {
@@ -133,7 +129,9 @@ std::string LmdTime::reason_for_none() const {
     return fmt::format("no subevent begins with a White Rabbit stamp{} of a valid time",
                        id_ ? fmt::format(" of system {:#x} and", *id_) : "");
   }
-  if (number_) return fmt::format("no subevent {}has data word {} with its number", subevent(), number_->offset);
+  if (number_.word) {
+    return fmt::format("no subevent {}has data word {} with its number", subevent(), number_.word->offset);
+  }
   const auto words =
       count_ == 2 ? fmt::format("words {} and {}", offset_, offset_ + 1) : fmt::format("word {}", offset_);
   return fmt::format("no subevent {}has data {} with a valid time", subevent(), words);

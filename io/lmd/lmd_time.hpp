@@ -31,7 +31,7 @@ class LmdTime {
   /// Whether times are event numbers, which of() does not return: they are judged by their neighbours.
   [[nodiscard]] bool numbered() const { return kind_ == Kind::number; }
   /// The width of the numbers, which wrap around.
-  [[nodiscard]] unsigned bits() const { return bits_; }
+  [[nodiscard]] unsigned bits() const { return number_.bits; }
   /// The event's number; nothing when it has none.
   [[nodiscard]] std::optional<std::uint32_t> number_of(const LmdEvent& event) const;
   /// Nothing when the event has no time, or one that is not a valid tick.
@@ -56,8 +56,7 @@ class LmdTime {
   std::optional<std::uint32_t> id_;  ///< of the White Rabbit system, or of the subevent
   std::size_t offset_ = 0;           ///< of the words with the time
   std::size_t count_ = 1;
-  unsigned bits_ = 32;                ///< of event numbers
-  std::optional<NumberWord> number_;  ///< where they are in the data
+  NumberPlace number_;
 };
 
 }  // namespace eventloom

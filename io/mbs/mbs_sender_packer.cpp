@@ -66,7 +66,7 @@ bool MbsPacker::fits_into(std::uint64_t event_bytes, std::size_t room, std::uint
 }
 
 MbsGroupPtr MbsPacker::add(const LmdEvent& event) {
-  const auto bytes = LmdElement{.dlen = event.dlen}.bytes();
+  const auto bytes = event.bytes();
   MbsGroupPtr full;
   if (group_ != nullptr && !fits_into(bytes, room(), layout_.buffers() - group_->buffers)) full = finish();
   if (group_ == nullptr) begin_buffer(false);
@@ -89,7 +89,7 @@ void MbsPacker::append_spanning(const LmdEvent& event) {
   if (room() < kMinFragmentBytes) {
     end_buffer(false);
     begin_buffer(false);
-    if (LmdElement{.dlen = event.dlen}.bytes() <= room()) return append(event);
+    if (event.bytes() <= room()) return append(event);
   }
   event_.clear();
   append_lmd_event(event, event_);

@@ -131,7 +131,7 @@ bool MbsServer::next_event() {
 MbsGroupPtr MbsServer::pack() {
   due_.reset();
   const auto& event = recording_.event();
-  const std::uint64_t bytes = LmdElement{.dlen = event.dlen}.bytes();
+  const std::uint64_t bytes = event.bytes();
   if (!packer_.can_hold(bytes)) {
     if (++totals_.too_large <= kShownEvents) {
       spdlog::error("event {} of {} bytes is dropped: buffers hold events of {} bytes; use a larger --buffer-size{}",

@@ -1,5 +1,7 @@
 #include "io/midas/midas_reader.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -69,6 +71,8 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   bool next_event(HitBlock& block);
   void lose(const MidasDamage& damage, HitBlock& block) const;
   bool take(HitBlock& block);
+  bool take_numbered(HitBlock& block);
+  void lose_event(DropCause cause, HitBlock& block);
   void keep(Tick number, HitBlock& block) override;
   void take_back(DropCause cause, HitBlock& block) override;
   void leave_out(DropCause cause, HitBlock& block) override;
@@ -84,7 +88,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   std::map<std::uint16_t, std::uint64_t> ids_;
   Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
-  NumberedBlocks numbers_{32, *this};
+  NumberedBlocks numbers_{time_.bits(), *this};
   KeptEvent kept_;
 };
 
@@ -146,13 +150,24 @@ bool MidasReader::take(HitBlock& block) {
   counters_[Metric::subevents] += event().banks.size();
   if (event().banks.empty()) ++counters_[Metric::empty_events];
   for (const auto& bank : event().banks) counters_[Metric::folded_ids] += midas_name_is_folded(bank.name) ? 1 : 0;
-  if (time_.numbered()) return numbers_.add(event().header.serial, false, block);
+  if (time_.numbered()) return take_numbered(block);
   if (const auto time = time_.of(event())) {
     append_hits(event(), *time, block);
   } else {
     ++counters_[Metric::untimed_events];
     leave_out(DropCause::untimed, block);
   }
+  return !is_full(block);
+}
+
+/// False when the block is full.
+bool MidasReader::take_numbered(HitBlock& block) {
+  if (const auto number = time_.number_of(event())) return numbers_.add(*number, false, block);
+  ++counters_[Metric::untimed_events];
+  lose_event(DropCause::untimed, block);
+  complaints().say(Defect::remark, event().offset, [&] {
+    return fmt::format("event {} is dropped: {}", event().header.serial, time_.reason_for_no_number());
+  });
   return !is_full(block);
 }
 
@@ -169,11 +184,15 @@ void MidasReader::take_back(DropCause cause, HitBlock& block) {
 
 /// Drops the file's event.
 void MidasReader::leave_out(DropCause cause, HitBlock& block) {
+  lose_event(cause, block);
+  tell_left_out(complaints(), event().offset, event().header.serial, "", cause);
+}
+
+void MidasReader::lose_event(DropCause cause, HitBlock& block) {
   const auto banks = std::max<std::size_t>(event().banks.size(), 1);
   add_loss(
       block,
       {.before = block.size(), .offset = event().offset, .hits = static_cast<std::uint32_t>(banks), .cause = cause});
-  tell_left_out(complaints(), event().offset, event().header.serial, "", cause);
 }
 
 SourceCounts MidasReader::counts() const {

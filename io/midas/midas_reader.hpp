@@ -13,11 +13,12 @@
 
 namespace eventloom {
 
-/// midas:PATH[?event=ID][&time=tag|NAME:OFFSET,COUNT][&unit=ns][&round=down|nearest][&concat]
+/// midas:PATH[?event=ID][&time=tag|NAME:OFFSET,COUNT][&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=NAME]
+///           [&unit=ns][&round=down|nearest][&concat]
 ///
 /// The events of one id, that of the first event unless `event` says another: each front end of MIDAS numbers its own.
 /// A hit per bank; the text of the header describes channel and payload. With time=tag, the default, times are the
-/// serial numbers, unwrapped and judged as described at EventNumbers; see MidasTime for others.
+/// event numbers, unwrapped and judged as described at EventNumbers; see MidasTime for others.
 ///
 /// `paths`: the files of the source in order, one, or several of one run (`concat`).
 /// Throws UserError when a key is invalid, or a file cannot be opened or does not begin with an event.

@@ -1,5 +1,7 @@
 #include "io/midas/midas_time.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cstring>
 #include <regex>
@@ -7,9 +9,16 @@
 namespace eventloom {
 
 MidasTime::MidasTime(const SourceUri& uri, std::uint64_t tick_ps)
-    : scale_(uri, tick_ps), text_(uri.get("time", "tag")) {
-  if (text_ != "tag") read(uri, text_);
+    : scale_(uri, tick_ps),
+      text_(uri.get("time", "tag")),
+      number_(read_number_place(uri, numbered())),
+      from_(uri.get("from", "")) {
+  if (!numbered()) read(uri, text_);
   if (numbered()) TickScale::refuse_keys(uri);
+  if (from_.empty()) return;
+  if (!number_.word) uri.refuse("from= is valid only with number=");
+  bank_ = midas_name(from_);
+  if (!bank_) uri.refuse("from=" + from_ + " is not the name of a bank, four characters");
 }
 
 void MidasTime::read(const SourceUri& uri, const std::string& text) {
@@ -24,15 +33,38 @@ void MidasTime::read(const SourceUri& uri, const std::string& text) {
 }
 
 std::optional<Tick> MidasTime::of(const MidasEvent& event) const {
-  const auto bank = std::ranges::find(event.banks, *bank_, &MidasBank::name);
-  if (bank == event.banks.end() || bank->data.size() / sizeof(std::uint32_t) < offset_ + count_) return std::nullopt;
+  const auto value = words(event, offset_, count_);
+  return value ? scale_.ticks(*value) : std::nullopt;
+}
+
+std::optional<std::uint32_t> MidasTime::number_of(const MidasEvent& event) const {
+  if (!number_.word) return number_.of_header(event.header.serial);
+  const auto word = words(event, number_.word->offset, 1);
+  return word ? std::optional(number_.word->of(static_cast<std::uint32_t>(*word))) : std::nullopt;
+}
+
+/// Of the first bank that has them, or of the first with the name.
+std::optional<std::uint64_t> MidasTime::words(const MidasEvent& event, std::size_t offset, std::size_t count) const {
+  const auto has_words = [&](const MidasBank& bank) {
+    return bank_ ? bank.name == *bank_ : bank.data.size() / sizeof(std::uint32_t) >= offset + count;
+  };
+  const auto bank = std::ranges::find_if(event.banks, has_words);
+  if (bank == event.banks.end() || bank->data.size() / sizeof(std::uint32_t) < offset + count) return std::nullopt;
   std::uint64_t value = 0;
-  std::memcpy(&value, bank->data.data() + offset_ * sizeof(std::uint32_t), count_ * sizeof(std::uint32_t));
-  return scale_.ticks(value);
+  std::memcpy(&value, bank->data.data() + offset * sizeof(std::uint32_t), count * sizeof(std::uint32_t));
+  return value;
 }
 
 std::string MidasTime::description() const {
-  return numbered() ? "the serial number, unwrapped" : "words of the bank " + text_;
+  if (!numbered()) return "words of the bank " + text_;
+  if (number_.word) {
+    return fmt::format("{} of the first bank {}, unwrapped", number_.word->text(), bank_ ? from_ : "that has it");
+  }
+  return bits() == 32 ? "the serial number, unwrapped" : fmt::format("the serial number, {} bits, unwrapped", bits());
+}
+
+std::string MidasTime::reason_for_no_number() const {
+  return fmt::format("no bank {}has data word {} with its number", bank_ ? from_ + " " : "", number_.word->offset);
 }
 
 }  // namespace eventloom

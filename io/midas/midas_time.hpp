@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/midas/midas_file.hpp"
+#include "io/recorded/number_word.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -13,7 +14,10 @@ namespace eventloom {
 
 /// Where the time of a MIDAS event comes from, as the source's URI says:
 ///
-///   time=tag                      its serial number; the default
+///   time=tag[&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=NAME]
+///                                 its number; the default. The serial number of its header, of which the lowest N bits
+///                                 count (32), or some bits of a 32-bit word of the first bank that has it, or of the
+///                                 first bank NAME
 ///   time=NAME:OFFSET[,COUNT]      32-bit words of the first bank NAME; COUNT is 1 or 2, the low word first
 ///
 /// Times count `unit` (ns); `round` allows times that are not whole ticks.
@@ -22,21 +26,31 @@ class MidasTime {
   /// Throws UserError when a key is invalid.
   MidasTime(const SourceUri& uri, std::uint64_t tick_ps);
 
-  /// Whether times are serial numbers, which of() does not return.
-  [[nodiscard]] bool numbered() const { return !bank_; }
+  /// Whether times are event numbers, which of() does not return: they are judged by their neighbours.
+  [[nodiscard]] bool numbered() const { return text_ == "tag"; }
+  /// The width of the numbers, which wrap around.
+  [[nodiscard]] unsigned bits() const { return number_.bits; }
+  /// The event's number; nothing when it has none.
+  [[nodiscard]] std::optional<std::uint32_t> number_of(const MidasEvent& event) const;
   /// Nothing when the event has no time, or one that is not a valid tick.
   [[nodiscard]] std::optional<Tick> of(const MidasEvent& event) const;
   /// For messages.
   [[nodiscard]] std::string description() const;
+  /// Why an event has no number: "no bank has data word 3 with its number".
+  [[nodiscard]] std::string reason_for_no_number() const;
 
  private:
   void read(const SourceUri& uri, const std::string& text);
+  [[nodiscard]] std::optional<std::uint64_t> words(const MidasEvent& event, std::size_t offset,
+                                                   std::size_t count) const;
 
   TickScale scale_;
-  std::string text_;  ///< of the key `time`
-  std::optional<std::uint32_t> bank_;
-  std::size_t offset_ = 0;  ///< words
+  std::string text_;                   ///< of the key `time`
+  std::optional<std::uint32_t> bank_;  ///< that has the time, or must have the number
+  std::size_t offset_ = 0;             ///< words
   std::size_t count_ = 1;
+  NumberPlace number_;
+  std::string from_;  ///< of the key
 };
 
 }  // namespace eventloom

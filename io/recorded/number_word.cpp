@@ -10,10 +10,9 @@
 
 namespace eventloom {
 
-std::string NumberWord::text() const {
-  return fmt::format("the event number in the bits {} to {} of data word {}", low, low + bits - 1, offset);
-}
+namespace {
 
+/// Nothing where the URI does not have the key.
 std::optional<NumberWord> read_number_word(const SourceUri& uri) {
   const auto text = uri.get("number", "");
   if (text.empty()) return std::nullopt;
@@ -33,6 +32,26 @@ std::optional<NumberWord> read_number_word(const SourceUri& uri) {
                     text, EventNumbers::kFewestBits));
   }
   return word;
+}
+
+}  // namespace
+
+std::string NumberWord::text() const {
+  return fmt::format("the event number in the bits {} to {} of data word {}", low, low + bits - 1, offset);
+}
+
+NumberPlace read_number_place(const SourceUri& uri, bool numbered) {
+  for (const char* key : {"bits", "number"}) {
+    if (!numbered && uri.has(key)) uri.refuse(fmt::format("{}= is valid only where times are event numbers", key));
+  }
+  NumberPlace place{.word = read_number_word(uri)};
+  if (place.word) {
+    if (uri.has("bits")) uri.refuse("bits= is valid only where times are the numbers of events' headers");
+    place.bits = place.word->bits;
+  } else {
+    place.bits = static_cast<unsigned>(uri.get_count("bits", 32, EventNumbers::kFewestBits, 32));
+  }
+  return place;
 }
 
 std::optional<std::uint32_t> read_hex_id(const SourceUri& uri, const char* key, const std::string& expected) {

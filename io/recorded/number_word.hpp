@@ -23,8 +23,18 @@ struct NumberWord {
   [[nodiscard]] std::string text() const;
 };
 
-/// Nothing where the URI does not have the key. Throws UserError when it has another form.
-std::optional<NumberWord> read_number_word(const SourceUri& uri);
+/// Where the numbers of triggered events are, as the keys bits=N and number= say.
+struct NumberPlace {
+  std::optional<NumberWord> word;  ///< nothing: in the header of the event
+  unsigned bits = 32;              ///< of the numbers, the lowest, which wrap around
+
+  [[nodiscard]] std::uint32_t of_header(std::uint32_t number) const {
+    return number & ~std::uint32_t{0} >> (32 - bits);
+  }
+};
+
+/// Throws UserError when a key has another form, or where it is not valid: both need times that are event numbers.
+NumberPlace read_number_place(const SourceUri& uri, bool numbered);
 
 /// The value of a key in hexadecimal digits, which may begin with 0x; nothing where the URI does not have it. Throws
 /// UserError where it is none, and `expected` is what it should be.

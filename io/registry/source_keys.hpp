@@ -89,6 +89,9 @@ inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder}
 inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"event", "ID", "of the events that are read, one source each (that of the first)"},
     {"time", "tag|NAME:OFFSET,COUNT", "event number, or words of a bank (tag)"},
+    kNumberWord,
+    {"from", "NAME", "of the bank with the number (any)"},
+    kBits,
     kUnit,
     kRound,
     kReorderEvents,

@@ -36,7 +36,7 @@ void read_all(const std::string& uri) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const fuzz::MemoryFile file(fuzz::bytes_of(data, size));
-  for (const char* keys : {"", "?event=2", "?time=ADC0:0,2"}) {
+  for (const char* keys : {"", "?event=2", "?time=ADC0:0,2", "?bits=16", "?number=word:1:4-31&from=ADC0"}) {
     try {
       read_all("midas:" + file.path() + keys);
     } catch (const UserError&) {

@@ -507,6 +507,32 @@ def test_midas_times_in_a_bank(tmp_path):
         refused(f"midas:{path}?{query}", query.split("=")[1].split(":")[0])
 
 
+@pytest.mark.parametrize("query, low, bits", [("number=word:1&from=TRIG", 0, 32), ("number=word:1:8-31&from=TRIG", 8, 24), ("bits=16", 0, 16)])
+def test_midas_numbers_that_wrap_around(tmp_path, query, low, bits):
+    """Of the front end's hardware, in a bank or in the header; an event without the bank is left out."""
+    first, in_bank = (1 << bits) - 40, query.startswith("number")
+    word = lambda k: ((first + k) << low | (1 << low) - 1) & 0xFFFFFFFF  # noqa: E731
+    events = [midas.Event(k if in_bank else word(k), [midas.Bank("ADC0", b"12345678"), midas.Bank("TRIG", struct.pack("<III", 7, word(k), 9))])
+              for k in range(100)]
+    if in_bank:
+        events[50].banks.pop()
+    path = midas.midas_file(tmp_path / "a.mid", events)
+    run = run_all(tmp_path / "run", f"midas:{path}?{query}", code=3 if in_bank else 0)
+    kept = [(k, event) for k, event in enumerate(events) if len(event.banks) == 2]
+    assert rows_of(run) == [(first + k, *row[1:]) for k, event in kept for row in midas_rows([event])]
+    if in_bank:
+        assert dropped(read_ledger(run.output))["untimed"] == 1
+        assert "event 50 is dropped: no bank TRIG has data word 1 with its number" in run.done.stderr
+
+
+@pytest.mark.parametrize("query, told", [
+    ("bits=8", "16 to 32"), ("number=word:x", "word:x"), ("number=word:1:0-9", "0-9"), ("number=word:1&bits=24", "bits="),
+    ("from=TRIG", "number="), ("number=word:1&from=TRIGGER", "four characters"), ("time=TIME:1&bits=24", "bits="),
+    ("time=TIME:1&number=word:1", "number=")])
+def test_midas_numbers_that_cannot_be(tmp_path, query, told):
+    refused(f"midas:{midas.midas_file(tmp_path / 'a.mid', midas_events(5))}?{query}", told)
+
+
 def test_damaged_midas_files(tmp_path):
     """A number that repeats, a bank too long, an event without banks, bytes that are no event, and a cut."""
     events = midas_events(100)
