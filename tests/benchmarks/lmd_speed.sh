@@ -14,21 +14,7 @@ before=${3:-env}
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mkdir -p "$folder"
 
-# A subevent of 249 words makes an event of 1024 bytes.
-[ -e "$folder/in_0000.lmd" ] || /usr/bin/python3 - "$folder/in_0000.lmd" <<'PY'
-import sys
-import numpy
-events, words = 1_000_000, 256
-event = numpy.random.default_rng(1).integers(0, 2**32, words, dtype=numpy.uint32)
-event[:7] = (2 * words - 4, 1 << 16 | 10, 1 << 16, 0, 2 * words - 12, 1 << 16 | 10, 7)
-with open(sys.argv[1] + ".partial", "wb") as file:
-    file.write(numpy.array([0x7FFFFFF4, 1 << 16 | 101, 0, 0, 0xFFFFFFFF, 8, 0, 0, 1, 0, 0, 0], "<u4").tobytes())
-    for first in range(0, events, 10_000):
-        block = numpy.tile(event, (10_000, 1))
-        block[:, 3] = numpy.arange(first + 1, first + 10_001)
-        file.write(block.astype("<u4").tobytes())
-PY
-[ ! -e "$folder/in_0000.lmd.partial" ] || mv "$folder/in_0000.lmd.partial" "$folder/in_0000.lmd"
+tests/benchmarks/lmd_file.py "$folder/in_0000.lmd" 7
 
 # median NAME FILE: of the seconds in FILE, per GB of input, least and greatest beside it.
 median() {

@@ -299,6 +299,12 @@ LMD_MEMORY = lmd("lmd-memory", "list mode, events of 1 KB, disk in memory", " /d
 LMD_CACHE = lmd("lmd-cache", "list mode, events of 1 KB, to the page cache", " build/benchmarks/lmd eatmydata",
                 needs=("eatmydata",))
 
+BESIDE_DABC = Measurement(
+    "dabc", "list mode, beside DABC: LMD files and two MBS servers, to the page cache", "tests/benchmarks/dabc.py",
+    tuple(Row(run, "s/GB", printed(rf"^{run} +([\d.]+) s/GB")) for run in (
+        "LMD to LMD, DABC", "LMD to LMD, Eventloom", "LMD to HDF5, Eventloom", "two MBS servers to LMD, DABC",
+        "two MBS servers to LMD, Eventloom", "two MBS servers to HDF5, Eventloom")), 25, needs=("dabc_exe", "eatmydata"))
+
 RESUME = Measurement(
     "resume", "safe writing, 32 million hits on 2 ranks, and the time to resume and stop again",
     "REPEAT=1 tests/benchmarks/resume.sh",
@@ -430,5 +436,5 @@ PYTHON = Measurement(
     6)
 
 MEASUREMENTS = (EXCHANGE, PEERS, ZEROMQ, SPREAD, COPY, RING, LATENCY, TIMED, RATE, SLOW, RATIOS, STAGES, FORMATS, COST, WHOLE,
-                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION,
+                EVENTS, LMD, LMD_MEMORY, LMD_CACHE, BESIDE_DABC, RESUME, MONITOR, MONITOR_INSTRUCTIONS, LOAD, LIVE, TRB, LINKS, PREDICTION,
                 SIMULATE, SIMULATE_LARGE, REPORT_PAGE, COMPARE, PYTHON)
