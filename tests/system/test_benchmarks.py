@@ -15,7 +15,7 @@ import pytest
 from program import ROOT
 
 BENCHMARKS = ROOT / "tests" / "benchmarks"
-PARTS = ("all.sh", "all.py", "measured.py", "measurements.py")
+PARTS = ("all.sh", "all.py", "lmd_file.py", "measured.py", "measurements.py")
 sys.path.insert(0, str(BENCHMARKS))
 
 from measured import Result, changes, fill, load, shown, table  # noqa: E402
