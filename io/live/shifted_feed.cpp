@@ -46,6 +46,14 @@ std::int64_t ShiftedFeed::started_ns() const {
          static_cast<std::int64_t>(SignedWide{shift_.offset()} * static_cast<std::int64_t>(base_.tick_ps) / kPerNs);
 }
 
+/// Where the feed itself holds hits back, those that wait here come with its epochs.
+bool ShiftedFeed::settle(Epoch end) {
+  if (feed_->settle(unshifted(end))) return true;
+  if (waiting_.empty() || waiting_.front().time / base_.epoch_ticks >= end) return false;
+  settle_to_ = end;
+  return true;
+}
+
 void ShiftedFeed::take(FeedBatch& batch) {
   if (!begun_ && feed_->header_known()) begin(feed_->header());
   if (begun_ || raw_.buffers.size() < kMostUndecoded) feed_->take(raw_);
@@ -60,7 +68,7 @@ void ShiftedFeed::take(FeedBatch& batch) {
   for (const auto& lost : raw_.damage) batch.damage.push_back(shifted(lost));
   std::stable_sort(batch.damage.begin() + damage, batch.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.first_epoch < b.first_epoch; });
-  batch.complete = shifted(raw_.complete, false);
+  batch.complete = std::max(shifted(raw_.complete, false), settle_to_);
   batch.ended = raw_.ended;
   release(batch.ended ? kNever : batch.complete, batch);
   raw_.clear();
@@ -117,6 +125,15 @@ Epoch ShiftedFeed::shifted(Epoch epoch, bool up) const {
   const SignedWide begin = SignedWide{epoch} * ticks + shift_.offset() + (up ? ticks - 1 : 0);
   if (epoch == kNever || begin / ticks >= static_cast<SignedWide>(kNever)) return kNever;
   return begin < 0 ? 0 : static_cast<Epoch>(begin / ticks);
+}
+
+/// The feed's first epoch that does not begin before `epoch`.
+Epoch ShiftedFeed::unshifted(Epoch epoch) const {
+  __extension__ using SignedWide = __int128;
+  const SignedWide ticks = base_.epoch_ticks;
+  const SignedWide begin = SignedWide{epoch} * ticks - shift_.offset();
+  if (begin / ticks >= static_cast<SignedWide>(kNever)) return kNever;
+  return begin < 0 ? 0 : static_cast<Epoch>((begin + ticks - 1) / ticks);
 }
 
 Damage ShiftedFeed::shifted(Damage damage) const {

@@ -18,7 +18,8 @@ namespace eventloom {
 /// put into epoch buffers anew. Items other than hits are left out. Hits that would come before tick 0 become damage
 /// (untimed), and so do buffers that do not decode (corrupt).
 ///
-/// Hits wait until their epoch is complete. Everything waits until the header is known or fixed.
+/// Hits wait until their epoch is complete, or settle() asks for them. Everything waits until the header is known or
+/// fixed.
 class ShiftedFeed final : public LiveFeed {
  public:
   /// Throws UserError when a key is invalid.
@@ -30,6 +31,7 @@ class ShiftedFeed final : public LiveFeed {
   [[nodiscard]] const std::string& name() const override { return feed_->name(); }
   [[nodiscard]] std::int64_t started_ns() const override;
   [[nodiscard]] bool is_connected() const override { return feed_->is_connected(); }
+  [[nodiscard]] bool settle(Epoch end) override;
   void take(FeedBatch& batch) override;
   void stop() override { feed_->stop(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + anomalies_; }
@@ -47,6 +49,7 @@ class ShiftedFeed final : public LiveFeed {
   void take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, FeedBatch& batch);
   void release(Epoch end, FeedBatch& batch);
   [[nodiscard]] Epoch shifted(Epoch epoch, bool up) const;
+  [[nodiscard]] Epoch unshifted(Epoch epoch) const;
   [[nodiscard]] Damage shifted(Damage damage) const;
 
   std::unique_ptr<LiveFeed> feed_;
@@ -58,6 +61,7 @@ class ShiftedFeed final : public LiveFeed {
   std::optional<EpochBufferEncoder> encoder_;
   std::vector<Hit> waiting_;  ///< in rising times, shifted, for their epoch to be complete
   Epoch read_to_ = 0;         ///< end of the last buffer, as the feed numbers epochs
+  Epoch settle_to_ = 0;       ///< what settle() has asked for
   std::uint64_t anomalies_ = 0;
 };
 

@@ -72,6 +72,33 @@ TEST_F(ShiftedFeedTest, HitsWaitForTheirEpochToBeComplete) {
   EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{4501, 1}, {5501, 2}, {6501, 3}}));
 }
 
+TEST_F(ShiftedFeedTest, HitsThatAreAskedForComeBeforeTheirEpochIsComplete) {
+  open("offset=500");
+  inner_->add(make_buffer({{5, 1}, {6, 2}}));  // at 5501 and 6501
+  inner_->next.complete = 5;
+  EXPECT_TRUE(take().buffers.empty());
+  EXPECT_FALSE(shifted_->settle(5)) << "nothing waits before";
+  EXPECT_TRUE(shifted_->settle(6));
+  auto batch = take();
+  EXPECT_EQ(batch.complete, 6U);
+  EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{5501, 1}}));
+  EXPECT_FALSE(shifted_->settle(6)) << "nothing waits any more";
+  inner_->next.complete = 7;
+  batch = take();
+  EXPECT_EQ(batch.complete, 7U);
+  EXPECT_EQ(ticks_in(batch.buffers), (std::vector<std::pair<Tick, std::uint32_t>>{{6501, 2}}));
+}
+
+TEST_F(ShiftedFeedTest, TheFeedIsAskedForTheEpochsThatItsTimesNeed) {
+  for (const auto& [keys, epoch] :
+       {std::pair{"offset=500", 10U}, {"offset=-500", 11U}, {"offset=3000", 7U}, {"offset=20000", 0U}}) {
+    open(keys);
+    inner_->holds_back = true;
+    EXPECT_TRUE(shifted_->settle(10));
+    EXPECT_EQ(inner_->settled, std::vector<Epoch>{epoch}) << keys;
+  }
+}
+
 TEST_F(ShiftedFeedTest, TheLastHitsComeWithTheEnd) {
   open("offset=1999&system=3");
   inner_->add(make_buffer({{5, 1}}));
