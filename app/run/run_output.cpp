@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include "app/commit.hpp"
 #include "app/monitor/utc_text.hpp"
@@ -55,7 +56,8 @@ RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t d
   record.filters = config.filter;
   record.began = began;
   record.command_lines = {command_line_of_process()};
-  record.folders = {std::filesystem::current_path().string()};
+  std::error_code error;  // a folder that is gone has no path
+  record.folders = {std::filesystem::current_path(error).string()};
   record.time_of_tick_0 = setup.time_of_tick_0;
   record.eventloom_version = EVENTLOOM_VERSION;
   record.eventloom_commit = kCommit;
