@@ -282,7 +282,7 @@ def test_damaged_map_is_refused(seen, tmp_path):
 
 
 def test_monitor(seen, tmp_path):
-    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map) as run:
+    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", "0.002") as run:  # not over before a look
         status = run.listening().last_status()
         assert status["share_counted"] == 1
         assert_shown(seen, status)
