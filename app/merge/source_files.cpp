@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <system_error>
 
@@ -52,9 +53,9 @@ void plan_same_contents(FilePlan& plan, const std::vector<fs::path>& files, cons
 
 void plan_source_files(FilePlan& plan, const RunRecord& record, const fs::path& folder,
                        const std::vector<fs::path>& replaced) {
-  std::vector<fs::path> places(record.folders.begin(), record.folders.end());
-  if (places.empty()) places.emplace_back();
-  places.push_back(folder);
+  std::set<fs::path> places(record.folders.begin(), record.folders.end());
+  if (places.empty()) places.emplace();
+  places.insert(folder);
   for (const auto& source : record.sources) {
     const auto& input = source.input;
     if (input.path.empty()) continue;

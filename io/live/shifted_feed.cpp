@@ -68,7 +68,7 @@ void ShiftedFeed::take(FeedBatch& batch) {
   for (const auto& lost : raw_.damage) batch.damage.push_back(shifted(lost));
   std::stable_sort(batch.damage.begin() + damage, batch.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.first_epoch < b.first_epoch; });
-  batch.complete = std::max(shifted(raw_.complete, false), settle_to_);
+  batch.complete = std::max(shifted(raw_.complete, false), std::exchange(settle_to_, 0));
   batch.ended = raw_.ended;
   release(batch.ended ? kNever : batch.complete, batch);
   raw_.clear();

@@ -61,7 +61,7 @@ class ShiftedFeed final : public LiveFeed {
   std::optional<EpochBufferEncoder> encoder_;
   std::vector<Hit> waiting_;  ///< in rising times, shifted, for their epoch to be complete
   Epoch read_to_ = 0;         ///< end of the last buffer, as the feed numbers epochs
-  Epoch settle_to_ = 0;       ///< what settle() has asked for
+  Epoch settle_to_ = 0;       ///< what settle() has asked for since the last take()
   std::uint64_t anomalies_ = 0;
 };
 

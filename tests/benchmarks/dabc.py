@@ -5,7 +5,7 @@ combined. From the page cache to the page cache: neither waits for the disk.
 DABC runs an mbs::CombinerModule with buffers of 1 MiB; its examples have 64 KiB, which is slower. Its time is that in which
 its file grows, as it does not end with its input. Eventloom's is that which `run` reports.
 
-usage: tests/benchmarks/dabc.py      after jobs/setup.sh, with DABC's dabc_exe in PATH and its libraries found; writes 3 GB
+usage: tests/benchmarks/dabc.py      after jobs/setup.sh, with DABC's dabc_exe in PATH and its libraries found; takes 5 GB
 """
 
 import os

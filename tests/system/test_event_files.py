@@ -368,6 +368,17 @@ def test_the_recording_of_a_run_made_elsewhere(tmp_path, data, run):
     assert_kept(moved, "lmd:moved/raw", f"moved/{run}", tmp_path)
 
 
+def test_the_recording_of_a_run_called_elsewhere(tmp_path, small):
+    """Its place is known, though another file of that name and size is where merge is called, and the run's files are elsewhere."""
+    raw = raw_files(tmp_path / "data", small)
+    (tmp_path / "out").mkdir()
+    eventloom("run", "raw_0000.lmd", "--define", "tag", "--filter", "n_hits>=2", "--output", "../out/run.h5", cwd=tmp_path / "data")
+    (tmp_path / "here").mkdir()
+    for path, content in raw.items():
+        (tmp_path / "here" / path.name).write_bytes(bytes(len(content)))
+    assert_kept(raw, f"lmd:{tmp_path}/data/raw", tmp_path / "out/run.h5", tmp_path / "here")
+
+
 def test_a_recording_that_was_renamed(tmp_path, data):
     """Its contents show that it is one."""
     renamed = {path.rename(tmp_path / "data/other_0000.lmd"): content for path, content in data.items()}

@@ -509,10 +509,11 @@ def test_midas_times_in_a_bank(tmp_path):
 
 @pytest.mark.parametrize("query, low, bits", [("number=word:1&from=TRIG", 0, 32), ("number=word:1:8-31&from=TRIG", 8, 24), ("bits=16", 0, 16)])
 def test_midas_numbers_that_wrap_around(tmp_path, query, low, bits):
-    """Of the front end's hardware, in a bank or in the header; an event without the bank is left out."""
+    """Of the front end's hardware, in a bank or in the header, beside other bits; an event without the bank is left out."""
     first, in_bank = (1 << bits) - 40, query.startswith("number")
     word = lambda k: ((first + k) << low | (1 << low) - 1) & 0xFFFFFFFF  # noqa: E731
-    events = [midas.Event(k if in_bank else word(k), [midas.Bank("ADC0", b"12345678"), midas.Bank("TRIG", struct.pack("<III", 7, word(k), 9))])
+    serial = lambda k: k if in_bank else word(k) % (1 << bits) | (k % 7 + 1) << bits  # noqa: E731
+    events = [midas.Event(serial(k), [midas.Bank("ADC0", b"12345678"), midas.Bank("TRIG", struct.pack("<III", 7, word(k), 9))])
               for k in range(100)]
     if in_bank:
         events[50].banks.pop()

@@ -216,6 +216,8 @@ def test_the_same_command_gives_the_same_bytes(tmp_path, recording, undisturbed)
         n_parts = len(parts(tmp_path))
     job.resume()
     assert filecmp.cmp(job.merged(), expected.merged(), shallow=False)
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert [path.decode() for path in file["invocations/folder"]] == 3 * [str(tmp_path)] and len(file.attrs["command_lines"]) == 3
     assert attributes(tmp_path / "run.h5") == attributes(expected.folder / "run.h5")
     assert_only_results(tmp_path)
 

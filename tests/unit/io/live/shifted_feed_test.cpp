@@ -146,6 +146,20 @@ TEST_F(ShiftedFeedTest, APeerThatJumpsBackBeginsAnew) {
   EXPECT_EQ(ticks_in(all.subspan(first)).front().first, 5501U);
 }
 
+TEST_F(ShiftedFeedTest, WhatWasAskedForIsForgottenWhereAPeerJumpsBack) {
+  open("offset=500");
+  inner_->add(make_buffer({{1000, 1}}));
+  inner_->next.complete = 1000;
+  (void)take();
+  EXPECT_TRUE(shifted_->settle(1001));
+  EXPECT_EQ(take().complete, 1001U);
+  inner_->add(make_buffer({{5, 2}}));
+  inner_->next.complete = 5;
+  const auto batch = take();
+  EXPECT_EQ(batch.complete, 5U);
+  EXPECT_TRUE(batch.buffers.empty()) << "more of epoch 5 may come";
+}
+
 TEST_F(ShiftedFeedTest, NothingIsDecodedBeforeTheHeaderIsKnown) {
   open("offset=500&system=1");
   inner_->known = false;
