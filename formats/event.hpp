@@ -35,10 +35,11 @@ enum class DropCause : std::uint8_t {
   congested,    ///< of a live source: the run could not take them
   masked,       ///< of a channel that the user masks
   cut,          ///< with a first payload word outside what the user asks for
+  jump,         ///< of a time that lies before an earlier one by more than ordinary disorder
 };
-inline constexpr std::array<std::string_view, 11> kDropCauseNames = {
+inline constexpr std::array<std::string_view, 12> kDropCauseNames = {
     "corrupt",   "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed", "lost", "late",
-    "congested", "masked",    "cut"};
+    "congested", "masked",    "cut",       "jump"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 /// So many, the first ones, every version has counted; files of earlier versions may lack the others.
 inline constexpr std::size_t kFirstDropCauses = 3;

@@ -16,6 +16,7 @@
 #include "app/report_file.hpp"
 #include "app/run/companion_report.hpp"
 #include "app/run/json_message.hpp"
+#include "app/run/source_lines.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -84,19 +85,6 @@ void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, 
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
                setup.numbered ? std::to_string(overlap) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
-}
-
-void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
-  for (std::uint32_t s = 0; s < setup.sources.size(); ++s) {
-    const auto counts = counts_of(result, s).counters;
-    std::map<std::string_view, std::uint64_t> troubles;
-    for (const auto& metric : metrics_of(Account::source)) {
-      if (metric.trouble && counts[metric.metric] != 0) troubles[metric.name] = counts[metric.metric];
-    }
-    std::string text;
-    for (const auto& [name, n] : troubles) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n);
-    if (!text.empty()) out << "source " << s << " (" << for_terminal(setup.sources[s].name) << "): " << text << '\n';
-  }
 }
 
 double million_per_second(std::uint64_t n, double seconds) {
@@ -273,7 +261,7 @@ void print_events(std::ostream& out, const RunConfig& config, const RunSetup& se
   if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
   if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
-  print_troubles(out, setup, result);
+  print_sources(out, setup, result);
   if (t[Metric::events_truncated] != 0 && !result.unfinished) {
     tell_truncated(of, setup, overlap, t[Metric::events_truncated]);
   }

@@ -30,6 +30,7 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_congested", "hits dropped: the run was full", kTrouble},
     {"hits_dropped_masked", "hits dropped: their channel is masked"},
     {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
+    {"hits_dropped_jump", "hits dropped: their time jumps back", kTrouble},
 });
 
 static_assert(std::ranges::equal(kDropped, kDropCauseNames, [](const Dropped& dropped, std::string_view cause) {
@@ -71,6 +72,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_run(DropCause::congested),
     of_run(DropCause::masked),
     of_run(DropCause::cut),
+    of_run(DropCause::jump),
 
     {messages, "messages", "messages", "messages sent to builders, ends and gaps not counted"},
     {message_bytes, "message_bytes", "bytes", "bodies of the messages"},
@@ -100,6 +102,9 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {out_of_step, "out_of_step", "events", "events dropped: number or time does not fit its neighbours", kTrouble},
     {eras, "eras", "eras", "sequences of event numbers, one for each start of the server", kTrouble},
     {era_offset, "era_offset", "", "offset added to the event numbers of the last era", kTrouble, max},
+    {jumps, "jumps", "jumps", "places where times go back by more than ordinary disorder", kTrouble},
+    {step_back_ns, "step_back_ns", "ns", "largest step back in time from one hit to a later one", kQuiet, max},
+    {clock_turns, "clock_turns", "turns", "times that a counter of limited width has started again"},
     {source_events, "events", "events", "events in the input, used or not"},
     {empty_events, "empty_events", "events", "events without subevents"},
     {run_events, "run_events", "events", "events that mark the beginning or end of a run"},
@@ -173,6 +178,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_source(DropCause::congested),
     of_source(DropCause::masked),
     of_source(DropCause::cut),
+    of_source(DropCause::jump),
 });
 
 constexpr bool in_order() {

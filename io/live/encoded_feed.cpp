@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kCountsEvery{100};
 
 }  // namespace
 
-EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, std::size_t reorder,
+EncodedFeed::EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder,
                          std::size_t most_bytes)
     : control_(std::move(control)), queue_(most_bytes) {
   stream_ = std::make_unique<EncodedStream>(std::move(reader), reorder, LiveReading{.most_bytes = most_bytes});

@@ -30,7 +30,7 @@ struct ReaderControl {
 class EncodedFeed final : public LiveFeed {
  public:
   /// `most_bytes`: of the queue, and of the hits that wait to be put in order.
-  EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, std::size_t reorder, std::size_t most_bytes);
+  EncodedFeed(std::unique_ptr<HitReader> reader, ReaderControl control, ReorderLimits reorder, std::size_t most_bytes);
   ~EncodedFeed() override;
   EncodedFeed(const EncodedFeed&) = delete;
   EncodedFeed& operator=(const EncodedFeed&) = delete;

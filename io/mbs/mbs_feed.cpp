@@ -35,8 +35,8 @@ EraRule era_rule(const SourceUri& uri, const LmdTime& time) {
 std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings) {
   const LmdTime time(uri, base.tick_ps);
-  const auto reorder =
-      uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits);
+  const ReorderLimits reorder{
+      uri.get_count("reorder", time.numbered() ? kReorderNumbered : kReorderStamped, 1, kMaxReorderHits)};
   auto header = lmd_stream_header(uri, id, base, time);
   if (time.numbered()) {
     header.text +=

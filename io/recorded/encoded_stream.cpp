@@ -23,13 +23,18 @@ EpochBufferEncoder::Limits limits_of(const StreamHeader& header, bool live) {
   return limits;
 }
 
+/// 0 where times are event numbers.
+std::uint64_t tick_ps_of(const StreamHeader& header) {
+  return (header.flags & kNumbered) != 0 ? 0 : header.base.tick_ps;
+}
+
 }  // namespace
 
-EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live)
+EncodedStream::EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live)
     : reader_(std::move(reader)),
       reorder_(reorder),
       live_(live),
-      ordered_(reader_->name(), reorder),
+      ordered_(reader_->name(), reorder, tick_ps_of(reader_->header())),
       losses_(reader_->header(), live_.has_value()),
       encoder_(reader_->header().source, reader_->header().base.epoch_ticks,
                encode_stream_header(reader_->header()).size(), limits_of(reader_->header(), live_.has_value())) {}

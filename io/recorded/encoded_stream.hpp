@@ -33,9 +33,9 @@ struct LiveReading {
 /// write. Holds everything that has been read and not been released.
 class EncodedStream final : public Source {
  public:
-  /// `reorder`: see ReorderBuffer. With `live`, hits that come too late to be put in order count as lost (late), and so
-  /// do hits of a time that no epoch has (untimed).
-  EncodedStream(std::unique_ptr<HitReader> reader, std::size_t reorder, std::optional<LiveReading> live = {});
+  /// With `live`, hits that come too late to be put in order count as lost (late), and so do hits of a time that no
+  /// epoch has (untimed).
+  EncodedStream(std::unique_ptr<HitReader> reader, ReorderLimits reorder, std::optional<LiveReading> live = {});
 
   /// For live streams: takes in the next block of the reader, waiting only as the reader does. Returns the epoch before
   /// which every buffer and stretch of damage is complete, so that collect() up to there reads nothing; nothing at the
@@ -97,7 +97,7 @@ class EncodedStream final : public Source {
   };
 
   std::unique_ptr<HitReader> reader_;
-  std::size_t reorder_;
+  ReorderLimits reorder_;
   std::optional<LiveReading> live_;
   ReorderBuffer ordered_;
   std::deque<Arrival> arrivals_;  ///< of blocks that may wait, for live streams

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "io/recorded/hit_reader.hpp"
 
@@ -51,6 +52,31 @@ HitBlock HitBlock::cut(std::size_t hits, std::size_t n_losses) {
   losses.resize(n_losses);
   truncate(hits);
   return rest;
+}
+
+void HitBlock::append(const HitBlock& next) {
+  for (const auto& loss : next.losses) {
+    losses.push_back(loss);
+    losses.back().before += size();
+  }
+  if (next.size() == 0) return;
+  const bool uniform = payload_begin.empty() && next.payload_begin.empty() &&
+                       (size() == 0 || payload.size() / size() == next.payload.size() / next.size());
+  if (!uniform) {
+    auto begins = begins_of_payload();
+    for (const auto begin : next.begins_of_payload())
+      begins.push_back(static_cast<std::uint32_t>(payload.size()) + begin);
+    payload_begin = std::move(begins);
+  }
+  payload.insert(payload.end(), next.payload.begin(), next.payload.end());
+  time.insert(time.end(), next.time.begin(), next.time.end());
+  channel.insert(channel.end(), next.channel.begin(), next.channel.end());
+}
+
+std::vector<std::uint32_t> HitBlock::begins_of_payload() const {
+  std::vector<std::uint32_t> begins(size());
+  for (std::size_t i = 0; i < size(); ++i) begins[i] = static_cast<std::uint32_t>(words_before(i));
+  return begins;
 }
 
 void HitBlock::clear() {

@@ -42,10 +42,13 @@ struct HitBlock {
   void truncate(std::size_t hits);
   /// Keeps the first `hits` hits and the first `n_losses` losses; returns the rest.
   HitBlock cut(std::size_t hits, std::size_t n_losses);
+  /// The hits and losses of `next` behind these.
+  void append(const HitBlock& next);
   void clear();
 
  private:
   [[nodiscard]] std::size_t words_before(std::size_t hit) const;
+  [[nodiscard]] std::vector<std::uint32_t> begins_of_payload() const;
 };
 
 /// Reads the hits of one source from a foreign format, in the order of recording, which need not be the order of time.

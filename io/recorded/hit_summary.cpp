@@ -38,6 +38,10 @@ void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
     if (const auto payload = block.payload_of(i); !payload.empty()) event["payload"] = payload;
     events_.push_back(std::move(event));
   }
+  for (Tick newest = last_time_; const auto time : block.time) {
+    newest = std::max(newest, time);
+    largest_step_back_ = std::max(largest_step_back_, newest - time);
+  }
   const auto times = std::ranges::minmax(block.time);
   const auto channels = std::ranges::minmax(block.channel);
   first_time_ = std::min(first_time_, times.min);
@@ -63,6 +67,7 @@ void HitSummary::put_ranges(Json& out) const {
   out["channels"] = channels_;
   out["first_time"] = any ? first_time_ : 0;
   out["last_time"] = last_time_;
+  out["largest_step_back"] = largest_step_back_;
   out["first_channel"] = any ? first_channel_ : 0;
   out["last_channel"] = last_channel_;
 }

@@ -18,8 +18,8 @@ class HitSummary {
   /// channels, to 32 MiB at most.
   HitSummary(HitReader& reader, std::uint64_t n_events);
 
-  /// Adds hits, channels (how many), first_time, last_time, first_channel, last_channel (the lowest
-  /// and the highest; all four 0 without hits).
+  /// Adds hits, channels (how many), first_time, last_time, first_channel, last_channel (the lowest and the highest;
+  /// all four 0 without hits), and largest_step_back, by which a hit lies before an earlier one.
   void put_ranges(nlohmann::ordered_json& out) const;
   /// Adds problems and, when requested, first_events: {time, channel, payload} each.
   void put_lists(nlohmann::ordered_json& out) const;
@@ -33,6 +33,7 @@ class HitSummary {
   std::uint64_t channels_ = 0;
   Tick first_time_ = ~Tick{0};
   Tick last_time_ = 0;
+  Tick largest_step_back_ = 0;
   std::uint32_t first_channel_ = ~std::uint32_t{0};
   std::uint32_t last_channel_ = 0;
   /// The channels that have hits: one bit each, by system and subsystem.

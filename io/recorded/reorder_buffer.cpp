@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
+#include "formats/duration_text.hpp"
 
 namespace eventloom {
 
@@ -16,7 +17,8 @@ std::size_t bytes_of(const HitBlock& block) {
 
 }  // namespace
 
-ReorderBuffer::ReorderBuffer(std::string name, std::size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
+ReorderBuffer::ReorderBuffer(std::string name, ReorderLimits limits, std::uint64_t tick_ps)
+    : name_(std::move(name)), limits_(limits), tick_ps_(tick_ps) {}
 
 bool ReorderBuffer::next(Hit& hit) {
   if (used_ == ready_ && !sort_held()) return false;
@@ -30,13 +32,28 @@ bool ReorderBuffer::next(Hit& hit) {
   return true;
 }
 
+/// Twice what must wait: hits are sorted in large portions.
+bool ReorderBuffer::enough_held() const {
+  if (ended_ || waiting() == 0) return waiting() != 0 || released_;
+  const Tick spanned = newest_ - std::min(newest_, entries_[used_].time);
+  return waiting() >= 2 * limits_.hits || spanned / 2 > limits_.span || released_;
+}
+
+/// How many of the sorted entries no later hit can precede.
+std::size_t ReorderBuffer::settled() const {
+  if (ended_) return entries_.size();
+  const std::size_t by_hits = entries_.size() - std::min(entries_.size(), limits_.hits);
+  if (newest_ <= limits_.span) return by_hits;
+  const auto waits = std::ranges::upper_bound(entries_, newest_ - limits_.span, {}, &Entry::time);
+  return std::max(by_hits, static_cast<std::size_t>(waits - entries_.begin()));
+}
+
 /// Sorts the hits held once there are enough to deliver some.
 bool ReorderBuffer::sort_held() {
-  const std::size_t held = waiting();
-  if (ended_ ? held == 0 : held < 2 * capacity_ && !released_) return false;
+  if (!enough_held()) return false;
   drop_used();
   if (!std::ranges::is_sorted(entries_, {}, &Entry::time)) std::ranges::stable_sort(entries_, {}, &Entry::time);
-  ready_ = ended_ ? entries_.size() : entries_.size() - std::min(entries_.size(), capacity_);
+  ready_ = settled();
   if (released_) {
     const auto waits = [this](const Entry& entry) { return static_cast<std::int32_t>(entry.block - *released_) >= 0; };
     std::size_t end = entries_.size();
@@ -77,6 +94,7 @@ void ReorderBuffer::push(HitBlock block) {
   require_sortable(block);
   const auto number = first_block_ + static_cast<std::uint32_t>(blocks_.size());
   for (std::uint32_t item = 0; item < block.size(); ++item) entries_.push_back({block.time[item], number, item});
+  if (block.size() != 0) newest_ = std::max(newest_, std::ranges::max(block.time));
   pushed_ += block.size();
   held_bytes_ += bytes_of(block);
   blocks_.push_back(std::move(block));
@@ -86,12 +104,12 @@ void ReorderBuffer::require_sortable(const HitBlock& block) const {
   if (!any_) return;
   const auto late = std::ranges::find_if(block.time, [&](Tick time) { return time < last_; });
   if (late == block.time.end()) return;
-  const auto more = std::min<std::uint64_t>(std::max<std::uint64_t>(10 * capacity_, 1000), kMaxReorderHits);
   const auto number = pushed_ + static_cast<std::uint64_t>(late - block.time.begin()) + 1;
+  const auto behind = last_ - *late;
+  const auto text = tick_ps_ == 0 ? std::to_string(behind) : duration_text(behind, tick_ps_);
   throw UserError("'" + name_ + "': hit number " + std::to_string(number) + " at tick " + std::to_string(*late) +
-                  " lies " + std::to_string(last_ - *late) +
-                  " ticks before hits that were already sent; it comes more than " + std::to_string(capacity_) +
-                  " hits too late: add ?reorder=" + std::to_string(more) +
+                  " lies " + text + " before a hit that came more than " + std::to_string(limits_.hits) +
+                  " hits earlier: add ?reorder=" + (tick_ps_ == 0 ? std::to_string(10 * limits_.hits) : text) +
                   " to the source's URI, with & after other keys");
 }
 

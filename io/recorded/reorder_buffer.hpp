@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,13 +19,19 @@ inline constexpr std::uint64_t kReorderStamped = 10'000;
 inline constexpr std::uint64_t kReorderNumbered = 1;
 inline constexpr std::uint64_t kMaxReorderHits = 1'000'000'000;
 
-/// Sorts hits by time; hits of equal time keep the order of recording. Recordings are nearly in order: a hit may come
-/// up to `capacity` hits late. Holds the blocks of at most twice as many hits and one block more; payload is not
-/// copied.
+/// How late a hit may come and still be put in order.
+struct ReorderLimits {
+  std::size_t hits = kReorderHits;               ///< by so many hits
+  Tick span = std::numeric_limits<Tick>::max();  ///< or by no more than this: the reader guarantees that none does
+};
+
+/// Sorts hits by time; hits of equal time keep the order of recording. Recordings are nearly in order: see
+/// ReorderLimits. Holds the blocks of at most twice as many hits, or of twice the span, and one block more; payload is
+/// not copied.
 class ReorderBuffer {
  public:
-  /// `name`: of the source, for messages.
-  ReorderBuffer(std::string name, std::size_t capacity);
+  /// `name`: of the source, for messages. `tick_ps`: likewise; 0: times are event numbers.
+  ReorderBuffer(std::string name, ReorderLimits limits, std::uint64_t tick_ps);
 
   struct Hit {
     Tick time = 0;
@@ -62,13 +69,16 @@ class ReorderBuffer {
     std::uint32_t item;
   };
 
+  [[nodiscard]] bool enough_held() const;
+  [[nodiscard]] std::size_t settled() const;
   bool sort_held();
   void drop_used();
   void require_sortable(const HitBlock& block) const;
   [[nodiscard]] const HitBlock& block_of(const Entry& entry) const { return blocks_[entry.block - first_block_]; }
 
   std::string name_;
-  std::size_t capacity_;
+  ReorderLimits limits_;
+  std::uint64_t tick_ps_;
   std::deque<HitBlock> blocks_;    ///< in the order of recording
   std::uint32_t first_block_ = 0;  ///< number of blocks_.front()
   std::vector<HitBlock> spares_;
@@ -77,7 +87,8 @@ class ReorderBuffer {
   std::size_t ready_ = 0;       ///< of entries_, that may be delivered
   std::uint64_t pushed_ = 0;    ///< hits
   std::size_t held_bytes_ = 0;
-  Tick last_ = 0;  ///< time of the last hit delivered
+  Tick newest_ = 0;  ///< greatest time pushed
+  Tick last_ = 0;    ///< time of the last hit delivered
   bool any_ = false;
   bool ended_ = false;
   std::optional<std::uint32_t> released_;  ///< number of the first block that waits, until it is processed

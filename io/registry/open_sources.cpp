@@ -10,6 +10,7 @@
 #include "io/live/feed_stream.hpp"
 #include "io/recorded/default_epoch.hpp"
 #include "io/recorded/encoded_stream.hpp"
+#include "io/recorded/jump_reader.hpp"
 #include "io/recorded/lost_source.hpp"
 #include "io/recorded/shifted_reader.hpp"
 #include "io/recorded/stored_reader.hpp"
@@ -32,9 +33,18 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
                                       describe_file(spec.uri.path()));
 }
 
-std::uint64_t reorder_of(const SourceScheme& scheme, const SourceUri& uri) {
-  const auto stamped = scheme.holds_events ? kReorderStamped : kReorderHits;
-  return uri.get_count("reorder", holds_event_numbers(uri) ? kReorderNumbered : stamped, 1, kMaxReorderHits);
+/// The hits of a file, none across a jump in time, in epoch buffers.
+std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
+  const auto& scheme = scheme_of(uri);
+  if (holds_event_numbers(uri)) {
+    return std::make_unique<EncodedStream>(shifted(std::move(reader), uri), reorder_of_numbers(uri, kReorderNumbered));
+  }
+  const bool has_bits =
+      !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
+  const auto order =
+      time_order_of(uri, scheme.holds_events ? kReorderStamped : kReorderHits, has_bits, reader->header().base.tick_ps);
+  auto guarded = std::make_unique<JumpReader>(std::move(reader), order);
+  return std::make_unique<EncodedStream>(shifted(std::move(guarded), uri), order.reorder);
 }
 
 /// `stream`, with what the keys of `uri` change: its hits are then put into epoch buffers anew.
@@ -42,7 +52,7 @@ std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const Sou
   const StreamShift shift(uri, stream->header());
   if (!shift.any()) return stream;
   auto reader = std::make_unique<StoredReader>(std::move(stream));
-  return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), kReorderHits);
+  return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), ReorderLimits{});
 }
 
 }  // namespace
@@ -110,7 +120,7 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   }
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {std::make_unique<EncodedStream>(shifted(scheme.read(uri, id, base), uri), reorder_of(scheme, uri))};
+  return {encoded(scheme.read(uri, id, base), uri)};
 }
 
 TimeBase SourceOpener::base_of(const SourceUri& uri) const {

@@ -21,9 +21,14 @@ inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
 // What several schemes have.
 inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
-inline constexpr SourceKey kReorder{"reorder", "N", "hits that one may come late by and is still put in order (1e6)"};
-inline constexpr SourceKey kReorderEvents{
-    "reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"};
+inline constexpr SourceKey kReorder{"reorder", "TIME|N",
+                                    "how late a hit may come: a time, a number of hits, or both (10ms,1e6)"};
+inline constexpr SourceKey kReorderEvents{"reorder", "TIME|N",
+                                          "how late an event may come (1 event; stamped: 10ms,10000)"};
+inline constexpr SourceKey kJumps{"jumps", "new-era|drop", "what to do where times go back by more (refused)"};
+inline constexpr SourceKey kClockJumps{"jumps", "unwrap|new-era|drop", kJumps.help};
+inline constexpr SourceKey kClockBits{
+    "bits", "N", "width of the counter of the times, which wraps around; 0-15:32,16-31:48: by channel"};
 inline constexpr SourceKey kMayLack{"optional", "",
                                     "events by number may lack the source, and a run does not wait for it"};
 inline constexpr SourceKey kBits{"bits", "N", "width of the event numbers, which wrap around (32)"};
@@ -40,6 +45,7 @@ inline constexpr auto kLmdKeys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     kReorderEvents,
+    kJumps,
     kMayLack,
     kConcat,
 });
@@ -51,7 +57,8 @@ inline constexpr auto kHldKeys = std::to_array<SourceKey>({
     {"from", "ID", "of the subevent with the number: hexadecimal digits (any)"},
     kBits,
     kUnit,
-    {"reorder", "N", "hits that one may come late by and is still put in order (1)"},
+    kReorderEvents,
+    kJumps,
     kMayLack,
     kConcat,
 });
@@ -60,6 +67,7 @@ inline constexpr auto kSpikesKeys = std::to_array<SourceKey>({
     {"label", "N", "added to the channels (that of the file)"},
     kRound,
     kReorder,
+    kJumps,
 });
 
 inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
@@ -74,6 +82,8 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     kReorder,
+    kClockJumps,
+    kClockBits,
 });
 
 inline constexpr SourceKey kRoundOff{"round", "down|nearest", "of times to ticks (nearest)"};
@@ -82,9 +92,10 @@ inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
     {"header", "0xCAEx|old", "the two bytes that the file lacks, or the format before version 2 (those of the file)"},
     kRoundOff,
     kReorder,
+    kJumps,
 });
 
-inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder});
+inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder, kJumps});
 
 inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"event", "ID", "of the events that are read, one source each (that of the first)"},
@@ -95,6 +106,7 @@ inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     kReorderEvents,
+    kJumps,
     kMayLack,
     kConcat,
 });
@@ -110,6 +122,8 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"skip", "N", "lines before the header or the first row (0)"},
     kRound,
     kReorder,
+    kClockJumps,
+    kClockBits,
 });
 
 inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
@@ -120,6 +134,8 @@ inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     kUnit,
     kRound,
     kReorder,
+    kClockJumps,
+    kClockBits,
 });
 
 inline constexpr auto kGeneratorKeys = std::to_array<SourceKey>({
@@ -139,7 +155,7 @@ inline constexpr auto kMbsKeys = std::to_array<SourceKey>({
     kLmdKeys[4],
     kUnit,
     kRound,
-    kReorderEvents,
+    {"reorder", "N", "events that one may come late by and is still put in order (1; stamped: 10000)"},
     kMayLack,
     {"era", "auto|repeat|new", "what numbers that start again after a reconnection are (auto)"},
 });

@@ -93,7 +93,7 @@ FeedBatch take_all(LiveFeed& feed) {
 std::vector<Stored> buffers_of_file(const std::string& path, const std::string& query, const TimeBase& base,
                                     std::size_t reorder) {
   const auto uri = SourceUri::parse("lmd:" + path + query);
-  EncodedStream stream(open_lmd(uri, std::vector{path}, SourceId{3}, base), reorder);
+  EncodedStream stream(open_lmd(uri, std::vector{path}, SourceId{3}, base), ReorderLimits{reorder});
   SliceData data;
   stream.collect({0, std::numeric_limits<Epoch>::max()}, data);
   std::vector<std::byte> bytes;

@@ -58,7 +58,7 @@ class BlockReader final : public HitReader {
 };
 
 EncodedStream stream_of(std::vector<Ticks> blocks, std::size_t reorder, std::optional<LiveReading> live) {
-  return {std::make_unique<BlockReader>(std::move(blocks)), reorder, live};
+  return {std::make_unique<BlockReader>(std::move(blocks)), ReorderLimits{reorder}, live};
 }
 
 std::vector<std::byte> bytes_of(EncodedStream& stream, EpochRange epochs) {
@@ -261,8 +261,8 @@ constexpr std::uint32_t kMayLack = kNumbered | kOptional;
 
 TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
   EncodedStream live(
-      std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack), 1000,
-      LiveReading{.longest_wait = kNever});
+      std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1550}, {}, {1590, 1999, 2000, 2050}, {}}, kMayLack),
+      {1000}, LiveReading{.longest_wait = kNever});
   EXPECT_EQ(live.read_on(), 0U) << "these wait for others";
   EXPECT_EQ(live.read_on(20), 20U);
   EXPECT_GT(bytes_of(live, {15, 20}).size(), 0U);
@@ -275,7 +275,7 @@ TEST(FollowingAStream, WhatHasComeIsDeliveredWhenOthersGoOnWithout) {
 }
 
 TEST(FollowingAStream, NothingOfEpochsThatAreStillOpenIsClosed) {
-  EncodedStream live(std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1210}, {}, {1220}}, kMayLack), 1,
+  EncodedStream live(std::make_unique<BlockReader>(std::vector<Ticks>{{1000, 1210}, {}, {1220}}, kMayLack), {1},
                      LiveReading{.longest_wait = kAtOnce});
   live.read_on();
   EXPECT_EQ(live.read_on(11), 12U) << "the buffer of epoch 10 was closed, another epoch is open";
@@ -287,7 +287,7 @@ TEST(FollowingAStream, NothingOfEpochsThatAreStillOpenIsClosed) {
 TEST(FollowingAStream, WhatTheReaderHoldsBackIsWaitedFor) {
   auto owner = std::make_unique<BlockReader>(std::vector<Ticks>{{1000}, {}, {1300}, {}}, kMayLack);
   auto& reader = *owner;
-  EncodedStream live(std::move(owner), 1, LiveReading{.longest_wait = kAtOnce});
+  EncodedStream live(std::move(owner), {1}, LiveReading{.longest_wait = kAtOnce});
   reader.held = 1300;
   EXPECT_EQ(live.read_on(20), 10U);
   EXPECT_EQ(live.read_on(13), 13U) << "it belongs to a later epoch";

@@ -39,7 +39,7 @@ class GivenBlocks final : public HitReader {
 };
 
 std::unique_ptr<EncodedStream> stream_of(std::vector<HitBlock> blocks) {
-  return std::make_unique<EncodedStream>(std::make_unique<GivenBlocks>(std::move(blocks)), 1);
+  return std::make_unique<EncodedStream>(std::make_unique<GivenBlocks>(std::move(blocks)), ReorderLimits{1});
 }
 
 HitBlock block_at(const std::vector<Tick>& times) {

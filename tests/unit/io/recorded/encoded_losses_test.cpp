@@ -62,7 +62,7 @@ class ScriptReader final : public HitReader {
 };
 
 std::unique_ptr<EncodedStream> stream_of(const Script& script, std::size_t reorder = 0) {
-  return std::make_unique<EncodedStream>(std::make_unique<ScriptReader>(script), reorder);
+  return std::make_unique<EncodedStream>(std::make_unique<ScriptReader>(script), ReorderLimits{reorder});
 }
 
 void add(HitBlock& block, const Hit& hit, bool varying) {

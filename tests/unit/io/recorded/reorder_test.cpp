@@ -35,9 +35,9 @@ class ListReader final : public HitReader {
   std::size_t at_ = 0;
 };
 
-std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, std::size_t capacity, std::size_t at_once) {
+std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, ReorderLimits limits, std::size_t at_once) {
   ListReader reader(times, at_once);
-  ReorderBuffer buffer(reader.name(), capacity);
+  ReorderBuffer buffer(reader.name(), limits, 1000);
   std::vector<std::uint32_t> order;
   ReorderBuffer::Hit hit;
   for (bool ended = false;;) {
@@ -60,7 +60,34 @@ TEST(ReorderBuffer, SortsByTimeAndKeepsTheOrderOfEqualTimes) {
   std::vector<std::uint32_t> expected(times.size());
   for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
   std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
-  for (const std::size_t at_once : {1UL, 7UL, 500UL, 5000UL}) EXPECT_EQ(order_of(times, 300, at_once), expected);
+  for (const std::size_t at_once : {1UL, 7UL, 500UL, 5000UL}) EXPECT_EQ(order_of(times, {300}, at_once), expected);
+}
+
+TEST(ReorderBuffer, SortsWithinASpanOfTimeHoweverManyHitsItHolds) {
+  std::mt19937 random(2);
+  std::vector<Tick> times;
+  for (Tick t = 0; t < 5000; ++t) times.push_back(t + random() % 1000);
+  std::vector<std::uint32_t> expected(times.size());
+  for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
+  std::ranges::stable_sort(expected, {}, [&](auto i) { return times[i]; });
+  for (const std::size_t at_once : {1UL, 7UL, 5000UL}) {
+    EXPECT_EQ(order_of(times, {.hits = kMaxReorderHits, .span = 999}, at_once), expected);
+  }
+}
+
+TEST(ReorderBuffer, DeliversWhatLiesFurtherBackThanItsSpan) {
+  ReorderBuffer buffer("list", {.hits = kMaxReorderHits, .span = 100}, 1000);
+  HitBlock block;
+  for (Tick t = 0; t < 1000; ++t) {
+    block.time.push_back(t);
+    block.channel.push_back(0);
+  }
+  buffer.push(std::move(block));
+  ReorderBuffer::Hit hit;
+  while (buffer.next(hit)) {
+  }
+  EXPECT_EQ(hit.time, 899U) << "of 999: a hit of 899 may still come, and goes behind this one";
+  EXPECT_EQ(buffer.waiting(), 100U);
 }
 
 /// One hit of time 0 behind `n` later ones.
@@ -72,19 +99,19 @@ std::vector<Tick> late_by(std::size_t n) {
 }
 
 TEST(ReorderBuffer, MendsAHitThatIsLateByItsCapacity) {
-  EXPECT_EQ(order_of(late_by(50), 50, 1).front(), 50U);
-  EXPECT_EQ(order_of(late_by(99), 50, 1).front(), 99U) << "up to twice the capacity are held";
+  EXPECT_EQ(order_of(late_by(50), {50}, 1).front(), 50U);
+  EXPECT_EQ(order_of(late_by(99), {50}, 1).front(), 99U) << "up to twice the capacity are held";
 }
 
 TEST(ReorderBuffer, NamesAHitThatIsTooLate) {
   try {
-    order_of(late_by(1000), 50, 1);
+    order_of(late_by(1000), {50}, 1);
     FAIL() << "hit 1001 is 1000 hits late";
   } catch (const UserError& e) {
     const std::string text = e.what();
     EXPECT_NE(text.find("hit number 1001"), std::string::npos) << text;
     EXPECT_NE(text.find("list"), std::string::npos) << text;
-    EXPECT_NE(text.find("reorder="), std::string::npos) << text;
+    EXPECT_NE(text.find("add ?reorder=1.049us"), std::string::npos) << text;
   }
 }
 

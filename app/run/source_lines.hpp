@@ -1,0 +1,13 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "app/run/run_report.hpp"
+
+namespace eventloom {
+
+/// What the summary says of single sources: a line for each with counters of trouble, and one on how far times go
+/// back in the sources where they do, the farthest first.
+void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result);
+
+}  // namespace eventloom

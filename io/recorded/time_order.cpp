@@ -1,0 +1,84 @@
+#include "io/recorded/time_order.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "formats/units.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kForm = ": give a length of time such as 20ms, a number of hits, or both: reorder=20ms,1e6";
+
+bool ends_in_unit(const std::string& text) { return !text.empty() && text.back() >= 'a' && text.back() <= 'z'; }
+
+struct ReorderKey {
+  std::string time;
+  std::string hits;
+};
+
+ReorderKey split_reorder(const SourceUri& uri) {
+  const auto text = uri.get("reorder", "");
+  ReorderKey key;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto item = text.substr(begin, end - begin);
+    auto& place = ends_in_unit(item) ? key.time : key.hits;
+    if (item.empty() || !place.empty()) uri.refuse("reorder=" + text + kForm);
+    place = item;
+    begin = end + 1;
+  }
+  return key;
+}
+
+std::uint64_t hits_of(const SourceUri& uri, const std::string& text) {
+  return uri.with("reorder", text).get_count("reorder", 0, 1, kMaxReorderHits);
+}
+
+Tick time_of(const SourceUri& uri, const std::string& text, std::uint64_t tick_ps) {
+  try {
+    return parse_duration(text, tick_ps);
+  } catch (const std::invalid_argument& e) {
+    uri.refuse("reorder=" + text + ": " + e.what());
+  }
+}
+
+JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
+  const auto text = uri.get("jumps", "");
+  if (text == "new-era") return JumpPolicy::new_era;
+  if (text == "drop") return JumpPolicy::drop;
+  if (text == "unwrap" && !has_bits) {
+    uri.refuse("jumps=unwrap: only csv:, hdf5: and packed: sources unwrap a counter; use new-era or drop");
+  }
+  if (text == "unwrap" && !uri.has("bits")) uri.refuse("jumps=unwrap needs the width of the counter: bits=32");
+  if (text != "unwrap" && uri.has("jumps")) uri.refuse("jumps=" + text + " is not known; use unwrap, new-era or drop");
+  return JumpPolicy::refuse;
+}
+
+}  // namespace
+
+TimeOrder time_order_of(const SourceUri& uri, std::uint64_t hits, bool has_bits, std::uint64_t tick_ps) {
+  const auto key = split_reorder(uri);
+  TimeOrder order;
+  order.tick_ps = tick_ps;
+  order.has_bits = has_bits;
+  order.unwraps = has_bits && uri.has("bits");
+  order.policy = policy_of(uri, has_bits);
+  order.disorder = key.time.empty() ? kDisorderPs / tick_ps : time_of(uri, key.time, tick_ps);
+  order.reorder.hits = key.hits.empty() ? hits : hits_of(uri, key.hits);
+  if (!key.time.empty()) {
+    order.reorder.span = order.disorder;
+    if (key.hits.empty()) order.reorder.hits = kMaxReorderHits;
+  }
+  return order;
+}
+
+ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits) {
+  if (uri.has("jumps")) uri.refuse("jumps= is not valid where times are event numbers");
+  const auto key = split_reorder(uri);
+  if (!key.time.empty()) uri.refuse("reorder=" + key.time + " is not a number of hits; times are event numbers here");
+  return {.hits = key.hits.empty() ? hits : hits_of(uri, key.hits)};
+}
+
+}  // namespace eventloom

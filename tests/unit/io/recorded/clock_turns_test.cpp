@@ -1,0 +1,62 @@
+#include "io/recorded/clock_turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+namespace {
+
+ClockTurns turns_of(const std::string& bits) { return ClockTurns(SourceUri::parse("csv:a.csv?bits=" + bits)); }
+
+TEST(ClockTurns, UnwrapsNothingWithoutTheKey) { EXPECT_FALSE(ClockTurns(SourceUri::parse("csv:a.csv")).any()); }
+
+/// Times rise on average, and each may lie before earlier ones.
+TEST(ClockTurns, FindsTheTurnOfEachNumber) {
+  constexpr std::uint64_t kPeriod = 1 << 16;
+  std::mt19937_64 random(1);
+  auto clock = turns_of("16");
+  std::uint64_t at = 60'000;
+  EXPECT_EQ(clock.extend(at, 0), at);
+  for (int i = 0; i < 20'000; ++i) {
+    at += random() % 20'000;
+    const auto late = at - random() % 10'000;
+    ASSERT_EQ(clock.extend(late % kPeriod, 7), late) << i;
+  }
+  EXPECT_NEAR(static_cast<double>(clock.turns()), static_cast<double>(at / kPeriod), 1);
+}
+
+TEST(ClockTurns, NothingComesBeforeTheFirstTurn) {
+  auto clock = turns_of("16");
+  EXPECT_EQ(clock.extend(5, 0), 5U);
+  EXPECT_EQ(clock.extend(65'530, 0), 65'530U) << "it cannot be 11 before 5";
+}
+
+TEST(ClockTurns, CountersOfDifferentWidthGoOnTogether) {
+  constexpr std::uint64_t kNarrow = std::uint64_t{1} << 32;
+  auto clock = turns_of("0-15:32,0x10-31:48");
+  for (std::uint64_t at = kNarrow / 2; at < 20 * kNarrow; at += kNarrow / 8) {
+    EXPECT_EQ(clock.extend(at, 16), at);
+    EXPECT_EQ(clock.extend((at + 3) % kNarrow, 15), at + 3);
+  }
+  EXPECT_EQ(clock.extend(5, 32), std::nullopt);
+  EXPECT_NE(clock.complaint(5, 32).find("channel 32"), std::string::npos);
+}
+
+TEST(ClockTurns, ANumberOfMoreBitsIsNone) {
+  auto clock = turns_of("16");
+  EXPECT_EQ(clock.extend(1 << 16, 0), std::nullopt);
+  EXPECT_NE(clock.complaint(1 << 16, 0).find("65536 has more than the 16 bits"), std::string::npos);
+}
+
+TEST(ClockTurns, RefusesOtherTexts) {
+  for (const char* bits : {"", "7", "64", "x", "32,", "5:", "5-3:32", "1-2-3:32", "32 ", "-1", "0-15:32;16:48"}) {
+    EXPECT_THROW(turns_of(bits), UserError) << bits;
+  }
+}
+
+}  // namespace
+}  // namespace eventloom
