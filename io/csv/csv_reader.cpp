@@ -36,11 +36,16 @@ class CsvReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override;
+  [[nodiscard]] SourceCounts counts() const override {
+    SourceCounts counts;
+    counts.counters[Metric::clock_turns] = time_.turns();
+    return counts;
+  }
 
  private:
   void add_hit(HitBlock& block);
   [[nodiscard]] std::string_view field(std::size_t column) const;
-  [[nodiscard]] std::optional<Tick> time(std::string_view text) const;
+  [[nodiscard]] std::optional<Tick> time(std::string_view text, std::uint32_t channel);
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
   void lose_untimed(HitBlock& block);
   void tell_names() const;
@@ -104,8 +109,8 @@ void CsvReader::tell_names() const {
 }
 
 void CsvReader::add_hit(HitBlock& block) {
-  const auto tick = time(field(columns_.time));
   const auto number = channel(field(columns_.channel));
+  const auto tick = time(field(columns_.time), number);
   const std::size_t words = block.payload.size();
   for (const auto column : columns_.payload) {
     const auto word = parse_integer(field(column), kMinPayload, kMaxPayload);
@@ -140,9 +145,9 @@ std::string_view CsvReader::field(std::size_t column) const {
                   std::to_string(fields.size()));
 }
 
-std::optional<Tick> CsvReader::time(std::string_view text) const {
+std::optional<Tick> CsvReader::time(std::string_view text, std::uint32_t channel) {
   try {
-    return time_.ticks(text);
+    return time_.ticks(text, channel);
   } catch (const std::invalid_argument& e) {
     throw UserError(lines_.place() + ": " + e.what());
   }

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "formats/ids.hpp"
+#include "io/recorded/clock_turns.hpp"
+#include "io/recorded/origin_key.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -16,24 +18,32 @@ namespace eventloom {
 /// tick 0: UTC, or a length of time such as -5ms.
 class CsvTime {
  public:
-  /// Throws UserError when a key is invalid. `unit`: of the times when there is no key `unit`; empty: ns.
+  /// Throws UserError when a key is invalid. `unit`: that of the column's name, for when there is no key `unit`; with
+  /// neither, numbers are refused.
   CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t tick_ps);
 
-  /// Nothing when it comes before tick 0. Throws std::invalid_argument, which says what `text` is not.
-  [[nodiscard]] std::optional<Tick> ticks(std::string_view text) const;
+  /// Nothing when it comes before tick 0. With the key `bits` the turns of the counter of `channel` are unwrapped;
+  /// times must come in the order of the table. Throws std::invalid_argument, which says what `text` is not.
+  std::optional<Tick> ticks(std::string_view text, std::uint32_t channel);
+  /// How often counters have wrapped around.
+  [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
 
  private:
-  __extension__ using Wide = __int128;
-
-  [[nodiscard]] Wide attoseconds(std::string_view text) const;
+  [[nodiscard]] std::string unwrapped(std::string_view text, std::uint32_t channel);
+  [[nodiscard]] std::optional<Tick> ticks_of(std::string_view text) const;
+  void require_unit(std::string_view text) const;
+  void require_digits(std::string_view text, Decimal value) const;
+  [[nodiscard]] Attoseconds attoseconds(std::string_view text) const;
   [[nodiscard]] std::optional<Tick> since_origin(std::string_view text) const;
 
   TickScale scale_;
+  ClockTurns turns_;
   Rounding rounding_;
+  std::string unit_;  ///< empty: unknown
   std::uint64_t unit_ps_;
   std::uint64_t tick_ps_;
-  bool utc_ = false;            ///< times are of the calendar
-  std::optional<Wide> origin_;  ///< attoseconds
+  bool utc_ = false;  ///< times are of the calendar
+  std::optional<Attoseconds> origin_;
 };
 
 }  // namespace eventloom

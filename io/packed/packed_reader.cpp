@@ -13,9 +13,9 @@
 #include "io/files/file_checksum.hpp"
 #include "io/files/file_reader.hpp"
 #include "io/packed/field.hpp"
+#include "io/packed/packed_clock.hpp"
 #include "io/recorded/file_end.hpp"
 #include "io/recorded/payload_columns.hpp"
-#include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
 
@@ -29,55 +29,6 @@ constexpr unsigned kSubsystemShift = 16;
 constexpr unsigned kChannelBits = 28;
 /// Messages of a kind about one file; further ones are only counted.
 constexpr std::uint64_t kMessages = 10;
-
-bool is_numbered(const SourceUri& uri) {
-  const auto text = uri.get("numbered", "no");
-  if (text != "yes" && text != "no") {
-    uri.refuse("numbered=" + text + " is not known; use yes or no");
-  }
-  if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
-    uri.refuse("event numbers have no unit; omit unit= and round=");
-  }
-  return text == "yes";
-}
-
-SourceUri clock_uri(const SourceUri& uri, const PackedField& time, bool numbered) {
-  if (numbered) return uri.with("unit", "tick");
-  return time.is_float() && !uri.has("round") ? uri.with("round", "nearest") : uri;
-}
-
-/// Converts the numbers of the time field to ticks.
-class PackedClock {
- public:
-  PackedClock(const SourceUri& uri, const PackedField& time, bool numbered, std::uint64_t tick_ps)
-      : uri_(uri), field_(time), scale_(clock_uri(uri, time, numbered), tick_ps, time.scale()) {}
-
-  /// Converts them all, or none and returns false: then they must be converted one by one.
-  [[nodiscard]] bool convert(std::span<Tick> times) const {
-    if (field_.is_float()) return false;
-    const auto factor = scale_.factor();
-    if (factor == 1) return true;
-    if (factor == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor) return false;
-    for (Tick& time : times) time *= factor;
-    return true;
-  }
-  /// Nothing when it does not fit; throws UserError when it would have to be rounded and must not be.
-  [[nodiscard]] std::optional<Tick> convert(std::uint64_t number) const {
-    if (field_.is_float()) {
-      const double value = field_.to_double(number);
-      return value >= 0 ? scale_.ticks(value) : std::nullopt;
-    }
-    if (scale_.needs_rounding({number, 0})) {
-      throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(number)));
-    }
-    return scale_.ticks(number);
-  }
-
- private:
-  SourceUri uri_;
-  PackedField field_;
-  TickScale scale_;
-};
 
 /// Contents of a record.
 struct RecordFormat {
@@ -152,7 +103,10 @@ class PackedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
-    return {{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
+    SourceCounts counts{{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
+    counts.counters[Metric::imprecise_times] = imprecise_;
+    counts.counters[Metric::clock_turns] = clock_.turns();
+    return counts;
   }
 
  private:
@@ -162,13 +116,13 @@ class PackedReader final : public HitReader {
   [[nodiscard]] bool put_payload(const std::byte* records, HitBlock& block);
   [[nodiscard]] bool put_words(const PackedField& field, const std::byte* records, std::uint32_t* out);
   void keep_good(bool times_converted, HitBlock& block);
+  void check_precision(std::uint64_t number, std::uint64_t offset);
   void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
   void end(HitBlock& block);
 
   std::string name_;
   InputFile input_;
   RecordFormat format_;
-  bool numbered_;
   PackedClock clock_;
   FileReader file_;
   StreamHeader header_;
@@ -179,6 +133,7 @@ class PackedReader final : public HitReader {
   std::vector<bool> misfits_;           ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
   std::uint64_t bad_ = 0;
+  std::uint64_t imprecise_ = 0;  ///< hits with a time that has lost precision
   bool ended_ = false;
 };
 
@@ -186,15 +141,14 @@ PackedReader::PackedReader(const SourceUri& uri, SourceId id, const TimeBase& ba
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       format_(uri),
-      numbered_(is_numbered(uri)),
-      clock_(uri, format_.time, numbered_, base.tick_ps),
+      clock_(uri, format_.time, base.tick_ps),
       file_(uri.path()),
       block_records_(std::min(kBlockHits, kBlockWords / std::max<std::size_t>(format_.payload_words, 1))) {
   header_ = {.source = id.value,
              .base = base,
              .payload = PayloadTable::uniform(static_cast<std::uint8_t>(format_.payload_words)),
              .text = uri.text(),
-             .flags = numbered_ ? std::uint32_t{kNumbered} : 0};
+             .flags = clock_.numbered() ? std::uint32_t{kNumbered} : 0};
   const auto skip = uri.get_count("skip", 0, 0, std::numeric_limits<std::uint64_t>::max());
   if (skip > file_.size()) {
     uri.refuse("skip= is more than the " + std::to_string(file_.size()) + " bytes of the file");
@@ -289,14 +243,16 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
   const auto words = static_cast<std::ptrdiff_t>(format_.payload_words);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto time = times_converted ? std::optional(block.time[i]) : clock_.convert(block.time[i]);
     const bool channel_fits = channels_[i] >> kChannelBits == 0;
+    const auto time = times_converted || !channel_fits ? std::optional(block.time[i])
+                                                       : clock_.convert(block.time[i], block.channel[i]);
     const bool payload_fits = misfits_.empty() || !misfits_[i];
     if (!time || !channel_fits || !payload_fits) {
       const char* what = !channel_fits ? "channel" : (!time ? "time" : "payload");
       lose(kept, file_.offset() + i * format_.bytes, what, block);
       continue;
     }
+    if (!times_converted) check_precision(block.time[i], file_.offset() + i * format_.bytes);
     block.time[kept] = *time;
     block.channel[kept] = block.channel[i];
     const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;
@@ -304,6 +260,12 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
     ++kept;
   }
   block.truncate(kept);
+}
+
+void PackedReader::check_precision(std::uint64_t number, std::uint64_t offset) {
+  if (!clock_.is_imprecise(number) || ++imprecise_ > 1) return;
+  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset,
+               clock_.complaint_of_precision(number));
 }
 
 void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {

@@ -16,7 +16,9 @@ namespace eventloom {
 /// which count the same unit from the same moment.
 class ClockTurns {
  public:
-  /// Nothing is unwrapped without the key. Throws UserError when it is invalid.
+  /// Nothing is unwrapped.
+  ClockTurns() = default;
+  /// Nor without the key. Throws UserError when it is invalid.
   explicit ClockTurns(const SourceUri& uri);
 
   [[nodiscard]] bool any() const { return !clocks_.empty(); }

@@ -36,15 +36,17 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
 /// The hits of a file, none across a jump in time, in epoch buffers.
 std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
   const auto& scheme = scheme_of(uri);
+  const auto shift = scheme.adds_offset ? uri.with("offset", "0") : uri;
   if (holds_event_numbers(uri)) {
-    return std::make_unique<EncodedStream>(shifted(std::move(reader), uri), reorder_of_numbers(uri, kReorderNumbered));
+    return std::make_unique<EncodedStream>(shifted(std::move(reader), shift),
+                                           reorder_of_numbers(uri, kReorderNumbered));
   }
   const bool has_bits =
       !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
   const auto order =
       time_order_of(uri, scheme.holds_events ? kReorderStamped : kReorderHits, has_bits, reader->header().base.tick_ps);
   auto guarded = std::make_unique<JumpReader>(std::move(reader), order);
-  return std::make_unique<EncodedStream>(shifted(std::move(guarded), uri), order.reorder);
+  return std::make_unique<EncodedStream>(shifted(std::move(guarded), shift), order.reorder);
 }
 
 /// `stream`, with what the keys of `uri` change: its hits are then put into epoch buffers anew.

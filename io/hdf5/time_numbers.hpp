@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/hdf5/column_reader.hpp"
+#include "io/recorded/clock_turns.hpp"
+#include "io/recorded/fine_ticks.hpp"
+#include "io/recorded/tick_scale.hpp"
+
+namespace eventloom {
+
+/// A dataset of numbers that are times in a unit.
+class TimeNumbers {
+ public:
+  /// Throws UserError when `turns` are to be unwrapped of a column of floating-point numbers.
+  TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns = {});
+
+  [[nodiscard]] const ColumnReader& column() const { return column_; }
+  [[nodiscard]] const TickScale& scale() const { return scale_; }
+
+  /// Reads the rows [row, row + n). Throws UnreadableRows.
+  void read(std::uint64_t row, std::size_t n);
+
+  struct Time {
+    FineTicks ticks = 0;
+    double slack = 0;  ///< see TickScale::slack()
+  };
+  /// Of row `row` + `i`, a hit of `channel`; with turns to unwrap the rows must be asked for in their order. Throws
+  /// UserError when the number is not finite, too large, or has lost precision though the URI does not allow rounding.
+  Time at(std::size_t i, std::uint32_t channel);
+  /// Throws UserError that names the dataset and row `row` + `i`.
+  [[noreturn]] void reject(std::size_t i, const std::string& complaint) const;
+  [[nodiscard]] const ClockTurns& turns() const { return turns_; }
+  /// The number, for messages.
+  [[nodiscard]] std::string text_of(std::size_t i) const;
+
+ private:
+  [[nodiscard]] Time float_at(std::size_t i) const;
+
+  ColumnReader column_;
+  TickScale scale_;
+  ClockTurns turns_;
+  std::uint64_t row_ = 0;
+  std::vector<std::uint64_t> integers_;
+  std::vector<double> doubles_;
+};
+
+}  // namespace eventloom

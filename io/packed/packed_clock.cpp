@@ -1,0 +1,77 @@
+#include "io/packed/packed_clock.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+bool is_numbered(const SourceUri& uri) {
+  const auto text = uri.get("numbered", "no");
+  if (text != "yes" && text != "no") {
+    uri.refuse("numbered=" + text + " is not known; use yes or no");
+  }
+  if (text == "yes" && (uri.has("unit") || uri.has("round"))) {
+    uri.refuse("event numbers have no unit; omit unit= and round=");
+  }
+  return text == "yes";
+}
+
+SourceUri clock_uri(const SourceUri& uri, const PackedField& time, bool numbered) {
+  if (numbered) return uri.with("unit", "tick");
+  return time.is_float() && !uri.has("round") ? uri.with("round", "nearest") : uri;
+}
+
+}  // namespace
+
+PackedClock::PackedClock(const SourceUri& uri, const PackedField& time, std::uint64_t tick_ps)
+    : uri_(uri),
+      field_(time),
+      numbered_(is_numbered(uri)),
+      scale_(clock_uri(uri, time, numbered_), tick_ps, time.scale()),
+      turns_(uri) {
+  if (turns_.any() && time.is_float()) uri.refuse("bits= is the width of a whole number, and time= is none");
+}
+
+bool PackedClock::convert(std::span<Tick> times) const {
+  if (field_.is_float() || turns_.any()) return false;
+  const auto factor = scale_.factor();
+  if (factor == 1) return true;
+  if (factor == 0 || std::ranges::max(times) > std::numeric_limits<Tick>::max() / factor) return false;
+  for (Tick& time : times) time *= factor;
+  return true;
+}
+
+std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t channel) {
+  if (field_.is_float()) {
+    const double value = field_.to_double(number);
+    return value >= 0 ? scale_.ticks(value, digits()) : std::nullopt;
+  }
+  if (turns_.any()) {
+    const auto extended = turns_.extend(number, channel);
+    if (!extended) return std::nullopt;
+    number = *extended;
+  }
+  if (scale_.needs_rounding({number, 0})) {
+    throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(number)));
+  }
+  return scale_.ticks(number);
+}
+
+bool PackedClock::is_imprecise(std::uint64_t number) const {
+  return field_.is_float() && !uri_.has("round") && scale_.coarse(field_.to_double(number), digits());
+}
+
+std::string PackedClock::complaint_of_precision(std::uint64_t number) const {
+  return scale_.coarse_complaint(field_.to_double(number), digits());
+}
+
+unsigned PackedClock::digits() const {
+  constexpr unsigned kSingle = 32;
+  return field_.bits() == kSingle ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+}
+
+}  // namespace eventloom
