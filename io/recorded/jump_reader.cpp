@@ -183,7 +183,7 @@ void JumpReader::report(const std::string& what, const char* outcome) {
 
 void JumpReader::refuse(const std::string& what) const {
   throw UserError("'" + name() + "': " + what + ". Only hits within " + length(order_.disorder) +
-                  " are put in order (reorder=), nothing across such a jump: " + remedies());
+                  " are put in order, nothing across such a jump: " + remedies());
 }
 
 void JumpReader::refuse_era(std::uint64_t hit) const {
