@@ -253,7 +253,7 @@ def test_tables_that_cannot_be(tmp_path, text, keys, words):
 
 
 def test_disorder_names_the_key_that_helps(tmp_path):
-    path = table(tmp_path, "t,ch\n" + "".join(f"{t},7\n" for t in [*range(1000, 50_000), 30_000]))
+    path = table(tmp_path, "t_ns,ch\n" + "".join(f"{t},7\n" for t in [*range(1000, 50_000), 30_000]))
     refused(f"{path}?reorder=10", "add ?reorder=19.999us", "t.csv")
     assert len(rows_of(run_all(tmp_path / "hits", f"{path}?reorder=10000"))) == 49_001
     assert len(rows_of(run_all(tmp_path / "time", f"{path}?reorder=20us"))) == 49_001

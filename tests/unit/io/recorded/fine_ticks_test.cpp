@@ -51,9 +51,8 @@ TEST(FineTicks, AnyRatioAndNumber) {
     if (above < 0 && above % below != 0) --whole;
     above = (above - whole * below) << kFineBits;  // below 2^37 * 2^48
     EXPECT_TRUE(*ratio->fine(std::ldexp(static_cast<double>(digits), -power)) == (whole << kFineBits) + above / below);
-    if (power == 0) {
-      EXPECT_TRUE(ratio->fine(digits) == ratio->fine(static_cast<double>(digits)));
-    }
+    if (power != 0) continue;
+    EXPECT_TRUE(ratio->fine(digits) == ratio->fine(static_cast<double>(digits)));
   }
 }
 

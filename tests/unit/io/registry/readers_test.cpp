@@ -146,11 +146,10 @@ TEST_F(CsvReaderTest, TooFineTimesNameThePlaceAndTheRemedies) {
 }
 
 TEST_F(CsvReaderTest, NumbersNeedAUnit) {
-  for (const std::string uri :
-       {"csv:" + text_file("t,ch\n5,1\n"), "csv:" + text_file("t,ch\n5,1\n") + "?origin=-5ms"}) {
-    EXPECT_TRUE(complains(uri, "t.csv:2: the time '5' has no unit")) << uri;
-  }
-  EXPECT_EQ(hits_of("csv:" + text_file("t,ch\n5,1\n") + "?unit=us").time, std::vector<Tick>{5000});
+  const auto file = "csv:" + text_file("t,ch\n5,1\n");
+  EXPECT_TRUE(complains(file, "t.csv:2: the time '5' has no unit"));
+  EXPECT_TRUE(complains(file + "?origin=-5ms", "t.csv:2: the time '5' has no unit"));
+  EXPECT_EQ(hits_of(file + "?unit=us").time, std::vector<Tick>{5000});
   EXPECT_TRUE(complains(csv("1 1\n1.64E+15 1\n"), "t.csv:2: '1.64E+15' is not precise to a tick"));
   EXPECT_EQ(hits_of(csv("1.64E+15 1\n", "&round=nearest")).time, std::vector<Tick>{1'640'000'000'000'000});
 }
