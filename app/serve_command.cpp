@@ -44,8 +44,9 @@ void add_serve_options(po::options_description& options) {
       "flush-after", text_value("TIME", "100ms"),
       "with --speed or --rate: the longest that an event waits for its buffer to fill")(
       "loop", text_value("N", "1"), "send the files N times; event numbers continue, times in the data do not")(
-      "clients", text_value("N", "1"), "wait for N clients before the first event")(
-      "client-timeout", text_value("TIME", "30s"), "an idle client is disconnected after TIME")(
+      "clients", text_value("N", "1"),
+      "wait for N clients before the first event; what leaves at once, or sends something else than MBS requests, is "
+      "none")("client-timeout", text_value("TIME", "30s"), "an idle client is disconnected after TIME")(
       "client-buffer", text_value("BYTES", "4MiB"), "maximum waiting for a client")(
       "once", po::bool_switch(),
       "end when everything has been sent (default: wait for the next clients and start again)");
@@ -142,13 +143,22 @@ void print_summary(const MbsServerTotals& totals, const MbsClientsTotals& client
   const auto& sent = clients.sent;
   std::cout << "read " << totals.events << " events of " << totals.event_bytes << " bytes, packed into "
             << totals.buffers << " buffers\nsent " << sent.events << " events in " << sent.buffers << " buffers, "
-            << sent.bytes << " bytes, to " << clients.connected << " clients\ndropped " << sent.dropped_events
+            << sent.bytes << " bytes, to " << clients.clients << " clients\ndropped " << sent.dropped_events
             << " events in " << sent.dropped_buffers << " buffers for slow clients\ndisconnected " << clients.timed_out
             << " idle clients, " << clients.refused << " with invalid requests\nskipped " << damaged_places
             << " damaged places and " << totals.too_large << " events too large for buffers\n";
   if (totals.time_jumps != 0)
     std::cout << "times stepped back or ahead by more than an hour " << totals.time_jumps << " times\n";
+  if (clients.never != 0) std::cout << "closed before they were clients: " << clients.never << " connections\n";
+  if (clients.lost_events != 0 || clients.unread != 0) {
+    std::cout << "lost " << clients.lost_events << " events that no client could read; " << clients.unread
+              << " clients left data unread that were sent to nobody else\n";
+  }
   std::cout << std::flush;
+}
+
+bool sent_to_all(const MbsClientsTotals& clients) {
+  return clients.sent.dropped_events == 0 && clients.timed_out == 0 && clients.lost_events == 0 && clients.unread == 0;
 }
 
 }  // namespace
@@ -176,9 +186,7 @@ int serve_command(int argc, const char* const* argv) {
             << std::endl;
   server.run();
   print_summary(server.totals(), server.clients(), recording.damaged_places());
-  const auto clients = server.clients();
-  const bool whole = recording.damaged_places() == 0 && server.totals().too_large == 0 &&
-                     clients.sent.dropped_events == 0 && clients.timed_out == 0;
+  const bool whole = recording.damaged_places() == 0 && server.totals().too_large == 0 && sent_to_all(server.clients());
   return whole ? kExitOk : kExitLosses;
 }
 

@@ -25,6 +25,8 @@ prepare_job() {
   command -v "$EVENTLOOM" >/dev/null || fail "no program '$EVENTLOOM'; set EVENTLOOM in cluster.conf"
   # Threads of each builder.
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
+  # hwloc, of mpirun too, would look for X displays at TCP ports 6000 to 6009, where MBS servers listen.
+  export HWLOC_COMPONENTS=${HWLOC_COMPONENTS--gl}
   # Open MPI refuses root unless allowed twice.
   [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   say "$SLURM_NTASKS ranks on $SLURM_JOB_NUM_NODES nodes ($SLURM_JOB_NODELIST), by $LAUNCHER"

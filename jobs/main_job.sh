@@ -20,6 +20,8 @@ elif [ -n "$(ls -A "$output" 2>/dev/null)" ]; then
 fi
 mkdir -p "$output"
 
+# hwloc, of mpirun too, would look for X displays at TCP ports 6000 to 6009, where MBS servers listen.
+export HWLOC_COMPONENTS=${HWLOC_COMPONENTS--gl}
 # Open MPI refuses root unless allowed twice.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

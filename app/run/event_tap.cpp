@@ -25,6 +25,8 @@ void EventTap::take(const BuiltSlice& slice) {
     for (EventWalk walk(slice); walk.next(event);) {
       pack(events_.make(event, taken_ + event.number + 1), event.time);
     }
+  } else if (slice.events.size() != 0 && !packer_.has_begun()) {
+    packer_.pass_over();
   }
   taken_ += slice.events.size();
 }

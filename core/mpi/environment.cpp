@@ -43,6 +43,10 @@ void choose_ucx() {
   for (const auto& [name, value] : kSettings) setenv(name, value, 0);
 }
 
+/// hwloc, which MPI uses, looks for the GPUs of X displays, and on the way connects to TCP ports 6000 to 6009: those of
+/// MBS servers, whose first events it would take.
+void leave_displays_alone() { setenv("HWLOC_COMPONENTS", "-gl", 0); }
+
 std::string control_variable(const char* name) {
   int index = 0;
   if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return "";
@@ -80,6 +84,7 @@ bool mpi_is_open = false;
 
 MpiEnvironment::MpiEnvironment() {
   choose_ucx();
+  leave_displays_alone();
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &thread_level_), "MPI_Init_thread");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const auto what = "MPI_Comm_dup at rank " + std::to_string(rank()) + " on " + host_name();

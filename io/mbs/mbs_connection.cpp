@@ -124,6 +124,8 @@ std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, 
   if (tell) {
     ++counters_[Metric::connections_lost];
     spdlog::warn("{}: {}; searching for the server for {} s", address_.text, why, reconnect_.count());
+  } else if (Clock::now() >= give_up_at()) {
+    return give_up(why);
   }
   search_for_server(tell);
   return in_order || !tell ? std::nullopt : std::optional(Step::lost);
@@ -171,6 +173,10 @@ std::optional<MbsConnection::Step> MbsConnection::look(milliseconds most) {
     search_for_server(false);
     return Step::nothing;
   }
+  return give_up(why);
+}
+
+MbsConnection::Step MbsConnection::give_up(const std::string& why) {
   end();
   spdlog::warn("{}: not found within {} s: {}", address_.text, reconnect_.count(), why);
   return lost_data_ ? Step::lost : Step::ended;

@@ -59,6 +59,7 @@ class MbsConnection {
   void search_for_server(bool anew);
   [[nodiscard]] Clock::time_point give_up_at() const;
   std::optional<Step> look(std::chrono::milliseconds most);
+  Step give_up(const std::string& why);
   void begin_connection();
   std::optional<Step> greet();
   void ask();

@@ -1,5 +1,7 @@
 #include "io/mbs/mbs_reader.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <thread>
 #include <utility>
 
@@ -64,7 +66,7 @@ bool MbsReader::read_on(HitBlock& block) {
     if (!take_events(block)) return true;
     switch (connection_.next(blocks_.is_complete(block) ? std::chrono::milliseconds(0) : kPatience)) {
       case Step::buffer: begin_buffer(); break;
-      case Step::empty: events_.pass(connection_.buffer().header.number); break;
+      case Step::empty: pass_empty(); break;
       case Step::lost: note_lost(); break;
       case Step::again: begin_anew(); break;
       case Step::ended: finish(block); break;
@@ -77,6 +79,7 @@ bool MbsReader::read_on(HitBlock& block) {
 /// The rest of the current buffer. False when the block is full.
 bool MbsReader::take_events(HitBlock& block) {
   while (events_.next(event_)) {
+    if (!std::exchange(any_, true)) look_for_earlier();
     take_problems(block);
     count(event_, notes_.counters);
     if (!blocks_.add(event_, block)) return false;
@@ -109,9 +112,27 @@ void MbsReader::pause(HitBlock& block) {
   }
 }
 
+void MbsReader::pass_empty() {
+  const auto number = connection_.buffer().header.number;
+  if (!first_buffer_) first_buffer_ = number;
+  events_.pass(number);
+}
+
+/// Servers that number their buffers begin with 1 when they begin to send.
+void MbsReader::look_for_earlier() {
+  const auto first = first_buffer_.value_or(0);
+  if (first <= 1) return;
+  notes_.counters[Metric::missing_buffers] += first - 1;
+  spdlog::warn(
+      "{}: joined a server that was sending already, at event number {} in its buffer {}: {} earlier buffers "
+      "were not received",
+      name_, event_.number, first, first - 1);
+}
+
 void MbsReader::begin_buffer() {
   heard_ = std::chrono::steady_clock::now();
   const auto& buffer = connection_.buffer();
+  if (!first_buffer_) first_buffer_ = buffer.header.number;
   hole_noted_ = false;
   if (const auto defect = buffer.defect()) {
     events_.skip(buffer, *defect);

@@ -16,8 +16,10 @@
 namespace eventloom {
 
 /// The hits that an MBS server sends, the same that an LMD file of these buffers gives. After a lost connection, events
-/// received before are duplicates; see LmdEras for numbers that start again. Numbers of less than 32 bits have no place
-/// in the run until begin_at(): the first buffer waits here, the others in the socket.
+/// received before are duplicates; see LmdEras for numbers that start again. Buffers that the server had sent before
+/// the first one received are counted as missing, and reported: no loss of the run, which begins when it has connected.
+/// Numbers of less than 32 bits have no place in the run until begin_at(): the first buffer waits here, the others in
+/// the socket.
 class MbsReader final : public HitReader {
  public:
   /// `header`: see lmd_stream_header(). `longest_wait`: for the successor of an event, which confirms it; nothing:
@@ -52,6 +54,8 @@ class MbsReader final : public HitReader {
   void place(HitBlock& block);
   bool take_events(HitBlock& block);
   void take_problems(HitBlock& block);
+  void pass_empty();
+  void look_for_earlier();
   void begin_buffer();
   void begin_anew();
   void note_lost();
@@ -69,9 +73,11 @@ class MbsReader final : public HitReader {
   LmdBufferEvents events_{notes_};
   LmdEvent event_;
   LmdHitBlocks blocks_;
-  HitBlock held_;            ///< until the run begins
-  bool placed_;              ///< the numbers have their place in the run
-  bool hole_noted_ = false;  ///< of the lost connection
+  HitBlock held_;                              ///< until the run begins
+  bool placed_;                                ///< the numbers have their place in the run
+  bool hole_noted_ = false;                    ///< of the lost connection
+  bool any_ = false;                           ///< an event has come
+  std::optional<std::uint32_t> first_buffer_;  ///< number of the first buffer
   bool ended_ = false;
   std::atomic<Tick> begin_;
   std::atomic<Tick> others_ = 0;  ///< 0: unknown

@@ -54,6 +54,9 @@ class MbsPacker {
   MbsGroupPtr flush();
   /// A group without events: a sign of life. No group may have been begun.
   MbsGroupPtr keep_alive();
+  /// Data were not packed that would have come here: the number of a buffer is left out, so that clients see it. No
+  /// group may have been begun.
+  void pass_over() { ++number_; }
   /// Whether events wait for flush().
   [[nodiscard]] bool has_begun() const { return group_ != nullptr; }
 

@@ -40,6 +40,8 @@ void MbsServer::run() {
 // ---------------------------------------------------------------- phases
 
 void MbsServer::advance() {
+  const bool sends = phase_ == Phase::sending || phase_ == Phase::ending;
+  if (sends && !stopping_ && clients_.empty() && clients_.round_is_void()) begin_anew();
   if (phase_ == Phase::waiting && clients_.size() >= settings_.clients_to_start) begin();
   if (phase_ == Phase::sending) produce();
   if (phase_ == Phase::ending) end_round();
@@ -47,6 +49,8 @@ void MbsServer::advance() {
 
 void MbsServer::begin() {
   phase_ = Phase::sending;
+  totals_before_ = totals_;
+  clients_.begin_round();
   pacer_.start(now_);
   delivered_at_ = now_;
   at_end_ = false;
@@ -58,18 +62,25 @@ void MbsServer::end_sending() {
   phase_ = Phase::ending;
   totals_.time_jumps = pacer_.time_jumps();
   clients_.finish();
-  if (settings_.once) clients_.stop_listening();
 }
 
 /// Called when all clients of this round are gone.
 void MbsServer::end_round() {
   if (stopping_ && now_ > stop_by_) clients_.drop_all();
   if (clients_.any_is_finishing()) return;
+  if (!stopping_) clients_.end_round();
   if (settings_.once || stopping_) {
     phase_ = Phase::done;
     return;
   }
+  begin_anew();
+}
+
+void MbsServer::begin_anew() {
+  if (clients_.round_is_void()) totals_ = totals_before_;
+  clients_.forget_round();
   recording_.rewind();
+  packer_ = MbsPacker(settings_.layout);
   phase_ = Phase::waiting;
 }
 

@@ -36,7 +36,8 @@ struct MbsServerTotals {
 ///
 /// Starts when the given number of clients is connected; later clients get the data sent from then on, and while there
 /// is none it pauses. When everything has been sent it closes the connections, and starts again with the next clients,
-/// or ends.
+/// or ends. Buffers are numbered from 1 each time: a client's first buffer tells whether there were earlier ones. What
+/// was sent to no client but such as turned out to be none is sent again.
 ///
 /// transport: all clients get all data, and the slowest holds up the others. By request: a group is packed when a
 /// client waits for it (with a pace: when it is due) and queued for the others too; a client whose queue is too long
@@ -61,6 +62,7 @@ class MbsServer {
   void begin();
   void end_sending();
   void end_round();
+  void begin_anew();
   void stop();
 
   [[nodiscard]] bool may_produce() const;
@@ -79,6 +81,7 @@ class MbsServer {
   MbsPacker packer_;
   MbsPacer pacer_;
   MbsServerTotals totals_;
+  MbsServerTotals totals_before_;  ///< this round
 
   Phase phase_ = Phase::waiting;
   bool stopping_ = false;

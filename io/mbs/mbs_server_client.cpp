@@ -24,8 +24,20 @@ MbsServerClient::MbsServerClient(MbsServerSocket socket, std::string name, bool 
     : socket_(std::move(socket)),
       name_(std::move(name)),
       by_request_(by_request),
+      connected_at_(now),
       sending_(std::move(handshake)),
       taken_at_(now) {}
+
+bool MbsServerClient::admit(std::int64_t now, std::int64_t silence) {
+  if (admitted_ || end_ != MbsClientEnd::none) return false;
+  if (by_request_) {
+    admitted_ = requests_ > 0;
+  } else if (now - connected_at_ >= silence) {
+    receive(now);  // what it has said since this thread last looked
+    admitted_ = end_ == MbsClientEnd::none && !decoder_.has_begun();
+  }
+  return admitted_;
+}
 
 void MbsServerClient::queue(MbsGroupPtr group) {
   queued_bytes_ += group->bytes.size();
@@ -38,6 +50,13 @@ void MbsServerClient::drop_oldest() {
   counts_.dropped_events += group.events;
   counts_.dropped_buffers += group.buffers;
   queue_.pop_front();
+}
+
+std::deque<MbsGroupPtr> MbsServerClient::unsent() const {
+  auto groups = queue_;
+  const bool of_data = sending_ != nullptr && sending_->buffers != 0;
+  if (of_data) groups.push_front(sending_);
+  return groups;
 }
 
 void MbsServerClient::cut() {
@@ -53,20 +72,25 @@ void MbsServerClient::receive(std::int64_t now) {
   std::array<std::byte, 4096> buffer{};
   const auto received = ::recv(fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (received < 0 && would_block(errno)) return;
-  if (received <= 0) return hang_up();
-  if (closed_writing_) return;
+  if (received <= 0) return hang_up(received < 0);
   std::span<const std::byte> bytes(buffer.data(), static_cast<std::size_t>(received));
   while (const auto request = decoder_.take(bytes)) {
-    if (requests_ == 0) taken_at_ = now;
+    if (requests_ == 0 && !closed_writing_) taken_at_ = now;
     answer(*request);
     if (end_ != MbsClientEnd::none) return;
   }
 }
 
-void MbsServerClient::hang_up() { end_ = closed_writing_ ? MbsClientEnd::served : MbsClientEnd::left; }
+void MbsServerClient::hang_up(bool reset) {
+  if (reset && !by_request_) {
+    end_ = MbsClientEnd::unread;
+  } else {
+    end_ = closed_writing_ ? MbsClientEnd::served : MbsClientEnd::left;
+  }
+}
 
 void MbsServerClient::answer(MbsRequest request) {
-  if (request == MbsRequest::close) end_ = MbsClientEnd::left;
+  if (request == MbsRequest::close) hang_up(false);
   if (request == MbsRequest::unknown) end_ = MbsClientEnd::refused;
   if (request == MbsRequest::events && by_request_) ++requests_;
 }
@@ -85,7 +109,7 @@ void MbsServerClient::send(std::int64_t now) {
     const auto rest = std::span(sending_->bytes).subspan(sent_);
     const auto taken = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (taken < 0) {
-      if (!would_block(errno)) end_ = MbsClientEnd::left;
+      if (!would_block(errno)) hang_up(true);
       return;
     }
     taken_at_ = now;
@@ -104,7 +128,7 @@ void MbsServerClient::close_writing(std::int64_t now) {
   if (end_ != MbsClientEnd::none) return;
   closed_writing_ = true;
   taken_at_ = now;
-  if (::shutdown(fd(), SHUT_WR) != 0) end_ = MbsClientEnd::left;
+  if (::shutdown(fd(), SHUT_WR) != 0) hang_up(true);
 }
 
 void MbsServerClient::expire(std::int64_t now, std::int64_t timeout) {

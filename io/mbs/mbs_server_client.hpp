@@ -16,6 +16,7 @@ enum class MbsClientEnd : std::uint8_t {
   none,       ///< it is open
   served,     ///< everything was sent
   left,       ///< closed by the client
+  unread,     ///< closed by the client, with pushed data that it had not read
   timed_out,  ///< it was idle for too long
   refused,    ///< it sent an invalid request
 };
@@ -38,6 +39,10 @@ struct MbsClientCounts {
 };
 
 /// One client's connection: its queue and its progress. Never blocks. Times are nanoseconds of the steady clock.
+///
+/// Not everything that connects is a client: Open MPI looks for X displays at the ports from 6000 on, others see which
+/// ports are open. It is admitted as a client once it speaks the protocol: by request with its first request, else when
+/// it has said nothing for a while. An X client sends 12 bytes at once.
 class MbsServerClient {
  public:
   /// `socket`: connected, non-blocking. `by_request`: each group is sent only on request.
@@ -48,6 +53,11 @@ class MbsServerClient {
   [[nodiscard]] const MbsClientCounts& counts() const { return counts_; }
   [[nodiscard]] MbsClientEnd end() const { return end_; }
   [[nodiscard]] bool is_finishing() const { return finishing_; }
+  [[nodiscard]] bool is_admitted() const { return admitted_; }
+  /// Admits it if that is due, `silence` after it connected: true when this call has.
+  bool admit(std::int64_t now, std::int64_t silence);
+  /// Whether it is admitted when it goes on saying nothing.
+  [[nodiscard]] bool is_on_trial() const { return !admitted_ && !by_request_; }
 
   /// Appends a group to the queue.
   void queue(MbsGroupPtr group);
@@ -58,6 +68,11 @@ class MbsServerClient {
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   /// Drops the oldest of them, and counts it.
   void drop_oldest();
+  /// Groups that it has not been sent completely, oldest first.
+  [[nodiscard]] std::deque<MbsGroupPtr> unsent() const;
+  /// Events of a group that was delivered to no other client.
+  void count_alone(std::uint64_t events) { alone_events_ += events; }
+  [[nodiscard]] std::uint64_t alone_events() const { return alone_events_; }
 
   /// No more groups follow: the queue is sent, then the connection is closed.
   void finish() { finishing_ = true; }
@@ -68,8 +83,8 @@ class MbsServerClient {
   [[nodiscard]] bool reads() const;
   [[nodiscard]] bool writes() const;
   void receive(std::int64_t now);
-  /// The client has closed the connection, or it is broken.
-  void hang_up();
+  /// The client has closed the connection, or it is broken. `reset`: it had not read everything.
+  void hang_up(bool reset);
   void send(std::int64_t now);
   /// Ends the connection when the client has taken nothing from a nonempty queue for `timeout`.
   void expire(std::int64_t now, std::int64_t timeout);
@@ -83,6 +98,8 @@ class MbsServerClient {
   MbsServerSocket socket_;
   std::string name_;
   bool by_request_;
+  std::int64_t connected_at_;
+  bool admitted_ = false;
   MbsRequestDecoder decoder_;
   std::uint32_t requests_ = 0;  ///< unanswered ones
   std::deque<MbsGroupPtr> queue_;
@@ -94,6 +111,7 @@ class MbsServerClient {
   bool closed_writing_ = false;
   MbsClientEnd end_ = MbsClientEnd::none;
   MbsClientCounts counts_;
+  std::uint64_t alone_events_ = 0;
 };
 
 }  // namespace eventloom

@@ -17,6 +17,8 @@ class MbsRequestDecoder {
 
   /// Takes bytes off the front of `bytes`: returns a request once it is complete, else nothing and `bytes` is empty.
   std::optional<MbsRequest> take(std::span<const std::byte>& bytes);
+  /// Whether the rest of a request has to come.
+  [[nodiscard]] bool has_begun() const { return size_ != 0; }
 
  private:
   std::array<std::byte, kRequestBytes> begun_{};

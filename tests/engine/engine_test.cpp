@@ -268,6 +268,32 @@ TEST_F(Engine, LiveRunEndsAfterAllDataReceived) {
   }
 }
 
+/// Sources have sent the margins behind the slices that they have begun: what lies in these, and is in events of the
+/// last slice begun, is built in its own slice, too.
+TEST_F(Engine, LiveRunBesideARecordingEndsBehindTheMarginsThatWereSent) {
+  std::uint64_t beyond = 0;
+  for (std::uint64_t seed = 1; seed <= cases(100) && !HasFailure(); ++seed) {
+    CaseMaker maker(seed);
+    auto of = maker.steady(40);
+    while (of.hits.size() < 2) of = maker.steady(40);
+    maker.make_live(of, 50'000, 20'000);
+    of.arrivals.front().clear();
+    of.signal = SIGINT;
+    of.signal_after_ns = static_cast<std::int64_t>(maker.draw(0, 4'000'000));
+    const auto outcome = play(of);
+    EXPECT_EQ(outcome.errors, no_errors(of)) << text_of(of);
+    const auto geometry = of.geometry();
+    for (const auto& [number, written] : outcome.slices) {
+      for (const auto time : written.slice.hits.time) {
+        const auto own = geometry.slice_of(time / of.base.epoch_ticks).value;
+        beyond += own > number ? 1 : 0;
+        EXPECT_TRUE(outcome.slices.contains(own)) << "slice " << own << ", " << text_of(of);
+      }
+    }
+  }
+  EXPECT_GT(beyond, cases(100));
+}
+
 /// A run of live sources whose last is silent for 9 ms, and 2 ms are waited for.
 struct SilentSource {
   static constexpr std::int64_t kPace = 50'000;

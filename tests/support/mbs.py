@@ -101,7 +101,7 @@ class Client:
     """Connected to a server; yields its buffers and events."""
 
     def __init__(self, port, protocol="transport", host=LOOPBACK, receive_bytes=None, shake=True):
-        self.by_request, self.open_event, self.last_number = protocol == "stream", None, None
+        self.by_request, self.open_event, self.last_number, self.asked = protocol == "stream", None, None, 0
         self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -127,6 +127,12 @@ class Client:
 
     def ask(self):
         self.say(request("GETEVT", b"\xde\xad\xbe\xef!"))
+
+    def ask_ahead(self):
+        """By request: a server counts it as a client from now on."""
+        if self.by_request:
+            self.ask()
+            self.asked += 1
 
     def _exactly(self, size, may_end=False):
         parts, left = [], size
@@ -165,7 +171,9 @@ class Client:
 
     def group(self):
         """The answer to a request: a list of buffers, [] at the end; with transport each buffer alone."""
-        if self.by_request:
+        if self.by_request and self.asked:
+            self.asked -= 1
+        elif self.by_request:
             with contextlib.suppress(ConnectionError):  # the server has ended: its data are still to be read
                 self.ask()
         found = [self.buffer() for _ in range(self.layout.per_stream if self.by_request else 1)]

@@ -25,7 +25,10 @@ class Tapped(Monitored):
         return [int(port) for port in re.findall(rf"mbs://127\.0\.0\.1:(\d+)/{self.kind} on ", line)]
 
     def client(self, writer=0, **options):
-        return Client(self.ports()[writer], self.kind, **options)
+        client = Client(self.ports()[writer], self.kind, **options)
+        if "shake" not in options:
+            client.ask_ahead()
+        return client
 
     def counter(self, name, status=None):
         return next((c["value"] for c in (status or self.status()).get("counters", []) if c["name"] == name), None)
@@ -34,7 +37,7 @@ class Tapped(Monitored):
         self.until_status(lambda status: self.counter(name, status) == value, f"{name} = {value}")
 
     def go(self, clients=0, speed=0):
-        """The run begins, once so many clients are connected."""
+        """The run begins, once there are so many clients."""
         self.until_counter("tap_clients", clients)
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
         assert self.ask("/control", "POST", json.dumps({"command": "speed", "speed": speed}), headers)[0] == 202

@@ -222,7 +222,8 @@ def test_a_client_that_comes_back_gets_nothing_twice(tmp_path, large):
             before = client.events(at_most=100)
         with serving.client() as client:
             after = client.events()
-        serving.ended()
+        serving.ended(code=3)
+        assert re.search(r"has left data unread: of \d+ events that were sent to it alone, some may be lost\n", serving.text())
     found = numbers(before) + numbers(after)
     assert found == sorted(set(found)) and after and numbers(after) == list(range(numbers(after)[0], 20001))
 
@@ -239,6 +240,7 @@ def test_a_slow_stream_client_loses_what_it_does_not_ask_for(tmp_path):
     words = ("--clients", 2, "--rate", "10000", "--buffer-size", "1KiB", "--client-buffer", "1", "--once")
     with Serving(tmp_path, path, *words, protocol="stream") as serving:
         slow, quick = serving.client(), serving.client()
+        quick.ask_ahead()
         some = slow.events(at_most=1)
         much = quick.events()
         rest = slow.events()
@@ -280,8 +282,8 @@ def test_hostile_clients_harm_nobody(tmp_path, protocol):
                 for _ in range(10_000):
                     hasty.socket.send(1000 * request("GETEVT"))
             assert serving.memory() < 64 << 20
-            for _ in range(18):  # say nothing
-                others.enter_context(serving.client())
+            for _ in range(18):  # say nothing more
+                others.enter_context(serving.client()).ask_ahead()
             assert good.events() == stored(SMALL)
         assert serving.ended(code=None).refused == len(garbage)
 

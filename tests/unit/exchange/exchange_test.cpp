@@ -123,6 +123,26 @@ TEST(Outbox, StopsWhenTheRingIsFullAndGoesOnWithCredits) {
 }
 
 // A descriptor alone is no proof: with the payload not (yet) as its checksum says the cell waits.
+/// Copies take 1 MiB at most: then they are published, though nobody has asked for it.
+TEST(Outbox, KeepsNoMoreCopiesThanItsBound) {
+  for (const std::uint32_t cell : {1U << 18, 1U << 19, 1U << 20}) {
+    const RingGeometry geometry{8, cell};
+    Pair pair(geometry, 1);
+    pair.inbox.grant({1000}, true);
+    pair.inbox.flush();
+    const std::vector<std::byte> body(3000);  // is copied
+    const auto most = most_staged_cells(geometry);
+    ASSERT_LT(most, geometry.depth);
+    for (std::uint64_t slice = 0; pair.outbox.counters()[Metric::cells] < most; ++slice) {
+      EXPECT_EQ(pair.outbox.counters()[Metric::notifications], 0U);
+      ASSERT_TRUE(pair.outbox.accepts({slice}));
+      pair.outbox.start({{slice}, 0, true, 0, {body}});
+      pair.outbox.pump();
+    }
+    EXPECT_EQ(pair.outbox.counters()[Metric::notifications], 1U);
+  }
+}
+
 TEST(Inbox, LeavesACellThatDoesNotMatchItsChecksum) {
   const RingGeometry geometry{4, 1024};
   Pair pair(geometry, 3);
@@ -253,6 +273,57 @@ TEST(RingProducer, RefusesACreditForWhatItNeverSent) {
   credit.crc = credit.checksum();
   std::memcpy(pair.fabric.rank(0).window().data(), &credit, sizeof credit);
   EXPECT_THROW((void)pair.outbox.accepts({0}), std::runtime_error);
+}
+
+/// Grants may be seen in any order.
+TEST(RingProducer, TakesNothingBackThatWasGranted) {
+  const RingGeometry geometry{4, 256};
+  LoopbackFabric fabric({64, geometry.ring_bytes()}, 3);
+  RingProducer producer(fabric.rank(0), 1, 0, 0, geometry);
+  for (int cell = 0; cell < 3; ++cell) {
+    producer.claim();
+    producer.commit(0, 1, {});
+  }
+  producer.flush();
+  const auto see = [&](std::uint64_t released, std::uint64_t slice_limit) {
+    CreditBlock credit;
+    credit.released = released;
+    credit.slice_limit = slice_limit;
+    credit.crc = credit.checksum();
+    std::memcpy(fabric.rank(0).window().data(), &credit, sizeof credit);
+  };
+  see(2, 10);
+  EXPECT_EQ(producer.credits(), 3U);
+  EXPECT_EQ(producer.slice_limit(), 10U);
+  see(1, 12);
+  EXPECT_EQ(producer.credits(), 3U);
+  see(3, 5);
+  EXPECT_EQ(producer.credits(), 4U);
+  EXPECT_EQ(producer.slice_limit(), 10U);
+}
+
+/// A grant for each cell would cost more than the cells: it waits until half of the ring is free, unless it is urgent.
+TEST(RingConsumer, GrantsHalfARingAtOnce) {
+  const RingGeometry geometry{4, 256};
+  LoopbackFabric fabric({64, geometry.ring_bytes()}, 3);
+  RingProducer producer(fabric.rank(0), 1, 0, 0, geometry);
+  RingConsumer consumer(fabric.rank(1), 0, 0, 0, geometry);
+  for (int cell = 0; cell < 4; ++cell) {
+    producer.claim();
+    producer.commit(0, 1, {});
+  }
+  producer.flush();
+  const auto release = [&](bool eager) {
+    while (!consumer.poll()) fabric.rank(0).progress();
+    consumer.release();
+    consumer.grant(eager);
+    consumer.flush();
+    return producer.credits();
+  };
+  EXPECT_EQ(release(false), 0U);
+  EXPECT_EQ(release(false), 2U);
+  EXPECT_EQ(release(false), 2U);
+  EXPECT_EQ(release(true), 4U);
 }
 
 // MPI may read the source of a put until it is flushed: the fabric throws when one was changed before. A
@@ -402,6 +473,16 @@ TEST(SliceAssembler, KnowsHowFarThereIsNothing) {
   EXPECT_FALSE(assembler.holds({6}));
   EXPECT_EQ(assembler.nothing_up_to({6}), SliceId{500});
   EXPECT_EQ(assembler.nothing_up_to({2}), SliceId{2}) << "before the gaps";
+}
+
+TEST(SliceAssembler, TheEndOfTheDataIsThatOfTheLastOrigin) {
+  SliceAssembler assembler(2);
+  assembler.place({.slice = 7, .kind = ChunkHeader::kEnd}, {});
+  EXPECT_EQ(assembler.nothing_up_to({7}).value, 7U) << "the other may have something";
+  assembler.place({.slice = 3, .origin = 1, .kind = ChunkHeader::kEnd}, {});
+  EXPECT_EQ(assembler.data_end().value, 7U);
+  EXPECT_EQ(assembler.nothing_up_to({6}).value, 6U);
+  EXPECT_EQ(assembler.nothing_up_to({7}).value, std::numeric_limits<std::uint64_t>::max());
 }
 
 TEST(SliceAssembler, RemembersAllGapsThatAreAhead) {

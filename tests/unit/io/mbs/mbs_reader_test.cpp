@@ -339,6 +339,16 @@ TEST(MbsReader, MissingBuffersAreAHole) {
   EXPECT_EQ(result.holes(), 1U);
 }
 
+TEST(MbsReader, BuffersBeforeTheFirstAreCountedAndNoHole) {
+  auto buffers = native_buffers(numbered_events(1, 60), 512);
+  buffers.erase(buffers.begin(), buffers.begin() + 3);
+  const auto result = read_server({sends(handshake(512, 1, 1) + joined(buffers))});
+  EXPECT_EQ(result.counts.at("missing_buffers"), 3U);
+  EXPECT_GT(result.numbers().front(), 1U);
+  const auto whole = read_server({sends(handshake(512, 1, 1) + joined(native_buffers(numbered_events(1, 60), 512)))});
+  EXPECT_EQ(whole.counts.at("missing_buffers"), 0U);
+}
+
 TEST(MbsReader, EmptyBuffersBetweenFragments) {
   for (const bool counted : {false, true}) {
     const auto buffers = native_buffers(numbered_events(1, 60), 256);
@@ -374,6 +384,37 @@ TEST(MbsReconnect, AServerThatBeginsAgainDoublesNothing) {
     EXPECT_EQ(result.all.time, whole.all.time);
     EXPECT_EQ(result.all.payload, whole.all.payload);
   }
+}
+
+/// A place where something listens, but nothing answers as a server, is tried less and less often, and not for ever.
+TEST(MbsReconnect, ASearchSlowsDownAndEnds) {
+  constexpr int kMost = 40;
+  int tried = 0;
+  std::vector<Server::Serve> clients{
+      sends(variable_handshake() + joined(variable_buffers(numbered_events(1, 5), 60000)))};
+  for (int i = 0; i < kMost; ++i) clients.emplace_back([&tried](const Peer& /*peer*/) { ++tried; });
+  {
+    Server server(std::move(clients));
+    const MbsStop stop;
+    const auto result = read(*connect(server.place() + "/transport", stop, "", 1.2));
+    EXPECT_EQ(result.numbers(), from_to(1, 5));
+    EXPECT_EQ(result.counts.at("connections_lost"), 1U);
+  }
+  EXPECT_GE(tried, 1);
+  EXPECT_LE(tried, 5) << "after 0.1, 0.3, 0.7 and 1.2 s";
+}
+
+/// Each loss on the way is a hole of its own, also where an earlier connection was lost in the middle of a buffer.
+TEST(MbsReconnect, EachLostConnectionLeavesAHole) {
+  const auto part = [](std::uint32_t first, std::uint32_t last) {
+    return variable_handshake() + joined(variable_buffers(numbered_events(first, last), 60000));
+  };
+  const auto cut = part(1, 20);
+  const auto result =
+      read_server({sends(cut.substr(0, cut.size() - 10)), sends(part(21, 40)), sends(part(41, 60))}, "", 0.3);
+  EXPECT_EQ(result.numbers().back(), 60U);
+  EXPECT_EQ(result.counts.at("reconnects"), 2U);
+  EXPECT_EQ(result.holes(), 2U);
 }
 
 TEST(MbsReconnect, AServerThatGoesOnLeavesAHole) {

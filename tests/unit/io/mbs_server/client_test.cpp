@@ -27,7 +27,9 @@ class MbsServerClientTest : public testing::Test {
   ~MbsServerClientTest() override { close(ends_[1]); }
 
   MbsServerClient make(bool by_request) {
-    return {MbsServerSocket(ends_[0]), "somebody", by_request, group_of(2, 'h', 0), 0};
+    MbsGroup handshake;
+    handshake.bytes.assign(2, std::byte{'h'});
+    return {MbsServerSocket(ends_[0]), "somebody", by_request, std::make_shared<const MbsGroup>(handshake), 0};
   }
   void ask(const std::string& word) const {
     std::array<char, 12> text{};
@@ -124,6 +126,25 @@ TEST_F(MbsServerClientTest, FinishSendsWhatWaitsThenTheEnd) {
   EXPECT_EQ(client.end(), MbsClientEnd::served);
 }
 
+/// Everything has been sent, and then it turns out that this is no client.
+TEST_F(MbsServerClientTest, UnknownWordsAreRefusedBehindTheEnd) {
+  auto client = make(false);
+  client.finish();
+  client.send(1);
+  ask("l");
+  client.receive(2);
+  EXPECT_EQ(client.end(), MbsClientEnd::refused);
+}
+
+TEST_F(MbsServerClientTest, CloseBehindTheEndMeansServed) {
+  auto client = make(false);
+  client.finish();
+  client.send(1);
+  ask("CLOSE");
+  client.receive(2);
+  EXPECT_EQ(client.end(), MbsClientEnd::served);
+}
+
 TEST_F(MbsServerClientTest, CutLeavesOutWhatHasNotBegun) {
   auto client = make(false);
   client.queue(group_of(3, 'a'));
@@ -166,6 +187,57 @@ TEST_F(MbsServerClientTest, WhoHasBeenSentAllIsNotWaitedForLong) {
   EXPECT_EQ(client.end(), MbsClientEnd::none);
   client.expire(2'000'000'001, kTimeout);
   EXPECT_EQ(client.end(), MbsClientEnd::served);
+}
+
+TEST_F(MbsServerClientTest, ItIsAClientOnceItHasBeenSilentForAWhile) {
+  auto client = make(false);
+  EXPECT_TRUE(client.is_on_trial());
+  EXPECT_FALSE(client.admit(99, 100));
+  EXPECT_FALSE(client.is_admitted());
+  EXPECT_TRUE(client.admit(100, 100));
+  EXPECT_TRUE(client.is_admitted());
+  EXPECT_FALSE(client.is_on_trial());
+  EXPECT_FALSE(client.admit(200, 100)) << "it is already";
+}
+
+TEST_F(MbsServerClientTest, WhatItSaidIsHeardBeforeItIsAdmitted) {
+  auto client = make(false);
+  ask("l");
+  EXPECT_FALSE(client.admit(100, 100));
+  EXPECT_EQ(client.end(), MbsClientEnd::refused);
+}
+
+TEST_F(MbsServerClientTest, HalfARequestIsNotSilence) {
+  auto client = make(false);
+  EXPECT_EQ(write(ends_[1], "GETEVT", 6), 6);
+  EXPECT_FALSE(client.admit(100, 100));
+  EXPECT_EQ(write(ends_[1], "\0\0\0\0\0\0", 6), 6);
+  EXPECT_TRUE(client.admit(101, 100));
+}
+
+TEST_F(MbsServerClientTest, ByRequestItIsAClientOnceItHasAsked) {
+  auto client = make(true);
+  EXPECT_FALSE(client.is_on_trial());
+  EXPECT_FALSE(client.admit(1'000'000, 100));
+  ask("GETEVT");
+  client.receive(1);
+  EXPECT_TRUE(client.admit(1, 100));
+}
+
+TEST_F(MbsServerClientTest, WhatItWasNotSentCompletelyIsLeft) {
+  auto client = make(false);
+  client.queue(group_of(std::size_t{4} << 20, 'a', 3));
+  client.queue(group_of(3, 'b', 4));
+  client.send(1);  // of 'a' a part
+  ASSERT_EQ(client.unsent().size(), 2U);
+  EXPECT_EQ(client.unsent().front()->events, 3U);
+  EXPECT_EQ(client.unsent().back()->events, 4U);
+  EXPECT_EQ(client.counts().events, 0U);
+}
+
+TEST_F(MbsServerClientTest, AHandshakeThatWasNotSentIsNoData) {
+  auto client = make(false);
+  EXPECT_TRUE(client.unsent().empty());
 }
 
 }  // namespace

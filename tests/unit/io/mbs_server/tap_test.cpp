@@ -53,7 +53,10 @@ class TapClient {
   TapClient(const TapClient&) = delete;
   TapClient& operator=(const TapClient&) = delete;
 
-  void ask() const { EXPECT_EQ(write(fd_, "GETEVT\0\0\0\0\0", 12), 12); }
+  void ask() const { say(std::string("GETEVT\0\0\0\0\0\0", 12)); }
+  void say(const std::string& bytes) const {
+    EXPECT_EQ(write(fd_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
   /// So many bytes, or those before the end.
   [[nodiscard]] std::string read_bytes(std::size_t n) const {
     std::string all(n, '\0');
@@ -75,9 +78,9 @@ TEST(MbsTap, HasNobodyToServeUntilAClientConnects) {
   {
     const TapClient client(tap);
     wait_until([&] { return tap.has_clients(); });
-    EXPECT_EQ(tap.totals().clients, 1U);
+    EXPECT_EQ(tap.totals().all.clients, 1U);
   }
-  wait_until([&] { return !tap.has_clients(); });
+  wait_until([&] { return !tap.has_clients() && tap.totals().clients == 0; });
   EXPECT_EQ(tap.totals().clients, 0U);
   EXPECT_EQ(tap.totals().all.connected, 1U);
 }
@@ -98,13 +101,13 @@ TEST(MbsTap, PushesToTheClientsOfATransport) {
 TEST(MbsTap, WhatWasGivenIsSentBeforeTheEnd) {
   MbsTap tap(tap_settings(true), kSmallLayout);
   const TapClient client(tap);
+  client.shake_hands();
+  client.ask();
+  client.ask();
   wait_until([&] { return tap.has_clients(); });
   tap.give(tap_group(3, 'x'));
   tap.give(tap_group(2, 'y'));
   tap.end();
-  client.shake_hands();
-  client.ask();
-  client.ask();
   EXPECT_EQ(client.read_bytes(100), "xxxyy");
   tap.join();
   const auto totals = tap.totals();
@@ -118,9 +121,14 @@ TEST(MbsTap, AClientThatDoesNotAskLosesTheOldestGroups) {
   MbsTap tap(tap_settings(true, 1000), kSmallLayout);
   const TapClient idle(tap);
   const TapClient good(tap);
-  wait_until([&] { return tap.totals().clients == 2; });
   good.shake_hands();
   idle.shake_hands();
+  idle.ask();
+  good.ask();
+  wait_until([&] { return tap.totals().clients == 2; });
+  tap.give(tap_group(6, 'z'));
+  EXPECT_EQ(idle.read_bytes(6), "zzzzzz");
+  EXPECT_EQ(good.read_bytes(6), "zzzzzz");
   for (const char content : {'a', 'b', 'c', 'd'}) {
     good.ask();
     tap.give(tap_group(600, content));
@@ -150,7 +158,47 @@ TEST(MbsTap, FurtherClientsAreRefused) {
   const TapClient c(tap);
   EXPECT_EQ(c.read_bytes(1), "");
   wait_until([&] { return tap.totals().all.refused == 1; });
-  EXPECT_EQ(tap.totals().clients, 2U);
+  wait_until([&] { return tap.totals().clients == 2; });
+}
+
+/// Open MPI looks for X displays where MBS servers listen: 12 bytes in which the first says the byte order.
+TEST(MbsTap, AnXClientIsNone) {
+  for (const bool by_request : {false, true}) {
+    MbsTap tap(tap_settings(by_request), kSmallLayout);
+    const TapClient probe(tap);
+    probe.say(std::string("l\0\13\0\0\0\0\0\0\0\0\0", 12));
+    probe.shake_hands();
+    EXPECT_EQ(probe.read_bytes(1), "");
+    wait_until([&] { return tap.totals().all.refused == 1; });
+    EXPECT_EQ(tap.totals().all.clients, 0U);
+    EXPECT_FALSE(tap.has_clients());
+  }
+}
+
+TEST(MbsTap, WhoIsGoneAtOnceWasNoClient) {
+  for (const bool by_request : {false, true}) {
+    MbsTap tap(tap_settings(by_request), kSmallLayout);
+    { const TapClient probe(tap); }
+    wait_until([&] { return tap.totals().all.never == 1; });
+    EXPECT_EQ(tap.totals().all.clients, 0U);
+  }
+}
+
+TEST(MbsTap, ByRequestAClientIsWhoHasAsked) {
+  MbsTap tap(tap_settings(true), kSmallLayout);
+  const TapClient silent(tap);
+  const TapClient good(tap);
+  silent.shake_hands();
+  good.ask();
+  wait_until([&] { return tap.has_clients(); });
+  EXPECT_EQ(tap.totals().clients, 1U);
+  tap.give(tap_group(3, 'x'));
+  good.shake_hands();
+  EXPECT_EQ(good.read_bytes(3), "xxx");
+  silent.ask();
+  wait_until([&] { return tap.totals().clients == 2; });
+  tap.give(tap_group(2, 'y'));
+  EXPECT_EQ(silent.read_bytes(2), "yy");
 }
 
 TEST(MbsTap, DestructionEndsTheThread) {

@@ -183,6 +183,38 @@ TEST(TrbSequence, ABoardThatBeginsAnewGoesOnAfterTheNextWrap) {
   EXPECT_TRUE(board.dropped.empty());
 }
 
+/// Events that wait for one before them do not wait beyond the new beginning: the one is missing, and they are kept.
+TEST(TrbSequence, EventsThatWaitAtANewBeginningAreKept) {
+  Board board;
+  board.send_all(from_to(50'000, 50'100));
+  board.send_all({50'102, 50'103});
+  EXPECT_EQ(board.kept.back(), 50'100U);
+  board.send_all(from_to(0, 100));
+  EXPECT_EQ(board.restarts, 1);
+  EXPECT_EQ(board.missing, 1U);
+  ASSERT_EQ(board.kept.size(), 101U + 2U + 101U);
+  EXPECT_EQ(board.kept[101], 50'102U);
+  EXPECT_EQ(board.kept[102], 50'103U);
+  EXPECT_EQ(board.kept[103], kWrap24);
+  EXPECT_FALSE(board.sequence.waiting());
+}
+
+/// Two events that agree are a loss of less than a quarter of the range; beyond it as many are needed as for going
+/// back.
+TEST(TrbSequence, HowManyAreBelievedDependsOnHowFarTheyAreAhead) {
+  for (const auto& [ahead, needed] :
+       {std::pair(kWrap24 / 4 - 10, TrbSequence::kAheadEvents), std::pair(kWrap24 * 3 / 8, TrbSequence::kBackEvents)}) {
+    Board board;
+    board.send_all(from_to(1, 100));
+    const auto far = 100 + ahead;
+    board.send_all(from_to(far, far + needed - 2));
+    EXPECT_EQ(board.kept.back(), 100U);
+    board.send(far + needed - 1);
+    EXPECT_EQ(board.kept.back(), far + needed - 1);
+    EXPECT_EQ(board.missing, ahead - 1);
+  }
+}
+
 TEST(TrbSequence, OldEventsThatComeAgainAreNoNewBeginning) {
   Board board;
   board.send_all(from_to(1, 5000));

@@ -338,6 +338,55 @@ TEST(BoardStream, EpochsBetweenTwoSessionsMayLackHits) {
   EXPECT_EQ(to.out.damage.size(), 1U);
 }
 
+TEST(BoardStream, HitsOfAnEarlierSessionAreNotMissingInTheNext) {
+  Receiver to;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(0, 1, 100), 0));
+  BoardMaker after(3, 2);
+  to.take(after.one(after.buffer(10, 1, 4), 0));
+  to.stream.finish(to.out);
+  EXPECT_EQ(to.stream.counters()[Metric::hits], 104U);
+  EXPECT_EQ(to.stream.counters()[Metric::lost_hits], 0U);
+  EXPECT_EQ(hits_of(to.out.damage, DropCause::lost), 0U);
+}
+
+/// As many buffers have to agree on a jump as if there had been no earlier session.
+TEST(BoardStream, AJumpThatASessionHadBegunIsForgottenWithIt) {
+  Receiver to;
+  constexpr Epoch kFar = 200 * kEpochsPerSecond;
+  BoardMaker before(3, 1);
+  to.take(before.one(before.buffer(0, 1, 5), 0));
+  for (std::uint32_t i = 1; i < BoardStream::kJumpBuffers; ++i) to.take(before.one(before.buffer(kFar + i, 1, 5), i));
+  BoardMaker after(3, 2);
+  to.take(after.one(after.buffer(kFar + 20, 1, 5), 0));
+  EXPECT_EQ(headers_in(to.out.buffers).size(), 1U);
+  EXPECT_EQ(to.dropped(DropCause::out_of_step), std::uint64_t{BoardStream::kJumpBuffers});
+}
+
+/// Time passes from a mark on as it does from an epoch buffer on.
+TEST(BoardStream, AMarkIsThePlaceFromWhichAJumpIsMeasured) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  to.wait(100'000 * kMillisecond);
+  to.take(board.mark(DatagramKind::mark, 100 * kEpochsPerSecond));
+  EXPECT_EQ(to.out.complete, 100 * kEpochsPerSecond);
+  to.take(board.one(board.buffer(250 * kEpochsPerSecond, 1, 5), 1));
+  EXPECT_EQ(to.sequences(), Numbers{0}) << "150 s ahead of the mark";
+  EXPECT_EQ(to.dropped(DropCause::out_of_step), 1U);
+}
+
+TEST(BoardStream, ALostBufferOfAnotherSourceTellsNothing) {
+  Receiver to;
+  BoardMaker board(3);
+  to.take(board.one(board.buffer(0, 1, 5), 0));
+  BoardMaker other(4);
+  to.take(board.data(other.buffer(10, 1, 50), 1, 100)[0]);
+  to.wait(BoardStream::kPatience_ns);
+  to.stream.finish(to.out);
+  EXPECT_EQ(to.stream.counters()[Metric::lost_hits], 0U);
+}
+
 TEST(BoardStream, NothingIsKeptBehindTheEnd) {
   Receiver to;
   BoardMaker board(3);
