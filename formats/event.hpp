@@ -36,16 +36,21 @@ enum class DropCause : std::uint8_t {
   masked,       ///< of a channel that the user masks
   cut,          ///< with a first payload word outside what the user asks for
   jump,         ///< of a time that lies before an earlier one by more than ordinary disorder
+  flagged,      ///< flagged by their digitizer as of a kind that the user leaves out
 };
-inline constexpr std::array<std::string_view, 12> kDropCauseNames = {
-    "corrupt",   "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed", "lost", "late",
-    "congested", "masked",    "cut",       "jump"};
+inline constexpr std::array<std::string_view, 13> kDropCauseNames = {
+    "corrupt",     "duplicate", "out_of_order", "repeated_incomplete",
+    "out_of_step", "untimed",   "lost",         "late",
+    "congested",   "masked",    "cut",          "jump",
+    "flagged"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 /// So many, the first ones, every version has counted; files of earlier versions may lack the others.
 inline constexpr std::size_t kFirstDropCauses = 3;
 
 /// Whether it drops what the user does not want: no loss.
-constexpr bool wanted(DropCause cause) { return cause == DropCause::masked || cause == DropCause::cut; }
+constexpr bool wanted(DropCause cause) {
+  return cause == DropCause::masked || cause == DropCause::cut || cause == DropCause::flagged;
+}
 
 /// Whether an untrusted value is a cause.
 constexpr bool known(DropCause cause) { return static_cast<std::size_t>(cause) < kDropCauses; }

@@ -58,15 +58,15 @@ JumpPolicy policy_of(const SourceUri& uri, bool has_bits) {
 
 }  // namespace
 
-TimeOrder time_order_of(const SourceUri& uri, std::uint64_t hits, bool has_bits, std::uint64_t tick_ps) {
+TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps) {
   const auto key = split_reorder(uri);
   TimeOrder order;
   order.tick_ps = tick_ps;
-  order.has_bits = has_bits;
-  order.unwraps = has_bits && uri.has("bits");
-  order.policy = policy_of(uri, has_bits);
-  order.disorder = key.time.empty() ? kDisorderPs / tick_ps : time_of(uri, key.time, tick_ps);
-  order.reorder.hits = key.hits.empty() ? hits : hits_of(uri, key.hits);
+  order.has_bits = defaults.has_bits;
+  order.unwraps = defaults.has_bits && uri.has("bits");
+  order.policy = policy_of(uri, defaults.has_bits);
+  order.disorder = key.time.empty() ? defaults.disorder_ps / tick_ps : time_of(uri, key.time, tick_ps);
+  order.reorder.hits = key.hits.empty() ? defaults.hits : hits_of(uri, key.hits);
   if (!key.time.empty()) {
     order.reorder.span = order.disorder;
     if (key.hits.empty()) order.reorder.hits = kMaxReorderHits;

@@ -27,12 +27,18 @@ struct TimeOrder {
   std::uint64_t tick_ps = 0;
 };
 
-inline constexpr std::uint64_t kDisorderPs = 10'000'000'000;  ///< without the key `reorder`: 10 ms
+inline constexpr std::uint64_t kDisorderPs = 10'000'000'000;  ///< 10 ms
 
-/// `hits`: capacity of the reorder buffer where the key does not say it; `has_bits`: whether the scheme has the key
-/// `bits`. `reorder` is a length of time, a number of hits, or both, separated by a comma; a time alone holds all hits
-/// that it spans. Throws UserError when a key is invalid.
-TimeOrder time_order_of(const SourceUri& uri, std::uint64_t hits, bool has_bits, std::uint64_t tick_ps);
+/// What holds for a kind of source without the keys.
+struct TimeOrderDefaults {
+  std::uint64_t hits = kReorderHits;  ///< capacity of the reorder buffer
+  std::uint64_t disorder_ps = kDisorderPs;
+  bool has_bits = false;  ///< there is a key `bits`
+};
+
+/// `reorder` is a length of time, a number of hits, or both, separated by a comma; a time alone holds all hits that it
+/// spans. Throws UserError when a key is invalid.
+TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults, std::uint64_t tick_ps);
 /// The same of sources whose times are event numbers: `reorder` is a number of hits, and `jumps` is refused.
 ReorderLimits reorder_of_numbers(const SourceUri& uri, std::uint64_t hits);
 

@@ -41,10 +41,12 @@ std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceU
     return std::make_unique<EncodedStream>(shifted(std::move(reader), shift),
                                            reorder_of_numbers(uri, kReorderNumbered));
   }
-  const bool has_bits =
+  TimeOrderDefaults defaults{.disorder_ps = scheme.disorder_ps};
+  if (scheme.holds_events) defaults.hits = kReorderStamped;
+  // That of event numbers does not unwrap times.
+  defaults.has_bits =
       !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
-  const auto order =
-      time_order_of(uri, scheme.holds_events ? kReorderStamped : kReorderHits, has_bits, reader->header().base.tick_ps);
+  const auto order = time_order_of(uri, defaults, reader->header().base.tick_ps);
   auto guarded = std::make_unique<JumpReader>(std::move(reader), order);
   return std::make_unique<EncodedStream>(shifted(std::move(guarded), shift), order.reorder);
 }
@@ -57,6 +59,17 @@ std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const Sou
   return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), ReorderLimits{});
 }
 
+void require_together(std::span<const SourceSpec> specs) {
+  for (const auto& scheme : source_schemes()) {
+    if (scheme.together == nullptr) continue;
+    std::vector<SourceUri> uris;
+    for (const auto& spec : specs) {
+      if (spec.uri.scheme() == scheme.name) uris.push_back(spec.uri);
+    }
+    scheme.together(uris);
+  }
+}
+
 }  // namespace
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
@@ -65,6 +78,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
     const auto uri = parse_source_uri(text);
     scheme_of(uri).expand(uri, specs);
   }
+  require_together(specs);
   SameSource same;
   for (const auto& spec : specs) {
     if (spec.defect.empty()) same.take(spec.uri, scheme_of(spec.uri).data(spec.uri));

@@ -16,6 +16,7 @@
 #include "io/live/live_feed.hpp"
 #include "io/playback/event_player.hpp"
 #include "io/recorded/hit_reader.hpp"
+#include "io/recorded/time_order.hpp"
 #include "io/registry/expand_uri.hpp"
 #include "io/registry/same_source.hpp"
 #include "io/registry/source_keys.hpp"
@@ -48,10 +49,13 @@ struct SourceScheme {
   bool trb_events = false;               ///< recorded events of TRB boards, which `send` plays
   bool list_mode = false;                ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
   bool states_origin = false;            ///< the key `origin` may say in UTC when tick 0 is
+  std::uint64_t disorder_ps = kDisorderPs;  ///< ordinary, where the key `reorder` does not say it
   bool adds_offset = false;              ///< its readers heed the key `offset`: times may be negative before
   Expand expand = expand_files;          ///< the sources that a URI names
   FilesOf files = files_at_path;         ///< of one source
   DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
+  /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
+  void (*together)(std::span<const SourceUri> uris) = nullptr;
 
   /// Whether a file is of this kind, by its contents; null: the contents do not show it.
   bool (*recognise)(const std::filesystem::path& file) = nullptr;
