@@ -43,17 +43,17 @@ struct SourceScheme {
   std::string_view form;  ///< of its URIs, for --help
   /// Of paths that imply this scheme when none is given.
   std::array<std::string_view, 2> endings = {};
-  std::span<const SourceKey> keys = {};  ///< of its own
-  bool shifts = true;                    ///< has kCommonKeys, too
-  bool holds_events = false;             ///< times are event numbers unless the key `time` says otherwise
-  bool trb_events = false;               ///< recorded events of TRB boards, which `send` plays
-  bool list_mode = false;                ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
-  bool states_origin = false;            ///< the key `origin` may say in UTC when tick 0 is
+  std::span<const SourceKey> keys = {};     ///< of its own
+  bool shifts = true;                       ///< has kCommonKeys, too
+  bool holds_events = false;                ///< times are event numbers unless the key `time` says otherwise
+  bool trb_events = false;                  ///< recorded events of TRB boards, which `send` plays
+  bool list_mode = false;                   ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
+  bool states_origin = false;               ///< the key `origin` may say in UTC when tick 0 is
   std::uint64_t disorder_ps = kDisorderPs;  ///< ordinary, where the key `reorder` does not say it
-  bool adds_offset = false;              ///< its readers heed the key `offset`: times may be negative before
-  Expand expand = expand_files;          ///< the sources that a URI names
-  FilesOf files = files_at_path;         ///< of one source
-  DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
+  bool adds_offset = false;                 ///< its readers heed the key `offset`: times may be negative before
+  Expand expand = expand_files;             ///< the sources that a URI names
+  FilesOf files = files_at_path;            ///< of one source
+  DataOf data = data_of_files;              ///< of one source, so that no data enter a run twice
   /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
   void (*together)(std::span<const SourceUri> uris) = nullptr;
 
