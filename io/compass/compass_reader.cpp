@@ -163,7 +163,9 @@ void CompassReader::end(HitBlock& block) {
 
 }  // namespace
 
-bool is_compass_file(const std::filesystem::path& file) { return is_compass_binary(file) || is_compass_text(file); }
+bool begins_compass_file(std::span<const std::byte> head) {
+  return begins_compass_binary(head) || begins_compass_text(head);
+}
 
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base) {
   return std::make_unique<CompassReader>(uri, id, base);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
@@ -30,8 +30,8 @@ namespace eventloom {
 /// Throws UserError when a key is invalid, or the file cannot be opened or does not begin with the header.
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base);
 
-/// Whether a file is of either form, by its beginning.
-bool is_compass_file(const std::filesystem::path& file);
+/// Whether a file that begins with `head` is of either form.
+bool begins_compass_file(std::span<const std::byte> head);
 
 /// As open_compass(), with ticks of 1 ps.
 nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events);

@@ -3,9 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <fstream>
 
 #include "core/runtime/log.hpp"
 
@@ -205,11 +203,8 @@ std::string CompassTextFile::defect_of(std::string_view line) {
   return defect;
 }
 
-bool is_compass_text(const std::filesystem::path& file) {
-  std::array<char, 4096> bytes{};
-  std::ifstream in(file, std::ios::binary);
-  in.read(bytes.data(), bytes.size());
-  const std::string_view text(bytes.data(), static_cast<std::size_t>(in.gcount()));
+bool begins_compass_text(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   return CompassColumns::of_header(text.substr(0, text.find('\n'))).has_value();
 }
 

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +62,7 @@ class CompassTextFile final : public CompassFile {
   bool line_ends_ = true;         ///< the current line has its end
 };
 
-/// Whether the first line of a file is such a header.
-bool is_compass_text(const std::filesystem::path& file);
+/// Whether the first line of a file that begins with `head` is such a header.
+bool begins_compass_text(std::span<const std::byte> head);
 
 }  // namespace eventloom

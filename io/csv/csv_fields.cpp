@@ -47,6 +47,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
+  closed_ = !line.empty() && is_blank(line.back());
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
   rewritten_.clear();
@@ -56,6 +57,20 @@ void FieldSplitter::split(const LineReader& lines, std::string_view line, std::s
     line.remove_prefix(end + 1);
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
+  closed_ = true;
+}
+
+bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, std::size_t limit) {
+  if (lines.is_ended()) {
+    split(lines, line, limit);
+    return true;
+  }
+  try {
+    split(lines, line, limit);
+  } catch (const UserError&) {
+    return false;  // inside quotes
+  }
+  return closed_ && fields_.size() >= limit;
 }
 
 /// The first field of `line`; returns where the separator after it is, or npos.

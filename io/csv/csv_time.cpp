@@ -13,8 +13,8 @@ namespace eventloom {
 namespace {
 
 constexpr std::int64_t kAttosecondsPerPs = 1'000'000;
+constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;
 constexpr std::size_t kShownOfTime = 40;
-
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
   throw std::invalid_argument("'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason);
 }
@@ -95,6 +95,7 @@ void CsvTime::require_digits(std::string_view text, Decimal value) const {
 Attoseconds CsvTime::attoseconds(std::string_view text) const {
   if (utc_) {
     if (const auto time = parse_utc(text)) return attoseconds_of(*time);
+    if (names_leap_second(text)) reject_time(text, kNoLeapSeconds);
     reject_time(text, "a time in UTC, as origin= is: such as 2026-11-21T10:00:00.123456789Z");
   }
   if (const auto value = parse_decimal(text.substr(text.starts_with('-') ? 1 : 0))) {
@@ -103,6 +104,15 @@ Attoseconds CsvTime::attoseconds(std::string_view text) const {
   }
   if (const auto time = attoseconds_of(text, unit_ps_)) return *time;
   reject_time(text, "a time: a decimal number of at most 19 digits and whole attoseconds");
+}
+
+std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {
+  if (!utc_) return std::nullopt;
+  const auto second_of = [this](Tick tick) {
+    const auto time = *origin_ + Attoseconds{tick} * tick_ps_ * kAttosecondsPerPs;
+    return static_cast<std::int64_t>(time / kAttosecondsPerS);
+  };
+  return eventloom::leap_second_between(second_of(from), second_of(to));
 }
 
 std::optional<Tick> CsvTime::since_origin(std::string_view text) const {

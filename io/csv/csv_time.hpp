@@ -27,6 +27,11 @@ class CsvTime {
   std::optional<Tick> ticks(std::string_view text, std::uint32_t channel);
   /// How often counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
+  /// Whether the times are of the calendar.
+  [[nodiscard]] bool is_utc() const { return utc_; }
+  /// A leap second between two ticks, which are then a second closer than they were: UTC does not count it. Nothing
+  /// when there is none, or times are not of the calendar.
+  [[nodiscard]] std::optional<std::string> leap_second_between(Tick from, Tick to) const;
 
  private:
   [[nodiscard]] std::string unwrapped(std::string_view text, std::uint32_t channel);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "io/files/file_limit.hpp"
 
 namespace eventloom {
 
@@ -40,7 +41,7 @@ H5Id open_dataset(hid_t file, const std::string& path) {
 
 /// Why a file does not open, by the reason that HDF5 gives.
 std::string why_not(int error, const std::string& reason) {
-  if (error == EACCES) return std::strerror(error);
+  if (error == EACCES || error == EMFILE) return std::strerror(error);
   if (reason.find("open for write") != std::string::npos) {
     return "a program still has it open for writing, or ended without closing it; when no program writes any more, "
            "copy the file and mark the copy as closed: h5clear -s COPY";
@@ -65,6 +66,9 @@ H5Id open_for_reading(const std::filesystem::path& path) {
 #endif
   errno = 0;
   H5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (file.get() < 0 && errno == EMFILE && raise_file_limit()) {
+    file = H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  }
   if (file.get() >= 0) return file;
   const int code = errno;
   throw UserError("cannot open '" + path.string() + "': " + why_not(code, hdf5_reason()));

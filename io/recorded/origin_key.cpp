@@ -64,6 +64,7 @@ std::optional<OriginKey> origin_of(const SourceUri& uri, std::uint64_t tick_ps) 
   const auto text = uri.get("origin", "");
   if (const auto utc = parse_utc(text)) return OriginKey{attoseconds_of(*utc), true};
   if (const auto length = parse_length(text, tick_ps)) return OriginKey{*length, false};
+  if (names_leap_second(text)) uri.refuse("origin=" + text + " is not " + kNoLeapSeconds);
   uri.refuse("origin=" + text + " is neither a length of time, such as -5ms, nor UTC, such as 2026-11-21T10:00:00Z");
 }
 

@@ -20,6 +20,10 @@ Attoseconds attoseconds_of(const UtcTime& time);
 /// Nothing from 2^75 ticks on.
 std::optional<FineTicks> fine_of(Attoseconds time, std::uint64_t tick_ps);
 
+inline constexpr const char* kNoLeapSeconds =
+    "a time of its own: it is a leap second, which UTC in seconds since 1970 does not count; across one, give times as "
+    "numbers of a clock that counts it, such as TAI";
+
 /// The time that becomes tick 0.
 struct OriginKey {
   Attoseconds at = 0;

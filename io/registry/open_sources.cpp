@@ -70,6 +70,23 @@ void require_together(std::span<const SourceSpec> specs) {
   }
 }
 
+/// Throws UserError when data are given twice; copies of files matter only if there are data in them.
+void mark_copies(std::vector<SourceSpec>& specs) {
+  SameSource same;
+  for (const auto& spec : specs) {
+    const bool readable = spec.defect.empty();
+    same.take(spec.uri, readable ? scheme_of(spec.uri).data(spec.uri) : std::vector<UsedData>());
+  }
+  const auto copies = same.copies();
+  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
+}
+
+/// `stream`; throws UserError when it has data that are those of another source.
+std::unique_ptr<Source> refuse_copy(std::unique_ptr<Source> stream, const SourceSpec& spec) {
+  if (!spec.copy.empty() && stream->first_epoch()) throw UserError(spec.copy);
+  return stream;
+}
+
 }  // namespace
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
@@ -79,10 +96,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
     scheme_of(uri).expand(uri, specs);
   }
   require_together(specs);
-  SameSource same;
-  for (const auto& spec : specs) {
-    if (spec.defect.empty()) same.take(spec.uri, scheme_of(spec.uri).data(spec.uri));
-  }
+  mark_copies(specs);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
   }
@@ -108,6 +122,9 @@ std::vector<PlayedFile> expand_played(std::span<const std::string> uris) {
     same.take(spec.uri, data_of_files(spec.uri));
     files.push_back({spec.uri, scheme_of(spec.uri).play});
   }
+  for (const auto& copy : same.copies()) {
+    if (!copy.empty()) throw UserError(copy);
+  }
   return files;
 }
 
@@ -128,7 +145,7 @@ std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
 OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  if (scheme.stream != nullptr) return {shifted_stream(scheme.stream(uri, base_), uri)};
+  if (scheme.stream != nullptr) return {refuse_copy(shifted_stream(scheme.stream(uri, base_), uri), spec)};
   if (scheme.is_live()) {
     auto stream = open_live(spec, id);
     auto* const live = stream.get();
@@ -136,7 +153,7 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   }
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {encoded(scheme.read(uri, id, base), uri)};
+  return {refuse_copy(encoded(scheme.read(uri, id, base), uri), spec)};
 }
 
 TimeBase SourceOpener::base_of(const SourceUri& uri) const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/runtime/error.hpp"
+#include "io/files/file_head.hpp"
 #include "io/tpx3/tpx3_clock.hpp"
 
 namespace eventloom {
@@ -19,7 +20,7 @@ struct Beginning {
 
 /// Nothing without times, and for what the reader will refuse.
 std::optional<Beginning> beginning_of(const std::string& file) {
-  if (!is_tpx3_file(file)) return std::nullopt;
+  if (!begins_tpx3_file(file_head(file))) return std::nullopt;
   const auto preview = preview_tpx3(file);
   Tpx3Clock clock;
   clock.begin_file(preview);

@@ -19,7 +19,7 @@ bool is_hit(Tpx3Packet packet) {
 }  // namespace
 
 Tpx3File::Tpx3File(const std::string& path) : file_(path), complaints_(path) {
-  if (file_.size() == 0 || is_tpx3_file(path)) return;
+  if (file_.size() == 0 || begins_tpx3_file(file_.front(kTpx3PacketBytes))) return;
   throw UserError("'" + path + "': the file does not begin with a TPX3 chunk");
 }
 
