@@ -12,7 +12,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
-constexpr std::size_t kShown = 40;
+constexpr std::size_t kShownOfText = 40;
 
 std::string_view without_blanks(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -116,8 +116,8 @@ void CompassTextFile::read_header(const SourceUri& uri) {
   std::string_view line;
   const auto own = next_line(line) ? CompassColumns::of_header(line) : std::nullopt;
   if (own && uri.has("header") && (!key || key->header != own->header)) {
-    uri.refuse("header=" + uri.get("header", "") + ", but the file begins with " + own->header.substr(0, 2 * kShown) +
-               ", a header of its own: omit header=");
+    uri.refuse("header=" + uri.get("header", "") + ", but the file begins with " +
+               own->header.substr(0, 2 * kShownOfText) + ", a header of its own: omit header=");
   }
   columns_ = own ? *own : *key;
   if (own) return;
@@ -189,7 +189,7 @@ std::string CompassTextFile::defect_of(std::string_view line) {
   std::string defect;
   const auto read = [&](std::size_t column, const char* what, auto parse_field, auto& number) {
     if (column == CompassColumns::kNone || !defect.empty() || parse_field(fields_[column], number)) return;
-    defect = fmt::format("'{}' is not {}", fields_[column].substr(0, kShown), what);
+    defect = fmt::format("'{}' is not {}", fields_[column].substr(0, kShownOfText), what);
   };
   const auto whole = [](std::string_view text, auto& number) { return parse(text, number); };
   record_ = {};

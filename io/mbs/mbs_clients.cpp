@@ -25,7 +25,7 @@ MbsGroupPtr make_handshake(const MbsLayout& layout) {
   return std::make_shared<const MbsGroup>(std::move(group));
 }
 
-bool is_there(const MbsServerClient& client) { return client.is_admitted() && client.end() == MbsClientEnd::none; }
+bool is_connected(const MbsServerClient& client) { return client.is_admitted() && client.end() == MbsClientEnd::none; }
 
 const char* to_text(MbsClientEnd end) {
   switch (end) {
@@ -158,7 +158,7 @@ bool MbsClients::tells() const { return totals_.connected <= kShownClients; }
 
 void MbsClients::remove(const MbsServerClient& client) {
   if (!client.is_admitted()) return forget(client);
-  if (!settings_.drops && std::ranges::none_of(clients_, is_there)) left_over_ = client.unsent();
+  if (!settings_.drops && std::ranges::none_of(clients_, is_connected)) left_over_ = client.unsent();
   if (client.end() == MbsClientEnd::refused) return remove_refused(client);
   const auto& counts = client.counts();
   totals_.sent.add(counts);

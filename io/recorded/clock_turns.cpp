@@ -15,7 +15,7 @@ constexpr unsigned kLeastBits = 8;
 constexpr unsigned kMostBits = 63;
 
 /// Parses and removes a number at the front, decimal or hexadecimal behind 0x.
-std::optional<std::uint32_t> take_number(std::string_view& text) {
+std::optional<std::uint32_t> take_channel_or_bits(std::string_view& text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const auto digits = text.substr(hex ? 2 : 0);
   std::uint32_t value = 0;
@@ -45,14 +45,14 @@ ClockTurns::ClockTurns(const SourceUri& uri) {
   do {
     Clock clock;
     clock.last_channel = kMaxChannel;
-    auto number = take_number(text);
+    auto number = take_channel_or_bits(text);
     const bool last = number && take(text, '-');
     if (last || (number && text.starts_with(':'))) {
       clock.first_channel = *number;
-      const auto end = last ? take_number(text) : number;
+      const auto end = last ? take_channel_or_bits(text) : number;
       if (!end || *end < *number || !take(text, ':')) refuse_bits(uri);
       clock.last_channel = *end;
-      number = take_number(text);
+      number = take_channel_or_bits(text);
     }
     if (!number || *number < kLeastBits || *number > kMostBits) refuse_bits(uri);
     clock.bits = *number;

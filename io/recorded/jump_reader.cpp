@@ -22,13 +22,13 @@ constexpr std::uint64_t kReported = 3;  ///< jumps that are described, of each s
 /// there is none.
 std::optional<std::pair<int, const char*>> turned_counter(double ps, std::uint64_t tick_ps) {
   constexpr double kNear = 0.005;  // of the period
-  constexpr int kLeastBits = 16;
+  constexpr int kNarrowest = 16;
   constexpr std::pair<double, const char*> kSteps[] = {{1, "ps"}, {1e3, "ns"}, {1e6, "us"}, {1e9, "ms"}};
   for (const auto& [step_ps, unit] : kSteps) {
     const double bits = std::log2(ps / step_ps);
     const double whole = std::round(bits);
     const bool finer = step_ps < static_cast<double>(tick_ps);
-    if (!finer && whole >= kLeastBits && whole <= 63 && std::abs(std::exp2(bits - whole) - 1) < kNear) {
+    if (!finer && whole >= kNarrowest && whole <= 63 && std::abs(std::exp2(bits - whole) - 1) < kNear) {
       return std::pair(static_cast<int>(whole), unit);
     }
   }
