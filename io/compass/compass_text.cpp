@@ -103,6 +103,7 @@ CompassTextFile::CompassTextFile(const SourceUri& uri) : CompassFile(uri.path())
     uri.refuse(columns_.defect +
                "; what CoMPASS has not written is read by csv:, with time=TIMETAG&channel=CHANNEL&unit=ps");
   }
+  spdlog::info("{}: a table of CoMPASS: times in ps, the board is the subsystem of the channel", uri.path());
   if (!columns_.unread.empty()) {
     spdlog::info("{}: not read: {}", uri.path(), fmt::join(columns_.unread, ", "));
   }

@@ -54,7 +54,7 @@ void look_at(hid_t dataset) {
   try {
     const H5Id type(H5Dget_type(dataset), H5Tclose);
     (void)fields_of(type.get());
-    for (const char* name : {"units", "offset", "start"}) (void)short_text(dataset, name);
+    for (const char* name : {"units", "unit", "offset", "start"}) (void)short_text(dataset, name);
     if (has_attribute(dataset, "tick_ps")) (void)read_number(dataset, "tick_ps");
   } catch (const std::runtime_error&) {
   }

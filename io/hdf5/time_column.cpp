@@ -59,8 +59,10 @@ std::vector<std::string> TimeColumn::companions(const std::string& time) {
 void TimeColumn::read(std::uint64_t row, std::span<const std::uint32_t> channels, std::vector<Tick>& out,
                       std::vector<bool>& untimed) {
   numbers_.read(row, channels.size());
+  const bool simple = !pulses_ && begin_ == 0 && numbers_.whole();
   for (std::size_t i = 0; i < channels.size(); ++i) {
-    const auto time = tick(row + i, i, channels[i]);
+    auto time = simple ? numbers_.product(i) : std::nullopt;
+    if (!time) time = tick(row + i, i, channels[i]);
     out.push_back(time.value_or(0));
     untimed.push_back(!time);
   }
@@ -88,9 +90,10 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
     ++before_tick_0_;
     return std::nullopt;
   }
-  if (!whole || *whole > FineTicks{std::numeric_limits<Tick>::max()}) {
-    numbers_.reject(i, numbers_.scale().complaint(numbers_.text_of(i)));
-  }
+  const auto text = [&] { return numbers_.text_of(i); };
+  if (!whole) numbers_.reject(i, numbers_.scale().complaint(text()));
+  if (*whole > FineTicks{std::numeric_limits<Tick>::max()})
+    numbers_.reject(i, numbers_.scale().range_complaint(text()));
   return static_cast<Tick>(*whole);
 }
 

@@ -24,6 +24,14 @@ TimeNumbers::TimeNumbers(ColumnReader column, TickScale scale, ClockTurns turns)
                   "': bits= is the width of a whole number, and these are floating-point numbers");
 }
 
+std::optional<Tick> TimeNumbers::product(std::size_t i) const {
+  const auto number = integers_[i];
+  const bool negative = column_.is_signed() && static_cast<std::int64_t>(number) < 0;
+  Tick ticks = 0;
+  if (negative || __builtin_mul_overflow(number, scale_.factor(), &ticks)) return std::nullopt;
+  return ticks;
+}
+
 TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
   if (column_.is_float()) return float_at(i);
   if (turns_.any()) {
@@ -34,7 +42,7 @@ TimeNumbers::Time TimeNumbers::at(std::size_t i, std::uint32_t channel) {
   const auto& ratio = scale_.ratio();
   const auto time =
       column_.is_signed() ? ratio.fine(static_cast<std::int64_t>(integers_[i])) : ratio.fine(integers_[i]);
-  if (!time) reject(i, scale_.complaint(text_of(i)));
+  if (!time) reject(i, scale_.range_complaint(text_of(i)));
   return {*time, 0};
 }
 
@@ -43,11 +51,11 @@ TimeNumbers::Time TimeNumbers::float_at(std::size_t i) const {
   const auto digits = column_.digits();
   if (!std::isfinite(value)) reject(i, fmt::format("the time {} is not a finite number; leave such rows out", value));
   const auto time = scale_.ratio().fine(value);
-  if (!time) reject(i, scale_.complaint(text_of(i)));
-  if (scale_.rounding() == Rounding::none && scale_.coarse(value, digits)) {
-    reject(i, scale_.coarse_complaint(value, digits));
-  }
-  return {*time, scale_.slack(value, digits)};
+  if (!time) reject(i, scale_.range_complaint(text_of(i)));
+  if (scale_.rounding() == Rounding::nearest) return {*time, 0};
+  const double spacing = scale_.spacing(value, digits);
+  if (scale_.rounding() == Rounding::none && spacing > 1) reject(i, scale_.coarse_complaint(value, digits));
+  return {*time, scale_.slack(spacing)};
 }
 
 std::string TimeNumbers::text_of(std::size_t i) const {

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "formats/ids.hpp"
 #include "io/hdf5/column_reader.hpp"
 #include "io/recorded/clock_turns.hpp"
 #include "io/recorded/fine_ticks.hpp"
@@ -32,6 +34,10 @@ class TimeNumbers {
   /// Of row `row` + `i`, a hit of `channel`; with turns to unwrap the rows must be asked for in their order. Throws
   /// UserError when the number is not finite, too large, or has lost precision though the URI does not allow rounding.
   Time at(std::size_t i, std::uint32_t channel);
+  /// The common case: whether all times are whole numbers that do not wrap around, and whole ticks. Then product() is
+  /// that of row `row` + `i`; nothing when it is negative or too large.
+  [[nodiscard]] bool whole() const { return !turns_.any() && !column_.is_float() && scale_.factor() != 0; }
+  [[nodiscard]] std::optional<Tick> product(std::size_t i) const;
   /// Throws UserError that names the dataset and row `row` + `i`.
   [[noreturn]] void reject(std::size_t i, const std::string& complaint) const;
   [[nodiscard]] const ClockTurns& turns() const { return turns_; }

@@ -11,7 +11,8 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::string_view kAdd = "add unit=ps, ns, us, ms, s or tick to the source";
+constexpr const char* kContradicts = " contradicts its attribute ";
+constexpr const char* kAdd = "add unit=ps, ns, us, ms, s or tick to the source";
 
 [[noreturn]] void refuse(const ColumnReader& column, const std::string& reason) {
   throw UserError("'" + column.name() + "': " + reason);
@@ -27,18 +28,26 @@ std::uint64_t unit_ps(std::string_view unit, std::uint64_t tick_ps) {
   return unit == "tick" ? tick_ps : picoseconds_of(unit).value_or(0);
 }
 
-/// The unit that the attribute names; empty when there is no attribute, or `otherwise` states what this one does not.
-std::string_view unit_of_attribute(const ColumnReader& column, bool otherwise) {
-  const auto text = column.text_of("units");
-  if (!text || without_blanks(*text).empty()) return {};
-  const auto unit = unit_of_time(without_blanks(*text));
-  if (!unit.empty() || otherwise) return unit;
-  refuse(column, "its attribute units='" + *text + "' is not a unit of time that is known: " + std::string(kAdd));
+/// What an attribute says of the unit.
+struct StatedUnit {
+  std::string attribute;  ///< with its text, for messages; empty: there is none
+  std::string_view unit;  ///< empty: none that is known
+};
+
+StatedUnit stated_unit(const ColumnReader& column) {
+  for (const std::string name : {"units", "unit"}) {
+    const auto text = column.text_of(name.c_str());
+    if (!text || without_blanks(*text).empty()) continue;
+    return {name + "='" + *text + "'", unit_of_time(without_blanks(*text))};
+  }
+  return {};
 }
 
-[[noreturn]] void refuse_both(const ColumnReader& column, const std::string& stated, std::string_view attribute) {
-  refuse(column, stated + " contradicts the attribute units='" + column.text_of("units").value_or("") + "' (" +
-                     std::string(attribute) + ") of the dataset");
+/// Likewise; a text that states no unit is refused unless the key does.
+StatedUnit understood_unit(const SourceUri& uri, const ColumnReader& column) {
+  auto stated = stated_unit(column);
+  if (stated.attribute.empty() || !stated.unit.empty() || uri.has("unit")) return stated;
+  refuse(column, "its attribute " + stated.attribute + " is not a unit of time that is known: " + kAdd);
 }
 
 }  // namespace
@@ -48,28 +57,31 @@ TickScale time_scale_of(const SourceUri& uri, const ColumnReader& column, std::u
   const auto key = uri.get("unit", "");
   if (const auto own_tick_ps = column.number_of("tick_ps"); own_tick_ps && *own_tick_ps != 0) {
     if (has_key && uri.get_unit_ps("unit", tick_ps) != *own_tick_ps) {
-      refuse(column, "unit=" + key + " contradicts its attribute tick_ps=" + std::to_string(*own_tick_ps));
+      refuse(column, "unit=" + key + kContradicts + "tick_ps=" + std::to_string(*own_tick_ps));
     }
     return TickScale(uri.with("unit", "ps"), tick_ps, {*own_tick_ps, 0});
   }
-  const auto attribute = unit_of_attribute(column, has_key);
+  const auto [attribute, unit] = understood_unit(uri, column);
   if (has_key) {
     const auto ps = uri.get_unit_ps("unit", tick_ps);
-    if (!attribute.empty() && unit_ps(attribute, tick_ps) != ps) refuse_both(column, "unit=" + key, attribute);
+    if (!unit.empty() && unit_ps(unit, tick_ps) != ps) refuse(column, "unit=" + key + kContradicts + attribute);
     return TickScale(uri, tick_ps);
   }
   const auto name = ColumnName(column.name().substr(column.name().find_last_of('/') + 1)).unit;
-  if (!attribute.empty()) {
-    if (!name.empty() && name != attribute) refuse_both(column, "its name", attribute);
-    return TickScale(uri.with("unit", std::string(attribute)), tick_ps);
+  if (!unit.empty()) {
+    if (!name.empty() && name != unit) refuse(column, std::string("its name") + kContradicts + attribute);
+    return TickScale(uri.with("unit", std::string(unit)), tick_ps);
   }
   if (!name.empty()) return TickScale(uri.with("unit", name), tick_ps);
-  refuse(column, "the times have no unit: the dataset has no attribute 'units', and its name does not end in one, as " +
-                     std::string("time_us does; ") + std::string(kAdd));
+  refuse(column,
+         std::string("the times have no unit: the dataset has no attribute 'units', and its name does not end in "
+                     "one, as time_us does; ") +
+             kAdd);
 }
 
 TickScale pulse_scale_of(const SourceUri& uri, const ColumnReader& column, std::uint64_t tick_ps) {
-  const auto unit = unit_of_attribute(column, uri.has("unit"));
+  if (column.number_of("tick_ps")) return time_scale_of(uri, column, tick_ps);
+  const auto unit = understood_unit(uri, column).unit;
   return unit.empty() ? time_scale_of(uri, column, tick_ps) : TickScale(uri.with("unit", std::string(unit)), tick_ps);
 }
 

@@ -62,7 +62,7 @@ std::optional<Tick> PackedClock::convert(std::uint64_t number, std::uint32_t cha
 }
 
 bool PackedClock::is_imprecise(std::uint64_t number) const {
-  return field_.is_float() && !uri_.has("round") && scale_.coarse(field_.to_double(number), digits());
+  return field_.is_float() && !uri_.has("round") && scale_.spacing(field_.to_double(number), digits()) > 1;
 }
 
 std::string PackedClock::complaint_of_precision(std::uint64_t number) const {

@@ -38,11 +38,15 @@ std::optional<FineTicks> TickRatio::fine(std::int64_t value) const {
 }
 
 std::optional<FineTicks> TickRatio::fine(double value) const {
-  constexpr int kDigits = 53;
-  if (!std::isfinite(value)) return std::nullopt;
-  int power = 0;
-  const double digits = std::ldexp(std::frexp(std::abs(value), &power), kDigits);
-  return fine(static_cast<std::uint64_t>(digits), power - kDigits, value < 0);
+  constexpr int kStored = 52;  // digits; the first is implied unless the exponent is 0
+  constexpr std::uint64_t kMostExponent = 2047;
+  constexpr int kZero = 1075;  // the exponent of a number of 53 digits that is whole
+  const auto bits = std::bit_cast<std::uint64_t>(std::abs(value));
+  const auto exponent = bits >> kStored;
+  const auto digits = bits & ((std::uint64_t{1} << kStored) - 1);
+  if (exponent == kMostExponent) return std::nullopt;
+  if (exponent == 0) return fine(digits, 1 - kZero, value < 0);
+  return fine(digits | std::uint64_t{1} << kStored, static_cast<int>(exponent) - kZero, value < 0);
 }
 
 std::optional<FineTicks> TickRatio::fine(std::uint64_t digits, int power, bool negative) const {

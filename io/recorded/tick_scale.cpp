@@ -79,15 +79,14 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
 
 std::optional<Tick> TickScale::ticks(double value, unsigned bits) const {
   const auto fine = ratio_.fine(value);
-  const auto ticks = fine ? whole(*fine, slack(value, bits)) : std::nullopt;
+  const auto ticks = fine ? whole(*fine, slack(spacing(value, bits))) : std::nullopt;
   if (!ticks || *ticks < 0 || *ticks > FineTicks{std::numeric_limits<Tick>::max()}) return std::nullopt;
   return static_cast<Tick>(*ticks);
 }
 
-double TickScale::slack(double value, unsigned bits) const {
+double TickScale::slack(double spacing) const {
   constexpr double kLeast = 1e-6;
   constexpr double kMost = 0.25;  // ticks are told from halves between them
-  const double spacing = ratio_.spacing(value, bits);
   if (rounding_ == Rounding::down) return spacing <= kLeast ? kLeast : 0;
   return std::clamp(spacing / 2, kLeast, kMost);
 }
@@ -108,20 +107,26 @@ bool TickScale::needs_rounding(Decimal value) const {
   return rounding_ == Rounding::none && to_ticks(value, unit_ps_, tick_ps_, Rounding::down) && !ticks(value);
 }
 
+std::string TickScale::in_words(const std::string& value) const {
+  return "the time " + value + (unit_ == "tick" ? "" : " " + unit_);
+}
+
+std::string TickScale::range_complaint(const std::string& value) const {
+  return in_words(value) + " is not below 2^64 ticks of " + std::to_string(tick_ps_) +
+         " ps: say with origin= which time becomes tick 0, or choose a coarser --tick";
+}
+
 std::string TickScale::coarse_complaint(double value, unsigned bits) const {
   constexpr double kPsPerNs = 1000;
   const auto tick_ns = static_cast<double>(tick_ps_) / kPsPerNs;
   return fmt::format(
-      "the time {} {} has lost precision: numbers of its type are {:.4g} ns apart there, ticks {} ns; store the times "
-      "as "
-      "integers, or add round=nearest to the source to accept that",
-      value, unit_, ratio_.spacing(value, bits) * tick_ns, tick_ns);
+      "{} has lost precision: numbers of its type are {:.4g} ns apart there, ticks {} ns; store the times as integers, "
+      "or add round=nearest to the source to accept that",
+      in_words(fmt::format("{}", value)), spacing(value, bits) * tick_ns, tick_ns);
 }
 
 std::string TickScale::complaint(const std::string& value) const {
-  std::string text = "the time " + value;
-  if (unit_ != "tick") text += " " + unit_;
-  text += " is not a whole number, below 2^64, of ticks of " + std::to_string(tick_ps_) + " ps";
+  auto text = in_words(value) + " is not a whole number, below 2^64, of ticks of " + std::to_string(tick_ps_) + " ps";
   if (rounding_ != Rounding::none) return text;
   return text + ": choose a finer --tick, or add round=down or round=nearest to the source";
 }

@@ -249,7 +249,7 @@ NOT_COLUMNS = {
     "negative": (columns(np.array([1, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0, such as origin=-1ms"),
     "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0"),
     "negative_channel": (columns(np.arange(4), np.array([1, -2, 3, 4])), "row 1 is negative (-2): channels must not be"),
-    "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3: the time 1e+30 tick is not a whole number, below 2^64"),
+    "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3: the time 1e+30 is not below 2^64 ticks"),
     "channel_too_large": (columns(np.arange(4), np.array([1, 2, 3, 1 << 28])), "row 3"),
     "float_channel": (columns(np.arange(4), np.arange(4.0)), "integers"),
     "fewer_channels": (columns(np.arange(4), np.arange(3)), "3 rows"),

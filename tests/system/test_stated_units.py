@@ -165,6 +165,14 @@ def test_attributes_that_state_no_unit_or_another(tmp_path, text, key, words):
         assert ticks_of(tmp_path, f"{uri}&unit=us")[0] == list(range(0, 9000, 1000))
 
 
+def test_the_attribute_unit(tmp_path):
+    uri = columns(tmp_path / "x.h5", np.arange(5))
+    with h5py.File(tmp_path / "x.h5", "r+") as file:
+        file["time"].attrs["unit"] = "ms"
+    assert ticks_of(tmp_path, uri)[0] == [t * 1_000_000 for t in range(5)]
+    refused(tmp_path, f"{uri}&unit=s", "unit=s", "contradicts", "unit='ms'")
+
+
 def test_another_word_for_the_tick_is_no_contradiction(tmp_path):
     uri = columns(tmp_path / "x.h5", np.arange(9), units="us")
     assert ticks_of(tmp_path, f"{uri}&unit=tick", "--tick", "1us")[0] == list(range(9))
@@ -205,6 +213,9 @@ def test_an_output_states_its_unit(tmp_path, tick):
     times = read_merged(run.merged)["hits/time"].tolist()
     assert ticks_of(tmp_path, f"hdf5:{run.merged}?group=/hits", "--tick", tick)[0] == times
     refused(tmp_path, f"hdf5:{run.merged}?group=/hits&unit=us", "unit=us", "tick_ps", options=["--tick", tick])
+    eventloom("merge", run.output, "--nexus", "--output", tmp_path / "nexus.h5")
+    uri = f"hdf5:{tmp_path}/nexus.h5?group=/entry/events&time=event_time_offset&channel=event_id"
+    assert ticks_of(tmp_path, uri, "--tick", tick)[0] == times
 
 
 # ---- what times count from

@@ -70,13 +70,13 @@ TEST(FineTicks, WholeNumbersUpTo64Bits) {
 
 TEST(TickScale, ANumberOfFewerDigitsLosesPrecisionEarlier) {
   const auto ns = scale_of("unit=ns", 1000);
-  EXPECT_FALSE(ns.coarse(0x1p53 - 1, kDouble));
-  EXPECT_TRUE(ns.coarse(0x1p53, kDouble));
-  EXPECT_FALSE(ns.coarse(0x1p24 - 1, kFloat));
-  EXPECT_TRUE(ns.coarse(0x1p24, kFloat));
+  EXPECT_LE(ns.spacing(0x1p53 - 1, kDouble), 1);
+  EXPECT_GT(ns.spacing(0x1p53, kDouble), 1);
+  EXPECT_LE(ns.spacing(0x1p24 - 1, kFloat), 1);
+  EXPECT_GT(ns.spacing(0x1p24, kFloat), 1);
   const auto s = scale_of("unit=s", 1000);
-  EXPECT_FALSE(s.coarse(8e6, kDouble));
-  EXPECT_TRUE(s.coarse(9e6, kDouble));
+  EXPECT_LE(s.spacing(8e6, kDouble), 1);
+  EXPECT_GT(s.spacing(9e6, kDouble), 1);
   EXPECT_EQ(s.coarse_complaint(1.6e9, kDouble),
             "the time 1600000000 s has lost precision: numbers of its type are 238.4 ns apart there, ticks 1 ns; store "
             "the times as integers, or add round=nearest to the source to accept that");
