@@ -119,6 +119,8 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {skipped_fragments, "skipped_fragments", "fragments", "continuations of events whose beginning is missing"},
     {records, "records", "records", "records read"},
     {bad_records, "bad_records", "records", "records that make no hit"},
+    {imprecise_times, "imprecise_times", "hits", "hits whose time is a number that cannot tell one tick from the next",
+     kTrouble},
     {fake_events, "fake_events", "events", "events that their digitizer marks as fake: no pulse"},
     {saturated_events, "saturated_events", "events", "events whose pulse saturated its digitizer"},
     {pile_up_events, "pile_up_events", "events", "events that their digitizer marks as pile-up"},

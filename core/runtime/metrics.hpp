@@ -32,6 +32,7 @@ enum class Metric : std::uint8_t {
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
   subevents, subevents_with_error_bit, padded_subevents, folded_ids, tdc_hits, tdc_unknown_words, skipped_elements,
   buffers, buffers_continued, missing_buffers, skipped_fragments, records, bad_records,
+  imprecise_times,
   fake_events, saturated_events, pile_up_events,
   packets, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
   // what came from a server or a board,

@@ -9,9 +9,9 @@
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
-#include "formats/units.hpp"
 #include "io/csv/csv_fields.hpp"
 #include "io/csv/line_reader.hpp"
+#include "io/recorded/column_name.hpp"
 #include "io/recorded/payload_columns.hpp"
 
 namespace eventloom {
@@ -26,34 +26,6 @@ constexpr std::array<std::string_view, 6> kPayloadNames = {"payload", "energy", 
 bool is_column_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower;
-}
-
-bool is_unit_of_time(std::string_view text) {
-  static constexpr std::array<std::string_view, 6> kUnits = {"ps", "ns", "us", "ms", "s", "tick"};
-  return std::ranges::find(kUnits, text) != kUnits.end();
-}
-
-/// A name and the unit after it: "time_ns", "time [ns]", "time(ns)".
-struct ColumnName {
-  explicit ColumnName(std::string_view text) : name(in_lower_case(text)) {
-    const auto end = name.find_last_of("_[(");
-    if (end == std::string::npos) return;
-    auto rest = std::string_view(name).substr(end + 1);
-    if (rest.ends_with(']') || rest.ends_with(')')) rest.remove_suffix(1);
-    if (rest == "ticks") rest.remove_suffix(1);
-    if (!is_unit_of_time(rest)) return;
-    unit = rest;
-    name = std::string(without_blanks_around(std::string_view(name).substr(0, end)));
-  }
-
-  std::string name;
-  std::string unit;
-};
 
 /// The names of a header.
 class TableHeader {

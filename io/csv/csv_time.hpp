@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/ids.hpp"
+#include "io/recorded/origin_key.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/uri/source_uri.hpp"
 
@@ -16,24 +17,26 @@ namespace eventloom {
 /// tick 0: UTC, or a length of time such as -5ms.
 class CsvTime {
  public:
-  /// Throws UserError when a key is invalid. `unit`: of the times when there is no key `unit`; empty: ns.
+  /// Throws UserError when a key is invalid. `unit`: that of the column's name, for when there is no key `unit`; with
+  /// neither, numbers are refused.
   CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t tick_ps);
 
   /// Nothing when it comes before tick 0. Throws std::invalid_argument, which says what `text` is not.
   [[nodiscard]] std::optional<Tick> ticks(std::string_view text) const;
 
  private:
-  __extension__ using Wide = __int128;
-
-  [[nodiscard]] Wide attoseconds(std::string_view text) const;
+  void require_unit(std::string_view text) const;
+  void require_digits(std::string_view text, Decimal value) const;
+  [[nodiscard]] Attoseconds attoseconds(std::string_view text) const;
   [[nodiscard]] std::optional<Tick> since_origin(std::string_view text) const;
 
   TickScale scale_;
   Rounding rounding_;
+  std::string unit_;  ///< empty: unknown
   std::uint64_t unit_ps_;
   std::uint64_t tick_ps_;
-  bool utc_ = false;            ///< times are of the calendar
-  std::optional<Wide> origin_;  ///< attoseconds
+  bool utc_ = false;  ///< times are of the calendar
+  std::optional<Attoseconds> origin_;
 };
 
 }  // namespace eventloom

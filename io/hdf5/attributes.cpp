@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -162,6 +163,28 @@ std::string read_text(hid_t object, const char* name) {
   const auto values = read_texts(object, name);
   if (values.size() != 1) throw UserError("the attribute '" + std::string(name) + "' is not one text");
   return values.front();
+}
+
+std::optional<std::string> short_text(hid_t object, const char* name) {
+  constexpr std::size_t kMostBytes = 1024;
+  if (H5Aexists(object, name) <= 0) return std::nullopt;
+  if (!is_text(object, name)) return std::string();
+  const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
+  const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
+  const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
+  if (elements(space.get()) != 1) return std::string();
+  std::array<char, kMostBytes> bytes{};
+  if (H5Tis_variable_str(type.get()) > 0) {
+    char* text = nullptr;
+    check(H5Aread(attribute.get(), type.get(), static_cast<void*>(&text)), name);
+    if (text == nullptr) return std::string();
+    std::strncpy(bytes.data(), text, bytes.size() - 1);
+    H5free_memory(text);
+  } else {
+    if (H5Tget_size(type.get()) > bytes.size()) return std::string();
+    check(H5Aread(attribute.get(), type.get(), bytes.data()), name);
+  }
+  return std::string(bytes.data(), ::strnlen(bytes.data(), bytes.size()));
 }
 
 void seal_texts(hid_t object) {

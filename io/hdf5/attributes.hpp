@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ bool has_attribute(hid_t object, const char* name);
 std::uint64_t read_number(hid_t object, const char* name);
 std::vector<std::uint64_t> read_numbers(hid_t object, const char* name);
 std::string read_text(hid_t object, const char* name);
+/// What an attribute of anyone's file says; nothing when there is none of that name, an empty text when it is not one
+/// short text.
+std::optional<std::string> short_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
 /// HDF5 keeps texts of variable length where it has no checksums. When all attributes of a file's root have been

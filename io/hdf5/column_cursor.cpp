@@ -38,6 +38,19 @@ H5Id open_dataset(hid_t file, const std::string& path) {
   return H5Id(H5Dopen2(file, path.c_str(), access.get()), H5Dclose);
 }
 
+/// Why a file does not open, by the reason that HDF5 gives.
+std::string why_not(int error, const std::string& reason) {
+  if (error == EACCES) return std::strerror(error);
+  if (reason.find("open for write") != std::string::npos) {
+    return "a program still has it open for writing, or ended without closing it; when no program writes any more, "
+           "copy the file and mark the copy as closed: h5clear -s COPY";
+  }
+  if (reason.starts_with("truncated file")) {
+    return "it is shorter than it says: not copied completely, or its writer did not close it (" + reason + ")";
+  }
+  return "not an HDF5 file, or damaged";
+}
+
 }  // namespace
 
 H5Id open_for_reading(const std::filesystem::path& path) {
@@ -53,8 +66,8 @@ H5Id open_for_reading(const std::filesystem::path& path) {
   errno = 0;
   H5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
   if (file.get() >= 0) return file;
-  throw UserError("cannot open '" + path.string() +
-                  "': " + (errno == EACCES ? std::strerror(errno) : "not an HDF5 file, or damaged"));
+  const int code = errno;
+  throw UserError("cannot open '" + path.string() + "': " + why_not(code, hdf5_reason()));
 }
 
 bool has_object(hid_t file, const std::string& path) {

@@ -3,10 +3,12 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/column_path.hpp"
 #include "io/hdf5/handle.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/virtual_layout.hpp"
@@ -36,12 +38,15 @@ ColumnReader::ColumnReader(const std::string& file, const std::string& dataset)
   size_ = size;
   learn_type();
   learn_layout(file);
-  if (chunk_rows_ != 0) keep_one_chunk(dataset);
+  if (chunk_rows_ != 0) keep_one_chunk();
 }
 
 void ColumnReader::open(const std::string& file, const std::string& dataset) {
   handles_->file = open_for_reading(file);
-  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  auto opened = open_column(handles_->file.get(), dataset);
+  handles_->dataset = std::move(opened.dataset);
+  path_ = std::move(opened.path);
+  field_ = std::move(opened.field);
   if (handles_->dataset.get() >= 0) return;
   const auto reason = hdf5_reason();
   const bool there = H5Lexists(handles_->file.get(), dataset.c_str(), H5P_DEFAULT) > 0;
@@ -52,12 +57,46 @@ void ColumnReader::open(const std::string& file, const std::string& dataset) {
 }
 
 void ColumnReader::learn_type() {
-  const H5Id type(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
+  constexpr std::size_t kMostInRow = 1U << 20;
+  const H5Id row(check(H5Dget_type(handles_->dataset.get()), "a dataset's type"), H5Tclose);
+  row_bytes_ = H5Tget_size(row.get());
+  if (!field_.empty() && row_bytes_ > kMostInRow)
+    fail("a row of the table has " + std::to_string(row_bytes_) + " bytes");
+  const H5Id type = type_of_field(row.get(), field_);
+  if (type.get() < 0) refuse_type(row.get());
   const auto type_class = H5Tget_class(type.get());
   if ((type_class != H5T_INTEGER && type_class != H5T_FLOAT) || H5Tget_size(type.get()) > kMostBytes)
-    fail("the dataset must hold integers or floating-point numbers of up to 64 bits");
+    refuse_type(type.get());
   is_float_ = type_class == H5T_FLOAT;
   is_signed_ = !is_float_ && H5Tget_sign(type.get()) == H5T_SGN_2;
+  if (!is_float_) return;
+  std::size_t mantissa = 0;
+  check(H5Tget_fields(type.get(), nullptr, nullptr, nullptr, nullptr, &mantissa), "a floating-point type");
+  digits_ = static_cast<unsigned>(mantissa) + (H5Tget_norm(type.get()) == H5T_NORM_IMPLIED ? 1 : 0);
+}
+
+/// `type`: that of the dataset, or of the field that is not a number, or has none of the name.
+void ColumnReader::refuse_type(std::int64_t type) const {
+  constexpr std::size_t kShown = 200;
+  std::string fields;
+  for (const auto& field : fields_of(type)) fields += (fields.empty() ? "'" : ", '") + field + "'";
+  if (fields.size() > kShown) fields = fields.substr(0, kShown) + "...";
+  if (fields.empty()) fail("the dataset must hold integers or floating-point numbers of up to 64 bits");
+  if (field_.empty()) {
+    const auto name = path_.substr(path_.find_last_of('/') + 1);
+    fail("the dataset is a table: say which of its fields, such as time=" + name + "/FIELD; it has " + fields);
+  }
+  fail("the table '" + path_ + "' has no such field of numbers; it has " + fields);
+}
+
+std::optional<std::string> ColumnReader::text_of(const char* attribute) const {
+  if (!field_.empty()) return std::nullopt;
+  return short_text(handles_->dataset.get(), attribute);
+}
+
+std::optional<std::uint64_t> ColumnReader::number_of(const char* attribute) const {
+  if (!field_.empty() || !has_attribute(handles_->dataset.get(), attribute)) return std::nullopt;
+  return read_number(handles_->dataset.get(), attribute);
 }
 
 /// Writers skip an optional filter that they lack, and mark the chunks.
@@ -105,14 +144,14 @@ void ColumnReader::learn_layout(const std::string& file) {
 }
 
 /// HDF5 keeps no chunk above 1 MiB by default: a compressed one would be decompressed at each read.
-void ColumnReader::keep_one_chunk(const std::string& dataset) {
+void ColumnReader::keep_one_chunk() {
   constexpr std::size_t kSlots = 101;
   constexpr std::size_t kLeast = 1U << 20;
-  const auto bytes = std::max<std::size_t>(chunk_rows_ * kMostBytes, kLeast);
+  const auto bytes = std::max<std::size_t>(chunk_rows_ * std::max(kMostBytes, row_bytes_), kLeast);
   const H5Id access(check(H5Pcreate(H5P_DATASET_ACCESS), "creating a property list"), H5Pclose);
   check(H5Pset_chunk_cache(access.get(), kSlots, bytes, 1), "setting the chunk cache");
   handles_->dataset.reset();
-  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), dataset.c_str(), access.get()), H5Dclose);
+  handles_->dataset = H5Id(H5Dopen2(handles_->file.get(), path_.c_str(), access.get()), H5Dclose);
   if (handles_->dataset.get() < 0) fail("the dataset does not open: " + hdf5_reason());
 }
 
@@ -163,16 +202,20 @@ void ColumnReader::read_as(std::int64_t memory_type, std::uint64_t from, std::si
   const hsize_t count = n;
   const H5Id memory(check(H5Screate_simple(1, &count, nullptr), "a space in memory"), H5Sclose);
   check(H5Sselect_hyperslab(handles_->space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "a selection");
-  if (H5Dread(handles_->dataset.get(), memory_type, memory.get(), handles_->space.get(), H5P_DEFAULT, out) < 0) {
+  const H5Id field = only_field(field_, memory_type);
+  if (H5Dread(handles_->dataset.get(), field.get(), memory.get(), handles_->space.get(), H5P_DEFAULT, out) < 0) {
     throw UnreadableRows("'" + name_ + "': " + hdf5_reason(), chunk_rows_ == 0 ? from + n : piece_end(from));
   }
 }
 
-void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice) {
+void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out) {
   out.resize(n);
-  if (n == 0) return;
-  // Read as signed, to detect negative numbers; HDF5 would clip them at 0.
-  read_as(is_signed_ ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, from, n, out.data());
+  // HDF5 would clip negative numbers at 0.
+  if (n != 0) read_as(is_signed_ ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, from, n, out.data());
+}
+
+void ColumnReader::read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice) {
+  read(from, n, out);
   if (!is_signed_) return;
   const auto negative = std::ranges::find_if(out, [](std::uint64_t v) { return static_cast<std::int64_t>(v) < 0; });
   if (negative != out.end()) {

@@ -22,9 +22,10 @@ class UnreadableRows : public std::runtime_error {
   std::uint64_t end_;
 };
 
-/// A one-dimensional dataset of any integer or floating-point type of up to 64 bits, in any HDF5 file. Keeps one chunk
-/// in memory, so that each is decompressed once when rows are read in order. Errors throw UserError that names file and
-/// dataset, except UnreadableRows.
+/// A one-dimensional dataset of any integer or floating-point type of up to 64 bits, or such a field of a table
+/// ("hits/time" of the compound dataset "hits"), in any HDF5 file. Keeps one chunk in memory, so that each is
+/// decompressed once when rows are read in order. Errors throw UserError that names file and dataset, except
+/// UnreadableRows.
 class ColumnReader {
  public:
   ColumnReader(const std::string& file, const std::string& dataset);
@@ -35,6 +36,13 @@ class ColumnReader {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] bool is_float() const { return is_float_; }
+  [[nodiscard]] bool is_signed() const { return is_signed_; }
+  /// Significant binary digits of its floating-point numbers.
+  [[nodiscard]] unsigned digits() const { return digits_; }
+  /// A text or number that an attribute of the dataset holds; nothing when it has no such attribute. A field of a table
+  /// has none. An attribute that is something else, or too long, is an empty text.
+  [[nodiscard]] std::optional<std::string> text_of(const char* attribute) const;
+  [[nodiscard]] std::optional<std::uint64_t> number_of(const char* attribute) const;
   /// Throws UserError when most rows were never written, so that they would all read as one value.
   void require_written() const;
   /// One past the last row that is stored contiguously with `row`.
@@ -43,6 +51,8 @@ class ColumnReader {
   /// Elements [from, from + n) of an integer dataset; negative ones are an error with their row, to which
   /// `advice` is added. Throws UnreadableRows.
   void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out, const std::string& advice);
+  /// Likewise, negative ones as two's complement.
+  void read(std::uint64_t from, std::size_t n, std::vector<std::uint64_t>& out);
   /// Elements [from, from + n) of a floating-point dataset.
   void read(std::uint64_t from, std::size_t n, std::vector<double>& out);
 
@@ -52,12 +62,15 @@ class ColumnReader {
   void learn_type();
   void learn_layout(const std::string& file);
   [[nodiscard]] bool filter_skipped(int filter) const;
-  void keep_one_chunk(const std::string& dataset);
+  void keep_one_chunk();
   void require_stored(std::uint64_t from, std::size_t n) const;
+  [[noreturn]] void refuse_type(std::int64_t type) const;
   void read_as(std::int64_t memory_type, std::uint64_t from, std::size_t n, void* out);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string name_;
+  std::string path_;                ///< of the dataset
+  std::vector<std::string> field_;  ///< of a table
   std::unique_ptr<Handles> handles_;
   std::uint64_t size_ = 0;
   std::uint64_t chunk_rows_ = 0;                 ///< 0: the rows are contiguous
@@ -65,6 +78,8 @@ class ColumnReader {
   std::optional<std::uint64_t> rows_elsewhere_;  ///< of a virtual dataset, or one in external files
   bool is_float_ = false;
   bool is_signed_ = false;
+  unsigned digits_ = 0;
+  std::size_t row_bytes_ = 0;
 };
 
 }  // namespace eventloom

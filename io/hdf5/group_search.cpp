@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/apart.hpp"
+#include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
+#include "io/hdf5/column_path.hpp"
 #include "io/hdf5/handle.hpp"
 
 namespace eventloom {
@@ -25,17 +28,6 @@ struct Link {
 herr_t keep_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
   static_cast<std::vector<Link>*>(links)->push_back({name, info->type == H5L_TYPE_HARD});
   return 0;
-}
-
-/// The names in "/a/b"; empty ones are skipped.
-std::vector<std::string> names_in(const std::string& path) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= path.size();) {
-    const auto end = std::min(path.find('/', at), path.size());
-    if (end > at) names.push_back(path.substr(at, end - at));
-    at = end + 1;
-  }
-  return names;
 }
 
 std::string below(std::string path, const std::string& name) {
@@ -57,15 +49,30 @@ std::string index_defect(hid_t dataset) {
   return H5Dget_num_chunks(dataset, space.get(), &chunks) >= 0 ? std::string() : hdf5_reason();
 }
 
+/// Reads what the readers of a dataset look at besides its rows, which may crash HDF5; what fails is theirs to report.
+void look_at(hid_t dataset) {
+  try {
+    const H5Id type(H5Dget_type(dataset), H5Tclose);
+    (void)fields_of(type.get());
+    for (const char* name : {"units", "unit", "offset", "start"}) (void)short_text(dataset, name);
+    if (has_attribute(dataset, "tick_ps")) (void)read_number(dataset, "tick_ps");
+  } catch (const std::runtime_error&) {
+  }
+}
+
 /// Why the datasets of a group do not open; a missing dataset is reported when it is opened.
 std::string column_defect(hid_t group, std::span<const std::string> columns) {
-  for (const auto& column : columns) {
-    const auto exists = H5Lexists(group, column.c_str(), H5P_DEFAULT);
+  for (const auto& name : columns) {
+    const auto column = open_column(group, name);
+    const auto exists = H5Lexists(group, column.path.c_str(), H5P_DEFAULT);
     if (exists == 0) continue;
-    const H5Id object = exists > 0 ? open_object(group, column) : H5Id();
+    const H5Id object = exists > 0 ? open_object(group, column.path) : H5Id();
     auto defect = object.get() < 0 ? hdf5_reason() : std::string();
-    if (object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET) defect = index_defect(object.get());
-    if (!defect.empty()) return "its dataset '" + column + "' does not open: " + defect;
+    if (object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET) {
+      defect = index_defect(object.get());
+      look_at(object.get());
+    }
+    if (!defect.empty()) return "its dataset '" + column.path + "' does not open: " + defect;
   }
   return {};
 }
@@ -153,6 +160,12 @@ std::vector<FoundGroup> find_groups(const std::string& file, const std::string& 
     group.defect = death ? "it is damaged, " + *death : find(group.path, columns).front().defect;
   }
   return groups;
+}
+
+bool names_dataset(const std::string& file, const std::string& path) {
+  const H5Id id = open_for_reading(file);
+  const H5Id object = open_object(id.get(), path);
+  return object.get() >= 0 && H5Iget_type(object.get()) == H5I_DATASET;
 }
 
 std::uint64_t group_identity(const std::string& file, const std::string& group) {

@@ -21,6 +21,9 @@ struct FoundGroup {
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns);
 
+/// Whether `path` names a dataset, where find_groups() has found no group.
+bool names_dataset(const std::string& file, const std::string& path);
+
 /// Number of the object in its file that `group` names: equal for two paths to one group. 0 when it does not open. HDF5
 /// may crash on a group with a defect.
 std::uint64_t group_identity(const std::string& file, const std::string& group);

@@ -3,10 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/runtime/error.hpp"
@@ -14,17 +14,15 @@
 #include "io/files/complaints.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/payload_columns.hpp"
-#include "io/recorded/tick_scale.hpp"
 
 namespace eventloom {
 
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 65536;
-constexpr const char* kTimesFrom0 =
-    "times must not be negative; add a constant to the column, the same in all files of a run";
 constexpr const char* kChannelsFrom0 = "channels must not be negative; is it the right column?";
 constexpr const char* kPayloadFrom0 = "payload words must not be negative; store them as unsigned numbers";
 
@@ -34,15 +32,13 @@ class Hdf5Reader final : public HitReader {
       : group_(uri.get("group", "/")),
         name_(uri.path() + ":" + group_),
         input_(describe_file(uri.path())),
-        scale_(uri, base.tick_ps),
-        time_(uri.path(), place(uri.get("time", "time"))),
+        times_(uri, place(uri.get("time", "time")), base.tick_ps),
         channel_(uri.path(), place(uri.get("channel", "channel"))) {
     for (const auto& column : payload_columns(uri)) {
       payload_.emplace_back(uri.path(), place(column));
       require_fit(payload_.back());
     }
     require_fit(channel_);
-    time_.require_written();
     header_.source = id.value;
     header_.base = base;
     header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
@@ -54,24 +50,29 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return input_; }
 
   [[nodiscard]] std::optional<double> share_read() const override {
-    return time_.size() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(time_.size());
+    return rows() == 0 ? 1 : static_cast<double>(row_) / static_cast<double>(rows());
   }
 
   bool read(HitBlock& block) override {
     block.clear();
-    const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, time_.size() - row_);
+    untimed_.clear();
+    const auto end = row_ + std::min<std::uint64_t>(kRowsPerBlock, rows() - row_);
     if (row_ >= end) {
       complaints_.sum_up();
+      times_.report_untimed(name_);
       return false;
     }
-    if (take(end, block)) return true;
-    while (row_ < end) {  // rows stored elsewhere may be intact
-      if (!take(std::min(end, piece_end()), block)) lose_rows(block);
+    if (!take(end, block)) {
+      while (row_ < end) {  // rows stored elsewhere may be intact
+        if (!take(std::min(end, piece_end()), block)) lose_rows(block);
+      }
     }
+    if (std::ranges::find(untimed_, true) != untimed_.end()) leave_out_hits(block, untimed_, DropCause::untimed);
     return true;
   }
 
  private:
+  [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
   [[nodiscard]] std::string place(const std::string& column) const {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
   }
@@ -79,9 +80,9 @@ class Hdf5Reader final : public HitReader {
   /// A channel or payload column must hold integers, one row per time.
   void require_fit(const ColumnReader& column) const {
     if (column.is_float()) throw UserError("'" + column.name() + "': the dataset must hold integers");
-    if (column.size() == time_.size()) return;
-    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" + time_.name() +
-                    "' has " + std::to_string(time_.size()));
+    if (column.size() == rows()) return;
+    throw UserError("'" + column.name() + "' has " + std::to_string(column.size()) + " rows, but '" +
+                    times_.column().name() + "' has " + std::to_string(rows()));
   }
 
   /// Appends the rows up to `end`; appends nothing and returns false when some cannot be read.
@@ -90,8 +91,9 @@ class Hdf5Reader final : public HitReader {
     try {
       append_rows(static_cast<std::size_t>(end - row_), block);
     } catch (const UnreadableRows& e) {
-      failure_ = {e.what(), std::min(e.end(), time_.size())};
+      failure_ = {e.what(), std::min(e.end(), rows())};
       block.time.resize(hits);
+      untimed_.resize(hits);
       block.channel.resize(hits);
       block.payload.resize(hits * payload_.size());
       return false;
@@ -111,54 +113,24 @@ class Hdf5Reader final : public HitReader {
         block.payload[(hits + i) * payload_.size() + p] = fitting(integers_[i], kMaxPayload, payload_[p], i);
       }
     }
-    read_times(n, block.time);
+    times_.read(row_, n, block.time, untimed_);
   }
 
   [[nodiscard]] std::uint64_t piece_end() const {
-    auto end = std::min(time_.piece_end(row_), channel_.piece_end(row_));
+    auto end = std::min(times_.column().piece_end(row_), channel_.piece_end(row_));
     for (const auto& column : payload_) end = std::min(end, column.piece_end(row_));
     return end;
   }
 
   /// The unreadable rows up to the end of the piece.
   void lose_rows(HitBlock& block) {
-    const auto rows = failure_.end - row_;
+    const auto lost = failure_.end - row_;
     complaints_.say(Defect::damage,
                     [&] { return fmt::format("rows {} to {} are lost: {}", row_, failure_.end - 1, failure_.reason); });
-    Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == time_.size()};
-    loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows, std::numeric_limits<std::uint32_t>::max()));
+    Loss loss{.before = block.size(), .leaves_hole = true, .breaks_off = failure_.end == rows()};
+    loss.hits = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, std::numeric_limits<std::uint32_t>::max()));
     add_loss(block, loss);
     row_ = failure_.end;
-  }
-
-  void read_times(std::size_t n, std::vector<Tick>& out) {
-    if (time_.is_float()) {
-      time_.read(row_, n, doubles_);
-      append_ticks(doubles_, out);
-    } else {
-      time_.read(row_, n, integers_, kTimesFrom0);
-      append_ticks(integers_, out);
-    }
-  }
-
-  template <class Value>
-  void append_ticks(const std::vector<Value>& values, std::vector<Tick>& out) const {
-    const auto before = out.size();
-    for (const auto value : values) {
-      const auto time = scale_.ticks(value);
-      if (!time) reject_time(value, out.size() - before);
-      out.push_back(*time);
-    }
-  }
-
-  template <class Value>
-  [[noreturn]] void reject_time(Value value, std::size_t i) const {
-    const auto number = static_cast<double>(value);
-    auto complaint = scale_.complaint(std::to_string(value));
-    if (!std::isfinite(number))
-      complaint = fmt::format("the time {} is not a finite number; leave such rows out", value);
-    if (std::isfinite(number) && number < 0) complaint = fmt::format("the time {} is negative: {}", value, kTimesFrom0);
-    throw UserError("'" + time_.name() + "' row " + std::to_string(row_ + i) + ": " + complaint);
   }
 
   [[nodiscard]] std::uint32_t fitting(std::uint64_t value, std::uint64_t most, const ColumnReader& column,
@@ -171,8 +143,7 @@ class Hdf5Reader final : public HitReader {
   std::string group_;
   std::string name_;
   InputFile input_;
-  TickScale scale_;
-  ColumnReader time_;
+  TimeColumn times_;
   ColumnReader channel_;
   std::vector<ColumnReader> payload_;
   StreamHeader header_;
@@ -184,7 +155,7 @@ class Hdf5Reader final : public HitReader {
   } failure_;
   Complaints complaints_{name_};
   std::vector<std::uint64_t> integers_;
-  std::vector<double> doubles_;
+  std::vector<bool> untimed_;  ///< of the hits of a block
 };
 
 }  // namespace
@@ -195,7 +166,9 @@ std::unique_ptr<HitReader> open_hdf5(const SourceUri& uri, SourceId id, const Ti
 
 std::vector<std::string> hdf5_columns(const SourceUri& uri) {
   auto columns = payload_columns(uri);
-  columns.insert(columns.begin(), {uri.get("time", "time"), uri.get("channel", "channel")});
+  const auto time = uri.get("time", "time");
+  columns.insert(columns.begin(), {time, uri.get("channel", "channel")});
+  for (auto& column : TimeColumn::companions(time)) columns.push_back(std::move(column));
   return columns;
 }
 

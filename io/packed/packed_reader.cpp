@@ -65,15 +65,28 @@ class PackedClock {
   [[nodiscard]] std::optional<Tick> convert(std::uint64_t number) const {
     if (field_.is_float()) {
       const double value = field_.to_double(number);
-      return value >= 0 ? scale_.ticks(value) : std::nullopt;
+      return value >= 0 ? scale_.ticks(value, digits()) : std::nullopt;
     }
     if (scale_.needs_rounding({number, 0})) {
       throw UserError("source '" + uri_.text() + "': " + scale_.complaint(std::to_string(number)));
     }
     return scale_.ticks(number);
   }
+  /// Whether the type of a number that convert() accepts has too few digits for it, and `round` does not accept that.
+  [[nodiscard]] bool is_imprecise(std::uint64_t number) const {
+    return field_.is_float() && !uri_.has("round") && scale_.spacing(field_.to_double(number), digits()) > 1;
+  }
+  [[nodiscard]] std::string complaint_of_precision(std::uint64_t number) const {
+    return scale_.coarse_complaint(field_.to_double(number), digits());
+  }
 
  private:
+  /// Significant binary digits of the numbers.
+  [[nodiscard]] unsigned digits() const {
+    constexpr unsigned kSingle = 32;
+    return field_.bits() == kSingle ? std::numeric_limits<float>::digits : std::numeric_limits<double>::digits;
+  }
+
   SourceUri uri_;
   PackedField field_;
   TickScale scale_;
@@ -152,7 +165,9 @@ class PackedReader final : public HitReader {
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override {
-    return {{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
+    SourceCounts counts{{{Metric::records, records_}, {Metric::bad_records, bad_}}, {}};
+    counts.counters[Metric::imprecise_times] = imprecise_;
+    return counts;
   }
 
  private:
@@ -162,6 +177,7 @@ class PackedReader final : public HitReader {
   [[nodiscard]] bool put_payload(const std::byte* records, HitBlock& block);
   [[nodiscard]] bool put_words(const PackedField& field, const std::byte* records, std::uint32_t* out);
   void keep_good(bool times_converted, HitBlock& block);
+  void check_precision(std::uint64_t number, std::uint64_t offset);
   void lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block);
   void end(HitBlock& block);
 
@@ -179,6 +195,7 @@ class PackedReader final : public HitReader {
   std::vector<bool> misfits_;           ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
   std::uint64_t bad_ = 0;
+  std::uint64_t imprecise_ = 0;  ///< hits with a time that has lost precision
   bool ended_ = false;
 };
 
@@ -297,6 +314,7 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
       lose(kept, file_.offset() + i * format_.bytes, what, block);
       continue;
     }
+    if (!times_converted) check_precision(block.time[i], file_.offset() + i * format_.bytes);
     block.time[kept] = *time;
     block.channel[kept] = block.channel[i];
     const auto from = block.payload.begin() + static_cast<std::ptrdiff_t>(i) * words;
@@ -304,6 +322,12 @@ void PackedReader::keep_good(bool times_converted, HitBlock& block) {
     ++kept;
   }
   block.truncate(kept);
+}
+
+void PackedReader::check_precision(std::uint64_t number, std::uint64_t offset) {
+  if (!clock_.is_imprecise(number) || ++imprecise_ > 1) return;
+  spdlog::warn("{}: offset {}: {}. This and later ones are rounded", name_, offset,
+               clock_.complaint_of_precision(number));
 }
 
 void PackedReader::lose(std::size_t before, std::uint64_t offset, const char* what, HitBlock& block) {

@@ -19,7 +19,8 @@ namespace eventloom {
 /// `channel` the bits below: 22 with `system` alone, else 16.
 /// - payload: a word of 32 bits per field, two, low word first, for a field of more than 32 bits. A field that is f32,
 /// f64 or scaled is rounded to the nearest whole number, and makes one word.
-/// - time: as f32 or f64, rounded to the nearest tick unless `round` says otherwise.
+/// - time: as f32 or f64, rounded to the nearest tick unless `round` says otherwise. Hits whose number cannot tell one
+/// tick from the next are counted (imprecise_times) unless there is `round`.
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.
 ///

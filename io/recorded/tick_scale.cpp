@@ -1,13 +1,22 @@
 #include "io/recorded/tick_scale.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
 
 namespace {
+
+TickRatio ratio_of(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps) {
+  const auto ratio = TickRatio::of(unit_ps, tick_ps);
+  if (!ratio) uri.refuse("the scale of the times has too many digits");
+  return *ratio;
+}
 
 constexpr auto kPowers = [] {
   std::array<std::uint64_t, 20> powers{1};
@@ -41,11 +50,13 @@ TickScale::TickScale(const SourceUri& uri, std::uint64_t tick_ps, Decimal scale)
     uri.refuse("the scale of the times has too many digits");
   }
   unit_ps_.exponent += scale.exponent;
+  ratio_ = ratio_of(uri, unit_ps_, tick_ps_);
   factor_ = factor_of(unit_ps_, tick_ps_);
 }
 
 TickScale::TickScale(const SourceUri& uri, Decimal unit_ps, std::uint64_t tick_ps, Rounding otherwise)
     : unit_("ps"), unit_ps_(unit_ps), tick_ps_(tick_ps), rounding_(rounding_of(uri, otherwise)) {
+  ratio_ = ratio_of(uri, unit_ps_, tick_ps_);
   factor_ = factor_of(unit_ps_, tick_ps_);
 }
 
@@ -66,26 +77,56 @@ std::optional<Tick> TickScale::ticks(Decimal value) const {
   return to_ticks(value, unit_ps_, tick_ps_, rounding_);
 }
 
-std::optional<Tick> TickScale::ticks(double value) const {
-  constexpr double kSlack = 1e-6;
-  const double ticks =
-      factor_ != 0 ? value * static_cast<double>(factor_) : value * to_double(unit_ps_) / static_cast<double>(tick_ps_);
-  if (!(ticks > -kSlack && ticks < 0x1p64)) return std::nullopt;
-  const double nearest = std::round(ticks);
-  if (nearest >= 0x1p64) return std::nullopt;
-  if (std::abs(ticks - nearest) <= kSlack || rounding_ == Rounding::nearest) return static_cast<Tick>(nearest);
+std::optional<Tick> TickScale::ticks(double value, unsigned bits) const {
+  const auto fine = ratio_.fine(value);
+  const auto ticks = fine ? whole(*fine, slack(spacing(value, bits))) : std::nullopt;
+  if (!ticks || *ticks < 0 || *ticks > FineTicks{std::numeric_limits<Tick>::max()}) return std::nullopt;
+  return static_cast<Tick>(*ticks);
+}
+
+double TickScale::slack(double spacing) const {
+  constexpr double kLeast = 1e-6;
+  constexpr double kMost = 0.25;  // ticks are told from halves between them
+  if (rounding_ == Rounding::down) return spacing <= kLeast ? kLeast : 0;
+  return std::clamp(spacing / 2, kLeast, kMost);
+}
+
+std::optional<FineTicks> TickScale::whole(FineTicks time, double slack) const {
+  const FineTicks below = time >> kFineBits;
+  const FineTicks rest = time & (kFineTick - 1);
+  if (rest == 0) return below;
+  const bool up = rest >= kFineTick / 2;
+  const FineTicks off = up ? kFineTick - rest : rest;
+  const bool counts = static_cast<double>(off) <= slack * static_cast<double>(kFineTick);
+  if (counts || rounding_ == Rounding::nearest) return below + (up ? 1 : 0);
   if (rounding_ == Rounding::none) return std::nullopt;
-  return static_cast<Tick>(ticks);
+  return below;
 }
 
 bool TickScale::needs_rounding(Decimal value) const {
   return rounding_ == Rounding::none && to_ticks(value, unit_ps_, tick_ps_, Rounding::down) && !ticks(value);
 }
 
+std::string TickScale::in_words(const std::string& value) const {
+  return "the time " + value + (unit_ == "tick" ? "" : " " + unit_);
+}
+
+std::string TickScale::range_complaint(const std::string& value) const {
+  return in_words(value) + " is not below 2^64 ticks of " + std::to_string(tick_ps_) +
+         " ps: say with origin= which time becomes tick 0, or choose a coarser --tick";
+}
+
+std::string TickScale::coarse_complaint(double value, unsigned bits) const {
+  constexpr double kPsPerNs = 1000;
+  const auto tick_ns = static_cast<double>(tick_ps_) / kPsPerNs;
+  return fmt::format(
+      "{} has lost precision: numbers of its type are {:.4g} ns apart there, ticks {} ns; store the times as integers, "
+      "or add round=nearest to the source to accept that",
+      in_words(fmt::format("{}", value)), spacing(value, bits) * tick_ns, tick_ns);
+}
+
 std::string TickScale::complaint(const std::string& value) const {
-  std::string text = "the time " + value;
-  if (unit_ != "tick") text += " " + unit_;
-  text += " is not a whole number, below 2^64, of ticks of " + std::to_string(tick_ps_) + " ps";
+  auto text = in_words(value) + " is not a whole number, below 2^64, of ticks of " + std::to_string(tick_ps_) + " ps";
   if (rounding_ != Rounding::none) return text;
   return text + ": choose a finer --tick, or add round=down or round=nearest to the source";
 }

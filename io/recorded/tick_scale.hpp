@@ -6,6 +6,7 @@
 
 #include "formats/ids.hpp"
 #include "formats/units.hpp"
+#include "io/recorded/fine_ticks.hpp"
 #include "io/uri/source_uri.hpp"
 
 namespace eventloom {
@@ -31,16 +32,35 @@ class TickScale {
   [[nodiscard]] std::uint64_t factor() const { return factor_; }
   /// Whether ticks() would return something if it were allowed to round.
   [[nodiscard]] bool needs_rounding(Decimal value) const;
-  /// Values within a millionth of a whole number of ticks count as whole.
-  [[nodiscard]] std::optional<Tick> ticks(double value) const;
+  /// Ticks per unit, for numbers that are not whole, or have a sign.
+  [[nodiscard]] const TickRatio& ratio() const { return ratio_; }
+
+  /// Of a floating-point number of `bits` significant binary digits, exactly, to the nearest tick or as `round` says.
+  [[nodiscard]] std::optional<Tick> ticks(double value, unsigned bits) const;
+  /// Distance in ticks between numbers of `bits` digits next to `value`. Above 1 such a time has lost precision.
+  [[nodiscard]] double spacing(double value, unsigned bits) const { return ratio_.spacing(value, bits); }
+  /// How far from a whole tick a floating-point number may be to count as whole: a millionth of a tick, or half the
+  /// spacing of such numbers, which may hold none that is closer. Where it is rounded down anyway, that is done exactly
+  /// unless such numbers tell millionths of a tick.
+  [[nodiscard]] double slack(double spacing) const;
+  /// The tick of a time, rounded as `round` says; nothing when it must not be rounded and is further than `slack` from
+  /// one.
+  [[nodiscard]] std::optional<FineTicks> whole(FineTicks time, double slack) const;
 
   /// Why `value`, as written in the input, is not a valid time, and what to do.
   [[nodiscard]] std::string complaint(const std::string& value) const;
+  /// Likewise, of one that is too large.
+  [[nodiscard]] std::string range_complaint(const std::string& value) const;
+  /// Likewise, of a number of `bits` digits that has lost precision.
+  [[nodiscard]] std::string coarse_complaint(double value, unsigned bits) const;
 
  private:
+  [[nodiscard]] std::string in_words(const std::string& value) const;
+
   std::string unit_;
   Decimal unit_ps_;  ///< with the scale
   std::uint64_t tick_ps_;
+  TickRatio ratio_;
   std::uint64_t factor_ = 0;  ///< ticks per unit when that is whole, otherwise 0
   Rounding rounding_;
 };

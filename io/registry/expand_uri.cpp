@@ -27,7 +27,12 @@ std::vector<std::string> matching_files(const std::string& pattern) {
 void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
   const auto pattern = file.get("group", "/");
   const auto groups = find_groups(file.path(), pattern, hdf5_columns(file));
-  if (groups.empty()) throw UserError("'" + file.path() + "': no group matches '" + pattern + "'");
+  if (groups.empty()) {
+    const bool dataset = names_dataset(file.path(), pattern);
+    throw UserError("'" + file.path() + "': " +
+                    (dataset ? "'" + pattern + "' is a dataset; of a table, name the fields: time=TABLE/FIELD"
+                             : "no group matches '" + pattern + "'"));
+  }
   if (std::ranges::none_of(groups, [](const FoundGroup& group) { return group.defect.empty(); })) {
     throw UserError("cannot read '" + file.path() + ":" + groups.front().path + "': " + groups.front().defect);
   }

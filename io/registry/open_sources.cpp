@@ -110,7 +110,8 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   }
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {std::make_unique<EncodedStream>(shifted(scheme.read(uri, id, base), uri), reorder_of(scheme, uri))};
+  const auto shift = scheme.adds_offset ? uri.with("offset", "0") : uri;
+  return {std::make_unique<EncodedStream>(shifted(scheme.read(uri, id, base), shift), reorder_of(scheme, uri))};
 }
 
 TimeBase SourceOpener::base_of(const SourceUri& uri) const {

@@ -168,6 +168,8 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "hdf5:PATH[?group=/dom_*&time=time&channel=channel&unit=ns]",
      .endings = {".h5", ".hdf5"},
      .keys = kHdf5Keys,
+     .states_origin = true,
+     .adds_offset = true,
      .expand = expand_groups,
      .data = data_of_group,
      .read = open_hdf5,

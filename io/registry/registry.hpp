@@ -48,6 +48,7 @@ struct SourceScheme {
   bool trb_events = false;               ///< recorded events of TRB boards, which `send` plays
   bool list_mode = false;                ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
   bool states_origin = false;            ///< the key `origin` may say in UTC when tick 0 is
+  bool adds_offset = false;              ///< its readers heed the key `offset`: times may be negative before
   Expand expand = expand_files;          ///< the sources that a URI names
   FilesOf files = files_at_path;         ///< of one source
   DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice

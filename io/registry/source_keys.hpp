@@ -104,7 +104,7 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
     {"channel", "COLUMN", "likewise (channel, ch, chan, detector or id); words are numbered in their order"},
     {"payload", "COLUMN,...",
      "likewise, a word each; empty: none (payload, energy, adc, amplitude, charge, tot, if all is left out)"},
-    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that in the name time_us, or ns)"},
+    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that in the name time_us)"},
     {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times in UTC (0)"},
     {"channels", "FILE", "a table of names and channels"},
     {"skip", "N", "lines before the header or the first row (0)"},
@@ -114,10 +114,11 @@ inline constexpr auto kCsvKeys = std::to_array<SourceKey>({
 
 inline constexpr auto kHdf5Keys = std::to_array<SourceKey>({
     {"group", "PATTERN", "of the groups, /dom_* for example; each is a source (/)"},
-    {"time", "DATASET", "of each group (time)"},
+    {"time", "DATASET", "of each group, or TABLE/FIELD of a compound dataset (time)"},
     {"channel", "DATASET", "likewise (channel)"},
     {"payload", "DATASET,...", "likewise, a word each (none)"},
-    kUnit,
+    {"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (that of the attribute units, or in the name time_us)"},
+    {"origin", "TIME", "what becomes tick 0: -5ms, or 2026-11-21T10:00:00Z for times that count from 1970 (0)"},
     kRound,
     kReorder,
 });

@@ -243,13 +243,13 @@ NOT_COLUMNS = {
     "two_dimensions": (columns(np.zeros((4, 2), "u8")), "one dimension"),
     "scalar": (columns(np.uint64(7)), "one dimension"),
     "strings": (columns([b"1", b"2", b"3", b"4"]), "integers or floating-point"),
-    "compound": (columns(np.zeros(4, [("a", "u8"), ("b", "u8")])), "integers or floating-point"),
+    "compound": (columns(np.zeros(4, [("a", "u8"), ("b", "u8")])), "is a table: say which of its fields"),
     "nan": (columns(np.array([1, 2, np.nan, 4])), "row 2: the time nan is not a finite number; leave such rows out"),
     "infinity": (columns(np.array([1, 2, 3, np.inf])), "row 3: the time inf is not a finite number"),
-    "negative": (columns(np.array([1, -2, 3, 4])), "row 1 is negative (-2): times must not be negative; add a constant"),
-    "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1: the time -2 is negative: times must not be negative; add"),
+    "negative": (columns(np.array([1, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0, such as origin=-1ms"),
+    "negative_float": (columns(np.array([1.0, -2, 3, 4])), "row 1: the time -2 is negative: say which time becomes tick 0"),
     "negative_channel": (columns(np.arange(4), np.array([1, -2, 3, 4])), "row 1 is negative (-2): channels must not be"),
-    "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3"),
+    "too_large": (columns(np.array([1, 2, 3, 1e30])), "row 3: the time 1e+30 is not below 2^64 ticks"),
     "channel_too_large": (columns(np.arange(4), np.array([1, 2, 3, 1 << 28])), "row 3"),
     "float_channel": (columns(np.arange(4), np.arange(4.0)), "integers"),
     "fewer_channels": (columns(np.arange(4), np.arange(3)), "3 rows"),
@@ -375,7 +375,7 @@ def test_the_same_port_twice_is_refused(tmp_path):
     assert not (tmp_path / "run.h5").exists()
 
 
-@pytest.mark.parametrize("sources", [["csv:a.csv?time=1&channel=2", "csv:a.csv?time=2&channel=1"], ["a.epochs", "c.epochs"],
+@pytest.mark.parametrize("sources", [["csv:a.csv?time=1&channel=2&unit=tick", "csv:a.csv?time=2&channel=1&unit=tick"], ["a.epochs", "c.epochs"],
                                      ["gen:static?rate=1e6&duration=1ms", "gen:static?rate=1e6&duration=1ms"]])
 def test_other_columns_of_a_file_are_other_data(tmp_path, twice, sources):
     words = [word for uri in sources for word in ("--source", uri)]
@@ -399,7 +399,7 @@ def no_files(tmp_path_factory):
 
 PLACES = ["/dev/zero", "fifo", "folder"]
 RUN = ["run", "--define", "tag", "--output", "run.h5"]
-GOOD = ["--source", "csv:a.csv?time=1&channel=2"]
+GOOD = ["--source", "csv:a.csv?time=1&channel=2&unit=tick"]
 OPENERS = {
     "file": [*RUN, "--source", "file:{}"], "csv": [*RUN, "--source", "csv:{}?time=1&channel=2"],
     "hdf5": [*RUN, "--source", "hdf5:{}"], "lmd": [*RUN, "--source", "lmd:{}"], "hld": [*RUN, "--source", "hld:{}"],

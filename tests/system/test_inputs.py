@@ -68,7 +68,7 @@ def forms(tmp_path_factory):
             file[name] = records[name]
     eventloom("convert", f"packed:{folder}/a.bin?{PACKED}", "--output", folder / "a.epochs")
     return records.tolist(), {"packed": f"packed:{folder}/a.bin?{PACKED}", "csv": f"{folder}/a.csv?payload=adc",
-                              "hdf5": f"{folder}/a.h5?payload=payload", "file": f"{folder}/a.epochs?"}
+                              "hdf5": f"{folder}/a.h5?payload=payload&unit=ns", "file": f"{folder}/a.epochs?"}
 
 
 @pytest.mark.parametrize("form", ["packed", "csv", "hdf5", "file"])
@@ -168,25 +168,25 @@ def table(folder, text, name="t.csv"):
 HEADERS = {
     "usual names": ("time_us,channel,energy\n1.5,3,70\n2,4,80\n", "", [(1500, 0, 3, (70,)), (2000, 0, 4, (80,))]),
     "other case, unit in brackets": ("Timestamp [us];CH\n1.5;3\n2;4\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
-    "any order": ("adc,id,n,t\n70,3,x,1500\n80,4,y,2000\n", "", [(1500, 0, 3, (70,)), (2000, 0, 4, (80,))]),
+    "any order": ("adc,id,n,t_ns\n70,3,x,1500\n80,4,y,2000\n", "", [(1500, 0, 3, (70,)), (2000, 0, 4, (80,))]),
     "names of its own": ("when,where,tot\n1.5,3,70\n2,4,80\n", "?time=when&channel=where&unit=us",
                          [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "a comment as header": ("# by me\n# t_us ch\n1.5 3\n2 4\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
-    "quoted": ('"t","ch"\n"1500","3"\n2000,4\n', "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "quoted": ('"t","ch"\n"1500","3"\n2000,4\n', "?unit=ns", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
     "by the order of usual names": ("id,channel,time_ns\n1,7,1500\n2,8,2000\n", "", [(1500, 0, 7, ()), (2000, 0, 8, ())]),
-    "separators in quotes": ('time,note,channel\n1500,"a,b",5\n2000,"""",6\n', "", [(1500, 0, 5, ()), (2000, 0, 6, ())]),
-    "byte order mark": ("\ufefft,ch\r\n1500,3\r\n2000,4\r\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
-    "lines before it": ("run 7\n\nt,ch\n1500,3\n2000,4\n", "?skip=1", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
-    "name and number": ("t,a,b\n1500,3,9\n2000,4,8\n", "?channel=3&payload=a", [(1500, 0, 9, (3,)), (2000, 0, 8, (4,))]),
+    "separators in quotes": ('time,note,channel\n1500,"a,b",5\n2000,"""",6\n', "?unit=ns", [(1500, 0, 5, ()), (2000, 0, 6, ())]),
+    "byte order mark": ("\ufefft_ns,ch\r\n1500,3\r\n2000,4\r\n", "", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "lines before it": ("run 7\n\nt_ns,ch\n1500,3\n2000,4\n", "?skip=1", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "name and number": ("t,a,b\n1500,3,9\n2000,4,8\n", "?channel=3&payload=a&unit=ns", [(1500, 0, 9, (3,)), (2000, 0, 8, (4,))]),
     "negative, with an origin": ("t_ms,ch\n-5,1\n-4.5,2\n3,3\n", "?origin=-5ms",
                                  [(0, 0, 1, ()), (500_000, 0, 2, ()), (8_000_000, 0, 3, ())]),
     "UTC": ("time,ch\n2026-11-21T10:00:00.123456789Z,1\n2026-11-21 11:00:00.123456790+01:00,2\n",
             "?origin=2026-11-21T10:00:00Z", [(123_456_789, 0, 1, ()), (123_456_790, 0, 2, ())]),
     "UTC over midnight and leap day": ("time,ch\n2028-03-01T00:00:00.5Z,1\n", "?origin=2028-02-28T23:59:59Z",
                                        [(86_401_500_000_000, 0, 1, ())]),
-    "no payload": ("t,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
-    "some of the payload": ("t,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=adc", [(1500, 0, 3, (1,)), (2000, 0, 4, (2,))]),
-    "words": ("t,ch\n1,veto\n2,A\n3,muon\n4,A\n", "", [(1, 0, 2, ()), (2, 0, 0, ()), (3, 0, 1, ()), (4, 0, 0, ())]),
+    "no payload": ("t_ns,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=", [(1500, 0, 3, ()), (2000, 0, 4, ())]),
+    "some of the payload": ("t_ns,ch,energy,adc\n1500,3,3.7,1\n2000,4,,2\n", "?payload=adc", [(1500, 0, 3, (1,)), (2000, 0, 4, (2,))]),
+    "words": ("t_ns,ch\n1,veto\n2,A\n3,muon\n4,A\n", "", [(1, 0, 2, ()), (2, 0, 0, ()), (3, 0, 1, ()), (4, 0, 0, ())]),
 }
 
 
@@ -197,7 +197,7 @@ def test_table(tmp_path, text, keys, expected):
 
 
 def test_tabs(tmp_path):
-    path = table(tmp_path, "time of day\tt\tch\n10, or so\t1500\t3\n", "t.tsv")
+    path = table(tmp_path, "time of day\tt_ns\tch\n10, or so\t1500\t3\n", "t.tsv")
     assert rows_of(run_all(tmp_path / "run", str(path))) == [(1500, 0, 3, ())]
 
 
@@ -205,11 +205,12 @@ def test_hdf5_is_known_by_its_ending(tmp_path):
     for name in ("a.h5", "a.hdf5"):
         with h5py.File(tmp_path / name, "w") as file:
             file["time"], file["channel"] = np.array([5, 6]), np.array([1, 2])
+            file["time"].attrs["units"] = "ns"
         assert rows_of(run_all(tmp_path / f"run-{name}", f"{tmp_path}/{name}")) == [(5, 0, 1, ()), (6, 0, 2, ())]
 
 
 def test_hits_before_the_origin_are_counted(tmp_path):
-    path = table(tmp_path, "t,ch\n" + "".join(f"{t},7\n" for t in range(100)))
+    path = table(tmp_path, "t_ns,ch\n" + "".join(f"{t},7\n" for t in range(100)))
     run = run_all(tmp_path / "run", f"{path}?origin=30", code=3)
     assert rows_of(run) == [(t - 30, 0, 7, ()) for t in range(30, 100)]
     assert dropped(read_ledger(run.output))["untimed"] == 30
@@ -217,14 +218,14 @@ def test_hits_before_the_origin_are_counted(tmp_path):
 
 
 def test_numbers_of_words_are_kept(tmp_path):
-    path = table(tmp_path, "t,ch\n1,veto\n2,muon\n")
+    path = table(tmp_path, "t_ns,ch\n1,veto\n2,muon\n")
     run = run_all(tmp_path / "own", str(path))
     with h5py.File(run.output) as file:
         assert "muon = 0, veto = 1" in file["sources/description"].asstr()[0]
     names = table(tmp_path, "name,channel\nveto,0x10\nmuon,7\n", "names.csv")
     run = run_all(tmp_path / "table", f"{path}?channels={names}")
     assert rows_of(run) == [(1, 0, 16, ()), (2, 0, 7, ())]
-    refused(f"{table(tmp_path, 't,ch' + chr(10) + '1,dog' + chr(10))}?channels={names}", "t.csv:2: 'dog' is not a channel")
+    refused(f"{table(tmp_path, 't_ns,ch' + chr(10) + '1,dog' + chr(10))}?channels={names}", "t.csv:2: 'dog' is not a channel")
 
 
 @pytest.mark.parametrize("text, keys, words", [
@@ -242,9 +243,9 @@ def test_numbers_of_words_are_kept(tmp_path):
     ("time,note,channel\n1,\"a,5\n", "", ("t.csv:2", "a quote is not closed")),
     ("t,ch\n1,2\0,6\n", "", ("line 2 holds a NUL byte", "UTF-16? save it as UTF-8")),
     ("time,chanel\n1,2\n", "", ("t.csv:1", "'chanel' (did you mean 'channel'?)")),
-    ("t,ch,energy\n1,2,3.7\n", "", ("t.csv:2: '3.7' is not a payload word", "or payload= for none")),
-    ("t,ch\n1,veto\n2,5\n", "", ("t.csv:3", "'5' is not a word", "channels=FILE")),
-    ("t,ch\n1,5\n2,veto\n", "", ("t.csv:3", "'veto'", "channels=FILE")),
+    ("t_ns,ch,energy\n1,2,3.7\n", "", ("t.csv:2: '3.7' is not a payload word", "or payload= for none")),
+    ("t_ns,ch\n1,veto\n2,5\n", "", ("t.csv:3", "'5' is not a word", "channels=FILE")),
+    ("t_ns,ch\n1,5\n2,veto\n", "", ("t.csv:3", "'veto'", "channels=FILE")),
     ("1,2\n", "?time=1&time=2", ("'time' is given twice",)),
 ])
 def test_tables_that_cannot_be(tmp_path, text, keys, words):
@@ -252,7 +253,7 @@ def test_tables_that_cannot_be(tmp_path, text, keys, words):
 
 
 def test_disorder_names_the_key_that_helps(tmp_path):
-    path = table(tmp_path, "t,ch\n" + "".join(f"{t},7\n" for t in [*range(1000, 50_000), 30_000]))
+    path = table(tmp_path, "t_ns,ch\n" + "".join(f"{t},7\n" for t in [*range(1000, 50_000), 30_000]))
     refused(f"{path}?reorder=10", "?reorder=1000", "t.csv")
     refused(f"{path}?reorder=1000", "?reorder=10000", "t.csv")
     assert len(rows_of(run_all(tmp_path / "run", f"{path}?reorder=10000"))) == 49_001

@@ -143,8 +143,8 @@ def test_sources_that_begin_years_apart(tmp_path, stream):
 
 
 def test_time_that_no_epoch_has(tmp_path):
-    (tmp_path / "top.csv").write_text("5,1\n18446744073709551e3,2\n")
-    source = f"csv:{tmp_path}/top.csv?time=1&channel=2&unit=ns"
+    (tmp_path / "top.csv").write_text("5,1\n18446744073709551,2\n")
+    source = f"csv:{tmp_path}/top.csv?time=1&channel=2&unit=us"
     for words in (["run", "--source", source, "--define", "tag"], ["convert", source]):
         done = eventloom(*words, "--output", tmp_path / "out", code=2, timeout=20)
         assert_one_line(done, "top.csv", "18446744073709551000")

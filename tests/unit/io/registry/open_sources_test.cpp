@@ -54,7 +54,7 @@ TEST_F(OpenSources, NamesThatAGlobMatchedAreTakenAsTheyAre) {
   const std::vector<std::string> names = {"a&b.csv", "a=b.csv", "a?b.csv", "a?time=7&channel=8.csv",
                                           "b:c.csv", "c[d].csv"};
   for (const auto& name : names) std::ofstream(path(name)) << "10 1\n20 2\n";
-  const auto specs = expand_sources(std::array{"csv:" + path("*.csv") + "?time=1&channel=2"});
+  const auto specs = expand_sources(std::array{"csv:" + path("*.csv") + "?time=1&channel=2&unit=ns"});
   ASSERT_EQ(specs.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(specs[i].uri.path(), path(names[i]));
@@ -66,7 +66,7 @@ TEST_F(OpenSources, AFileWhosePathIsWrittenLikeAGlobIsThatFile) {
   for (const char* name : {"a[1].csv", "a1.csv", "b1.csv"}) std::ofstream(path(name)) << "10 1\n";
   const auto paths = [&](const std::string& name) {
     std::vector<std::string> found;
-    for (const auto& spec : expand_sources(std::array{"csv:" + path(name) + "?time=1&channel=2"})) {
+    for (const auto& spec : expand_sources(std::array{"csv:" + path(name) + "?time=1&channel=2&unit=ns"})) {
       found.push_back(std::filesystem::path(spec.uri.path()).filename());
     }
     return found;
@@ -78,7 +78,7 @@ TEST_F(OpenSources, AFileWhosePathIsWrittenLikeAGlobIsThatFile) {
 TEST_F(OpenSources, GroupsThatAPatternMatchedAreTakenAsTheyAre) {
   const std::vector<std::string> names = {"a&time=x", "a?b", "b"};
   write_groups(path("g.h5"), names, 3);
-  const auto specs = expand_sources(std::array{"hdf5:" + path("g.h5") + "?group=/*&channel=channel"});
+  const auto specs = expand_sources(std::array{"hdf5:" + path("g.h5") + "?group=/*&channel=channel&unit=ns"});
   ASSERT_EQ(specs.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(specs[i].uri.get("group", ""), "/" + names[i]);

@@ -90,9 +90,10 @@ class Readers : public testing::Test {
     std::ofstream(path("t.csv"), std::ios::binary) << text;
     return path("t.csv");
   }
-  /// URI of a file with time in column 1 and channel in column 2.
+  /// URI of a file with time in column 1, in ns unless `more` says otherwise, and channel in column 2.
   [[nodiscard]] std::string csv(const std::string& text, const std::string& more = "") const {
-    return "csv:" + text_file(text) + "?time=1&channel=2" + more;
+    const auto* unit = more.find("unit=") == std::string::npos ? "&unit=ns" : "";
+    return "csv:" + text_file(text) + "?time=1&channel=2" + unit + more;
   }
 
  private:
@@ -130,7 +131,7 @@ TEST_F(CsvReaderTest, DecimalTimesAreExact) {
 }
 
 TEST_F(CsvReaderTest, TimesThatDoublesCannotHoldAreExact) {
-  const auto hits = hits_of(csv("9007199254740993 1\n1.8e10 2\n0 3\n"), {.tick_ps = 1000});
+  const auto hits = hits_of(csv("9007199254740993 1\n1.8e1 2\n0 3\n"), {.tick_ps = 1000});
   EXPECT_EQ(hits.time[0], 9007199254740993U);
   const auto picoseconds = hits_of(csv("9999999999999999.999 1\n"), {.tick_ps = 1});
   EXPECT_EQ(picoseconds.time[0], 9'999'999'999'999'999'999U);
@@ -142,6 +143,15 @@ TEST_F(CsvReaderTest, TooFineTimesNameThePlaceAndTheRemedies) {
   EXPECT_TRUE(contains(said, "finer --tick")) << said;
   EXPECT_TRUE(contains(said, "round=down or round=nearest")) << said;
   EXPECT_EQ(complaint(csv("5 1\n1.25 1\n"), {.tick_ps = 250}), "");
+}
+
+TEST_F(CsvReaderTest, NumbersNeedAUnit) {
+  const auto file = "csv:" + text_file("t,ch\n5,1\n");
+  EXPECT_TRUE(complains(file, "t.csv:2: the time '5' has no unit"));
+  EXPECT_TRUE(complains(file + "?origin=-5ms", "t.csv:2: the time '5' has no unit"));
+  EXPECT_EQ(hits_of(file + "?unit=us").time, std::vector<Tick>{5000});
+  EXPECT_TRUE(complains(csv("1 1\n1.64E+15 1\n"), "t.csv:2: '1.64E+15' is not precise to a tick"));
+  EXPECT_EQ(hits_of(csv("1.64E+15 1\n", "&round=nearest")).time, std::vector<Tick>{1'640'000'000'000'000});
 }
 
 TEST_F(CsvReaderTest, RoundsWhenAsked) {
@@ -165,7 +175,7 @@ TEST_F(CsvReaderTest, FindsTheDelimiter) {
 }
 
 TEST_F(CsvReaderTest, EmptyFieldsCountAsColumns) {
-  const auto hits = hits_of("csv:" + text_file("\t5\t6\n\t7\t8\t\n") + "?time=2&channel=3");
+  const auto hits = hits_of("csv:" + text_file("\t5\t6\n\t7\t8\t\n") + "?time=2&channel=3&unit=ns");
   EXPECT_EQ(hits.time, (std::vector<Tick>{5, 7}));
   EXPECT_EQ(hits.channel, (std::vector<std::uint32_t>{6, 8}));
 }
@@ -195,12 +205,12 @@ TEST_F(CsvReaderTest, BadLinesNamePlaceTextAndExpectation) {
 }
 
 TEST_F(CsvReaderTest, QuotedFieldsHoldSeparatorsAndQuotes) {
-  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text)).channel; };
+  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text) + "?unit=ns").channel; };
   EXPECT_EQ(channels("time,note,channel\n1,\"a,b\",5\n2,,6\n3, \"\" , 7\n"), (std::vector<std::uint32_t>{5, 6, 7}));
   EXPECT_EQ(channels("time,note,channel\n1,\"a;b\",5\n"), (std::vector<std::uint32_t>{5}));
   EXPECT_EQ(channels("\"time, of day\";t;ch\n\"10;00\";1;5\n"), (std::vector<std::uint32_t>{5}));
   EXPECT_EQ(channels("time \"a note\" channel\n1 \"x y\" 5\n2 \"\" 6\n"), (std::vector<std::uint32_t>{5, 6}));
-  const auto reader = open("csv:" + text_file("t,ch\n1,\"a, \"\"b\"\"\"\n2,\"a\"\n"));
+  const auto reader = open("csv:" + text_file("t_ns,ch\n1,\"a, \"\"b\"\"\"\n2,\"a\"\n"));
   EXPECT_TRUE(contains(reader->header().text, "a = 0, a, \"b\" = 1"));
 }
 
@@ -208,7 +218,7 @@ TEST_F(CsvReaderTest, QuotesThatDoNotMatchNameTheirLine) {
   EXPECT_TRUE(complains(csv("1,5\n\"2,6\n"), "t.csv:2: a quote is not closed"));
   EXPECT_TRUE(complains(csv("1,5\n\"2\" 3,6\n"), "t.csv:2: text follows a closed quote"));
   EXPECT_TRUE(complains("csv:" + text_file("time,\"channel\n1,2\n"), "t.csv:1: a quote is not closed"));
-  EXPECT_EQ(hits_of("csv:" + text_file("# \"so said the shift\n# \"a remark\nt,ch\n1,5\n")).channel,
+  EXPECT_EQ(hits_of("csv:" + text_file("# \"so said the shift\n# \"a remark\nt_ns,ch\n1,5\n")).channel,
             (std::vector<std::uint32_t>{5}));
 }
 
@@ -219,7 +229,7 @@ TEST_F(CsvReaderTest, WhatIsNotUtf8TextSaysSo) {
 }
 
 TEST_F(CsvReaderTest, UsualNamesAreChosenByTheirOrderNotThatOfTheColumns) {
-  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text)).channel; };
+  const auto channels = [&](const std::string& text) { return hits_of("csv:" + text_file(text) + "?unit=ns").channel; };
   EXPECT_EQ(channels("id,channel,time_ns\n1,7,10\n2,8,20\n"), (std::vector<std::uint32_t>{7, 8}));
   EXPECT_EQ(channels("t,id,detector,chan\n1,2,3,4\n"), (std::vector<std::uint32_t>{4}));
   const auto file = "csv:" + text_file("t_us,time_ns,ch\n1,1000,5\n");
@@ -280,7 +290,7 @@ TEST_F(CsvReaderTest, LongFilesAreReadWholeAcrossBuffers) {
 // RFC 3720 appendix B.4 style check value: CRC32C("123456789") = 0xe3069283.
 TEST_F(CsvReaderTest, DescribesItsInput) {
   const auto file = text_file("123456789");
-  const auto uri = "csv:" + file + "?time=1&channel=1";
+  const auto uri = "csv:" + file + "?time=1&channel=1&unit=ns";
   const auto reader = open(uri, kBase, SourceId{9});
   EXPECT_EQ(reader->name(), file);
   EXPECT_EQ(reader->input().path, file);
@@ -385,7 +395,7 @@ TEST_F(Hdf5ReaderTest, OrcaFilesAgreeWithTheirTruth) {
     EXPECT_EQ(groups.size(), 69U);
     EXPECT_TRUE(std::ranges::is_sorted(groups));
     Totals totals;
-    for (const auto& group : groups) totals.add(hits_of("hdf5:" + file + "?payload=tot&group=" + group));
+    for (const auto& group : groups) totals.add(hits_of("hdf5:" + file + "?payload=tot&unit=ns&group=" + group));
     EXPECT_EQ(totals, truth) << name;
   }
 }
@@ -429,7 +439,7 @@ TEST_F(Hdf5ReaderTest, IntegerTimesAreScaledExactly) {
     plain.integers("/time", {9007199254740993U, 5, 0});
     plain.column("/channel", H5T_STD_I16BE, {1, 2, 3});
   }
-  EXPECT_EQ(hits_of("hdf5:" + file).time, (std::vector<Tick>{9007199254740993U, 5, 0}));
+  EXPECT_EQ(hits_of("hdf5:" + file + "?unit=ns").time, (std::vector<Tick>{9007199254740993U, 5, 0}));
   EXPECT_EQ(hits_of("hdf5:" + file + "?unit=us").time[1], 5000U);
   EXPECT_EQ(hits_of("hdf5:" + file + "?unit=tick", {.tick_ps = 3333}).time[1], 5U);
   EXPECT_TRUE(
@@ -452,11 +462,11 @@ TEST_F(Hdf5ReaderTest, FloatTimesMustBeWholeUnlessRounded) {
   EXPECT_EQ(hits_of("hdf5:" + file + "?time=g&unit=s").time, (std::vector<Tick>{8'400'000, 9'700'000, 12'800'000}));
   EXPECT_EQ(hits_of("hdf5:" + file + "?time=g&unit=s&round=down").time,
             (std::vector<Tick>{8'400'000, 9'700'000, 12'800'000}));
-  EXPECT_TRUE(complains("hdf5:" + file + "?time=h", "/h' row 1"));
-  EXPECT_EQ(hits_of("hdf5:" + file + "?time=h&round=down").time, (std::vector<Tick>{1, 2, 3}));
-  EXPECT_EQ(hits_of("hdf5:" + file + "?time=h&round=nearest").time, (std::vector<Tick>{1, 3, 4}));
-  EXPECT_TRUE(complains("hdf5:" + file + "?time=nan&round=nearest", "/nan' row 1"));
-  EXPECT_TRUE(complains("hdf5:" + file + "?time=minus&round=nearest", "/minus' row 2"));
+  EXPECT_TRUE(complains("hdf5:" + file + "?unit=ns&time=h", "/h' row 1"));
+  EXPECT_EQ(hits_of("hdf5:" + file + "?unit=ns&time=h&round=down").time, (std::vector<Tick>{1, 2, 3}));
+  EXPECT_EQ(hits_of("hdf5:" + file + "?unit=ns&time=h&round=nearest").time, (std::vector<Tick>{1, 3, 4}));
+  EXPECT_TRUE(complains("hdf5:" + file + "?unit=ns&time=nan&round=nearest", "/nan' row 1"));
+  EXPECT_TRUE(complains("hdf5:" + file + "?unit=ns&time=minus&round=nearest", "/minus' row 2"));
 }
 
 TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
@@ -472,17 +482,18 @@ TEST_F(Hdf5ReaderTest, BadColumnsNameFileGroupAndDataset) {
     plain.integers("/g/wide", {1, 1ULL << 32, 3});
     plain.table("/g/table");
   }
-  const auto uri = "hdf5:" + file + "?group=/g";
+  const auto uri = "hdf5:" + file + "?group=/g&unit=ns";
   EXPECT_TRUE(complains(uri, file + ":/g/channel' row 2: 268435456 is above 268435455"));
   EXPECT_TRUE(complains(uri + "&channel=short", file + ":/g/short' has 2 rows, but '" + file + ":/g/time' has 3"));
   EXPECT_TRUE(complains(uri + "&channel=minus", file + ":/g/minus': row 1 is negative (-2): channels must not be"));
-  EXPECT_TRUE(complains(uri + "&time=minus&channel=time", file + ":/g/minus': row 1 is negative (-2): times must not"));
+  EXPECT_TRUE(
+      complains(uri + "&time=minus&channel=time", file + ":/g/minus' row 1: the time -2 is negative: say which"));
   EXPECT_TRUE(complains(uri + "&channel=real", file + ":/g/real': the dataset must hold integers"));
   EXPECT_TRUE(
       complains(uri + "&channel=time&payload=time,wide", file + ":/g/wide' row 1: 4294967296 is above 4294967295"));
   EXPECT_TRUE(complains(uri + "&channel=table", file + ":/g/table': the dataset must have one dimension"));
   EXPECT_TRUE(complains(uri + "&channel=none", file + ":/g/none': there is no such dataset"));
-  EXPECT_TRUE(complains("hdf5:" + file + "?group=/x", file + ":/x/time': there is no such dataset"));
+  EXPECT_TRUE(complains("hdf5:" + file + "?group=/x&unit=ns", file + ":/x/time': there is no such dataset"));
   EXPECT_TRUE(complains("hdf5:" + path("none.h5"), "cannot open '" + path("none.h5")));
   EXPECT_TRUE(complains("hdf5:" + text_file("text"), "not an HDF5 file"));
   EXPECT_TRUE(complains(uri + "&rate=1", "unknown key 'rate'"));
@@ -503,7 +514,9 @@ TEST_F(Hdf5ReaderTest, RowsThatNobodyWroteAreRefused) {
     plain.sparse("/sparse", kHuge, 1000);
     plain.mapped("/pipe", 10, "/ten", 10, path("pipe"));
   }
-  const auto of = [&](const std::string& column) { return "hdf5:" + file + "?time=" + column + "&channel=" + column; };
+  const auto of = [&](const std::string& column) {
+    return "hdf5:" + file + "?unit=ns&time=" + column + "&channel=" + column;
+  };
   EXPECT_EQ(hits_of(of("all")).time.size(), 10U);
   EXPECT_EQ(hits_of(of("eight")).time.size(), 8U);
   EXPECT_TRUE(complains(of("few"), "only 10 were ever written"));
@@ -523,7 +536,7 @@ TEST_F(Hdf5ReaderTest, LongColumnsAreReadBlockByBlock) {
     plain.integers("/time", times);
     plain.integers("/channel", channels);
   }
-  const auto hits = hits_of("hdf5:" + file + "?payload=channel,time");
+  const auto hits = hits_of("hdf5:" + file + "?payload=channel,time&unit=ns");
   EXPECT_EQ(hits.time, times);
   EXPECT_TRUE(std::ranges::equal(hits.channel, channels));
   ASSERT_EQ(hits.payload.size(), 2 * times.size());

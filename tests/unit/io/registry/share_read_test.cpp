@@ -126,7 +126,7 @@ TEST_F(ShareRead, OfColumnsIsThatOfTheirRows) {
   }
   H5Sclose(space);
   H5Fclose(file);
-  expect_true_shares("hdf5:" + path("h.h5"), 0.02);
+  expect_true_shares("hdf5:" + path("h.h5") + "?unit=ns", 0.02);
 }
 
 TEST_F(ShareRead, OfGeneratedHitsIsThatOfTheirTime) { expect_true_shares("gen:poisson?rate=1e6&duration=60ms", 0.02); }
