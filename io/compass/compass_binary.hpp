@@ -4,6 +4,7 @@
 #include <string>
 
 #include "io/compass/compass_file.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 

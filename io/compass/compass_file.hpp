@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "io/compass/compass_record.hpp"
 #include "io/files/file_reader.hpp"
-#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
@@ -22,6 +20,8 @@ class CompassFile {
   enum class Item : std::uint8_t { record, damage, end };
   /// Moves to the next item, which then lies at the front of the file.
   virtual Item next() = 0;
+  /// How it is read, where that does not go without saying; otherwise empty.
+  [[nodiscard]] virtual std::string remark() const { return ""; }
   /// Where the item is, for messages: "line 7".
   [[nodiscard]] virtual std::string place() const = 0;
 
@@ -40,9 +40,5 @@ class CompassFile {
   CompassRecord record_;
   std::string defect_;
 };
-
-/// Text when the file begins with a line that names its columns, or the key `header` has one; otherwise binary. Throws
-/// UserError when the file cannot be opened, has no header, or another than the key says.
-std::unique_ptr<CompassFile> open_compass_file(const SourceUri& uri);
 
 }  // namespace eventloom

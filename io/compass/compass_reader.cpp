@@ -1,15 +1,19 @@
 #include "io/compass/compass_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "io/compass/compass_binary.hpp"
 #include "io/compass/compass_file.hpp"
 #include "io/compass/compass_flags.hpp"
 #include "io/compass/compass_text.hpp"
+#include "io/files/file_head.hpp"
 #include "io/files/complaints.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/recorded/block_losses.hpp"
@@ -36,6 +40,13 @@ std::string describe(const CompassFormat& format) {
   if (format.energy_short) text += ", energy of the short gate";
   if (format.energy && format.calibrated) text += ", calibrated energy, rounded";
   return text + ".\n";
+}
+
+/// Text when the file begins with a line that names its columns, or the key `header` has one.
+std::unique_ptr<CompassFile> open_file(const SourceUri& uri) {
+  const bool names_columns = CompassColumns::of_header(uri.get("header", "")).has_value();
+  if (names_columns || begins_compass_text(file_head(uri.path()))) return std::make_unique<CompassTextFile>(uri);
+  return std::make_unique<CompassBinaryFile>(uri);
 }
 
 class CompassReader final : public HitReader {
@@ -67,6 +78,7 @@ class CompassReader final : public HitReader {
   Complaints complaints_;
   StreamHeader header_;
   Counters counters_{Metric::records, Metric::bad_records};
+  bool told_ = false;  ///< the remark on the file
   bool ended_ = false;
 };
 
@@ -74,7 +86,7 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       scale_(uri, {1, 0}, base.tick_ps, Rounding::nearest),
-      file_(open_compass_file(uri)),
+      file_(open_file(uri)),
       flags_(uri),
       complaints_(name_) {
   header_ = {.source = id.value,
@@ -85,6 +97,9 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
 
 bool CompassReader::read(HitBlock& block) {
   block.clear();
+  if (const auto remark = file_->remark(); !std::exchange(told_, true) && !remark.empty()) {
+    spdlog::info("{}: {}", name_, remark);
+  }
   while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits) {
     switch (file_->next()) {
       case CompassFile::Item::record:

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/runtime/log.hpp"
-
 namespace eventloom {
 
 namespace {
@@ -103,13 +101,14 @@ CompassTextFile::CompassTextFile(const SourceUri& uri) : CompassFile(uri.path())
     uri.refuse(columns_.defect +
                "; what CoMPASS has not written is read by csv:, with time=TIMETAG&channel=CHANNEL&unit=ps");
   }
-  spdlog::info("{}: a table of CoMPASS: times in ps, the board is the subsystem of the channel", uri.path());
-  if (!columns_.unread.empty()) {
-    spdlog::info("{}: not read: {}", uri.path(), fmt::join(columns_.unread, ", "));
-  }
   format_.energy = columns_.energy != CompassColumns::kNone;
   format_.calibrated = columns_.calibrated != CompassColumns::kNone;
   format_.energy_short = columns_.energy_short != CompassColumns::kNone;
+}
+
+std::string CompassTextFile::remark() const {
+  const auto unread = fmt::format("; columns not read: {}", fmt::join(columns_.unread, ", "));
+  return "a table of CoMPASS: TIMETAG in ps, BOARD in the channel" + (columns_.unread.empty() ? "" : unread);
 }
 
 void CompassTextFile::read_header(const SourceUri& uri) {

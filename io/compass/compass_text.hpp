@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/compass/compass_file.hpp"
+#include "io/uri/source_uri.hpp"
 
 namespace eventloom {
 
@@ -46,6 +47,7 @@ class CompassTextFile final : public CompassFile {
   explicit CompassTextFile(const SourceUri& uri);
 
   Item next() override;
+  [[nodiscard]] std::string remark() const override;
   [[nodiscard]] std::string place() const override { return "line " + std::to_string(line_number_); }
 
  private:

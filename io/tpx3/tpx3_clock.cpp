@@ -29,12 +29,14 @@ std::optional<Tpx3Time> first_time(const Tpx3Preview& preview) {
   return alone ? times[1] : times[0];
 }
 
-/// Whether packets lie right before `begin`, an FToA ignored.
+/// Whether packets lie right before `begin`, an FToA ignored, as long as the stream is near to it.
 bool has_earlier(std::int64_t begin, const Tpx3Preview& preview) {
-  return std::ranges::any_of(preview.times(), [&](Tpx3Time time) {
+  for (const auto time : preview.times()) {
     const auto at = time.near_to(begin);
-    return at < -kFineTime && at >= begin - Tpx3Clock::kNear;
-  });
+    if (at > begin + Tpx3Clock::kNear || at < begin - Tpx3Clock::kNear) return false;
+    if (at < -kFineTime) return true;
+  }
+  return false;
 }
 
 }  // namespace
