@@ -78,7 +78,9 @@ class Converter {
   void step(EpochRange epochs) {
     data_.clear();
     source_.collect(epochs, data_);
-    for (const auto& damage : data_.damage) damaged_ += epochs.contains(damage.first_epoch) ? 1 : 0;
+    for (const auto& damage : data_.damage) {
+      damaged_ += epochs.contains(damage.first_epoch) && !wanted(damage.cause) ? 1 : 0;
+    }
     for (auto piece : data_.pieces) {
       while (!piece.empty()) {
         const auto header = read_epoch_buffer_header(piece);

@@ -35,16 +35,20 @@ enum class DropCause : std::uint8_t {
   congested,    ///< of a live source: the run could not take them
   masked,       ///< of a channel that the user masks
   cut,          ///< with a first payload word outside what the user asks for
+  flagged,      ///< flagged by their digitizer as of a kind that the user leaves out
 };
-inline constexpr std::array<std::string_view, 11> kDropCauseNames = {
-    "corrupt",   "duplicate", "out_of_order", "repeated_incomplete", "out_of_step", "untimed", "lost", "late",
-    "congested", "masked",    "cut"};
+inline constexpr std::array<std::string_view, 12> kDropCauseNames = {
+    "corrupt",     "duplicate", "out_of_order", "repeated_incomplete",
+    "out_of_step", "untimed",   "lost",         "late",
+    "congested",   "masked",    "cut",          "flagged"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 /// So many, the first ones, every version has counted; files of earlier versions may lack the others.
 inline constexpr std::size_t kFirstDropCauses = 3;
 
 /// Whether it drops what the user does not want: no loss.
-constexpr bool wanted(DropCause cause) { return cause == DropCause::masked || cause == DropCause::cut; }
+constexpr bool wanted(DropCause cause) {
+  return cause == DropCause::masked || cause == DropCause::cut || cause == DropCause::flagged;
+}
 
 /// Whether an untrusted value is a cause.
 constexpr bool known(DropCause cause) { return static_cast<std::size_t>(cause) < kDropCauses; }

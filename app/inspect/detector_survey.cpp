@@ -65,7 +65,8 @@ EpochRange count_all(DetectorSurvey& survey, Source& stream, ChannelCounter& cou
     for (const auto piece : data.pieces) {
       if (!count_hits(piece, stream.header(), counter)) survey.damaged = true;
     }
-    if (!data.damage.empty()) survey.damaged = true;
+    const auto is_loss = [](const Damage& damage) { return !wanted(damage.cause); };
+    if (std::ranges::any_of(data.damage, is_loss)) survey.damaged = true;
     const auto next = data.pieces.empty() ? stream.next_beginning(counter.range.end) : std::optional(counter.range.end);
     if (!next) break;
     at = *next;

@@ -30,6 +30,7 @@ constexpr std::array kDropped = std::to_array<Dropped>({
     {"hits_dropped_congested", "hits dropped: the run was full", kTrouble},
     {"hits_dropped_masked", "hits dropped: their channel is masked"},
     {"hits_dropped_cut", "hits dropped: outside of the cuts on their payload"},
+    {"hits_dropped_flagged", "hits dropped: flagged by their digitizer, and left out by the source's keys", kTrouble},
 });
 
 static_assert(std::ranges::equal(kDropped, kDropCauseNames, [](const Dropped& dropped, std::string_view cause) {
@@ -71,6 +72,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_run(DropCause::congested),
     of_run(DropCause::masked),
     of_run(DropCause::cut),
+    of_run(DropCause::flagged),
 
     {messages, "messages", "messages", "messages sent to builders, ends and gaps not counted"},
     {message_bytes, "message_bytes", "bytes", "bodies of the messages"},
@@ -119,10 +121,16 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {skipped_fragments, "skipped_fragments", "fragments", "continuations of events whose beginning is missing"},
     {records, "records", "records", "records read"},
     {bad_records, "bad_records", "records", "records that make no hit"},
-    {fake_events, "fake_events", "events", "events that their digitizer marks as fake: no pulse"},
-    {saturated_events, "saturated_events", "events", "events whose pulse saturated its digitizer"},
-    {pile_up_events, "pile_up_events", "events", "events that their digitizer marks as pile-up"},
+    {fake_events, "fake_events", "events", "events that their digitizer marks as fake: no pulse", kTrouble},
+    {saturated_events, "saturated_events", "events", "events whose pulse saturated its digitizer", kTrouble},
+    {pile_up_events, "pile_up_events", "events", "events that their digitizer marks as pile-up", kTrouble},
+    {events_after_loss, "events_after_loss", "events",
+     "events before which their digitizer lost others: dead time, memory full, lost triggers", kTrouble},
+    {board_alarms, "board_alarms", "events",
+     "fake events of a digitizer that has lost its clock's lock, is too hot, or has shut down", kTrouble},
     {packets, "packets", "packets", "packets read"},
+    {clock_resets, "clock_resets", "resets", "places where a clock begins again", kTrouble},
+    {clock_guesses, "clock_guesses", "pauses", "pauses whose length the clock does not show with certainty", kTrouble},
     {damaged_packets, "damaged_packets", "packets", "packets whose contents are damaged"},
     {damaged_headers, "damaged_headers", "packets", "packets whose header is damaged"},
     {sequence_gaps, "sequence_gaps", "gaps", "places where packet numbers are missing"},
@@ -173,6 +181,7 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     of_source(DropCause::congested),
     of_source(DropCause::masked),
     of_source(DropCause::cut),
+    of_source(DropCause::flagged),
 });
 
 constexpr bool in_order() {

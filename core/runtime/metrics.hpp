@@ -20,7 +20,7 @@ namespace eventloom {
 enum class Metric : std::uint8_t {
   // Of the run: what builders and writers made of the slices,
   slices, events, events_truncated, events_incomplete, hits_in, hits_in_events, hits_outside, hits_rejected,
-  hits_written, incomplete_slices, unbalanced_slices, anomalies, hits_dropped,  // and 10 more, by cause
+  hits_written, incomplete_slices, unbalanced_slices, anomalies, hits_dropped,  // and more, by cause
   // what the rings carried,
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
@@ -32,15 +32,15 @@ enum class Metric : std::uint8_t {
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
   subevents, subevents_with_error_bit, padded_subevents, folded_ids, tdc_hits, tdc_unknown_words, skipped_elements,
   buffers, buffers_continued, missing_buffers, skipped_fragments, records, bad_records,
-  fake_events, saturated_events, pile_up_events,
-  packets, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
+  fake_events, saturated_events, pile_up_events, events_after_loss, board_alarms,
+  packets, clock_resets, clock_guesses, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
   // what came from a server or a board,
   mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
   datagrams, bytes, hits, duplicates, reordered, late_events, repaired_numbers, lost_buffers, lost_hits,
   corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
   // and what became of it.
   source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, epochs_given_up, dead_time_ns,
-  events_lacking, source_hits_dropped,  // and 10 more, by cause
+  events_lacking, source_hits_dropped,  // and more, by cause
 };
 // clang-format on
 inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::source_hits_dropped) + kDropCauses;

@@ -1,19 +1,20 @@
 #include "io/compass/compass_reader.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
-#include <charconv>
 #include <cmath>
-#include <cstring>
-#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "io/compass/compass_record.hpp"
+#include "io/compass/compass_binary.hpp"
+#include "io/compass/compass_file.hpp"
+#include "io/compass/compass_flags.hpp"
+#include "io/compass/compass_text.hpp"
 #include "io/files/complaints.hpp"
 #include "io/files/file_checksum.hpp"
-#include "io/files/file_reader.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/file_end.hpp"
 #include "io/recorded/inspect_hits.hpp"
@@ -40,13 +41,11 @@ std::string describe(const CompassFormat& format) {
   return text + ".\n";
 }
 
-/// 0 when it is not such a number.
-std::uint16_t hexadecimal(const std::string& text) {
-  std::uint16_t value = 0;
-  const char* const begin = text.data() + (text.starts_with("0x") || text.starts_with("0X") ? 2 : 0);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value, 16);
-  return error == std::errc() && stop == end ? value : 0;
+/// Text when the file begins with a line that names its columns, or the key `header` has one.
+std::unique_ptr<CompassFile> open_file(const SourceUri& uri) {
+  const bool names_columns = CompassColumns::of_header(uri.get("header", "")).has_value();
+  if (names_columns || is_compass_text(uri.path())) return std::make_unique<CompassTextFile>(uri);
+  return std::make_unique<CompassBinaryFile>(uri);
 }
 
 class CompassReader final : public HitReader {
@@ -57,27 +56,28 @@ class CompassReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
-  [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
-  [[nodiscard]] SourceCounts counts() const override { return {counters_, {}}; }
+  [[nodiscard]] std::optional<double> share_read() const override { return file_->file().share_read(); }
+  /// An alarm tells of pulses that were lost, or have a wrong time.
+  [[nodiscard]] std::uint64_t anomalies() const override { return flags_.counters()[Metric::board_alarms]; }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
-  void read_format(const SourceUri& uri);
-  [[nodiscard]] std::uint16_t first_two_bytes();
-  bool read_record(HitBlock& block);
   void take(const CompassRecord& record, HitBlock& block);
-  void count(std::uint32_t flags);
+  void add(const CompassRecord& record, HitBlock& block);
+  void leave_out(HitBlock& block) const;
   void lose(const std::string& reason, HitBlock& block);
+  void tell_alarm(const char* alarm);
   void end(HitBlock& block);
 
   std::string name_;
   InputFile input_;
   TickScale scale_;
-  FileReader file_;
+  std::unique_ptr<CompassFile> file_;
+  CompassFlags flags_;
   Complaints complaints_;
-  CompassFormat format_;
   StreamHeader header_;
-  Counters counters_{Metric::records, Metric::bad_records, Metric::fake_events, Metric::saturated_events,
-                     Metric::pile_up_events};
+  Counters counters_{Metric::records, Metric::bad_records};
+  bool told_ = false;  ///< the remark on the file
   bool ended_ = false;
 };
 
@@ -85,111 +85,99 @@ CompassReader::CompassReader(const SourceUri& uri, SourceId id, const TimeBase& 
     : name_(uri.path()),
       input_(describe_file(uri.path())),
       scale_(uri, {1, 0}, base.tick_ps, Rounding::nearest),
-      file_(uri.path()),
+      file_(open_file(uri)),
+      flags_(uri),
       complaints_(name_) {
-  read_format(uri);
   header_ = {.source = id.value,
              .base = base,
-             .payload = PayloadTable::uniform(static_cast<std::uint8_t>(format_.payload_words())),
-             .text = uri.text() + "\n" + describe(format_)};
-}
-
-/// 0 of a shorter file.
-std::uint16_t CompassReader::first_two_bytes() {
-  std::uint16_t header = 0;
-  const auto bytes = file_.front(sizeof header);
-  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
-  return header;
-}
-
-/// No record begins like a header: that would be an impossible board.
-void CompassReader::read_format(const SourceUri& uri) {
-  const auto key = uri.get("header", "");
-  const auto own = first_two_bytes();
-  const bool has_own = CompassFormat::of_header(own).has_value();
-  const auto header = key.empty() ? own : hexadecimal(key);
-  if (has_own && header != own) {
-    uri.refuse(
-        fmt::format("header={}, but the file begins with 0x{:04X}, a header of its own: omit header=", key, own));
-  }
-  if (has_own) file_.skip(sizeof own);
-  if (key == "old") {
-    format_ = CompassFormat::old();
-    return;
-  }
-  const auto format = CompassFormat::of_header(header);
-  if (!format && !key.empty()) uri.refuse("header=" + key + " is not known; use 0xCAE1 to 0xCAEF, or old");
-  if (!format) {
-    uri.refuse(
-        "the file does not begin with the two bytes of CoMPASS, 0xCAEx: add ?header=old for files from before version "
-        "2, or ?header=0xCAEx for a later file of a split run");
-  }
-  format_ = *format;
+             .payload = PayloadTable::uniform(static_cast<std::uint8_t>(file_->format().payload_words())),
+             .text = uri.text() + "\n" + describe(file_->format())};
 }
 
 bool CompassReader::read(HitBlock& block) {
   block.clear();
-  while (!ended_ && block.size() < kBlockHits && read_record(block)) {
+  if (const auto remark = file_->remark(); !std::exchange(told_, true) && !remark.empty()) {
+    spdlog::info("{}: {}", name_, remark);
+  }
+  while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits) {
+    switch (file_->next()) {
+      case CompassFile::Item::record:
+        ++counters_[Metric::records];
+        take(file_->record(), block);
+        break;
+      case CompassFile::Item::damage:
+        ++counters_[Metric::records];
+        lose(file_->defect(), block);
+        break;
+      case CompassFile::Item::end: end(block);
+    }
   }
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// False at the end.
-bool CompassReader::read_record(HitBlock& block) {
-  const std::size_t fixed = format_.fixed_bytes();
-  const auto bytes = file_.front(fixed);
-  if (bytes.size() < fixed) {
-    end(block);
-    return false;
-  }
-  const auto record = read_compass_record(format_, bytes);
-  const std::uint64_t size = fixed + std::uint64_t{2} * record.samples;
-  if (size > file_.left()) {
-    end(block);
-    return false;
-  }
-  ++counters_[Metric::records];
-  take(record, block);
-  file_.skip(size);
-  return true;
-}
-
 void CompassReader::take(const CompassRecord& record, HitBlock& block) {
-  constexpr unsigned kSubsystemShift = 16;
-  const auto time = scale_.ticks(record.time_ps);
-  const auto calibrated = format_.calibrated ? word_of_energy(record.calibrated) : 0;
-  if (record.board >= kMostCompassBoards) return lose(fmt::format("board {} of a record", record.board), block);
-  if (!time) return lose("the time of a record", block);
-  if (!calibrated) return lose("the calibrated energy of a record", block);
-  count(record.flags);
-  block.time.push_back(*time);
-  block.channel.push_back(std::uint32_t{record.board} << kSubsystemShift | record.channel);
-  block.payload.push_back(format_.energy ? record.energy : *calibrated);
-  block.payload.push_back(record.flags);
-  if (format_.energy_short) block.payload.push_back(record.energy_short);
-  if (format_.energy && format_.calibrated) block.payload.push_back(*calibrated);
+  flags_.count(record.flags);
+  if (const auto* const alarm = CompassFlags::alarm(record.flags)) tell_alarm(alarm);
+  if (flags_.drops(record.flags)) return leave_out(block);
+  add(record, block);
 }
 
-void CompassReader::count(std::uint32_t flags) {
-  if ((flags & kFake) != 0) ++counters_[Metric::fake_events];
-  if ((flags & (kSaturatedGate | kSaturatedInput)) != 0) ++counters_[Metric::saturated_events];
-  if ((flags & kPileUp) != 0) ++counters_[Metric::pile_up_events];
+void CompassReader::add(const CompassRecord& record, HitBlock& block) {
+  constexpr unsigned kSubsystemShift = 16;
+  const auto& format = file_->format();
+  const auto time = scale_.ticks(record.time_ps);
+  const auto calibrated = format.calibrated ? word_of_energy(record.calibrated) : 0;
+  if (record.board >= kMostCompassBoards) return lose(fmt::format("board {} is impossible", record.board), block);
+  if (record.channel >= kMostCompassChannels) {
+    return lose(fmt::format("channel {} is impossible", record.channel), block);
+  }
+  if (!time) return lose("the time is impossible", block);
+  if (!calibrated) return lose("the calibrated energy is impossible", block);
+  block.time.push_back(*time);
+  block.channel.push_back(record.board << kSubsystemShift | record.channel);
+  block.payload.push_back(format.energy ? record.energy : *calibrated);
+  block.payload.push_back(record.flags);
+  if (format.energy_short) block.payload.push_back(record.energy_short);
+  if (format.energy && format.calibrated) block.payload.push_back(*calibrated);
+}
+
+/// One loss for all before the same hit.
+void CompassReader::leave_out(HitBlock& block) const {
+  const bool joins = !block.losses.empty() && block.losses.back().before == block.size() &&
+                     block.losses.back().cause == DropCause::flagged;
+  if (joins) {
+    ++block.losses.back().hits;
+    return;
+  }
+  add_loss(block, {.before = block.size(), .offset = file_->file().offset(), .hits = 1, .cause = DropCause::flagged});
 }
 
 void CompassReader::lose(const std::string& reason, HitBlock& block) {
   ++counters_[Metric::bad_records];
-  complaints_.say(Defect::damage, file_.offset(), [&] { return reason + " is impossible: the record is dropped"; });
-  add_loss(block, {.before = block.size(), .offset = file_.offset(), .hits = 1});
+  complaints_.say(Defect::damage, [&] { return file_->place() + ": " + reason + ": the record is dropped"; });
+  add_loss(block, {.before = block.size(), .offset = file_->file().offset(), .hits = 1});
+}
+
+void CompassReader::tell_alarm(const char* alarm) {
+  complaints_.say(Defect::remark, [&] {
+    return fmt::format("{}: an alarm of board {}: {}", file_->place(), file_->record().board, alarm);
+  });
+}
+
+SourceCounts CompassReader::counts() const {
+  auto all = counters_;
+  all.add(flags_.counters());
+  return {all, {}};
 }
 
 void CompassReader::end(HitBlock& block) {
   ended_ = true;
-  const bool cut = file_.left() != 0;
-  const auto how = cut ? fmt::format("the file ends {} bytes into a record", file_.left()) : "";
-  report_end(file_, how, cut ? 1 : 0, complaints_, block);
+  report_end(file_->file(), file_->defect(), file_->defect().empty() ? 0 : 1, complaints_, block);
 }
 
 }  // namespace
+
+bool is_compass_file(const std::filesystem::path& file) { return is_compass_binary(file) || is_compass_text(file); }
 
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base) {
   return std::make_unique<CompassReader>(uri, id, base);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 
@@ -11,19 +12,26 @@
 
 namespace eventloom {
 
-/// compass:PATH[?header=0xCAEx|old][&round=down|nearest][&reorder=N]: a hit per record, see compass_record.hpp.
+/// compass:PATH[?header=0xCAEx|old|BOARD;...][&drop=LIST][&round=down|nearest][&reorder=N]: a hit per record of a
+/// binary file (compass_record.hpp) or of text (compass_text.hpp); the same records give the same hits.
 ///
 /// - channel: board as subsystem, channel; time: to the nearest tick, or rounded down.
 /// - payload: energy, flags; then the energy of the short gate, and the calibrated energy, where the file has them. A
 /// calibrated energy, which is the first word when there is no other, is rounded to a whole number.
-/// - header: what the two bytes would say in a file that lacks them, as later files of a split run do; old: the format
-/// before version 2.
+/// - header: what the two bytes or the first line would say in a file that lacks them, as later files of a split run
+/// do; old: the format before version 2.
+/// - drop: the records that make no hits, see compass_flags.hpp; they are counted (flagged). An alarm of a board is an
+/// anomaly.
 ///
-/// A record whose board, time or calibrated energy is impossible is a loss of one hit. Where a record reaches beyond
-/// the end of the file, the file has grown since it was opened, or the disk fails, the stream breaks off.
+/// A record whose board, time or calibrated energy is impossible, and a line that is no record, is a loss of one hit.
+/// Where a record reaches beyond the end of the file, the last line is cut, the file has grown since it was opened, or
+/// the disk fails, the stream breaks off.
 ///
 /// Throws UserError when a key is invalid, or the file cannot be opened or does not begin with the header.
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base);
+
+/// Whether a file is of either form, by its beginning.
+bool is_compass_file(const std::filesystem::path& file);
 
 /// As open_compass(), with ticks of 1 ps.
 nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events);

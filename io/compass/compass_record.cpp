@@ -71,7 +71,7 @@ CompassRecord read_compass_record(const CompassFormat& format, std::span<const s
   return record;
 }
 
-bool is_compass_file(const std::filesystem::path& file) {
+bool is_compass_binary(const std::filesystem::path& file) {
   std::array<std::byte, 64> bytes{};
   std::ifstream in(file, std::ios::binary);
   in.read(reinterpret_cast<char*>(bytes.data()), bytes.size());

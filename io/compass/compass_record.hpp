@@ -45,17 +45,26 @@ struct CompassFormat {
   [[nodiscard]] std::size_t payload_words() const;
 };
 
-/// Flags of an event; UM5960, table of flags.
+/// Flags of an event; UM5960, table of flags. Others say that the time stamp has rolled over (0x2), been reset from
+/// outside (0x4) or has a fine part (0x4000), that so many triggers have been counted (0x100, 0x800), or that the event
+/// has no partner in CoMPASS's own coincidence (0x1000).
 enum CompassFlag : std::uint32_t {
+  kDeadTime = 0x1,        ///< the board lost events before this one
   kFake = 0x8,            ///< no pulse: made when the time stamp rolls over, for example
+  kMemoryFull = 0x10,     ///< as kDeadTime
+  kTriggerLost = 0x20,    ///< likewise
+  kTriggersLost = 0x40,   ///< likewise: so many as a register says
   kSaturatedGate = 0x80,  ///< saturated within the gate
   kSaturatedInput = 0x400,
   kPileUp = 0x8000,
+  kLostLock = 0x80000,     ///< a fake event: the PLL has lost its lock
+  kOverheated = 0x100000,  ///< likewise: temperature
+  kShutDown = 0x200000,    ///< likewise: ADC shutdown
 };
 
 struct CompassRecord {
-  std::uint16_t board = 0;
-  std::uint16_t channel = 0;
+  std::uint32_t board = 0;
+  std::uint32_t channel = 0;
   std::uint64_t time_ps = 0;
   std::uint16_t energy = 0;
   double calibrated = 0;
@@ -68,9 +77,10 @@ struct CompassRecord {
 CompassRecord read_compass_record(const CompassFormat& format, std::span<const std::byte> bytes);
 
 /// Whether a file begins with such a header, and a record that is possible, if it has any.
-bool is_compass_file(const std::filesystem::path& file);
+bool is_compass_binary(const std::filesystem::path& file);
 
-/// Boards that fit the subsystem of a channel.
-inline constexpr std::uint16_t kMostCompassBoards = 64;
+/// Boards that fit the subsystem of a channel, and channels.
+inline constexpr std::uint32_t kMostCompassBoards = 64;
+inline constexpr std::uint32_t kMostCompassChannels = 65536;
 
 }  // namespace eventloom

@@ -30,6 +30,7 @@ HitSummary::HitSummary(HitReader& reader, std::uint64_t n_events) {
 
 void HitSummary::take(const HitBlock& block, std::uint64_t n_events) {
   for (const auto& loss : block.losses) {
+    if (wanted(loss.cause)) continue;
     problems_.add([&loss] { return to_text(loss); });
   }
   if (block.size() == 0) return;

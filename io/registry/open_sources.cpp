@@ -45,6 +45,17 @@ std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const Sou
   return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), kReorderHits);
 }
 
+void require_together(std::span<const SourceSpec> specs) {
+  for (const auto& scheme : source_schemes()) {
+    if (scheme.together == nullptr) continue;
+    std::vector<SourceUri> uris;
+    for (const auto& spec : specs) {
+      if (spec.uri.scheme() == scheme.name) uris.push_back(spec.uri);
+    }
+    scheme.together(uris);
+  }
+}
+
 }  // namespace
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
@@ -53,6 +64,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
     const auto uri = parse_source_uri(text);
     scheme_of(uri).expand(uri, specs);
   }
+  require_together(specs);
   SameSource same;
   for (const auto& spec : specs) {
     if (spec.defect.empty()) same.take(spec.uri, scheme_of(spec.uri).data(spec.uri));

@@ -1,12 +1,13 @@
 #include "io/registry/registry.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "io/compass/compass_reader.hpp"
-#include "io/compass/compass_record.hpp"
+#include "io/compass/compass_text.hpp"
 #include "io/csv/csv_reader.hpp"
 #include "io/epochs/epochs_source.hpp"
 #include "io/epochs/inspect_epochs.hpp"
@@ -33,6 +34,7 @@
 #include "io/spikes/inspect_spikes.hpp"
 #include "io/spikes/spikes_reader.hpp"
 #include "io/spikes/spikes_writer.hpp"
+#include "io/tpx3/tpx3_beginnings.hpp"
 #include "io/tpx3/tpx3_packet.hpp"
 #include "io/tpx3/tpx3_reader.hpp"
 #include "io/trb/trb_feed.hpp"
@@ -79,6 +81,15 @@ std::unique_ptr<EventPlayer> play_hld(const SourceUri& uri) {
   TimeBase base;
   base.epoch_ticks = kNumbersPerEpoch;
   return std::make_unique<HitsPlayer>(read_files<open_hld>(uri, {}, base));
+}
+
+/// Those of which the user says nothing.
+void require_placed_tpx3(std::span<const SourceUri> uris) {
+  std::vector<std::string> files;
+  for (const auto& uri : uris) {
+    if (!uri.has("turns")) files.push_back(files_at_path(uri).front());
+  }
+  require_placed_clocks(files);
 }
 
 std::unique_ptr<LiveFeed> listen_to_board(const SourceSpec& spec, const FeedOpening& opening) {
@@ -144,8 +155,9 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "tpx3:PATH",
      .endings = {".tpx3"},
      .keys = kTpx3Keys,
+     .together = require_placed_tpx3,
      .recognise = is_tpx3_file,
-     .read = open_tpx3,
+     .read = read_files<open_tpx3>,
      .inspect = inspect_tpx3},
     {.name = "midas",
      .form = "midas:PATH",
@@ -234,6 +246,25 @@ void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
   }
 }
 
+/// A table that CoMPASS wrote is read as one, whatever its name: its times are in ps, and its channels count from 0 on
+/// each board. Unless the user says which columns count.
+SourceUri as_compass(const SourceUri& uri) {
+  const bool may_be = uri.scheme() == "csv" || uri.scheme().empty();
+  if (!may_be || uri.has("time") || uri.has("channel")) return uri;
+  const auto files = found_files(uri.path());
+  std::error_code error;
+  if (files.empty() || !std::filesystem::is_regular_file(files.front(), error) || !is_compass_text(files.front())) {
+    return uri;
+  }
+  for (const auto& key : kCsvKeys) {
+    if (!uri.has(key.name) || std::ranges::find(kCompassKeys, key.name, &SourceKey::name) != kCompassKeys.end())
+      continue;
+    uri.refuse("'" + files.front() + "' is a table of CoMPASS, which '" + std::string(key.name) +
+               "=' is not for: omit it, or say which columns count: time=TIMETAG&channel=CHANNEL&unit=ps");
+  }
+  return uri.with_scheme("compass");
+}
+
 }  // namespace
 
 bool SourceScheme::has_ending(std::string_view path) const {
@@ -271,6 +302,7 @@ SourceUri parse_source_uri(const std::string& text) {
         std::ranges::find_if(kSchemes, [&uri](const auto& scheme) { return scheme.has_ending(uri.path()); });
     if (by_ending != kSchemes.end()) uri = uri.with_scheme(by_ending->name);
   }
+  uri = as_compass(uri);
   const auto& scheme = scheme_of(uri);
   if (uri.path().empty()) {
     throw UserError("source '" + text + "': nothing follows '" + std::string(scheme.name) + ":'");

@@ -51,6 +51,8 @@ struct SourceScheme {
   Expand expand = expand_files;          ///< the sources that a URI names
   FilesOf files = files_at_path;         ///< of one source
   DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
+  /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
+  void (*together)(std::span<const SourceUri> uris) = nullptr;
 
   /// Whether a file is of this kind, by its contents; null: the contents do not show it.
   bool (*recognise)(const std::filesystem::path& file) = nullptr;

@@ -79,12 +79,19 @@ inline constexpr auto kPackedKeys = std::to_array<SourceKey>({
 inline constexpr SourceKey kRoundOff{"round", "down|nearest", "of times to ticks (nearest)"};
 
 inline constexpr auto kCompassKeys = std::to_array<SourceKey>({
-    {"header", "0xCAEx|old", "the two bytes that the file lacks, or the format before version 2 (those of the file)"},
+    {"header", "0xCAEx|old|BOARD;...",
+     "the two bytes or the line that the file lacks, or the format before version 2 (that of the file)"},
+    {"drop", "none|saturated,pileup", "records that make no hits besides fake ones; none: not even those (fake)"},
     kRoundOff,
     kReorder,
 });
 
-inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({kRoundOff, kReorder});
+inline constexpr auto kTpx3Keys = std::to_array<SourceKey>({
+    {"turns", "N", "how often the clock had started again before the file (by its global times, or the TDC's; or 0)"},
+    kRoundOff,
+    kReorder,
+    kConcat,
+});
 
 inline constexpr auto kMidasKeys = std::to_array<SourceKey>({
     {"event", "ID", "of the events that are read, one source each (that of the first)"},

@@ -51,7 +51,7 @@ bool is_tpx3_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   in.read(reinterpret_cast<char*>(&word), sizeof word);
   const Tpx3Packet packet(word);
-  return in.gcount() == sizeof word && packet.is_header() && packet.chunk_bytes() % sizeof word == 0;
+  return in.gcount() == sizeof word && packet.begins_chunk();
 }
 
 }  // namespace eventloom

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -31,6 +33,13 @@ inline constexpr std::uint64_t kTpx3StepsPer25ns = 96;
 /// After these times start again.
 inline constexpr std::uint64_t kTpx3PixelPeriod = kTpx3StepsPer25ns << 30;
 inline constexpr std::uint64_t kTpx3TdcPeriod = 4 * kTpx3PixelPeriod;
+inline constexpr std::size_t kTpx3PacketBytes = sizeof(std::uint64_t);
+
+inline std::uint64_t load_tpx3_word(const std::byte* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
 
 class Tpx3Packet {
  public:
@@ -40,6 +49,8 @@ class Tpx3Packet {
   [[nodiscard]] bool is_header() const { return bits(31, 0) == 0x33585054; }
   [[nodiscard]] std::uint32_t chip() const { return bits(39, 32); }
   [[nodiscard]] std::uint32_t chunk_bytes() const { return bits(63, 48); }
+  [[nodiscard]] bool begins_chunk() const { return is_header() && chunk_bytes() % kTpx3PacketBytes == 0; }
+  [[nodiscard]] std::uint32_t chunk_packets() const { return chunk_bytes() / kTpx3PacketBytes; }
 
   /// Inside a chunk.
   [[nodiscard]] Tpx3Kind kind() const;
@@ -59,6 +70,10 @@ class Tpx3Packet {
   /// Of a global time, in 25 ns.
   [[nodiscard]] std::uint64_t global_low() const { return bits(47, 16); }
   [[nodiscard]] std::uint64_t global_high() const { return std::uint64_t{bits(31, 16)} << 32; }
+  /// Of the packet with the high word, in steps; `low`: the low word.
+  [[nodiscard]] std::int64_t global_time(std::uint64_t low) const {
+    return static_cast<std::int64_t>((global_high() | low) * kTpx3StepsPer25ns);
+  }
 
  private:
   [[nodiscard]] std::uint32_t bits(unsigned high, unsigned low) const {

@@ -2,184 +2,111 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string>
 
-#include "core/runtime/error.hpp"
-#include "io/files/complaints.hpp"
-#include "io/files/file_checksum.hpp"
-#include "io/files/file_reader.hpp"
 #include "io/recorded/block_losses.hpp"
-#include "io/recorded/file_end.hpp"
+#include "io/recorded/file_sequence.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/tick_scale.hpp"
 #include "io/tpx3/tpx3_clock.hpp"
+#include "io/tpx3/tpx3_file.hpp"
 
 namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kPacketBytes = sizeof(std::uint64_t);
 constexpr std::uint32_t kTdcSubsystem = 63;
+constexpr std::uint64_t kMostTurns = 1'000'000;
 constexpr const char* kTpx3Contents =
     "A hit per pixel: chip as subsystem, 256 * y + x; payload: ToT, 25 ns. A hit per TDC edge: subsystem 63, 4 * chip "
-    "+ "
-    "0, 1 (TDC1 rises, falls), 2, 3 (TDC2); payload: trigger count.\n";
+    "+ 0, 1 (TDC1 rises, falls), 2, 3 (TDC2); payload: trigger count.\n";
 
-std::uint64_t load_packet(const std::byte* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
+double seconds(std::int64_t steps) { return static_cast<double>(steps) / static_cast<double>(Tpx3Clock::kNear); }
 
 class Tpx3Reader final : public HitReader {
  public:
-  Tpx3Reader(const SourceUri& uri, SourceId id, const TimeBase& base);
+  Tpx3Reader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return input_; }
+  [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
-  [[nodiscard]] std::optional<double> share_read() const override { return file_.share_read(); }
-  [[nodiscard]] SourceCounts counts() const override { return {counters_, {}}; }
+  [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
+  /// Where hits have a time that is guessed.
+  [[nodiscard]] std::uint64_t anomalies() const override { return counters_[Metric::clock_guesses]; }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
-  void set_clock();
-  bool read_word(HitBlock& block);
-  void open_chunk(Tpx3Packet header, HitBlock& block);
-  void search_chunk(HitBlock& block);
+  void begin_first_file(const SourceUri& uri);
+  bool read_item(HitBlock& block);
+  void open_next();
   void take(Tpx3Packet packet, HitBlock& block);
   void take_pixel(Tpx3Packet packet, HitBlock& block);
   void take_tdc(Tpx3Packet packet, HitBlock& block);
-  void put(std::int64_t time, std::uint32_t channel, std::uint32_t payload, HitBlock& block);
-  void lose(const char* reason, HitBlock& block);
-  void end(HitBlock& block);
+  void put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload, HitBlock& block);
+  void tell(const Tpx3Clock::Placed& place);
+  void lose(const char* reason, HitBlock& block, DropCause cause = DropCause::corrupt);
+  void lose(const Tpx3Damage& damage, HitBlock& block);
+  [[nodiscard]] Complaints& complaints() { return files_.file().complaints(); }
+  [[nodiscard]] std::uint64_t offset() const { return files_.file().offset(); }
 
   std::string name_;
-  InputFile input_;
   TickScale scale_;
-  FileReader file_;
-  Complaints complaints_;
+  FileSequence<Tpx3File> files_;
   StreamHeader header_;
   Tpx3Clock clock_;
   std::optional<std::uint64_t> global_low_;
-  std::uint32_t chip_ = 0;
-  std::uint32_t left_ = 0;  ///< packets of the chunk
-  Counters counters_{Metric::packets, Metric::damaged_packets, Metric::damaged_headers, Metric::tdc_hits,
-                     Metric::skipped_elements};
+  Counters counters_{Metric::packets, Metric::damaged_packets, Metric::tdc_hits, Metric::skipped_elements};
   bool ended_ = false;
 };
 
-Tpx3Reader::Tpx3Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
-    : name_(uri.path()),
-      input_(describe_file(uri.path())),
-      scale_(uri, {25000, 0}, base.tick_ps * kTpx3StepsPer25ns, Rounding::nearest),
-      file_(uri.path()),
-      complaints_(name_) {
-  if (file_.size() != 0 && !is_tpx3_file(uri.path())) uri.refuse("the file does not begin with a TPX3 chunk");
+Tpx3Reader::Tpx3Reader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
+    : name_(uri.path()), scale_(uri, {25000, 0}, base.tick_ps * kTpx3StepsPer25ns, Rounding::nearest), files_(paths) {
   header_ = {
       .source = id.value, .base = base, .payload = PayloadTable::uniform(1), .text = uri.text() + "\n" + kTpx3Contents};
-  set_clock();
+  begin_first_file(uri);
 }
 
-/// By the global time, or else the first TDC edge, among the first packets.
-void Tpx3Reader::set_clock() {
-  constexpr std::size_t kSearched = std::size_t{1} << 20;
-  FileReader file(name_);
-  const auto bytes = file.front(kSearched);
-  std::optional<std::int64_t> edge;
-  std::optional<std::uint64_t> low;
-  std::size_t left = 0;
-  for (std::size_t at = 0; at + kPacketBytes <= bytes.size(); at += kPacketBytes) {
-    const Tpx3Packet packet(load_packet(bytes.data() + at));
-    if (left == 0) {
-      if (!packet.is_header()) break;
-      left = packet.chunk_bytes() / kPacketBytes;
-      continue;
-    }
-    --left;
-    const auto kind = packet.kind();
-    if (kind == Tpx3Kind::tdc && !edge) edge = packet.tdc_time();
-    if (kind == Tpx3Kind::global_low) low = packet.global_low();
-    if (kind == Tpx3Kind::global_high && low) {
-      return clock_.set(static_cast<std::int64_t>((packet.global_high() | *low) * kTpx3StepsPer25ns));
-    }
-  }
-  if (edge) clock_.set(*edge);
+void Tpx3Reader::begin_first_file(const SourceUri& uri) {
+  const auto preview = preview_tpx3(files_.path(0));
+  std::optional<std::uint64_t> turns;
+  if (uri.has("turns")) turns = uri.get_count("turns", 0, 0, kMostTurns);
+  if (turns && preview.global()) uri.refuse("the global times in the file say when it begins: omit turns=");
+  clock_.begin_file(preview, turns);
 }
 
 bool Tpx3Reader::read(HitBlock& block) {
   block.clear();
-  while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits && read_word(block)) {
+  while (!ended_ && block.size() < kBlockHits && block.losses.size() < kBlockHits && read_item(block)) {
   }
   return block.size() != 0 || !block.losses.empty();
 }
 
 /// False at the end.
-bool Tpx3Reader::read_word(HitBlock& block) {
-  const auto bytes = file_.front(kPacketBytes);
-  if (bytes.size() < kPacketBytes) {
-    end(block);
-    return false;
+bool Tpx3Reader::read_item(HitBlock& block) {
+  switch (files_.file().next()) {
+    case Tpx3File::Item::packet: take(files_.file().packet(), block); return true;
+    case Tpx3File::Item::damage: lose(files_.file().damage(), block); return true;
+    case Tpx3File::Item::end: break;
   }
-  const Tpx3Packet packet(load_packet(bytes.data()));
-  const bool inside = left_ != 0 && !(packet.kind() == Tpx3Kind::unknown && packet.is_header());
-  if (inside) {
-    --left_;
-    take(packet, block);
-    file_.skip(kPacketBytes);
-  } else if (packet.is_header() && packet.chunk_bytes() % kPacketBytes == 0) {
-    open_chunk(packet, block);
-    file_.skip(kPacketBytes);
-  } else {
-    search_chunk(block);
-  }
-  return true;
+  complaints().sum_up();
+  ended_ = files_.is_last();
+  if (!ended_) open_next();
+  return !ended_;
 }
 
-void Tpx3Reader::open_chunk(Tpx3Packet header, HitBlock& block) {
-  if (left_ != 0) {
-    ++counters_[Metric::damaged_headers];
-    complaints_.say(Defect::damage, file_.offset(),
-                    [&] { return fmt::format("a chunk begins {} packets before the end of the previous one", left_); });
-    add_loss(block, {.before = block.size(), .offset = file_.offset(), .leaves_hole = true});
-  }
-  chip_ = header.chip();
-  left_ = header.chunk_bytes() / kPacketBytes;
+void Tpx3Reader::open_next() {
+  counters_.add(files_.file().counters());
+  files_.open_next();
+  global_low_.reset();
+  tell(clock_.begin_file(preview_tpx3(files_.path(files_.number()))));
 }
 
-/// Skips what is not a chunk, byte by byte: bytes may be missing.
-void Tpx3Reader::search_chunk(HitBlock& block) {
-  constexpr std::size_t kStep = std::size_t{64} << 10;
-  const auto from = file_.offset();
-  std::uint32_t hits = 0;
-  bool found = false;
-  while (!found) {
-    const auto bytes = file_.front(kStep);
-    if (bytes.size() < kPacketBytes) {
-      file_.skip(bytes.size());
-      break;
-    }
-    std::size_t at = 0;
-    for (; at + kPacketBytes <= bytes.size() && !found; ++at) {
-      const Tpx3Packet packet(load_packet(bytes.data() + at));
-      found = (at != 0 || file_.offset() != from) && packet.is_header() && packet.chunk_bytes() % kPacketBytes == 0;
-      const bool whole = (file_.offset() + at - from) % kPacketBytes == 0;
-      const auto kind = packet.kind();
-      const bool hit = kind == Tpx3Kind::pixel || kind == Tpx3Kind::integrated || kind == Tpx3Kind::tdc;
-      if (whole && hit && !found) ++hits;
-    }
-    file_.skip(found ? at - 1 : at);
-  }
-  left_ = 0;
-  ++counters_[Metric::damaged_headers];
-  complaints_.say(Defect::damage, from, [&] {
-    return fmt::format("expected a chunk; {} bytes are skipped, with about {} hits", file_.offset() - from, hits);
-  });
-  add_loss(block, {.before = block.size(), .offset = from, .hits = hits, .leaves_hole = true});
+SourceCounts Tpx3Reader::counts() const {
+  auto all = counters_;
+  all.add(files_.file().counters());
+  return {all, {}};
 }
 
 void Tpx3Reader::take(Tpx3Packet packet, HitBlock& block) {
@@ -192,15 +119,13 @@ void Tpx3Reader::take(Tpx3Packet packet, HitBlock& block) {
     default: ++counters_[Metric::skipped_elements];
   }
   if (packet.kind() == Tpx3Kind::global_low) global_low_ = packet.global_low();
-  if (packet.kind() == Tpx3Kind::global_high && global_low_) {
-    clock_.heed(static_cast<std::int64_t>((packet.global_high() | *global_low_) * kTpx3StepsPer25ns));
-  }
+  if (packet.kind() == Tpx3Kind::global_high && global_low_) tell(clock_.heed(packet.global_time(*global_low_)));
 }
 
 void Tpx3Reader::take_pixel(Tpx3Packet packet, HitBlock& block) {
-  if (chip_ >= kTdcSubsystem) return lose("a pixel of a chip above 62", block);
-  const auto time = clock_.extend(packet.pixel_time(), kTpx3PixelPeriod);
-  put(time, chip_ << 16 | packet.y() << 8 | packet.x(), packet.tot(), block);
+  const auto chip = files_.file().chip();
+  if (chip >= kTdcSubsystem) return lose("a pixel of a chip above 62", block);
+  put({packet.pixel_time(), kTpx3PixelPeriod}, chip << 16 | packet.y() << 8 | packet.x(), packet.tot(), block);
 }
 
 void Tpx3Reader::take_tdc(Tpx3Packet packet, HitBlock& block) {
@@ -209,43 +134,67 @@ void Tpx3Reader::take_tdc(Tpx3Packet packet, HitBlock& block) {
   if (!edge) return lose("a TDC edge of unknown kind", block);
   if (!time) return lose("a TDC edge with a fine time above 12", block);
   ++counters_[Metric::tdc_hits];
-  put(clock_.extend(*time, kTpx3TdcPeriod), kTdcSubsystem << 16 | chip_ << 2 | *edge, packet.trigger_count(), block);
+  const auto channel = kTdcSubsystem << 16 | files_.file().chip() << 2 | *edge;
+  put({*time, kTpx3TdcPeriod}, channel, packet.trigger_count(), block);
 }
 
-void Tpx3Reader::put(std::int64_t time, std::uint32_t channel, std::uint32_t payload, HitBlock& block) {
-  const auto tick = time < 0 ? std::nullopt : scale_.ticks(static_cast<std::uint64_t>(time));
-  if (!tick) {
-    add_loss(block, {.before = block.size(), .offset = file_.offset(), .hits = 1, .cause = DropCause::untimed});
-    complaints_.say(Defect::number, file_.offset(), [] { return "a hit before tick 0 is dropped (untimed)"; });
-    return;
+void Tpx3Reader::put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload, HitBlock& block) {
+  const auto place = clock_.extend(time, [this] { return files_.file().look_ahead(); });
+  if (place.step == Tpx3Step::stray) {
+    return lose("a time that is far from those of the packets around it", block, DropCause::out_of_step);
   }
+  tell(place);
+  const auto tick = place.time < 0 ? std::nullopt : scale_.ticks(static_cast<std::uint64_t>(place.time));
+  if (!tick) return lose("a hit before tick 0", block, DropCause::untimed);
   block.time.push_back(*tick);
   block.channel.push_back(channel);
   block.payload.push_back(payload);
 }
 
-void Tpx3Reader::lose(const char* reason, HitBlock& block) {
-  ++counters_[Metric::damaged_packets];
-  complaints_.say(Defect::damage, file_.offset(), [&] { return std::string(reason) + " is dropped"; });
-  add_loss(block, {.before = block.size(), .offset = file_.offset(), .hits = 1});
+/// What the clock did, where that is not what clocks do.
+void Tpx3Reader::tell(const Tpx3Clock::Placed& place) {
+  if (place.step == Tpx3Step::back) {
+    ++counters_[Metric::clock_resets];
+    complaints().say(Defect::era, offset(), [&] {
+      return fmt::format("the clock goes back from {:.6f} s to {:.6f} s: a reset, or another measurement",
+                         seconds(place.from), seconds(place.time));
+    });
+  }
+  if (place.step == Tpx3Step::guess) {
+    ++counters_[Metric::clock_guesses];
+    complaints().say(Defect::number, offset(), [&] {
+      return fmt::format(
+          "the clock, which starts again every 26.8 s, is at {:.6f} s after {:.6f} s, if it went on: packets around "
+          "this place may be whole periods away, or the clock was reset, which global times would show",
+          seconds(place.time), seconds(place.from));
+    });
+  }
 }
 
-void Tpx3Reader::end(HitBlock& block) {
-  ended_ = true;
-  const bool cut = left_ != 0 || file_.left() != 0;
-  const auto how = cut ? fmt::format("the file ends {} packets before the end of a chunk", left_) : "";
-  report_end(file_, how, left_, complaints_, block);
+void Tpx3Reader::lose(const char* reason, HitBlock& block, DropCause cause) {
+  if (cause == DropCause::corrupt) ++counters_[Metric::damaged_packets];
+  complaints().say(cause == DropCause::corrupt ? Defect::damage : Defect::number, offset(),
+                   [&] { return fmt::format("{} is dropped", reason); });
+  add_loss(block, {.before = block.size(), .offset = offset(), .hits = 1, .cause = cause});
+}
+
+void Tpx3Reader::lose(const Tpx3Damage& damage, HitBlock& block) {
+  const bool rest = damage.rest && files_.is_last();
+  add_loss(block,
+           {.before = block.size(), .offset = offset(), .hits = damage.hits, .leaves_hole = !rest, .breaks_off = rest});
 }
 
 }  // namespace
 
-std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, SourceId id, const TimeBase& base) {
-  return std::make_unique<Tpx3Reader>(uri, id, base);
+std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
+                                     const TimeBase& base) {
+  return std::make_unique<Tpx3Reader>(uri, paths, id, base);
 }
 
 nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events) {
-  const auto reader = open_tpx3(uri, {0}, {.tick_ps = 1});
-  return inspect_hits(*reader, "tpx3", {{"tick_ps", 1}, {"contents", reader->header().text}}, n_events);
+  const std::string& path = uri.path();
+  Tpx3Reader reader(uri, std::span(&path, 1), {0}, {.tick_ps = 1});
+  return inspect_hits(reader, "tpx3", {{"tick_ps", 1}, {"contents", reader.header().text}}, n_events);
 }
 
 }  // namespace eventloom

@@ -1,3 +1,7 @@
+#include <array>
+#include <span>
+#include <string>
+
 #include "core/runtime/error.hpp"
 #include "fuzz_input.hpp"
 #include "hit_blocks.hpp"
@@ -10,10 +14,16 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace eventloom;
-  const fuzz::MemoryFile file(fuzz::bytes_of(data, size));
-  for (const std::uint64_t tick_ps : {1000U, 7U}) {
+  // One file, and two of one run.
+  const auto bytes = fuzz::bytes_of(data, size);
+  const fuzz::MemoryFile whole(bytes);
+  const fuzz::MemoryFile first(bytes.first(size / 2));
+  const fuzz::MemoryFile second(bytes.subspan(size / 2));
+  const std::array one{whole.path()};
+  const std::array two{first.path(), second.path()};
+  for (const auto paths : {std::span<const std::string>(one), std::span<const std::string>(two)}) {
     try {
-      const auto reader = open_tpx3(SourceUri::parse("tpx3:" + file.path()), {0}, {tick_ps});
+      const auto reader = open_tpx3(SourceUri::parse("tpx3:run.tpx3"), paths, {0}, {paths.size() == 1 ? 1000U : 7U});
       const auto [hits, lost] = fuzz::read_all(*reader, size);
       const auto packets = reader->counts().counters[Metric::packets];
       const auto skipped = reader->counts().counters[Metric::skipped_elements];

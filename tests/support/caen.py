@@ -28,3 +28,26 @@ def compass_file(path, bits, records):
     """`records`: dictionaries of the arguments above. The file begins with its header."""
     path.write_bytes(struct.pack("<H", bits) + b"".join(record(bits, **fields) for fields in records))
     return path
+
+
+COLUMNS = {"BOARD": lambda e: e["board"], "CHANNEL": lambda e: e["channel"], "TIMETAG": lambda e: e["time_ps"],
+           "ENERGY": lambda e: e["energy"], "CALIB_ENERGY": lambda e: repr(e["calibrated"]),
+           "ENERGYSHORT": lambda e: e["short"], "FLAGS": lambda e: f"0x{e['flags']:x}", "PROBE_CODE": lambda e: 1,
+           "SAMPLES": lambda e: ";".join(map(str, e["samples"]))}
+
+
+def columns_of(bits):
+    """Those of a text file that has what a binary one with this header has, in CoMPASS's order."""
+    return ["BOARD", "CHANNEL", "TIMETAG", *["ENERGY"][:bits & 1], *["CALIB_ENERGY"][:bits >> 1 & 1],
+            *["ENERGYSHORT"][:bits >> 2 & 1], "FLAGS", *["PROBE_CODE", "SAMPLES"][:2 * (bits >> 3 & 1)]]
+
+
+def text_lines(columns, records, separator=";"):
+    """CoMPASS's text list mode: the names of the columns, then a line for each event."""
+    rows = [";".join(str(COLUMNS[column](record)) for column in columns) for record in records]
+    return [line.replace(";", separator) for line in [";".join(columns), *rows]]
+
+
+def text_file(path, columns, records, separator=";", end="\n"):
+    path.write_text("".join(line + end for line in text_lines(columns, records, separator)), newline="")
+    return path

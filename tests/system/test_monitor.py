@@ -615,7 +615,7 @@ def assert_alerts(folder, counts, expected):
     losses, = [panel["targets"] for panel in panels if panel["title"] == "Losses by cause"]
     shown = {target["legendFormat"]: target["expr"].replace("$__rate_interval", "2m").replace("$instance", ".*") for target in losses}
     causes = {name.removeprefix("eventloom_hits_dropped_").removesuffix("_total").replace("_", " ") for name in counts if "dropped" in name}
-    assert {*shown} == causes - {"masked", "cut"}
+    assert {*shown} == causes - {"masked", "cut", "flagged"}
     alert = {"exp_labels": {"severity": "warning", "instance": "n1"}, "exp_annotations": {"summary": "n1 has lost 5 hits"}}
     tests = {
         "interval": "1m",

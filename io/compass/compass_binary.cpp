@@ -1,0 +1,77 @@
+#include "io/compass/compass_binary.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <charconv>
+#include <cstring>
+
+namespace eventloom {
+
+namespace {
+
+/// 0 when it is not such a number.
+std::uint16_t hexadecimal(const std::string& text) {
+  std::uint16_t value = 0;
+  const char* const begin = text.data() + (text.starts_with("0x") || text.starts_with("0X") ? 2 : 0);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, 16);
+  return error == std::errc() && stop == end ? value : 0;
+}
+
+}  // namespace
+
+CompassBinaryFile::CompassBinaryFile(const SourceUri& uri) : CompassFile(uri.path()) { read_format(uri); }
+
+/// 0 of a shorter file.
+std::uint16_t CompassBinaryFile::first_two_bytes() {
+  std::uint16_t header = 0;
+  const auto bytes = file_.front(sizeof header);
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+/// No record begins like a header: that would be an impossible board.
+void CompassBinaryFile::read_format(const SourceUri& uri) {
+  const auto key = uri.get("header", "");
+  const auto own = first_two_bytes();
+  const bool has_own = CompassFormat::of_header(own).has_value();
+  const auto header = key.empty() ? own : hexadecimal(key);
+  if (has_own && header != own) {
+    uri.refuse(
+        fmt::format("header={}, but the file begins with 0x{:04X}, a header of its own: omit header=", key, own));
+  }
+  if (has_own) file_.skip(sizeof own);
+  if (key == "old") {
+    format_ = CompassFormat::old();
+    return;
+  }
+  const auto format = CompassFormat::of_header(header);
+  if (!format && !key.empty()) {
+    uri.refuse("header=" + key + " is not known; use 0xCAE1 to 0xCAEF, old, or the columns BOARD;CHANNEL;TIMETAG;...");
+  }
+  if (!format) {
+    uri.refuse(
+        "the file begins neither with the two bytes of CoMPASS, 0xCAEx, nor with the names of its columns: add "
+        "?header=old for files from before version 2, or, for a later file of a split run, ?header=0xCAEx or, of "
+        "text, the first line of the first file: ?header=BOARD;CHANNEL;TIMETAG;...");
+  }
+  format_ = *format;
+}
+
+CompassFile::Item CompassBinaryFile::next() {
+  file_.skip(item_bytes_);
+  item_bytes_ = 0;
+  const std::size_t fixed = format_.fixed_bytes();
+  const auto bytes = file_.front(fixed);
+  const bool cut = bytes.size() < fixed;
+  if (!cut) record_ = read_compass_record(format_, bytes);
+  const std::uint64_t size = fixed + std::uint64_t{2} * record_.samples;
+  if (cut || size > file_.left()) {
+    defect_ = file_.left() == 0 ? "" : fmt::format("the file ends {} bytes into a record", file_.left());
+    return Item::end;
+  }
+  item_bytes_ = size;
+  return Item::record;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/compass/compass_file.hpp"
+#include "io/uri/source_uri.hpp"
+
+namespace eventloom {
+
+/// Binary list mode: see compass_record.hpp. A cut record is the end.
+class CompassBinaryFile final : public CompassFile {
+ public:
+  explicit CompassBinaryFile(const SourceUri& uri);
+
+  Item next() override;
+  [[nodiscard]] std::string place() const override { return "offset " + std::to_string(file_.offset()); }
+
+ private:
+  [[nodiscard]] std::uint16_t first_two_bytes();
+  void read_format(const SourceUri& uri);
+
+  std::uint64_t item_bytes_ = 0;  ///< of the current record
+};
+
+}  // namespace eventloom

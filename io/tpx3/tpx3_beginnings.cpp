@@ -1,0 +1,52 @@
+#include "io/tpx3/tpx3_beginnings.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <optional>
+
+#include "core/runtime/error.hpp"
+#include "io/tpx3/tpx3_clock.hpp"
+
+namespace eventloom {
+
+namespace {
+
+struct Beginning {
+  std::string file;
+  std::int64_t time = 0;
+  bool placed = false;  ///< by a global time
+};
+
+/// Nothing without times, and for what the reader will refuse.
+std::optional<Beginning> beginning_of(const std::string& file) {
+  if (!is_tpx3_file(file)) return std::nullopt;
+  const auto preview = preview_tpx3(file);
+  Tpx3Clock clock;
+  clock.begin_file(preview);
+  if (!clock.now()) return std::nullopt;
+  return Beginning{file, *clock.now(), preview.global().has_value()};
+}
+
+double seconds(std::int64_t steps) { return static_cast<double>(steps) / static_cast<double>(Tpx3Clock::kNear); }
+
+}  // namespace
+
+void require_placed_clocks(std::span<const std::string> files) {
+  if (files.size() < 2) return;
+  std::optional<Beginning> first;
+  for (const auto& file : files) {
+    const auto other = beginning_of(file);
+    if (!other) continue;
+    if (!first) first = other;
+    const auto apart = std::abs(other->time - first->time);
+    if (apart <= Tpx3Clock::kNear || (first->placed && other->placed)) continue;
+    throw UserError(
+        fmt::format("'{}' begins at {:.3f} s and '{}' at {:.3f} s of clocks that start again every 26.8 s, and without "
+                    "global times "
+                    "in both it is ambiguous how far they are apart: join the files of one run with ?concat, as in "
+                    "'tpx3:run_*.tpx3?concat', or say how often each clock had started again before the file: ?turns=0",
+                    first->file, seconds(first->time), other->file, seconds(other->time)));
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,184 @@
+"""CoMPASS as text, and the flags of its records: the same records in either form give the same events."""
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+import caen
+from live import counts_of
+from program import eventloom
+from results import dropped, read_ledger
+from test_inputs import compass_events, compass_rows, refused, rows_of, run_all
+
+FAKE, SATURATED, PILE_UP = caen.FAKE, caen.SATURATED, caen.PILE_UP
+ALL_COLUMNS = caen.columns_of(0xCAEF)
+
+
+@pytest.mark.parametrize("bits", [0xCAE1, 0xCAE2, 0xCAE3, 0xCAE5, 0xCAE7, 0xCAED, 0xCAEF])
+def test_text_and_binary_give_the_same(tmp_path, bits):
+    events = compass_events(bits)
+    binary = caen.compass_file(tmp_path / "a.bin", bits, events)
+    text = caen.text_file(tmp_path / "a.csv", caen.columns_of(bits), events)
+    of_text, of_binary = (run_all(tmp_path / path.name[-3:], uri) for path, uri in ((text, text), (binary, f"compass:{binary}")))
+    assert rows_of(of_text) == rows_of(of_binary) == compass_rows(bits, events)
+    counts = [counts_of(run.report(), 0) for run in (of_text, of_binary)]
+    assert counts[0] == counts[1] and counts[0]["records"] == len(events)
+    seen = json.loads(eventloom("inspect", text, "--json").stdout)
+    assert (seen["kind"], seen["hits"], seen["damaged"]) == ("compass", len(compass_rows(bits, events)), False)
+
+
+@pytest.mark.parametrize("separator, end, mark", [(",", "\n", ""), (";", "\r\n", ""), (";", "\n", "\ufeff")])
+def test_forms_of_text(tmp_path, separator, end, mark):
+    """Columns in any order, but samples last."""
+    events = compass_events(0xCAEF, 300)
+    columns = list(np.random.default_rng(3).permutation(ALL_COLUMNS[:-1])) + ["SAMPLES"]
+    text = mark + "".join(line + end for line in caen.text_lines(columns, events, separator))
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+    assert rows_of(run_all(tmp_path / "run", f"compass:{tmp_path}/a.txt")) == compass_rows(0xCAEF, events)
+
+
+def test_times_are_exact_picoseconds(tmp_path):
+    times = [0, 1, 499, 500, 1499, 1500, 2**53 + 1, 9_007_199_254_740_993_501]
+    events = [dict(board=1, channel=2, time_ps=t, energy=3, flags=0x4000) for t in times]
+    text = caen.text_file(tmp_path / "a.csv", caen.columns_of(0xCAE1), events)
+    for keys, tick, expected in (("", "1ps", times), ("", "1ns", [(t + 500) // 1000 for t in times]),
+                                 ("?round=down", "1ns", [t // 1000 for t in times])):
+        run = run_all(tmp_path / f"run{tick}{len(keys)}", f"{text}{keys}", options=("--tick", tick))
+        assert [row[0] for row in rows_of(run)] == expected
+        assert {row[2] for row in rows_of(run)} == {1 << 16 | 2}
+
+
+def test_a_later_file_of_a_split_run(tmp_path):
+    """It has no header: the key gives it."""
+    events = compass_events(0xCAE5, 200)
+    header, *lines = caen.text_lines(caen.columns_of(0xCAE5), events)
+    (tmp_path / "a.csv").write_text("".join(line + "\n" for line in lines))
+    run = run_all(tmp_path / "run", f"compass:{tmp_path}/a.csv?header={header}")
+    assert rows_of(run) == compass_rows(0xCAE5, events)
+    refused(f"compass:{tmp_path}/a.csv", "a later file of a split run", "?header=BOARD;CHANNEL;TIMETAG")
+    (tmp_path / "b.csv").write_text("".join(line + "\n" for line in [header, *lines]))
+    assert rows_of(run_all(tmp_path / "own", f"compass:{tmp_path}/b.csv?header={header}")) == compass_rows(0xCAE5, events)
+    for other in ("BOARD;CHANNEL;TIMETAG;ENERGY;FLAGS", "0xCAE1"):
+        refused(f"compass:{tmp_path}/b.csv?header={other}", "a header of its own", "omit header=")
+
+
+def test_a_header_in_the_middle_is_no_record(tmp_path):
+    events = compass_events(0xCAE1, 100)
+    lines = caen.text_lines(caen.columns_of(0xCAE1), events)
+    (tmp_path / "a.csv").write_text("\n".join([*lines[:51], "", lines[0], *lines[51:], ""]))
+    assert rows_of(run_all(tmp_path / "run", tmp_path / "a.csv")) == compass_rows(0xCAE1, events)
+
+
+def test_damaged_lines(tmp_path):
+    """Each is a hit lost, named by its line."""
+    events = [dict(e, flags=0x4000) for e in compass_events(0xCAE5, 40)]
+    lines = caen.text_lines(caen.columns_of(0xCAE5), events)
+    bad = {5: "0;1;12x;5;5;0x4000", 7: "0;1;1e9;5;5;0x4000", 9: "0;1;1000", 11: lines[11][:-2] + lines[12], 14: "\0" * 30,
+           16: "64;1;5;5;5;0x0", 18: "0;65536;5;5;5;0x0", 20: "0;1;-5;5;5;0x0", 22: "0;1;5;65536;5;0x0", 24: "0;1;5;5;5;4000",
+           26: "0;1;18446744073709551616;5;5;0x0", 28: "0;1;5;5;5;0x100000000"}
+    for at, line in bad.items():
+        lines[at] = line
+    (tmp_path / "a.csv").write_text("\n".join([*lines, ""]))
+    run = run_all(tmp_path / "run", tmp_path / "a.csv", code=3)
+    assert rows_of(run) == compass_rows(0xCAE5, [event for n, event in enumerate(events, 1) if n not in bad])
+    assert dropped(read_ledger(run.output))["corrupt"] == len(bad)
+    for at in sorted(bad)[:10]:
+        assert f"a.csv: line {at + 1}: " in run.done.stderr
+
+
+@pytest.mark.parametrize("cut", [1, 2, 9])
+def test_a_last_line_that_is_cut(tmp_path, cut):
+    """Not even where what is left of it would be a record."""
+    events = [dict(e, flags=0x4000) for e in compass_events(0xCAE1, 40)]
+    text = "\n".join([*caen.text_lines(caen.columns_of(0xCAE1), events), ""])
+    (tmp_path / "a.csv").write_text(text[:-cut])
+    run = run_all(tmp_path / "run", tmp_path / "a.csv", code=3)
+    assert rows_of(run) == compass_rows(0xCAE1, events[:-1])
+    assert dropped(read_ledger(run.output))["corrupt"] == 1 and "line 41 is cut" in run.done.stderr
+
+
+@pytest.mark.parametrize("header, words", [
+    ("BOARD;CHANNEL;TIMETAG;ENERGY", "no column FLAGS"),
+    ("BOARD;CHANNEL;TIMETAG;FLAGS", "neither ENERGY nor CALIB_ENERGY"),
+    ("BOARD;CHANNEL;TIMETAG;ENERGY;ENERGY;FLAGS", "names ENERGY twice"),
+    ("BOARD;CHANNEL;TIMETAG;SAMPLES;ENERGY;FLAGS", "SAMPLES is not the last"),
+])
+def test_headers_that_cannot_be(tmp_path, header, words):
+    (tmp_path / "a.csv").write_text(header + "\n0;1;2;3;4;0x0\n")
+    refused(f"{tmp_path}/a.csv", words)
+
+
+def test_tables_of_compass_are_known(tmp_path):
+    """Whatever keys they are given; columns that the user names are those of a table."""
+    events = [dict(e, flags=0x4000) for e in compass_events(0xCAE1, 50)]
+    text = caen.text_file(tmp_path / "a.csv", caen.columns_of(0xCAE1), events)
+    expected = compass_rows(0xCAE1, events)
+    upper = caen.text_file(tmp_path / "a.CSV", caen.columns_of(0xCAE1), events)
+    other = caen.text_file(tmp_path / "a.txt", caen.columns_of(0xCAE1), events)
+    for n, uri in enumerate((f"csv:{text}", f"{tmp_path}/*.csv", f"{text}?offset=0&drop=none", upper, other)):
+        assert rows_of(run_all(tmp_path / f"run{n}", uri)) == expected
+    refused(f"{text}?unit=ps", "a table of CoMPASS", "'unit='", "time=TIMETAG&channel=CHANNEL&unit=ps")
+    plain = run_all(tmp_path / "plain", f"{text}?time=TIMETAG&channel=CHANNEL&payload=&unit=ps&round=nearest")
+    assert rows_of(plain) == [(time, 0, channel & 0xFFFF, ()) for time, _, channel, _ in expected]
+
+
+# ---- flags
+
+def flagged_events():
+    """An event of each kind, and mixtures, 1 us apart."""
+    flags = [0, 0x4000, FAKE, FAKE | 2, SATURATED, 0x400, PILE_UP, PILE_UP | SATURATED, 0x4000 | FAKE | PILE_UP, 0x80000 | FAKE,
+             0x1, 0x10, 0x20, 0x40, 0x4000]
+    return [dict(board=0, channel=1, time_ps=10**6 * n, energy=n, flags=f) for n, f in enumerate(flags)]
+
+
+@pytest.mark.parametrize("form", ["binary", "text"])
+@pytest.mark.parametrize("keys, out", [
+    ("", FAKE), ("?drop=fake", FAKE), ("?drop=saturated", FAKE | SATURATED | 0x400), ("?drop=pileup", FAKE | PILE_UP),
+    ("?drop=fake,saturated,pileup", FAKE | SATURATED | 0x400 | PILE_UP), ("?drop=none", 0)])
+def test_flags_decide(tmp_path, form, keys, out):
+    events = [e for e in flagged_events() if not e["flags"] & 0x80000]
+    path = caen.compass_file(tmp_path / "a.bin", 0xCAE1, events) if form == "binary" else \
+        caen.text_file(tmp_path / "a.csv", caen.columns_of(0xCAE1), events)
+    run = run_all(tmp_path / "run", f"compass:{path}{keys}")
+    kept = [e for e in events if not e["flags"] & out]
+    assert [row[3][0] for row in rows_of(run)] == [e["energy"] for e in kept]
+    ledger = read_ledger(run.output)
+    assert dropped(ledger)["flagged"] == len(events) - len(kept) and ledger["hits_in"].sum() == len(events)
+    assert not ledger["sources_missing"].any(), "nothing is missing"
+    told = run.done.stdout.splitlines()[-10:]
+    expected = {"fake_events": 3, "saturated_events": 3, "pile_up_events": 3, "events_after_loss": 4}
+    expected |= {"hits_dropped_flagged": len(events) - len(kept)} if out else {}
+    line, = [line for line in told if line.startswith("source 0")]
+    assert {k: int(n) for k, n in (item.split() for item in line.split(": ")[1].split(", "))} == expected
+
+
+def test_an_alarm_is_said(tmp_path):
+    path = caen.compass_file(tmp_path / "a.bin", 0xCAE1, flagged_events())
+    run = run_all(tmp_path / "run", f"compass:{path}", code=3)
+    assert "an alarm of board 0: its clock has lost its lock" in run.done.stderr
+    assert counts_of(run.report(), 0)["board_alarms"] == 1
+    refused(f"compass:{path}?drop=rollover", "fake, saturated, pileup, and none")
+
+
+def test_fake_records_make_no_coincidences(tmp_path):
+    events = []
+    for n in range(100):
+        events.append(dict(board=0, channel=1, time_ps=10**9 * (n + 1), energy=500, flags=0x4000))
+        events.append(dict(board=0, channel=2, time_ps=10**9 * (n + 1) + 5000, energy=0, flags=FAKE | 2 if n % 2 else 0x4000))
+    path = caen.compass_file(tmp_path / "a.bin", 0xCAE1, events)
+    for keys, n in (("", 50), ("?drop=none", 100)):
+        out = tmp_path / f"run{n}.h5"
+        eventloom("run", "--source", f"compass:{path}{keys}", "--define", "coincidence:25ns,channel:1>=1&&channel:2>=1", "--output", out)
+        eventloom("merge", out, "--output", tmp_path / f"merged{n}.h5")
+        with h5py.File(tmp_path / f"merged{n}.h5") as file:
+            assert len(file["events/time"]) == n
+
+
+def test_convert_keeps_what_is_kept(tmp_path):
+    """Records left out by choice are no damage."""
+    path = caen.compass_file(tmp_path / "a.bin", 0xCAE1, [e for e in flagged_events() if not e["flags"] & 0x80000])
+    eventloom("convert", f"compass:{path}", "--output", tmp_path / "a.epochs")
+    direct = run_all(tmp_path / "direct", f"compass:{path}")
+    assert rows_of(run_all(tmp_path / "run", tmp_path / "a.epochs")) == rows_of(direct)
