@@ -305,19 +305,15 @@ bool FeedStream::put_together(const Damage& damage) {
 
 bool FeedStream::ready(EpochRange epochs) {
   const bool there = ended_ || complete_ >= epochs.end;
-  // Earlier epochs will be released, which makes room.
-  const bool stuck = !there && is_full() && bytes_from(epochs.begin) >= settings_.buffer_bytes;
+  const bool stuck = !there && is_full() && held_after_release(epochs.begin) >= settings_.buffer_bytes;
   if (stuck) wanted_ = std::max(wanted_, epochs.end);
   return there;
 }
 
-std::size_t FeedStream::bytes_from(Epoch epoch) const {
+/// Memory that release_before(epoch) leaves: of whole chunks, as only these are released.
+std::size_t FeedStream::held_after_release(Epoch epoch) const {
   std::size_t bytes = 0;
-  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) {
-    const auto first = chunks_[i].first_behind(epoch);
-    const auto n = static_cast<std::size_t>(chunks_[i].buffers.end() - first);
-    bytes += chunks_[i].bytes.size() - first->offset + n * sizeof(IndexEntry);
-  }
+  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) bytes += held_bytes(chunks_[i]);
   return bytes;
 }
 

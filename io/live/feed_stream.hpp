@@ -74,7 +74,7 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool listens() const;
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
-  [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
+  [[nodiscard]] std::size_t held_after_release(Epoch epoch) const;
   [[nodiscard]] bool is_news(const FeedBatch& batch) const;
   void take_progress();
   void count_rest();
