@@ -9,6 +9,7 @@
 #include "app/launcher.hpp"
 #include "app/mpi_command.hpp"
 #include "app/rank_places.hpp"
+#include "app/run/live_pasts.hpp"
 #include "app/run/rank_run.hpp"
 #include "app/run/run_account.hpp"
 #include "app/run/run_companions.hpp"
@@ -72,12 +73,14 @@ void tell_place(const RunSetup& setup, const Collective& ranks) {
 
 /// The records become those of all invocations that contribute to this run.
 void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
+  SliceId end;
   for (std::size_t i = 0; i < resumptions.size(); ++i) {
     if (!resumptions[i].resumes) continue;
     add_invocations(records[i], resumptions[i].before);
-    // Data that live sources sent meanwhile are not part of the run.
-    if (setup.all_live) setup.first_slice = std::max(setup.first_slice, resumptions[i].finished.end());
+    end = std::max(end, resumptions[i].finished.end());
   }
+  // Data that live sources sent meanwhile are lost, those received are not.
+  if (setup.all_live) setup.first_slice = std::max(first_slice_with_data(setup), end);
   if (setup.all_live) return;
   setup.finished = finished_in_all(resumptions);
   setup.first_slice = std::max(setup.first_slice, setup.finished.frontier());
@@ -290,6 +293,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   Idle idle;
   Session session(session_settings(config, setup), {network, watch, idle});
   prepare_output(config, setup, records, resumptions, communicator);
+  prepare_live_sources(config, setup, resumptions, communicator);
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;

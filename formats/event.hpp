@@ -141,6 +141,14 @@ struct SourceLoss {
   std::uint64_t n_hits = 0;
 };
 
+/// Hits of one live source in a slice, lost ones included.
+struct SourceHits {
+  std::uint32_t source = 0;
+  std::uint32_t reserved = 0;
+  std::uint64_t n_hits = 0;
+  friend bool operator==(const SourceHits&, const SourceHits&) = default;
+};
+
 /// A builder's result for a slice. Before the filter `ledger.hits_rejected` is 0 and `ledger.hits_in_events` counts the
 /// hits of all events in it, foreign ones included.
 struct BuiltSlice {
@@ -149,6 +157,7 @@ struct BuiltSlice {
   HitColumns hits;
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
   std::vector<SourceLoss> losses;              ///< those found by the builder itself
+  std::vector<SourceHits> live_hits;           ///< shares of `ledger.hits_in`, of live sources with any, rising
   std::uint64_t events_rejected = 0;           ///< of its own events; known from the filter on
   std::vector<std::uint64_t> rejected_by;      ///< likewise, by number of the filter's expression
 

@@ -109,6 +109,10 @@ MaybeValue ring_fill(const RunSnapshot& snapshot) {
   return has_ended(snapshot) ? MaybeValue() : MaybeValue(snapshot.figures.ring_fill);
 }
 
+double clock_difference_s(const Counters& counters) {
+  return static_cast<double>(counters[Metric::clock_difference_ns]) * 1e-9;
+}
+
 /// Those that are no counters.
 auto special_quantities() {
   const auto lost_of = [](std::uint32_t source) { return of_source(source, hits_lost_of_source); };
@@ -121,6 +125,9 @@ auto special_quantities() {
       std::pair{"slice_rate", AlarmQuantity{"slices/s", rate_of(Metric::slices), {}}},
       std::pair{"ring_fill", AlarmQuantity{"1", ring_fill, {}}},
       std::pair{"memory", AlarmQuantity{"bytes", memory, {}}},
+      std::pair{"clock_difference",
+                AlarmQuantity{"s", of_all_sources(clock_difference_s),
+                              [](std::uint32_t source) { return of_source(source, clock_difference_s); }}},
   };
 }
 

@@ -26,6 +26,9 @@ SliceBuilderSettings building_settings(const RunConfig& config, const RunSetup& 
   for (const auto& stream : setup.streams) building.payload.push_back(stream.payload);
   for (const auto& source : setup.sources) building.stream_flags.push_back(source.flags);
   building.sorted = setup.sorted;
+  if (setup.live) {
+    for (const auto& stream : setup.streams) building.live.push_back(stream.live ? 1 : 0);
+  }
   building.detector = setup.run.detector;
   if (!config.save_sorted.empty()) building.save_bin_ticks = histogram_ticks(setup.run);
   return building;
@@ -157,6 +160,7 @@ RunResult RankRun::common_result() {
     result.totals.counters.add(sources->counters());
     result.input_cut = sources->cut_off_recorded();
     sources->add_counts(result.sources);
+    sources->add_remarks(result.remarks);
   }
   return result;
 }

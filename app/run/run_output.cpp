@@ -164,7 +164,9 @@ void write_results(const RunConfig& config, const RunSetup& setup, const std::ve
   if (ends && !config.save_sorted.empty()) write_manifest(config, setup, results.front());
   const auto configs = by_definition(config);
   for (std::size_t i = 0; i < configs.size(); ++i) write_result(configs[i], results[i], records[i]);
-  if (ends && has_index(config)) write_index(config, true);
+  if (!ends || !has_index(config)) return;
+  write_index(config, true);
+  clear_up(config, {});
 }
 
 }  // namespace eventloom

@@ -141,8 +141,10 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
 RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   RunTotals all;
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
-  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by};
-  for (const auto& json : all_gather_json(ranks, lists)) all.add(RunTotals{{}, json.at(0), json.at(1), json.at(2)});
+  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, mine.live_hits};
+  for (const auto& json : all_gather_json(ranks, lists)) {
+    all.add(RunTotals{{}, json.at(0), json.at(1), json.at(2), json.at(3)});
+  }
   return all;
 }
 
@@ -187,10 +189,13 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   all.seconds = ranks.max(mine.seconds);
   all.sorted_files = joined(ranks.all_gather(mine.sorted_files));
   all.sorted_damage = joined(ranks.all_gather(mine.sorted_damage));
-  const Json lists = {
-      {"latency", mine.latency.packed()}, {"explained", mine.explained}, {"parts", to_json(mine.parts)}};
+  const Json lists = {{"latency", mine.latency.packed()},
+                      {"explained", mine.explained},
+                      {"remarks", mine.remarks},
+                      {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
     all.explained.merge(json.at("explained").get<std::map<Tick, std::string>>());
+    all.remarks.merge(json.at("remarks").get<decltype(all.remarks)>());
     all.latency.add(LatencyHistogram::unpack(json.at("latency")));
     for (const auto& part : json.at("parts")) all.parts.push_back(part_from_json(part));
   }
@@ -311,6 +316,7 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
       static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(config) << '\n';
   for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, configs[i], results[i].parts);
+  tell_remarks(setup, result);
 }
 
 namespace {
@@ -375,6 +381,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   for (const auto& command : result.commands) json["commands"].push_back(to_json(command));
   json["alarms"] = Json::array();
   for (const auto& alarm : result.statistics.alarms) json["alarms"].push_back(to_json(alarm));
+  json["remarks"] = remarks_json(result);
   json["setup"] = config.effective;
   json["in_force"] = in_force(config, setup.run, setup.numbered);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -49,6 +49,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   info.wraps_after = peer.wraps_after;
   info.counts_tai = counts_tai(spec.uri);
   info.started_ns = peer.started_ns;
+  info.clock_behind_ns = peer.clock_behind_ns;
   info.origin_ns = stated_origin(spec.uri, header.base.tick_ps);
   return info;
 }
@@ -197,10 +198,20 @@ SliceId first_slice_of(const RunSetup& setup) {
   return recorded < geometry.owned_epochs(whole).begin ? geometry.slice_of(first) : whole;
 }
 
-/// Unix time of tick 0 according to the first source that knows it; 0: unknown.
+bool has_far_clock(const SourceInfo& source) { return source.clock_behind_ns && is_far_clock(*source.clock_behind_ns); }
+
+/// Unix time of tick 0 according to the first source that knows it and whose clock can be compared with those of hosts;
+/// 0: unknown.
 std::int64_t started_ns_of(const std::vector<SourceInfo>& sources) {
-  const auto found = std::ranges::find_if(sources, [](const SourceInfo& s) { return s.started_ns != 0; });
+  const auto found =
+      std::ranges::find_if(sources, [](const SourceInfo& s) { return s.started_ns != 0 && !has_far_clock(s); });
   return found == sources.end() ? 0 : found->started_ns;
+}
+
+void tell_far_clocks(const std::vector<SourceInfo>& sources) {
+  for (const auto& source : sources) {
+    if (has_far_clock(source)) spdlog::warn("{}: {}", source.name, clock_remark(*source.clock_behind_ns));
+  }
 }
 
 /// The numbered sources and the map of the detector, which every rank has read, for require_same_setup().
@@ -308,6 +319,10 @@ void take_time_origin(RunSetup& setup, const RunConfig& config, bool reports) {
 
 }  // namespace
 
+SliceId first_slice_with_data(const RunSetup& setup) {
+  return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
+}
+
 RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, const SetupWatch& watch) {
   RunSetup setup;
   std::vector<SourceSpec> specs;
@@ -331,7 +346,10 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   });
   const auto described = all_gather_json(communicator, mine);
   agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, described)); });
-  if (communicator.rank() == 0) tell_sources_beyond(setup);
+  if (communicator.rank() == 0) {
+    tell_sources_beyond(setup);
+    tell_far_clocks(setup.streams);
+  }
   agree(communicator, [&] { take_time_origin(setup, config, communicator.rank() == 0); });
   setup.first_slice = first_slice_of(setup);
   return setup;

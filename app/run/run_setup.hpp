@@ -43,6 +43,9 @@ struct RunSetup {
   std::vector<SourceRole::LocalSource> local;
 };
 
+/// Where the earliest data of any source are, though others may lack some there.
+SliceId first_slice_with_data(const RunSetup& setup);
+
 /// Who follows how a run is set up.
 struct SetupWatch {
   /// Called once, before the sources are open: with their URIs for names, whether any is live, roles and hosts.

@@ -24,6 +24,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"started_ns", info.started_ns}};
   if (info.first_epoch) json["first_epoch"] = *info.first_epoch;
   if (info.origin_ns) json["origin_ns"] = *info.origin_ns;
+  if (info.clock_behind_ns) json["clock_behind_ns"] = *info.clock_behind_ns;
   return json;
 }
 
@@ -45,6 +46,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.counts_tai = json.at("counts_tai");
   info.started_ns = json.at("started_ns");
   if (json.contains("first_epoch")) info.first_epoch = json["first_epoch"].get<Epoch>();
+  if (json.contains("clock_behind_ns")) info.clock_behind_ns = json["clock_behind_ns"].get<std::int64_t>();
   if (json.contains("origin_ns")) info.origin_ns = json["origin_ns"].get<std::int64_t>();
   return info;
 }

@@ -27,11 +27,12 @@ struct SourceInfo {
   std::string text;                  ///< the stream's own description
   std::optional<Epoch> first_epoch;  ///< nothing for an empty stream, or a live one that is not known yet
   bool live = false;
-  bool joined = false;                    ///< a live source that had sent data before the first received
-  Epoch wraps_after = 0;                  ///< see LivePeer
-  bool counts_tai = false;                ///< times are White Rabbit stamps
-  std::int64_t started_ns = 0;            ///< Unix time of tick 0, as a live source states; 0: unknown
-  std::optional<std::int64_t> origin_ns;  ///< likewise, as the times of a recording count from it by its URI
+  bool joined = false;                          ///< a live source that had sent data before the first received
+  Epoch wraps_after = 0;                        ///< see LivePeer
+  bool counts_tai = false;                      ///< times are White Rabbit stamps
+  std::int64_t started_ns = 0;                  ///< Unix time of tick 0, as a live source states; 0: unknown
+  std::optional<std::int64_t> clock_behind_ns;  ///< see LivePeer
+  std::optional<std::int64_t> origin_ns;        ///< likewise, as the times of a recording count from it by its URI
 };
 
 /// Origin of the streams in a folder of time-sorted hits.

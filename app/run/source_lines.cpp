@@ -1,10 +1,11 @@
 #include "app/run/source_lines.hpp"
 
-#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -55,6 +56,22 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
 }
 
 }  // namespace
+
+void tell_remarks(const RunSetup& setup, const RunResult& result) {
+  for (const auto& [source, texts] : result.remarks) {
+    for (const auto& text : texts) {
+      spdlog::warn("source {} ({}): {}", source, for_terminal(setup.streams.at(source).name), text);
+    }
+  }
+}
+
+nlohmann::ordered_json remarks_json(const RunResult& result) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& [source, texts] : result.remarks) {
+    for (const auto& text : texts) list.push_back({{"source", source}, {"text", text}});
+  }
+  return list;
+}
 
 void print_sources(std::ostream& out, const RunSetup& setup, const RunResult& result) {
   print_troubles(out, setup, result);

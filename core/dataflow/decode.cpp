@@ -132,8 +132,12 @@ std::uint32_t hits_before(const DecodedSource& source, std::uint32_t tick) {
 
 std::uint64_t DecodedHits::count(std::uint32_t begin, std::uint32_t end) const {
   std::uint64_t sum = 0;
-  for (const auto& s : sources) sum += hits_before(s, end) - hits_before(s, begin);
+  for (std::size_t s = 0; s < sources.size(); ++s) sum += count_of(s, begin, end);
   return sum;
+}
+
+std::uint64_t DecodedHits::count_of(std::size_t stream, std::uint32_t begin, std::uint32_t end) const {
+  return hits_before(sources[stream], end) - hits_before(sources[stream], begin);
 }
 
 void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems) {

@@ -52,6 +52,8 @@ struct DecodedHits {
 
   /// Hits with begin <= tick < end, both borders of epochs, as counted while decoding.
   [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
+  /// Those of one stream.
+  [[nodiscard]] std::uint64_t count_of(std::size_t stream, std::uint32_t begin, std::uint32_t end) const;
 };
 
 /// Converts the epoch buffers of one slice to columns. A buffer is used completely or not at all.

@@ -35,6 +35,11 @@ class HitCorrection {
 
   /// Those of them that lie in the slice.
   [[nodiscard]] std::uint64_t kept_in_slice() const { return kept_in_slice_; }
+  /// The slice's hits of a source that were taken out, or were untimed.
+  [[nodiscard]] std::uint64_t dropped_of(std::size_t source) const {
+    const auto& of = dropped_[source];
+    return of.masked + of.cut + of.untimed;
+  }
   /// Enters the slice's hits that were taken out, and those that were untimed, into its account.
   void account(BuiltSlice& out) const;
   /// Of the slice, rising. Kept only where events are built by number.

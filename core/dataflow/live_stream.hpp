@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "core/dataflow/source.hpp"
 
@@ -13,12 +15,39 @@ constexpr double epochs_per_second(const TimeBase& base) {
   return 1e12 / (static_cast<double>(base.tick_ps) * base.epoch_ticks);
 }
 
+/// How a live source's own count of hits relates to the run, so that a resumed run can tell what it missed.
+struct PeerPlace {
+  std::uint32_t session = 0;  ///< changes when the peer starts anew, and its count with it
+  std::int64_t base = 0;      ///< its count less the hits of the run, while nothing is missing
+  friend bool operator==(const PeerPlace&, const PeerPlace&) = default;
+};
+
+/// What a resumed run knows of a live source.
+struct LivePast {
+  std::optional<PeerPlace> place;    ///< as it was kept; nothing where the source does not count, or was not heard
+  std::uint64_t hits = 0;            ///< in the finished slices
+  Epoch end = 0;                     ///< of the last finished slice
+  std::uint64_t epochs_missing = 0;  ///< in slices before it that are not finished
+};
+
+/// Whether a clock differs so much from this host's that times of the two do not make a latency. `behind_ns`: by which
+/// it is behind, delays included, which data may have on their way; they never arrive before they were taken.
+constexpr bool is_far_clock(std::int64_t behind_ns) {
+  constexpr std::int64_t kMostAhead_ns = 1'000'000'000;
+  constexpr std::int64_t kMostBehind_ns = 10'000'000'000;
+  return behind_ns < -kMostAhead_ns || behind_ns > kMostBehind_ns;
+}
+/// For people, of a clock that is far.
+std::string clock_remark(std::int64_t behind_ns);
+
 /// The sender of a live stream.
 struct LivePeer {
   bool known = false;           ///< header() is final, and first_epoch() is known if it ever will be
   bool connected = false;       ///< connected, or heard, and not ended
   bool joined = false;          ///< it had sent data before the first that were received
   std::int64_t started_ns = 0;  ///< Unix time of tick 0, ns, as it states; 0: unknown
+  /// By which its clock is behind this host's, as far as its data tell, delays included; with `started_ns` only.
+  std::optional<std::int64_t> clock_behind_ns = {};
   /// Its times are numbers that start again after so many epochs; 0: they do not. What it sends has no place before
   /// begin_at(): its first number is then the one nearest to where the run begins.
   Epoch wraps_after = 0;
@@ -51,6 +80,11 @@ class LiveStream : public Source {
   /// Fixes header(): a peer that later differs from it is refused. Throws UserError when the recording cannot be
   /// started.
   virtual void fix_header() = 0;
+  /// Before begin_at(), in a resumed run: what the peer has sent since then is lost, and becomes damage at the
+  /// beginning.
+  virtual void resume_after(const LivePast& /*past*/) {}
+  /// Before begin_at(): `keep` is called with the peer's place, when it is known and whenever it changes.
+  virtual void keep_place(std::function<void(const PeerPlace&)> /*keep*/) {}
   /// The run begins with this epoch: earlier hits are not part of it, and not counted by hits_read().
   virtual void begin_at(Epoch epoch) = 0;
 

@@ -18,6 +18,7 @@ void RunTotals::add(const BuiltSlice& slice) {
     if (flags[i] != 0 || missing[i] != 0) add_event(flags[i], missing[i]);  // few
   }
   for (const auto& loss : slice.losses) source_losses[loss.source][static_cast<std::size_t>(loss.cause)] += loss.n_hits;
+  for (const auto& live : slice.live_hits) live_hits[live.source] += live.n_hits;
 }
 
 void RunTotals::add(const LedgerRow& row, bool incomplete) {
@@ -54,6 +55,7 @@ void RunTotals::add(const RunTotals& other) {
   for (const auto& [source, hits] : other.source_losses) {
     for (std::size_t i = 0; i < kDropCauses; ++i) source_losses[source][i] += hits[i];
   }
+  for (const auto& [source, hits] : other.live_hits) live_hits[source] += hits;
 }
 
 std::uint64_t RunTotals::dropped() const {

@@ -22,6 +22,9 @@ struct RunTotals {
   /// Events that a filter's expression rejected, by its number; empty without filters.
   std::vector<std::uint64_t> rejected_by;
 
+  /// Hits in, by live source; sources without any may be left out.
+  std::map<std::uint32_t, std::uint64_t> live_hits;
+
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return counters[metric]; }
   [[nodiscard]] std::uint64_t operator[](Metric metric) const { return counters[metric]; }
 

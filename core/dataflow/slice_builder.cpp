@@ -9,6 +9,7 @@
 #include "core/dataflow/decode.hpp"
 #include "core/dataflow/event_search.hpp"
 #include "core/dataflow/hit_correction.hpp"
+#include "core/dataflow/live_hits.hpp"
 #include "core/dataflow/time_sort.hpp"
 #include "core/runtime/error.hpp"
 
@@ -105,12 +106,14 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
   const SliceHits hits{work.decoder.hits(), keys, bounds, work.decoder.damage(),
                        work.correction ? &*work.correction : nullptr};
   const std::size_t common = problems.size();
+  const auto live_hits = count_live_hits(hits, geometry.owned_epochs(slice), work.settings.live);
   out.resize(work.searches.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::size_t begin = problems.size();
     work.searches[i].build(hits, slice, out[i], problems);
     add_losses(std::span(problems).first(common).subspan(before), out[i]);
     add_losses(std::span(problems).subspan(begin), out[i]);
+    out[i].live_hits = live_hits;
   }
   if (sorted != nullptr) work.keep(hits, geometry.owned_epochs(slice), *sorted);
 }

@@ -32,6 +32,8 @@ struct SliceBuilderSettings {
   bool with_payload = false;          ///< whether hits of any source have payload
   /// StreamFlag bits by source number, or empty: none. For NumberMatch, where the definition needs it.
   std::vector<std::uint32_t> stream_flags = {};
+  /// Not 0 for live sources, by number, or empty: none. See BuiltSlice::live_hits.
+  std::vector<std::uint8_t> live = {};
   std::optional<SortedInput> sorted = std::nullopt;     ///< set: all sources are streams of time-sorted hits
   Tick save_bin_ticks = 0;                              ///< width of the histograms' bins in what is saved
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null

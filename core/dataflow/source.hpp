@@ -85,6 +85,9 @@ class Source {
   /// make a run end with kExitLosses though the ledger shows no loss.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
 
+  /// What people must know at the end of a run beyond the counts: whole sentences, without the name of the source.
+  [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
+
   /// Complete at the end of the stream, like hits_read().
   [[nodiscard]] virtual SourceCounts counts() const { return {}; }
 };

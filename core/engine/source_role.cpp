@@ -409,6 +409,13 @@ void SourceRole::add_counts(std::map<std::uint32_t, SourceCounts>& counts) const
   for (const auto& stream : streams_) counts[stream.source.id.value].add(stream.source.stream->counts());
 }
 
+void SourceRole::add_remarks(std::map<std::uint32_t, std::vector<std::string>>& remarks) const {
+  for (const auto& stream : streams_) {
+    auto of_source = stream.source.stream->remarks();
+    if (!of_source.empty()) remarks[stream.source.id.value] = std::move(of_source);
+  }
+}
+
 SourceState SourceRole::state_of(const Stream& stream) const {
   if (stream.ended) return SourceState::ended;
   return stream.live ? live_.state(*stream.live) : SourceState::recorded;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/dataflow/source.hpp"
@@ -92,6 +93,8 @@ class SourceRole final : public Role {
   [[nodiscard]] Counters counters() const;
   /// Adds the counts of each source on this rank, by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
+  /// What the sources on this rank have to say at the end, by number; see Source::remarks().
+  void add_remarks(std::map<std::uint32_t, std::vector<std::string>>& remarks) const;
   /// Adds all of the above as it is now, the bytes sent by each source, and the links to the builders.
   void add_to(RankRecord& record) const;
   /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be: once

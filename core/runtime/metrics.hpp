@@ -40,8 +40,9 @@ enum class Metric : std::uint8_t {
   mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
   datagrams, bytes, hits, duplicates, reordered, late_events, repaired_numbers, lost_buffers, lost_hits,
   corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
+  other_boards, hits_of_other_boards, clock_difference_ns,
   // and what became of it.
-  source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, epochs_given_up, dead_time_ns,
+  source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, unknown_losses, epochs_given_up, dead_time_ns,
   events_lacking, source_hits_dropped,  // and more, by cause
 };
 // clang-format on

@@ -19,6 +19,7 @@
 #include "io/files/own_file.hpp"
 #include "io/files/partial_file.hpp"
 #include "io/hdf5/layout.hpp"
+#include "io/hdf5/live_place.hpp"
 #include "io/hdf5/output_kind.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
@@ -49,6 +50,12 @@ bool is_list_of(const std::string& stem, std::string_view name) {
 /// The list while it is being rewritten.
 bool is_unfinished_list_of(const std::string& stem, std::string_view name) {
   return strip(name, "", kPartial) && is_list_of(stem, name);
+}
+
+/// `<stem>.live-<digits>.place`, with or without `.partial`.
+bool is_place_of(const std::string& stem, std::string_view name) {
+  strip(name, "", kPartial);
+  return strip(name, stem + ".live-", ".place") && is_part_number(name);
 }
 
 fs::path folder_of(const fs::path& run_file) {
@@ -119,7 +126,7 @@ bool is_name_of_run(const fs::path& run_file, const std::string& name) {
   const auto main = run_file.filename().string();
   const auto stem = run_file.stem().string();
   return name == main || name == main + kPartial || is_part_of(stem, name) || is_list_of(stem, name) ||
-         is_unfinished_list_of(stem, name);
+         is_unfinished_list_of(stem, name) || is_place_of(stem, name);
 }
 
 bool is_name_of_part(const fs::path& run_file, const std::string& name) {
@@ -140,7 +147,7 @@ void refuse_parts_of_others(const fs::path& run_file) {
 }
 
 bool is_of_run(const fs::path& file) {
-  return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file);
+  return is_own_hdf5(file) ? output_format_of(file) != kMergedFormat : is_part_list(file) || is_live_place(file);
 }
 
 FinishedWork read_finished_work(const fs::path& run_file) {
@@ -192,7 +199,7 @@ void take_up_run(const fs::path& run_file, FinishedWork& work, const DamagedPart
 void remove_leftovers(const fs::path& run_file, const std::set<std::string>& parts) {
   const auto stem = run_file.stem().string();
   const auto left = [&](const std::string& name) {
-    return is_list_of(stem, name) || is_unfinished_list_of(stem, name) ||
+    return is_list_of(stem, name) || is_unfinished_list_of(stem, name) || is_place_of(stem, name) ||
            (is_part_of(stem, name) && !parts.contains(name)) || name == run_file.filename().string() + kPartial;
   };
   for (const auto& file : files_in(folder_of(run_file), left)) remove_if_own(file);

@@ -21,6 +21,7 @@ Json to_json(const RunTotals& t) {
   json["events_rejected"] = t[Metric::events_rejected];
   json["events_tag_error"] = t[Metric::events_tag_error];
   json["events_rejected_by"] = t.rejected_by;
+  if (!t.live_hits.empty()) json["hits_in_of_live_sources"] = t.live_hits;
   return json;
 }
 
@@ -37,6 +38,7 @@ RunTotals totals_from_json(const Json& json) {
   t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
   t[Metric::events_tag_error] = json.value("events_tag_error", std::uint64_t{0});
   t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());
+  t.live_hits = json.value("hits_in_of_live_sources", decltype(t.live_hits)());
   return t;
 }
 

@@ -25,27 +25,31 @@ void append_damage(std::vector<Damage>& last, const Damage& damage) {
 
 }  // namespace
 
-bool FeedQueue::push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+bool FeedQueue::push(std::span<const std::byte> buffers, std::span<const Damage> damage,
+                     std::optional<PeerCount> sent) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [&] { return stopped_ || buffers.empty() || has_room(); });
   if (stopped_) return false;
-  append(buffers, damage);
+  append(buffers, damage, sent);
   return true;
 }
 
-bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+bool FeedQueue::try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
+                         std::optional<PeerCount> sent) {
   const std::lock_guard lock(mutex_);
   if (stopped_ || (!buffers.empty() && !has_room())) return false;
-  append(buffers, damage);
+  append(buffers, damage, sent);
   return true;
 }
 
-void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damage> damage) {
+void FeedQueue::append(std::span<const std::byte> buffers, std::span<const Damage> damage,
+                       std::optional<PeerCount> sent) {
   if (!buffers.empty()) {
     auto& memory = parcel_with_room(buffers.size()).buffers;
     memory.insert(memory.end(), buffers.begin(), buffers.end());
   }
   for (const auto& lost : damage) append_damage(waiting_.back().damage, lost);
+  waiting_.back().sent = sent;
 }
 
 FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
@@ -58,6 +62,7 @@ FeedBatch& FeedQueue::parcel_with_room(std::size_t bytes) {
     next.complete = before.complete;
     next.first_epoch = before.first_epoch;
     next.seen_end = before.seen_end;
+    next.sent = before.sent;
     next.buffers = std::move(spare_);
     spare_ = {};
     waiting_.push_back(std::move(next));
@@ -108,6 +113,7 @@ void FeedQueue::take(FeedBatch& batch) {
   batch.ended = parcel.ended;
   batch.first_epoch = parcel.first_epoch;
   batch.seen_end = parcel.seen_end;
+  batch.sent = parcel.sent;
   parcel.clear();
   if (closed) {
     spare_ = std::move(parcel.buffers);

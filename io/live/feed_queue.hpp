@@ -20,9 +20,12 @@ class FeedQueue {
 
   /// The receiving thread. Appends whole stored epoch buffers and the damage between them, which are taken together;
   /// waits while the queue is full, but not for damage alone. False, and nothing is appended, after stop().
-  bool push(std::span<const std::byte> buffers, std::span<const Damage> damage = {});
+  /// `sent`: by the peer, up to and with these, where it counts.
+  bool push(std::span<const std::byte> buffers, std::span<const Damage> damage = {},
+            std::optional<PeerCount> sent = std::nullopt);
   /// As push(); false, too, where that would wait.
-  bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage);
+  bool try_push(std::span<const std::byte> buffers, std::span<const Damage> damage,
+                std::optional<PeerCount> sent = std::nullopt);
   /// Nothing that begins before `epoch` will follow; may fall where a stream has gone back.
   void complete_to(Epoch epoch);
   /// State of the data held back before the queue: where the stream begins, if known, and one past its last epoch.
@@ -38,7 +41,7 @@ class FeedQueue {
  private:
   [[nodiscard]] bool has_room() const { return closed_bytes_ + bytes_of(waiting_.back()) < most_bytes_; }
   static std::size_t bytes_of(const FeedBatch& parcel);
-  void append(std::span<const std::byte> buffers, std::span<const Damage> damage);
+  void append(std::span<const std::byte> buffers, std::span<const Damage> damage, std::optional<PeerCount> sent);
   FeedBatch& parcel_with_room(std::size_t bytes);
 
   const std::size_t most_bytes_;

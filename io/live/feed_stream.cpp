@@ -50,6 +50,7 @@ LivePeer FeedStream::peer() const {
           .connected = feed_->is_connected(),
           .joined = joined_,
           .started_ns = feed_->started_ns(),
+          .clock_behind_ns = clock_behind_ns_,
           .wraps_after = feed_->wraps_after()};
 }
 
@@ -77,6 +78,9 @@ void FeedStream::begin_at(Epoch epoch) {
   auto chunks = std::exchange(chunks_, {});
   std::vector<Damage> damage(damage_.begin(), damage_.end());
   const Epoch peer_watermark = peer_watermark_;
+  LiveReturn::Missed missed;
+  const Epoch first = first_epoch_.value_or(epoch);
+  if (return_.awaits_first() && !chunks.empty()) missed = join(chunks.front().bytes, hits_received());
   begin_anew();
   for (auto& chunk : chunks) {
     const auto behind = std::ranges::find_if(damage, [&](const Damage& d) { return d.first_epoch >= chunk.end(); });
@@ -91,6 +95,8 @@ void FeedStream::begin_at(Epoch epoch) {
   rest.complete = peer_watermark;
   rest.ended = ended_ || drained_;
   take_again(std::move(rest));
+  if (missed.any()) add_missed(missed, first);
+  return_.note_place(batch_.sent, hits_);
   feed_->begin_at(epoch);
 }
 
@@ -135,11 +141,17 @@ std::size_t FeedStream::receive() {
     counters_[Metric::hits_before_the_run] += hits_;
     begin_anew();
   }
+  if (begun_ && return_.awaits_first() && !batch_.buffers.empty()) {
+    const auto missed = join(batch_.buffers, hits_received() + hits_in(batch_));
+    if (missed.any()) add_missed(missed, read_epoch_buffer_header(batch_.buffers)->first_epoch);
+  }
   const bool moved = is_news(batch_);
   for (const auto& damage : batch_.damage) take_damage(damage);
   if (recording_ && begun_) recording_->add(batch_.buffers, batch_.damage);
   take_buffers(std::move(batch_.buffers));
   take_progress();
+  if (bytes != 0) measure_clock();
+  if (begun_) return_.note_place(batch_.sent, hits_);
   return moved ? bytes + 1 : 0;
 }
 
@@ -214,18 +226,18 @@ std::size_t FeedStream::take_buffer(const EpochBufferHeader& header, std::span<c
 /// The part of a buffer that lies in the run, for one that begins before it.
 std::size_t FeedStream::take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                                  HeldBuffers& chunk) {
-  counters_[Metric::hits_before_the_run] += header.n_hits;
-  if (header.epochs().end <= begin_) return 0;
+  if (header.epochs().end <= begin_) {
+    leave_before(header.n_hits);
+    return 0;
+  }
   std::vector<std::byte> end;
   const auto kept = clip_stored(stored, {begin_, header.epochs().end}, header_, end);
   if (!kept) {
-    counters_[Metric::hits_before_the_run] -= header.n_hits;
     drop(header, DropCause::corrupt);
     return 0;
   }
-  if (end.empty()) return 0;
-  counters_[Metric::hits_before_the_run] -= kept->n_hits;
-  return take_buffer(*kept, end, at, chunk);
+  leave_before(header.n_hits - (end.empty() ? 0 : kept->n_hits));
+  return end.empty() ? 0 : take_buffer(*kept, end, at, chunk);
 }
 
 /// Why a buffer is not used; `taken`: bytes of the same chunk before it.
@@ -261,7 +273,9 @@ void FeedStream::note_dead_time(const Damage& damage) {
 /// Losses before the open epochs are accounted for in the first of those.
 void FeedStream::take_damage(Damage damage) {
   if (!first_epoch_ && damage.first_epoch == 0 && damage.n_epochs != 0) joined_ = true;
-  if (damage.first_epoch < begin_ && end_of(damage) <= begin_) {
+  // Of a source that goes on it is known what is missing before its first data.
+  if (!first_epoch_ && damage.first_epoch == 0 && damage.n_hits == 0 && return_.goes_on()) return;
+  if (damage.first_epoch < begin_ && end_of(damage) <= begin_ && !return_.goes_on()) {
     counters_[Metric::hits_before_the_run] += damage.n_hits;
     return;
   }
@@ -305,19 +319,15 @@ bool FeedStream::put_together(const Damage& damage) {
 
 bool FeedStream::ready(EpochRange epochs) {
   const bool there = ended_ || complete_ >= epochs.end;
-  // Earlier epochs will be released, which makes room.
-  const bool stuck = !there && is_full() && bytes_from(epochs.begin) >= settings_.buffer_bytes;
+  const bool stuck = !there && is_full() && held_after_release(epochs.begin) >= settings_.buffer_bytes;
   if (stuck) wanted_ = std::max(wanted_, epochs.end);
   return there;
 }
 
-std::size_t FeedStream::bytes_from(Epoch epoch) const {
+/// Memory that release_before(epoch) leaves: of whole chunks, as only these are released.
+std::size_t FeedStream::held_after_release(Epoch epoch) const {
   std::size_t bytes = 0;
-  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) {
-    const auto first = chunks_[i].first_behind(epoch);
-    const auto n = static_cast<std::size_t>(chunks_[i].buffers.end() - first);
-    bytes += chunks_[i].bytes.size() - first->offset + n * sizeof(IndexEntry);
-  }
+  for (std::size_t i = chunks_.size(); i-- > 0 && chunks_[i].end() > epoch;) bytes += held_bytes(chunks_[i]);
   return bytes;
 }
 
@@ -433,13 +443,16 @@ void FeedStream::count_rest() {
   }
 }
 
-std::uint64_t FeedStream::anomalies() const { return feed_->anomalies() + (recording_ ? recording_->failures() : 0); }
+std::uint64_t FeedStream::anomalies() const {
+  return feed_->anomalies() + (recording_ ? recording_->failures() : 0) + counters_[Metric::unknown_losses];
+}
 
 SourceCounts FeedStream::counts() const {
   auto counts = feed_->counts();
   auto& counters = counts.counters;
   counters.add(counters_);
   counters.keep({{Metric::source_hits_in, hits_read()}, {Metric::hits_after_the_end, hits_beyond_end()}});
+  if (clock_behind_ns_) counters[Metric::clock_difference_ns] = clock_difference_ns();
   // What the feed knows to be lost has come as damage, too.
   for (std::size_t i = 0; i < kDropCauses; ++i) {
     if (dropped_[i] != 0) counters[source_dropped_hits(static_cast<DropCause>(i))] = dropped_[i];

@@ -19,6 +19,7 @@
 #include "io/epochs/held_buffers.hpp"
 #include "io/live/feed_recording.hpp"
 #include "io/live/live_feed.hpp"
+#include "io/live/live_return.hpp"
 #include "io/live/step_filter.hpp"
 
 namespace eventloom {
@@ -53,10 +54,13 @@ class FeedStream final : public LiveStream {
   void release_before(Epoch epoch) override;
   [[nodiscard]] std::uint64_t hits_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override;
+  [[nodiscard]] std::vector<std::string> remarks() const override;
   [[nodiscard]] SourceCounts counts() const override;
 
   [[nodiscard]] LivePeer peer() const override;
   void fix_header() override;
+  void resume_after(const LivePast& past) override { return_.resume_after(past); }
+  void keep_place(std::function<void(const PeerPlace&)> keep) override { return_.keep(std::move(keep)); }
   void begin_at(Epoch epoch) override;
   void expect(Epoch epoch) override;
   std::size_t receive() override;
@@ -74,11 +78,17 @@ class FeedStream final : public LiveStream {
   [[nodiscard]] bool listens() const;
   [[nodiscard]] bool is_full() const { return held_bytes_ >= settings_.buffer_bytes; }
   [[nodiscard]] bool starved() const { return complete_ < wanted_; }
-  [[nodiscard]] std::size_t bytes_from(Epoch epoch) const;
+  [[nodiscard]] std::size_t held_after_release(Epoch epoch) const;
   [[nodiscard]] bool is_news(const FeedBatch& batch) const;
   void take_progress();
   void count_rest();
   void begin_anew();
+  [[nodiscard]] LiveReturn::Missed join(std::span<const std::byte> first, std::uint64_t received_before);
+  void add_missed(const LiveReturn::Missed& missed, Epoch first);
+  void measure_clock();
+  [[nodiscard]] std::uint64_t clock_difference_ns() const;
+  [[nodiscard]] static std::uint64_t hits_in(const FeedBatch& batch);
+  [[nodiscard]] std::uint64_t hits_received() const;
   void take_again(FeedBatch batch);
   void take_buffers(std::vector<std::byte> bytes);
   std::size_t take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
@@ -86,6 +96,7 @@ class FeedStream final : public LiveStream {
   std::size_t take_end(const EpochBufferHeader& header, std::span<const std::byte> stored, std::size_t at,
                        HeldBuffers& chunk);
   [[nodiscard]] std::optional<DropCause> refusal(const EpochBufferHeader& header, std::size_t taken);
+  void leave_before(std::uint32_t hits);
   void drop(const EpochBufferHeader& header, DropCause cause);
   void take_damage(Damage damage);
   void note_dead_time(const Damage& damage);
@@ -123,9 +134,13 @@ class FeedStream final : public LiveStream {
   Epoch data_end_ = 0;                             ///< one past the last epoch of the data taken
   Epoch end_ = std::numeric_limits<Epoch>::max();  ///< of the run
   std::optional<Epoch> first_epoch_;
-  std::optional<Epoch> begins_;    ///< as the feed states before it has delivered anything
-  std::uint64_t hits_ = 0;         ///< taken, lost ones included
-  std::uint64_t dead_epochs_ = 0;  ///< in dropped buffers
+  std::optional<Epoch> begins_;  ///< as the feed states before it has delivered anything
+  std::uint64_t hits_ = 0;       ///< taken, lost ones included
+  LiveReturn return_;
+  std::uint64_t hits_missed_ = 0;  ///< of hits_: while a run that was resumed was not there
+  std::vector<std::string> remarks_;
+  std::optional<std::int64_t> clock_behind_ns_;  ///< the least seen: delays only add
+  std::uint64_t dead_epochs_ = 0;                ///< in dropped buffers
   std::array<std::uint64_t, kDropCauses> dropped_{};
   Counters counters_{Metric::epochs_given_up, Metric::hits_before_the_run};
 };

@@ -12,6 +12,12 @@
 
 namespace eventloom {
 
+/// How much a peer has sent, by its own count.
+struct PeerCount {
+  std::uint32_t session = 0;  ///< changes when the count begins anew
+  std::uint64_t hits = 0;
+};
+
 /// Data received from a live stream since the last call. Epochs rise, except where the peer has jumped back: after that
 /// they start again.
 struct FeedBatch {
@@ -20,6 +26,7 @@ struct FeedBatch {
   Epoch complete = 0;                ///< no buffer or damage that begins before this epoch will follow
   bool ended = false;                ///< nothing follows at all
   std::optional<Epoch> first_epoch;  ///< in which the stream begins, when known before its first buffer is complete
+  std::optional<PeerCount> sent;     ///< what is delivered with this batch and before, where the peer counts
   Epoch seen_end = 0;                ///< one past the last epoch of the data held back by the feed, as far as known
 
   void clear() {
@@ -67,6 +74,10 @@ class LiveFeed {
   /// Stops receiving; data already received are still delivered, then the feed ends. Never waits.
   virtual void stop() = 0;
 
+  /// The peer counts what it sends: see FeedBatch::sent.
+  [[nodiscard]] virtual bool counts_hits() const { return false; }
+  /// As Source::remarks().
+  [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
   /// Violations of the input's format that cost no known number of hits.
   [[nodiscard]] virtual std::uint64_t anomalies() const = 0;
   /// For the report.

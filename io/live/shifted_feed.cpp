@@ -55,6 +55,7 @@ bool ShiftedFeed::settle(Epoch end) {
 }
 
 void ShiftedFeed::take(FeedBatch& batch) {
+  batch.sent.reset();
   if (!begun_ && feed_->header_known()) begin(feed_->header());
   if (begun_ || raw_.buffers.size() < kMostUndecoded) feed_->take(raw_);
   batch.first_epoch = raw_.first_epoch ? std::optional(shifted(*raw_.first_epoch, false)) : std::nullopt;
@@ -71,6 +72,7 @@ void ShiftedFeed::take(FeedBatch& batch) {
   batch.complete = std::max(shifted(raw_.complete, false), std::exchange(settle_to_, 0));
   batch.ended = raw_.ended;
   release(batch.ended ? kNever : batch.complete, batch);
+  if (raw_.sent) batch.sent = PeerCount{raw_.sent->session, raw_.sent->hits - waiting_.size()};
   raw_.clear();
 }
 

@@ -34,6 +34,8 @@ class ShiftedFeed final : public LiveFeed {
   [[nodiscard]] bool settle(Epoch end) override;
   void take(FeedBatch& batch) override;
   void stop() override { feed_->stop(); }
+  [[nodiscard]] bool counts_hits() const override { return feed_->counts_hits(); }
+  [[nodiscard]] std::vector<std::string> remarks() const override { return feed_->remarks(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + anomalies_; }
   [[nodiscard]] SourceCounts counts() const override { return feed_->counts(); }
 

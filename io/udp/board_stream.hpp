@@ -56,6 +56,11 @@ class BoardStream {
   [[nodiscard]] bool heard() const { return session_.has_value(); }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::size_t held_bytes() const { return fragments_.held_bytes(); }
+  /// What it has sent of all that is delivered or in a Damage; nothing before it has said.
+  [[nodiscard]] std::optional<PeerCount> sent() const {
+    if (!session_ || !accounted_) return std::nullopt;
+    return PeerCount{*session_, *accounted_};
+  }
   /// What the board has sent, and what has become of it.
   [[nodiscard]] Counters counters() const;
   /// As LiveFeed::anomalies().

@@ -17,10 +17,10 @@ UdpBoard::UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed,
 void UdpBoard::hand_over(bool may_wait) {
   publish();
   if (may_wait) {
-    queue_.push(batch_.buffers, batch_.damage);
-  } else if (!queue_.try_push(batch_.buffers, batch_.damage)) {
+    queue_.push(batch_.buffers, batch_.damage, stream_.sent());
+  } else if (!queue_.try_push(batch_.buffers, batch_.damage, stream_.sent())) {
     leave_out();
-    queue_.push({}, batch_.damage);
+    queue_.push({}, batch_.damage, stream_.sent());
   }
   queue_.complete_to(batch_.complete);
   if (batch_.ended) queue_.end();

@@ -12,6 +12,12 @@ UdpFeed::~UdpFeed() {
   port_->stop_board(index_);
 }
 
+std::vector<std::string> UdpFeed::remarks() const {
+  return index_ == 0 ? port_->remarks() : std::vector<std::string>();
+}
+
+std::uint64_t UdpFeed::anomalies() const { return board_.anomalies() + (index_ == 0 ? port_->other_boards() : 0); }
+
 SourceCounts UdpFeed::counts() const {
   SourceCounts counts{board_.counters(), {}};
   if (index_ == 0) counts.counters.add(port_->counters());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/live/live_feed.hpp"
 #include "io/udp/udp_port.hpp"
@@ -30,7 +31,9 @@ class UdpFeed final : public LiveFeed {
   void take(FeedBatch& batch) override { board_.queue().take(batch); }
   void stop() override { port_->stop_board(index_); }
 
-  [[nodiscard]] std::uint64_t anomalies() const override { return board_.anomalies(); }
+  [[nodiscard]] bool counts_hits() const override { return true; }
+  [[nodiscard]] std::vector<std::string> remarks() const override;
+  [[nodiscard]] std::uint64_t anomalies() const override;
   [[nodiscard]] SourceCounts counts() const override;
 
  private:

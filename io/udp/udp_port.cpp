@@ -128,7 +128,7 @@ void UdpPort::dispatch(std::span<const std::byte> bytes, std::int64_t now) {
   if (auto* board = board_of(datagram->header.source)) {
     board->take(*datagram, now);
   } else {
-    note_foreign(datagram->header.source);
+    note_foreign(*datagram);
   }
 }
 
@@ -138,10 +138,29 @@ void UdpPort::note_malformed() {
                place_);
 }
 
-void UdpPort::note_foreign(std::uint32_t source) {
-  if (foreign_++ != 0) return;
+void UdpPort::note_foreign(const Datagram& datagram) {
+  const auto source = datagram.header.source;
+  const bool first = foreign_++ == 0;
+  if (!named_) {
+    if (!others_.take(datagram)) return;
+    return spdlog::warn("{}: board {} sends to this port, too, and is not in the run, as the URI names no boards",
+                        place_, source);
+  }
+  if (!first) return;
   spdlog::warn("{}: datagrams of board {}, which no source names, are ignored; further ones are only counted", place_,
                source);
+}
+
+Counters UdpPort::counters() const {
+  Counters counters{
+      {Metric::kernel_drops, kernel_drops_}, {Metric::malformed, malformed_}, {Metric::foreign, foreign_}};
+  counters.add(others_.counters());
+  return counters;
+}
+
+std::vector<std::string> UdpPort::remarks() const {
+  const auto remark = others_.remark(first_);
+  return remark.empty() ? std::vector<std::string>() : std::vector{remark};
 }
 
 /// The run ignores a board from now on.
@@ -156,6 +175,7 @@ void UdpPort::finish(UdpBoard& board) {
 UdpBoard* UdpPort::board_of(std::uint32_t source) {
   if (sources_.empty()) {
     sources_.push_back(source);
+    first_ = source;
     spdlog::info("{}: bound to board {}, the first heard", boards_[0]->name(), source);
   }
   const auto found = std::ranges::find(sources_, source);

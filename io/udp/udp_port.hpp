@@ -12,6 +12,7 @@
 
 #include "formats/geometry.hpp"
 #include "io/live/live_feed.hpp"
+#include "io/udp/other_boards.hpp"
 #include "io/udp/udp_board.hpp"
 #include "io/udp/udp_socket.hpp"
 #include "io/uri/source_uri.hpp"
@@ -50,9 +51,10 @@ class UdpPort {
   /// The thread takes what has arrived and ends this board; when all have ended it exits.
   void stop_board(std::size_t index);
   /// Of the port, not of a board.
-  [[nodiscard]] Counters counters() const {
-    return {{Metric::kernel_drops, kernel_drops_}, {Metric::malformed, malformed_}, {Metric::foreign, foreign_}};
-  }
+  [[nodiscard]] Counters counters() const;
+  /// Boards that the user did not name, where none is named, and what must be said of them.
+  [[nodiscard]] std::uint64_t other_boards() const { return others_.boards(); }
+  [[nodiscard]] std::vector<std::string> remarks() const;
   [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
 
  private:
@@ -62,7 +64,7 @@ class UdpPort {
   void dispatch(std::span<const std::byte> bytes, std::int64_t now_ns);
   UdpBoard* board_of(std::uint32_t source);
   void note_malformed();
-  void note_foreign(std::uint32_t source);
+  void note_foreign(const Datagram& datagram);
   void finish(UdpBoard& board);
   void pass_time();
   void hand_over();
@@ -70,10 +72,12 @@ class UdpPort {
 
   UdpSocket socket_;
   std::vector<std::unique_ptr<UdpBoard>> boards_;
-  const std::string place_;             ///< for messages
-  const bool named_;                    ///< the user names the boards
-  std::vector<std::uint32_t> sources_;  ///< of the boards; empty: not known yet
-  std::size_t full_batches_ = 0;        ///< since the socket was last empty
+  const std::string place_;               ///< for messages
+  const bool named_;                      ///< the user names the boards
+  std::vector<std::uint32_t> sources_;    ///< of the boards; empty: not known yet
+  OtherBoards others_;                    ///< where the user names none
+  std::atomic<std::uint32_t> first_ = 0;  ///< likewise: the board heard first
+  std::size_t full_batches_ = 0;          ///< since the socket was last empty
   std::atomic<std::uint64_t> kernel_drops_ = 0;
   std::atomic<std::uint64_t> malformed_ = 0;
   std::atomic<std::uint64_t> foreign_ = 0;

@@ -329,4 +329,34 @@ TEST(SliceBuilderDamage, SourcesFrom63OnShareABit) {
   EXPECT_EQ(slices[0].sources_missing, (std::vector<std::uint32_t>{62, 63, 69}));
 }
 
+/// Whatever became of them, each hit of a live source counts in one slice.
+TEST(SliceBuilderDamage, HitsOfLiveSourcesAreCountedBySource) {
+  for (const auto length : kSliceLengths) {
+    auto run = random_run(11, "gap:12,3");
+    run.streams[0][2].bytes[sizeof(EpochBufferHeader)] ^= std::byte{1};
+    SliceBuilderSettings settings{run.geometry(length), {{run.definition, run.overlap}}, run.payload};
+    settings.live = {1, 0, 1};
+    SliceBuilder builder(settings);
+    std::map<std::uint32_t, std::uint64_t> found;
+    std::uint64_t all = 0;
+    for (SliceId slice; slice.value * length * kTicksOfEpoch < 7000; ++slice.value) {
+      const auto bytes = bytes_sent(run, length, slice);
+      std::vector<SourceSlice> sources(bytes.size());
+      for (std::size_t s = 0; s < bytes.size(); ++s) sources[s].buffers = bytes[s];
+      std::vector<BuiltSlice> built;
+      std::vector<BuildProblem> problems;
+      builder.build(slice, sources, built, problems);
+      all += built.front().ledger.hits_in;
+      for (const auto& [source, reserved, n] : built.front().live_hits) found[source] += n;
+    }
+    std::vector<std::uint64_t> sent;
+    for (const auto& stream : run.streams) {
+      sent.push_back(0);
+      for (const auto& buffer : stream) sent.back() += buffer.hits.size();
+    }
+    EXPECT_EQ(found, (std::map<std::uint32_t, std::uint64_t>{{0, sent[0]}, {2, sent[2]}})) << length;
+    EXPECT_EQ(all, sent[0] + sent[1] + sent[2]) << length;
+  }
+}
+
 }  // namespace eventloom::test

@@ -28,6 +28,7 @@ BuiltSlice some_slice() {
                 .payload = {5, 6, 7}};
   slice.sources_missing = {2};
   slice.losses = {{2, DropCause::lost, 9}};
+  slice.live_hits = {{.source = 1, .n_hits = 3}, {.source = 2, .n_hits = 9}};
   return slice;
 }
 
@@ -49,6 +50,7 @@ TEST(BuiltSliceWire, ComesBackAsItWas) {
   EXPECT_EQ(back.sources_missing, slice.sources_missing);
   ASSERT_EQ(back.losses.size(), 1U);
   EXPECT_EQ(back.losses[0].cause, DropCause::lost);
+  EXPECT_EQ(back.live_hits, slice.live_hits);
 }
 
 TEST(BuiltSliceWire, RefusesCountsThatContradictOneAnother) {

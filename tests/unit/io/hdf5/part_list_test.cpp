@@ -69,6 +69,7 @@ FinishedPart part_of(std::uint32_t segment, std::uint32_t writer = 3) {
     for (const auto& metric : metrics_of(account)) t[metric.metric] = next();
   }
   std::ranges::generate(t.events_lacking, next);
+  t.live_hits = {{2, next()}, {5, next()}};
   return part;
 }
 

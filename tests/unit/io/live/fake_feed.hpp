@@ -92,7 +92,10 @@ class FakeFeed final : public LiveFeed {
   StreamHeader said = live_header();
   bool known = true;
   bool stopped = false;
-  bool holds_back = false;     ///< data for others that may come
+  bool holds_back = false;   ///< data for others that may come
+  bool is_counting = false;  ///< as a board does
+  Epoch wraps = 0;
+  std::int64_t started = 0;
   std::vector<Epoch> settled;  ///< asked for
   std::uint64_t takes = 0;
 
@@ -111,8 +114,12 @@ class FakeFeed final : public LiveFeed {
     settled.push_back(end);
     return holds_back;
   }
+  [[nodiscard]] bool counts_hits() const override { return is_counting; }
+  [[nodiscard]] Epoch wraps_after() const override { return wraps; }
+  [[nodiscard]] std::int64_t started_ns() const override { return started; }
   void take(FeedBatch& batch) override {
     ++takes;
+    batch.sent = next.sent;
     batch.buffers.insert(batch.buffers.end(), next.buffers.begin(), next.buffers.end());
     batch.damage.insert(batch.damage.end(), next.damage.begin(), next.damage.end());
     batch.complete = next.complete;

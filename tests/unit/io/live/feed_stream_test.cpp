@@ -391,6 +391,22 @@ TEST(FeedStreamHolds, NoSliceThatIsTooLarge) {
   EXPECT_GT(live.count("hits_dropped_congested"), 30U);
 }
 
+/// Its memory is released by whole chunks: that of one which also holds the slices before is never free.
+TEST(FeedStreamHolds, NoSliceForWhichForgettingMakesNoRoom) {
+  Live live(holding(10 * kBufferSize));
+  for (Epoch epoch = 0; epoch < 12; ++epoch) live.feed.add(make_buffer(epoch, 1));
+  live.stream.receive();
+  EXPECT_TRUE(live.ready({0, 8}));
+  live.collect({0, 8});
+  live.stream.release_before(8);
+  EXPECT_FALSE(live.stream.progress().listens) << "it is full";
+  EXPECT_FALSE(live.ready({8, 16}));
+  EXPECT_TRUE(live.stream.progress().listens) << "to wait would be for ever";
+  feed_epochs(live, {12, 16});
+  EXPECT_TRUE(live.ready({8, 16}));
+  EXPECT_EQ(hits_in(live.collect({8, 16})).size() + live.count("hits_dropped_congested"), 8U);
+}
+
 /// The slice before it is still on its way to its builder: as soon as that has it, there is room.
 TEST(FeedStreamHolds, WaitsWhereForgettingWillMakeRoom) {
   Live live(holding(10 * kBufferSize));

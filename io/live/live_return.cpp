@@ -1,0 +1,74 @@
+#include "io/live/live_return.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+LiveReturn::Missed unknown(const char* why) {
+  return {
+      .unknown = true,
+      .text = fmt::format("what it sent while the run was interrupted is lost, and nobody knows how much: {}", why)};
+}
+
+/// Finished slices are whole, so the next number is that after the last of them. A server that begins again may send
+/// what was built before, or not.
+LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
+  if (first.epoch < past.end) return unknown("its event numbers begin before those that are finished");
+  LiveReturn::Missed missed;
+  missed.numbers = first.time - past.end * first.epoch_ticks + past.epochs_missing * first.epoch_ticks;
+  if (missed.numbers == 0) return missed;
+  missed.text = fmt::format(
+      "{} event numbers are missing: those that it sent while the run was interrupted, and those "
+      "received and not yet finished then",
+      missed.numbers);
+  return missed;
+}
+
+}  // namespace
+
+void LiveReturn::resume_after(const LivePast& past) {
+  past_ = past;
+  earlier_hits_ = past.hits;
+}
+
+LiveReturn::Missed LiveReturn::join(const First& first) {
+  const auto past = *std::exchange(past_, std::nullopt);
+  if (first.counts) return missed_hits(past, first);
+  if (first.numbered) return missed_numbers(past, first);
+  return unknown("it does not number what it sends, or its numbers start again");
+}
+
+LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& first) {
+  if (!past.place) {
+    // A sender that was not there before, received from its first hit on.
+    const bool whole = past.hits == 0 && first.joined && first.joined->base == 0;
+    return whole ? Missed{} : unknown("how far it had got before was not kept");
+  }
+  if (!first.joined || first.joined->session != past.place->session) return unknown("its sender has restarted since");
+  const auto expected = past.place->base + static_cast<std::int64_t>(past.hits);
+  if (first.joined->base < expected) return unknown("its count of hits has gone back");
+  goes_on_ = true;
+  Missed missed;
+  missed.hits = static_cast<std::uint64_t>(first.joined->base - expected);
+  if (missed.hits == 0) return missed;
+  missed.text = fmt::format(
+      "{} hits are lost, by its own count: those that it sent while the run was interrupted, and "
+      "those received and not yet finished then",
+      missed.hits);
+  return missed;
+}
+
+void LiveReturn::note_place(const std::optional<PeerCount>& sent, std::uint64_t hits) {
+  if (!keep_ || !sent || past_) return;
+  const auto ours = static_cast<std::int64_t>(earlier_hits_ + hits);
+  const PeerPlace place{sent->session, static_cast<std::int64_t>(sent->hits) - ours};
+  if (kept_ == place) return;
+  kept_ = place;
+  keep_(place);
+}
+
+}  // namespace eventloom

@@ -1,0 +1,281 @@
+"""A live run that was killed or stopped, and resumed: what boards and servers sent meanwhile is lost, counted by their own
+counts or said to be unknown, at the end of the terminal's text and in the exit code."""
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import time
+
+import h5py
+import pytest
+
+from datagrams import HEADER
+from interrupted import STOPPED, gone, parts, until
+from live import HOST, Board, LiveRun, Recording, counts_of, drained, free_port, losses, masked, udp
+from lmd_reference import Event, Subevent, white_rabbit
+from mbs import Layout, Server
+from results import read_ledger
+from test_live_ends import quiet_after, until_received
+
+STREAMS = {"sources": 2, "rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 200_000,
+           "duration": "40ms", "seed": 5, "epochs-per-buffer": 10}
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return Recording(tmp_path_factory.mktemp("recording"), "gap:25ns,4", 100, **STREAMS)
+
+
+def kill(run):
+    """kill -9 of all ranks, as a machine that breaks down does it."""
+    ranks = run.ranks().values()
+    for pid in ranks:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: all(gone(pid) for pid in ranks), "no rank is left")
+    run.process.wait(30)
+
+
+def unheard(board, epoch):
+    """The board goes on while nobody listens."""
+    while board.next < len(board.file.buffers) and board.file.buffers[board.next].first_epoch < epoch:
+        for datagram in board.data(board.next):
+            with contextlib.suppress(ConnectionRefusedError):
+                board.send(datagram)
+        board.next += 1
+    board._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)  # clears that of the last one
+
+
+def finished(folder):
+    """Hits that were built, by the ledgers of the finished parts: without those that are lost."""
+    ledgers = [read_ledger(path) for path in parts(folder)]
+    return sum(int(ledger["hits_in"].sum()) - int(ledger["hits_dropped_lost"].sum()) for ledger in ledgers)
+
+
+def last_lines(run):
+    return "\n".join(run.text().splitlines()[-10:])
+
+
+def ended(run, port, code=3):
+    drained(port)
+    run.ranks()
+    run.signal(signal.SIGINT)
+    return run.found(code)
+
+
+# np, options, and what a detector adds to the times
+WAYS = {"alone": (None, []), "filters": (2, ["--filters", 1]), "offsets": (None, ["--detector", "map.csv"])}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_what_a_board_sent_meanwhile_is_lost(tmp_path, recording, how, way):
+    """All that it has sent is in the ledger: built, or lost by its own count."""
+    np, more = WAYS[way]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "map.csv").write_text("source,channel,offset_ns,mask\n0,,700,\n1,,-300,\n1,5,,1\n")
+    port = free_port()
+    words = [*recording.meaning, "--segment-size", "1", "--builders", "1", *more]
+    uris = [udp(port, sources="0,1")]
+    with Board(recording.files[0], port) as a, Board(recording.files[1], port) as b:
+        with LiveRun(tmp_path / "run", uris, *words, np=np).listening() as run:
+            for epoch in range(100, 1_600, 100):
+                for board in (a, b):
+                    board.header()
+                    board.to(epoch)
+            run.until_parts(8)
+            if how == "killed":
+                kill(run)
+            else:
+                run.signal(signal.SIGUSR1)
+                run.wait(STOPPED)
+        assert list((tmp_path / "run").glob("run.live-*.place"))
+        before = finished(tmp_path / "run")
+        for board in (a, b):
+            unheard(board, 2_500)
+        with LiveRun(tmp_path / "run", uris, *words, "--resume", np=np).listening() as run:
+            received = sum(recording.hits(source, 2_500) for source in (0, 1))
+            for board in (a, b):
+                board.header()
+                board.end()
+            found = run.found(3)
+            told, report = last_lines(run), run.report()
+    assert before > 0
+    assert found["ledger/hits_in"].sum() == recording.sent()
+    lost, known = losses(found)["lost"], recording.sent() - before - received
+    # Times that are corrected have the first of them in a slice that is finished.
+    assert lost == known if way != "offsets" else known <= lost < known + 100
+    assert sum(counts_of(report, n)["hits_dropped_lost"] for n in (0, 1)) == lost
+    assert told.count("lost, by its own count") == 2, told
+    assert report["totals"]["incomplete_slices"] > 0 and masked(found)
+    assert not list((tmp_path / "run").glob("run.live-*"))
+
+
+def test_killed_again_and_again(tmp_path, recording):
+    port = free_port()
+    words = [*recording.meaning, "--segment-size", "1", "--builders", "1"]
+    with Board(recording.files[0], port) as board:
+        for begin in (0, 1_000, 2_000):
+            with LiveRun(tmp_path, [udp(port)], *words, *(["--resume"] if begin else [])).listening() as run:
+                known = len(parts(tmp_path))
+                board.header()
+                board.to(begin + 500)
+                run.until_parts(known + 2)
+                kill(run)
+            unheard(board, begin + 1_000)
+        before = finished(tmp_path)
+        with LiveRun(tmp_path, [udp(port)], *words, "--resume").listening() as run:
+            received = recording.hits(0, 3_000)
+            board.header()
+            board.end()
+            found = run.found(3)
+    assert found["ledger/hits_in"].sum() == recording.hits(0)
+    assert losses(found)["lost"] == recording.hits(0) - before - received
+
+
+def test_a_board_that_was_restarted_meanwhile(tmp_path, recording):
+    """Its count begins anew: nobody knows what its last session sent at its end."""
+    port = free_port()
+    words = [*recording.meaning, "--segment-size", "1", "--builders", "1"]
+    with LiveRun(tmp_path, [udp(port)], *words).listening() as run, Board(recording.files[0], port) as board:
+        board.header()
+        board.to(1_000)
+        run.until_parts(3)
+        kill(run)
+    with LiveRun(tmp_path, [udp(port)], *words, "--resume").listening() as run, \
+            Board(recording.files[0], port, session=2) as board:
+        board.skip_to(2_000)
+        board.header()
+        board.end()
+        run.wait(3)
+        told, report = last_lines(run), run.report()
+    assert "restarted" in told and "nobody knows how much" in told and counts_of(report, 0)["unknown_losses"] == 1
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file.attrs["incomplete_slices"] > 0
+
+
+def stamped(numbers):
+    return [Event(number, [Subevent(1, white_rabbit(10**15 + 2_000_000 * number))]) for number in numbers]
+
+
+def counted(numbers):
+    return [Event(number, [Subevent(1, [number, 7])]) for number in numbers]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGUSR1])
+def test_a_server_that_only_stamps(tmp_path, how):
+    """By time stamps alone nobody knows what is missing."""
+    sent, again = [], []
+    with Server(quiet_after(Layout(), stamped(range(1, 31)), None, sent),
+                quiet_after(Layout(), stamped(range(41, 61)), None, again)) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport?time=wr"]
+        options = ["--define", "gap:1us,1", "--segment-size", "1", "--builders", "1"]
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, sent)
+            run.until_parts(10)
+            if how == signal.SIGKILL:
+                kill(run)
+            else:
+                run.signal(how)
+                run.wait(STOPPED)
+        with LiveRun(tmp_path, uris, *options, "--resume") as run:
+            until_received(server, again)
+            run.ranks()
+            run.signal(signal.SIGINT)
+            run.wait(3)
+            told = last_lines(run)
+    assert "nobody knows how much" in told and "unknown_losses 1" in told
+
+
+def test_a_server_that_numbers_its_events(tmp_path):
+    """Numbers in finished slices are whole; from there to the first that comes again they are missing."""
+    sent, again = [], []
+    per_slice = 16 * 100  # numbers of an epoch, epochs of a slice
+    with Server(quiet_after(Layout(), counted(range(1, 6_000)), None, sent),
+                quiet_after(Layout(), counted(range(9_001, 9_101)), None, again)) as server:
+        uris = [f"mbs://{HOST}:{server.port}/transport"]
+        options = ["--define", "tag", "--epochs-per-slice", "100", "--segment-size", "1", "--builders", "1"]
+        with LiveRun(tmp_path, uris, *options) as run:
+            until_received(server, sent)
+            run.until_parts(2)
+            kill(run)
+        ledgers = [read_ledger(path)["slice"] for path in parts(tmp_path)]
+        end = (max(int(slices.max()) for slices in ledgers if len(slices)) + 1) * per_slice
+        with LiveRun(tmp_path, uris, *options, "--resume") as run:
+            until_received(server, again)
+            run.ranks()
+            run.signal(signal.SIGINT)
+            run.wait(3)
+            told, report = last_lines(run), run.report()
+    assert counts_of(report, 0)["missing_numbers"] == 9_001 - end
+    assert f"{9_001 - end} event numbers are missing" in told
+
+
+# Several boards at a port whose URI names none
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    return Recording(tmp_path_factory.mktemp("three"), "gap:25ns,4", 100, **(STREAMS | {"sources": 3, "duration": "5ms"}))
+
+
+def test_several_boards_at_a_port_that_names_none(tmp_path, three):
+    port = free_port()
+    with LiveRun(tmp_path, [udp(port)], *three.meaning).listening() as run, contextlib.ExitStack() as stack:
+        boards = [stack.enter_context(Board(file, port)) for file in three.files]
+        for board in boards[1:] + boards[:1]:
+            board.header()
+            board.to(300)
+        for board in (boards[0], boards[2]):
+            board.end()
+        drained(port)
+        boards[1].end()  # and the run with it
+        found = run.found(3)
+        told, report = last_lines(run), run.report()
+    ids = [file.source for file in three.files]
+    others = three.hits(0) + three.hits(2)
+    assert found["ledger/hits_in"].sum() == three.hits(1)
+    counts = counts_of(report, 0)
+    assert counts["other_boards"] == 2 and counts["hits_of_other_boards"] == others
+    assert f"?sources={','.join(map(str, ids))}" in told and f"{others} hits" in told
+
+
+def test_boards_that_are_named_are_all_taken(tmp_path, three):
+    """Others beside them are what the user did not ask for."""
+    port = free_port()
+    ids = [file.source for file in three.files]
+    with LiveRun(tmp_path, [udp(port, sources=f"{ids[0]},{ids[1]}")], *three.meaning).listening() as run, \
+            contextlib.ExitStack() as stack:
+        for board in [stack.enter_context(Board(file, port)) for file in reversed(three.files)]:
+            board.header()
+            board.end()
+        found = run.found(0)
+    assert found["ledger/hits_in"].sum() == three.hits(0) + three.hits(1)
+
+
+# A board whose clock is far from the host's
+
+def introduced(board, started_ns):
+    return board.framed(HEADER, struct.pack("<q", started_ns) + board.file.data[:board.file.buffers[0].offset])
+
+
+@pytest.mark.parametrize("off_s", [-3_600, 0, 3_600, 86_400 * 365])
+def test_a_clock_that_is_far_from_the_hosts(tmp_path, three, off_s):
+    """Its latencies are unknown, not wild; a warning and an alarm say by how much it is off."""
+    port = free_port()
+    with LiveRun(tmp_path, [udp(port)], *three.meaning, "--alarm", "clock_difference>60s", "--alarm",
+                 "clock_difference:0>60s").listening() as run, Board(three.files[0], port) as board:
+        board.send(introduced(board, time.time_ns() + off_s * 1_000_000_000))
+        board.end()
+        found = run.found(0)
+        told, report = run.text(), run.report()
+    far = abs(off_s) > 60
+    assert found["ledger/hits_in"].sum() == three.hits(0)
+    assert ("latency" not in report) == far
+    assert ("its clock is" in last_lines(run)) == far
+    assert sum("warning" in line and "its clock is" in line for line in told.splitlines()) == (2 if far else 0)
+    assert ("ahead of" in told) == (off_s > 0)
+    alarms = {alarm["condition"]: alarm for alarm in report["alarms"]}
+    assert len(alarms) == (2 if far else 0)
+    for alarm in alarms.values():
+        assert alarm["value"] == pytest.approx(abs(off_s), abs=30) and alarm["unit"] == "s"
