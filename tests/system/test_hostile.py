@@ -5,6 +5,7 @@ EVENTLOOM_HOSTILE says how many damaged files of a kind there are, EVENTLOOM_HOS
 
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -167,10 +168,11 @@ def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):  # noqa: F8
     """HDF5 1.10 trusts their sizes: it crashes, or does not end."""
     copy = shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     whole = (copy / name).read_bytes()
-    at = whole.index(b"GCOL")
+    heaps = [found.start() for found in re.finditer(b"GCOL", whole)]
     for offset, word in [(8, 1), (8, 1 << 62), (24, 0), (24, 1 << 62), (24, 8)]:
         damaged = bytearray(whole)
-        damaged[at + offset:at + offset + 8] = word.to_bytes(8, "little")
+        for at in heaps:
+            damaged[at + offset:at + offset + 8] = word.to_bytes(8, "little")
         (copy / name).write_bytes(damaged)
         assert inspect(copy / name)[0] != 0
         read_in_python(installed, copy / name)
