@@ -169,7 +169,7 @@ def test_heaps_of_texts_that_lie(tmp_path, installed, folder, name):  # noqa: F8
     copy = shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns("in"))
     whole = (copy / name).read_bytes()
     heaps = [found.start() for found in re.finditer(b"GCOL", whole)]
-    for offset, word in [(8, 1), (8, 1 << 62), (24, 0), (24, 1 << 62), (24, 8)]:
+    for offset, word in [(8, 1), (8, 1 << 62), (24, 0), (24, 1 << 62)]:
         damaged = bytearray(whole)
         for at in heaps:
             damaged[at + offset:at + offset + 8] = word.to_bytes(8, "little")
