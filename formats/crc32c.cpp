@@ -56,16 +56,34 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) {
 #endif
   return ~crc;
 }
+
+std::uint32_t crc32_of_zlib(std::span<const std::byte> bytes, std::uint32_t seed) {
+  const auto crc = crc32_gzip_refl(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+#if defined(__x86_64__)
+  if (kHasWideRegisters) clean_registers();
+#endif
+  return crc;
+}
 #else
-std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) {
-  constexpr std::uint32_t kCastagnoli = 0x1edc6f41;
+namespace {
+
+template <std::uint32_t Polynomial>
+std::uint32_t by_table(std::span<const std::byte> bytes, std::uint32_t seed) {
   constexpr std::uint32_t kInverted = 0xffffffff;
   // Begins with the remainder as it is kept, which is the previous result's mirror image.
   std::uint32_t remainder = 0;
   for (unsigned bit = 0; bit < 32; ++bit) remainder |= (~seed >> bit & 1U) << (31 - bit);
-  boost::crc_optimal<32, kCastagnoli, kInverted, kInverted, true, true> crc(remainder);
+  boost::crc_optimal<32, Polynomial, kInverted, kInverted, true, true> crc(remainder);
   crc.process_bytes(bytes.data(), bytes.size());
   return crc.checksum();
+}
+
+}  // namespace
+
+std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed) { return by_table<0x1edc6f41>(bytes, seed); }
+
+std::uint32_t crc32_of_zlib(std::span<const std::byte> bytes, std::uint32_t seed) {
+  return by_table<0x04c11db7>(bytes, seed);
 }
 #endif
 

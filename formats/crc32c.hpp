@@ -15,4 +15,8 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t seed = 0);
 /// the core.
 std::uint32_t crc32c_of_words(std::span<const std::uint64_t> words);
 
+/// CRC-32 as gzip and zlib compute it; of "123456789" it is 0xcbf43926. For data that others check: Python has it in
+/// its standard library. Continues a previous one when `seed` is its result.
+std::uint32_t crc32_of_zlib(std::span<const std::byte> bytes, std::uint32_t seed = 0);
+
 }  // namespace eventloom

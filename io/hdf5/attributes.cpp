@@ -6,50 +6,15 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <map>
 #include <span>
 
 #include "core/runtime/error.hpp"
-#include "formats/crc32c.hpp"
+#include "io/hdf5/packed_texts.hpp"
 #include "io/hdf5/text_heap.hpp"
 
 namespace eventloom {
 
 namespace {
-
-/// A type for texts of at most `bytes` bytes.
-H5Id text_type(std::size_t bytes) {
-  H5Id type(check(H5Tcopy(H5T_C_S1), "copying a type"), H5Tclose);
-  check(H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)), "setting the length of a text");
-  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "setting the padding of a text");
-  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "setting the character set");
-  return type;
-}
-
-/// Texts back to back, each padded to the longest.
-struct PackedTexts {
-  std::size_t width = 1;
-  std::vector<char> bytes;
-};
-
-PackedTexts pack(const std::vector<std::string>& values) {
-  PackedTexts packed;
-  for (const auto& value : values) packed.width = std::max(packed.width, value.size());
-  packed.bytes.resize(packed.width * std::max<std::size_t>(values.size(), 1));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::memcpy(packed.bytes.data() + i * packed.width, values[i].data(), values[i].size());
-  }
-  return packed;
-}
-
-std::vector<std::string> unpack(const PackedTexts& packed, std::size_t n) {
-  std::vector<std::string> values(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const char* text = packed.bytes.data() + i * packed.width;
-    values[i].assign(text, ::strnlen(text, packed.width));
-  }
-  return values;
-}
 
 void write_raw(hid_t object, const char* name, hid_t type, hid_t space, const void* data) {
   const H5Id attribute(check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
@@ -75,26 +40,6 @@ void write_texts_into(hid_t object, const char* name, hid_t space, const std::ve
   std::vector<const char*> texts(std::max<std::size_t>(values.size(), 1), "");
   std::ranges::transform(values, texts.begin(), &std::string::c_str);
   write_raw(object, name, variable_text_type().get(), space, texts.data());
-}
-
-bool is_text(hid_t object, const std::string& name) {
-  const H5Id attribute(check(H5Aopen(object, name.c_str(), H5P_DEFAULT), name.c_str()), H5Aclose);
-  const H5Id type(check(H5Aget_type(attribute.get()), name.c_str()), H5Tclose);
-  return H5Tget_class(type.get()) == H5T_STRING;
-}
-
-std::uint64_t crc_of(const std::string& text) { return crc32c(std::as_bytes(std::span(text))); }
-
-/// CRC32C of the texts of an attribute by that of its name.
-std::map<std::uint64_t, std::uint64_t> crcs_of_texts(hid_t object) {
-  std::map<std::uint64_t, std::uint64_t> crcs;
-  for (const auto& name : attribute_names(object)) {
-    if (!is_text(object, name)) continue;
-    std::string all;
-    for (const auto& text : read_texts(object, name.c_str())) all += text + '\0';
-    crcs[crc_of(name)] = crc_of(all);
-  }
-  return crcs;
 }
 
 std::size_t elements(hid_t space) {
@@ -187,25 +132,6 @@ std::optional<std::string> short_text(hid_t object, const char* name) {
   return std::string(bytes.data(), ::strnlen(bytes.data(), bytes.size()));
 }
 
-void seal_texts(hid_t object) {
-  check(H5Fflush(object, H5F_SCOPE_LOCAL), "writing attributes");  // texts are read from the file itself
-  std::vector<std::uint64_t> seal;
-  for (const auto& [name, texts] : crcs_of_texts(object)) seal.insert(seal.end(), {name, texts});
-  write_attribute(object, kSeal, seal);
-}
-
-void check_texts(hid_t object) {
-  if (!has_attribute(object, kSeal)) return;
-  const auto seal = read_numbers(object, kSeal);
-  const auto found = crcs_of_texts(object);
-  for (std::size_t i = 0; i + 1 < seal.size(); i += 2) {
-    const auto texts = found.find(seal[i]);
-    if (texts == found.end() || texts->second == seal[i + 1]) continue;
-    throw UserError(
-        "the texts of its attributes are damaged: they do not have the checksum that was written with them");
-  }
-}
-
 std::vector<std::string> attribute_names(hid_t object) {
   std::vector<std::string> names;
   const auto add = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
@@ -234,46 +160,6 @@ H5Id timeless_list(hid_t property_class) {
   H5Id list(check(H5Pcreate(property_class), "creating a property list"), H5Pclose);
   check(H5Pset_obj_track_times(list.get(), false), "leaving out times");
   return list;
-}
-
-void write_text(hid_t file, const char* path, const std::string& value) {
-  const PackedTexts packed = pack({value});
-  const H5Id type = text_type(packed.width);
-  const H5Id space(check(H5Screate(H5S_SCALAR), path), H5Sclose);
-  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
-  const H5Id dataset(
-      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Dclose);
-  check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
-}
-
-void write_texts(hid_t file, const char* path, const std::vector<std::string>& values) {
-  const PackedTexts packed = pack(values);
-  const hsize_t n = values.size();
-  const H5Id type = text_type(packed.width);
-  const H5Id space(check(H5Screate_simple(1, &n, nullptr), path), H5Sclose);
-  const H5Id creation = timeless_list(H5P_DATASET_CREATE);
-  if (n > 0) {
-    check(H5Pset_chunk(creation.get(), 1, &n), path);
-    check(H5Pset_fletcher32(creation.get()), path);
-  }
-  const H5Id dataset(
-      check(H5Dcreate2(file, path, type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), path), H5Dclose);
-  check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
-}
-
-std::vector<std::string> read_text_column(hid_t file, const char* path) {
-  const H5Id dataset(H5Dopen2(file, path, H5P_DEFAULT), H5Dclose);
-  if (dataset.get() < 0) throw UserError("the dataset " + std::string(path) + " is missing");
-  const H5Id type(check(H5Dget_type(dataset.get()), path), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0) {
-    throw UserError("the dataset " + std::string(path) + " is not of the type that Eventloom writes");
-  }
-  const H5Id space(check(H5Dget_space(dataset.get()), path), H5Sclose);
-  const std::size_t n = elements(space.get());
-  PackedTexts packed{H5Tget_size(type.get()), {}};
-  packed.bytes.resize(packed.width * std::max<std::size_t>(n, 1));
-  if (n > 0) check(H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.bytes.data()), path);
-  return unpack(packed, n);
 }
 
 void create_group(hid_t file, const char* path) {

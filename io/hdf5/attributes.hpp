@@ -30,25 +30,10 @@ std::string read_text(hid_t object, const char* name);
 std::optional<std::string> short_text(hid_t object, const char* name);
 std::vector<std::string> read_texts(hid_t object, const char* name);
 
-/// HDF5 keeps texts of variable length where it has no checksums. When all attributes of a file's root have been
-/// written: adds one with pairs of checksums (CRC32C): of a name, and of its text or texts. (Not for all objects: HDF5
-/// 1.10 may crash when it visits those of a damaged file.)
-inline constexpr const char* kSeal = "texts_crc32c";
-void seal_texts(hid_t object);
-/// Throws UserError when a text is not the one that was sealed. Attributes that others add or remove are no damage;
-/// files of earlier versions have no seal.
-void check_texts(hid_t object);
-
 /// Names of all attributes, in alphabetical order.
 std::vector<std::string> attribute_names(hid_t object);
 /// Copies one attribute; a text becomes one of variable length.
 void copy_attribute(hid_t from, hid_t to, const char* name);
-
-/// A dataset of one text.
-void write_text(hid_t file, const char* path, const std::string& value);
-/// A whole dataset of fixed-length texts.
-void write_texts(hid_t file, const char* path, const std::vector<std::string>& values);
-std::vector<std::string> read_text_column(hid_t file, const char* path);
 
 void create_group(hid_t file, const char* path);
 

@@ -7,7 +7,10 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "formats/crc32c.hpp"
 #include "io/files/file_limit.hpp"
+#include "io/hdf5/seal.hpp"
+#include "io/hdf5/stored_size.hpp"
 
 namespace eventloom {
 
@@ -92,13 +95,21 @@ ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const Colum
   if (H5Tget_class(type.get()) != class_of(spec.type) || H5Sget_simple_extent_ndims(space.get()) != 1) {
     throw UserError("'" + file_name_ + "': the dataset " + spec.path + " is not one column of numbers");
   }
+  expect_stored(dataset_.get(), "'" + file_name_ + "': " + spec.path);
   rows_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
   plain_ = PlainChunks::of(file, dataset_.get(), memory_type(spec.type), rows_, "'" + file_name_ + "': " + spec.path);
+  sealed_ = sum_of_values(dataset_.get());
+  if (rows_ == 0) sum_up();
 }
 
 void ColumnCursor::fill() {
   if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_rows_ * width_);
   begin_ = at_;
+  read_rows();
+  sum_up();
+}
+
+void ColumnCursor::read_rows() {
   if (plain_) {
     end_ = at_ + plain_->read(at_, rows_left(), {buffer_.get(), buffer_rows_ * width_});
     return;
@@ -113,6 +124,14 @@ void ColumnCursor::fill() {
                     std::to_string(start));
   }
   end_ = start + count;
+}
+
+/// Nothing can be said of rows after others that were skipped.
+void ColumnCursor::sum_up() {
+  if (!sealed_ || begin_ != summed_) return;
+  sum_ = crc32_of_zlib({buffer_.get(), static_cast<std::size_t>(end_ - begin_) * width_}, sum_);
+  summed_ = end_;
+  if (summed_ == rows_) expect_values(sealed_, sum_, "'" + file_name_ + "': " + spec_->path);
 }
 
 std::span<const std::byte> ColumnCursor::peek_bytes() {

@@ -36,7 +36,8 @@ auto reading(const std::filesystem::path& path, Steps steps) {
 /// True when the file has an object of that name.
 bool has_object(hid_t file, const std::string& path);
 
-/// Reads one one-dimensional dataset from front to back through a buffer of fixed size.
+/// Reads one one-dimensional dataset from front to back through a buffer of fixed size. When all rows have been read,
+/// and none was skipped unread, their checksum has been checked.
 class ColumnCursor {
  public:
   /// `file_name` is for messages. Throws UserError when there is no such dataset of numbers.
@@ -66,6 +67,8 @@ class ColumnCursor {
 
  private:
   void fill();
+  void read_rows();
+  void sum_up();
   [[noreturn]] void fail_behind_end() const;
 
   std::string file_name_;
@@ -78,6 +81,9 @@ class ColumnCursor {
   std::uint64_t begin_ = 0;  ///< rows [begin_, end_) are buffered
   std::uint64_t end_ = 0;
   std::unique_ptr<std::byte[]> buffer_;
+  std::optional<std::uint32_t> sealed_;  ///< sum of the values that were written
+  std::uint32_t sum_ = 0;                ///< of the first `summed_` rows
+  std::uint64_t summed_ = 0;
   std::optional<PlainChunks> plain_;  ///< nothing: HDF5 reads the chunks
 };
 

@@ -4,9 +4,11 @@
 
 #include <cstring>
 
+#include "formats/crc32c.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/fletcher32.hpp"
 #include "io/hdf5/attributes.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -107,6 +109,7 @@ void ColumnWriter::write_chunk() {
   const hsize_t start = rows_written_;
   const hsize_t count = filled_ / width_;
   const hsize_t rows = start + count;
+  sum_ = crc32_of_zlib({buffer(), filled_}, sum_);
   check(H5Dset_extent(dataset_.get(), &rows), path);
   if (settings_.compress == 0) {
     std::memset(buffer() + filled_, 0, chunk_bytes_ - filled_);
@@ -135,6 +138,7 @@ void ColumnWriter::finish() {
     create(chunk_bytes_);
   }
   if (filled_ > 0) write_chunk();
+  seal_values(dataset_.get(), sum_);
   dataset_.reset();
   buffer_.reset();
 }

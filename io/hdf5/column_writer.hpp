@@ -78,6 +78,7 @@ class ColumnWriter {
   std::size_t chunk_bytes_;
   std::size_t filled_ = 0;  ///< bytes in the buffer
   std::uint64_t rows_written_ = 0;
+  std::uint32_t sum_ = 0;  ///< of the values written
   std::unique_ptr<std::byte[]> buffer_;
   H5Id dataset_;
 };

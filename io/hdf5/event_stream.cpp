@@ -13,6 +13,7 @@
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/open_output.hpp"
 #include "io/hdf5/part_chain.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -61,6 +62,7 @@ class StreamedPart {
         events_(columns_of(open_, event_columns(), info.events, buffer)),
         first_hit_(column_of(open_, first_hit_column(), info.events + 1, buffer)),
         hits_(columns_of(open_, hit_columns(), info.hits, buffer)) {
+    check_part(open_.file.get(), path, info);
     expect(first_hit_.next<std::uint64_t>() == 0, "/events/first_hit does not begin with 0");
     if (!has_object(open_.file.get(), payload_column().path)) return;
     offsets_.emplace(column_of(open_, first_payload_column(), info.hits + 1, buffer));

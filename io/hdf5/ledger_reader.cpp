@@ -36,6 +36,7 @@ class ChainedLedger {
     reader_.reset();
     file_ = open_for_reading(path);
     reader_.emplace(file_.get(), path.string(), kLedgerBuffer);
+    entry.file = path.string();
     if (reader_->rows() == part.slices) return;
     throw UserError("'" + path.string() + "' has " + std::to_string(reader_->rows()) + " slices, the run lists " +
                     std::to_string(part.slices));

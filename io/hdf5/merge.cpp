@@ -14,6 +14,7 @@
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
 #include "formats/slice_set.hpp"
+#include "io/hdf5/account_check.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
@@ -23,6 +24,7 @@
 #include "io/hdf5/part_chain.hpp"
 #include "io/hdf5/run_file.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/seal.hpp"
 #include "io/hdf5/tables_writer.hpp"
 #include "io/hdf5/total_attributes.hpp"
 
@@ -43,11 +45,12 @@ std::size_t buffer_bytes(std::size_t chains) {
 /// What is written event by event.
 struct MergedTables {
   MergedTables(const OutputFile& file, const ColumnSettings& settings, const RunRecord& record, bool with_nexus)
-      : events(file, settings, record.with_payload) {
+      : events(file, settings, record.with_payload), account(record) {
     if (with_nexus) nexus.emplace(file, record, settings);
   }
   EventTables events;
   std::optional<NexusEntry> nexus;
+  SliceHits account;
 };
 
 /// Copies `n` rows.
@@ -62,15 +65,18 @@ void copy_rows(ColumnCursor& from, ColumnWriter& to, std::uint64_t n, std::size_
   }
 }
 
-/// Likewise the times of hits, up to the end of a chunk of either at a time: the order of chunks does not depend on how
-/// many rows are buffered.
-void copy_times(ColumnCursor& from, ColumnWriter& to, NexusEntry& nexus, std::uint64_t n) {
+/// Likewise the times of hits, up to the end of a chunk of each column at a time: the order of chunks does not depend
+/// on how many rows are buffered.
+void copy_times(ColumnCursor& from, MergedTables& out, std::uint64_t n) {
+  auto& to = out.events.hits[kHitTime];
   while (n > 0) {
     const auto times = from.peek<Tick>();
-    const auto rows = std::min({n, std::uint64_t{times.size()}, to.rows_to_chunk_end(), nexus.rows_to_chunk_end()});
+    auto rows = std::min({n, std::uint64_t{times.size()}, to.rows_to_chunk_end()});
+    if (out.nexus) rows = std::min(rows, out.nexus->rows_to_chunk_end());
     if (rows == 0) throw std::logic_error("times asked for beyond the end of a column");
     to.append(times.first(rows));
-    nexus.add_hits(times.first(rows));
+    out.account.add_hits(times.first(rows));
+    if (out.nexus) out.nexus->add_hits(times.first(rows));
     from.skip(rows);
     n -= rows;
   }
@@ -96,6 +102,8 @@ class PartReader {
   [[nodiscard]] bool done() const {
     if (events_[kEventTime].rows_left() > 0) return false;
     if (hits_[kHitTime].rows_left() > 0) throw UserError("'" + path_ + "' is damaged: hits that belong to no event");
+    if (payload_ && payload_->rows_left() > 0)
+      throw UserError("'" + path_ + "' is damaged: /payload has words that belong to no hit");
     return true;
   }
   Tick next_time() { return events_[kEventTime].peek<Tick>().front(); }
@@ -115,11 +123,12 @@ class PartReader {
     std::uint64_t first_hit = out.hits[kHitTime].rows();
     out.first_hit.generate<std::uint64_t>(n, [&, i = counts.begin()]() mutable { return first_hit += *i++; });
     if (to.nexus) to.nexus->add_events(times.first(n), counts);
+    to.account.pass(times.front());
     for (std::size_t i = 0; i < events_.size(); ++i) {
       copy_rows(events_[i], out.events[i], n, bytes_of(event_columns()[i].type));
     }
-    if (to.nexus) copy_times(hits_[kHitTime], out.hits[kHitTime], *to.nexus, hits);
-    for (std::size_t i = to.nexus ? kHitTime + 1 : kHitTime; i < hits_.size(); ++i) {
+    copy_times(hits_[kHitTime], to, hits);
+    for (std::size_t i = kHitTime + 1; i < hits_.size(); ++i) {
       copy_rows(hits_[i], out.hits[i], hits, bytes_of(hit_columns()[i].type));
     }
     if (payload_) copy_payload(hits, out);
@@ -187,7 +196,10 @@ class PartReader {
 void expect_parts(const std::filesystem::path& folder, const RunFile& run) {
   for (const auto& part : run.parts) {
     const auto path = folder / part.name;
-    reading(path, [&] { PartReader(path, part, run.record.with_payload, kMinBuffer); });
+    reading(path, [&] {
+      check_part(open_for_reading(path).get(), path, part);
+      PartReader(path, part, run.record.with_payload, kMinBuffer);
+    });
   }
 }
 
@@ -248,7 +260,7 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   const H5Id file = open_for_reading(run_file);
   for (const auto& name : attribute_names(file.get())) {
     const bool of_invocations = std::ranges::find(kInvocationAttributes, name) != kInvocationAttributes.end();
-    if (name != "format" && name != kSeal && !of_invocations && !is_total(name))
+    if (name != "format" && !is_seal(name) && !of_invocations && !is_total(name))
       copy_attribute(file.get(), out, name.c_str());
   }
   write_attribute(out, "format", kMergedFormat);
@@ -258,8 +270,25 @@ void copy_about_run(const std::filesystem::path& run_file, const RunFile& run, c
   write_detector(to, run.record.detector, run.record.base.tick_ps);
 }
 
-MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run, const OutputFile& file,
+/// Copies the ledger and compares it with what has been copied, and with the totals of the run.
+void merge_ledger(const std::filesystem::path& folder, const RunFile& run, LedgerTable& out, SliceHits& account,
+                  const std::string& place) {
+  const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
+  RunTotals sums;
+  merge_ledgers(folder, run.parts, [&](const LedgerEntry& entry) {
+    if (balances) expect_balance(entry, "'" + entry.file + "'");
+    sums.add(entry.row, entry.missing_mask != 0);
+    account.add_row(entry.row);
+    out.append(entry.row, entry.sources_missing, entry.missing_mask);
+  });
+  out.finish();
+  expect_totals(run.record.totals, sums, place);
+  account.check(place);
+}
+
+MergeResult write_tables(const std::filesystem::path& run_file, const RunFile& run, const OutputFile& file,
                          const MergeSettings& merge) {
+  const auto folder = run_file.parent_path();
   const ColumnSettings settings{.compress = merge.compress.value_or(compress_of(run.record)),
                                 .tick_ps = run.record.base.tick_ps,
                                 .numbered = run.record.numbered};
@@ -271,9 +300,7 @@ MergeResult write_tables(const std::filesystem::path& folder, const RunFile& run
   if (tables.nexus) tables.nexus->finish(result.events);
 
   LedgerTable ledger(file, settings, run.record.sources.size() > kMaskedSources);
-  merge_ledgers(folder, run.parts,
-                [&](const LedgerEntry& entry) { ledger.append(entry.row, entry.sources_missing, entry.missing_mask); });
-  ledger.finish();
+  merge_ledger(folder, run, ledger, tables.account, "'" + run_file.string() + "'");
   return result;
 }
 
@@ -322,8 +349,8 @@ MergeResult merge_run(const std::filesystem::path& run_file, const std::filesyst
   file.fill([&] {
     reading(run_file, [&] {
       copy_about_run(run_file, run, opened.missing, file);
-      result = write_tables(folder, run, file, settings);
-      seal_texts(file.id());
+      result = write_tables(run_file, run, file, settings);
+      seal_file(file.id());
     });
   });
   result.missing = opened.missing;

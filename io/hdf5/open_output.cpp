@@ -7,6 +7,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/run_index.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -19,7 +20,7 @@ std::string format_of(const OpenOutput& open) {
   const auto version = read_number(open.file.get(), "format_version");
   if (version == kOutputVersion) {
     try {
-      check_texts(open.file.get());
+      check_seal(open.file.get());
     } catch (const std::runtime_error& e) {
       throw UserError("'" + open.name + "': " + e.what());
     }

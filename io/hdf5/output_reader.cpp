@@ -15,6 +15,7 @@
 #include "io/hdf5/event_reader.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/open_output.hpp"
+#include "io/hdf5/seal.hpp"
 #include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
@@ -101,7 +102,7 @@ void read_tables(const OpenOutput& open, OutputSummary& summary) {
   }
 }
 
-void check_part(const std::filesystem::path& path, const PartInfo& part, OutputSummary& summary) {
+void look_at_part(const std::filesystem::path& path, const PartInfo& part, OutputSummary& summary) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) {
@@ -121,6 +122,7 @@ void check_part(const std::filesystem::path& path, const PartInfo& part, OutputS
       summary.problems.push_back(fmt::format("part {} has {} bytes, {} events, {} hits; the run lists {}, {}, {}",
                                              part.name, bytes, events, hits, part.bytes, part.events, part.hits));
     } else {
+      check_part(open.file.get(), path, part);
       verify_columns(path);
     }
   } catch (const UserError& e) {
@@ -149,7 +151,7 @@ void read_run(const std::filesystem::path& path, OutputSummary& summary) {
   check_statistics(path, summary);
   auto run = read_run_file(path);
   for (const auto& part : run.parts) {
-    check_part(path.parent_path() / part.name, part, summary);
+    look_at_part(path.parent_path() / part.name, part, summary);
     summary.events += part.events;
     summary.hits += part.hits;
   }

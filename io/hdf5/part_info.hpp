@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,9 @@ struct PartInfo {
   std::uint64_t slices = 0;
   std::uint64_t events = 0;
   std::uint64_t hits = 0;
-  std::uint64_t bytes = 0;                      ///< of the file
-  std::vector<EventFileInfo> event_files = {};  ///< list-mode files of the same events, beside it
+  std::uint64_t bytes = 0;                         ///< of the file
+  std::optional<std::uint32_t> datasets_sum = {};  ///< see seal.hpp; nothing: of an earlier version
+  std::vector<EventFileInfo> event_files = {};     ///< list-mode files of the same events, beside it
 };
 
 /// `<stem of run_file>.part-<writer, 4 digits>-<segment, 4 digits>.h5`

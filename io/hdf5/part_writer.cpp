@@ -8,6 +8,7 @@
 #include "core/runtime/error.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/layout.hpp"
+#include "io/hdf5/seal.hpp"
 #include "io/hdf5/tables_writer.hpp"
 
 namespace eventloom {
@@ -163,7 +164,7 @@ void PartWriter::end_segment() {
     write_rejected(segment_->file->id(), segment_->totals);
     segment_->events->finish();
     segment_->ledger->finish();
-    seal_texts(segment_->file->id());
+    segment_->info.datasets_sum = seal_file(segment_->file->id());
   });
   segment_->events.reset();
   segment_->ledger.reset();

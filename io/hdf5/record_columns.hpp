@@ -11,6 +11,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/column_writer.hpp"
+#include "io/hdf5/text_column.hpp"
 
 /// Small lists of records as columns, one for each member.
 namespace eventloom {

@@ -15,7 +15,9 @@
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/record_columns.hpp"
 #include "io/hdf5/run_index.hpp"
+#include "io/hdf5/seal.hpp"
 #include "io/hdf5/tables_writer.hpp"
+#include "io/hdf5/text_column.hpp"
 #include "io/hdf5/total_attributes.hpp"
 
 namespace eventloom {
@@ -39,6 +41,10 @@ const ColumnSpec kPartSlices = {"/parts/slices", ElementType::u64, "number of sl
 const ColumnSpec kPartEvents = {"/parts/events", ElementType::u64, "number of events"};
 const ColumnSpec kPartHits = {"/parts/hits", ElementType::u64, "number of hits"};
 const ColumnSpec kPartBytes = {"/parts/bytes", ElementType::u64, "size of the file in bytes"};
+const ColumnSpec kPartSum = {"/parts/datasets_crc32", ElementType::i64,
+                             "CRC-32 of the texts of its attribute 'datasets', each with an end of line; -1: it was "
+                             "written by an earlier version"};
+constexpr std::int64_t kNoSum = -1;
 
 /// By expression: each was asked about all events.
 void write_filter_counts(hid_t root, const RunRecord& record) {
@@ -98,6 +104,9 @@ void write_parts(const OutputFile& file, std::span<const PartInfo> parts) {
   write_fields<std::uint64_t>(file, kPartEvents, parts, &PartInfo::events);
   write_fields<std::uint64_t>(file, kPartHits, parts, &PartInfo::hits);
   write_fields<std::uint64_t>(file, kPartBytes, parts, &PartInfo::bytes);
+  write_fields<std::int64_t>(file, kPartSum, parts, [](const PartInfo& part) {
+    return part.datasets_sum ? std::int64_t{*part.datasets_sum} : kNoSum;
+  });
 }
 
 std::string read_text_if_any(hid_t root, const char* name) {
@@ -160,6 +169,15 @@ std::vector<SourceRecord> read_source_columns(hid_t file, const std::string& nam
   return sources;
 }
 
+/// Files of earlier versions do not say.
+void read_part_sums(hid_t file, const std::string& name, std::vector<PartInfo>& parts) {
+  if (!has_object(file, kPartSum.path)) return;
+  const auto sums = read_column<std::int64_t>(file, name, kPartSum, parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (sums[i] != kNoSum) parts[i].datasets_sum = static_cast<std::uint32_t>(sums[i]);
+  }
+}
+
 std::vector<PartInfo> read_parts(hid_t file, const std::string& name) {
   const auto names = read_text_column(file, "/parts/name");
   std::vector<PartInfo> parts(names.size());
@@ -179,6 +197,7 @@ std::vector<PartInfo> read_parts(hid_t file, const std::string& name) {
   read(kPartEvents, &PartInfo::events);
   read(kPartHits, &PartInfo::hits);
   read(kPartBytes, &PartInfo::bytes);
+  read_part_sums(file, name, parts);
   return parts;
 }
 
@@ -257,7 +276,7 @@ void write_run_file(const std::filesystem::path& path, const RunRecord& record, 
     });
     ledger.finish();
     write_statistics(file, statistics);
-    seal_texts(file.id());
+    seal_file(file.id());
   });
   file.close();
   file.publish();
@@ -268,7 +287,7 @@ RunFile read_run_file(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   try {
     expect_run_file(file.get());
-    check_texts(file.get());
+    check_seal(file.get());
     RunFile run{read_record(file.get()), read_parts(file.get(), path.string())};
     read_event_files(file.get(), path.string(), run.parts);
     run.record.sources = read_source_columns(file.get(), path.string());

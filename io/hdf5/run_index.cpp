@@ -9,6 +9,7 @@
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/output_file.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -22,7 +23,7 @@ std::vector<std::string> texts_of(const RunIndex& index, std::string RunIndex::R
 
 RunIndex read(hid_t root) {
   RunIndex index;
-  check_texts(root);
+  check_seal(root);
   index.closed = read_number(root, "closed") != 0;
   const auto names = read_texts(root, "names");
   const auto files = read_texts(root, "files");
@@ -45,7 +46,7 @@ void write_run_index(const std::filesystem::path& path, const RunIndex& index) {
     write_attribute(file.id(), "names", texts_of(index, &RunIndex::Run::name));
     write_attribute(file.id(), "files", texts_of(index, &RunIndex::Run::file));
     write_attribute(file.id(), "definitions", texts_of(index, &RunIndex::Run::definition));
-    seal_texts(file.id());
+    seal_file(file.id());
     for (const auto& run : index.runs) {
       check(H5Lcreate_external(run.file.c_str(), "/", file.id(), run.name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
             "linking a run file");

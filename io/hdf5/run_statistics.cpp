@@ -7,6 +7,7 @@
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/record_columns.hpp"
+#include "io/hdf5/text_column.hpp"
 
 namespace eventloom {
 

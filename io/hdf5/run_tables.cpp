@@ -7,16 +7,22 @@
 #include <system_error>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/account_check.hpp"
 #include "io/hdf5/chain_order.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/event_reader.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/part_chain.hpp"
 #include "io/hdf5/run_folder.hpp"
+#include "io/hdf5/seal.hpp"
+#include "io/hdf5/verify_columns.hpp"
 
 namespace eventloom {
 
 namespace {
+
+/// A part of up to so many bytes is checked as a whole before an event of it is shown: some ten milliseconds.
+constexpr std::uintmax_t kReadWhole = std::uintmax_t{64} << 20;
 
 void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std::uint64_t rows, const char* table) {
   if (column.rows() == rows) return;
@@ -27,9 +33,11 @@ void expect_same_length(const OpenOutput& open, const ColumnCursor& column, std:
 /// The events of one part.
 class EventPart {
  public:
-  EventPart(const std::filesystem::path& path, std::size_t number, std::uint64_t rows) : open_(path), number_(number) {
+  EventPart(const std::filesystem::path& path, std::size_t number, const PartInfo& info)
+      : open_(path), number_(number) {
+    check_part(open_.file.get(), path, info);
     for (const auto& spec : event_columns()) columns_.push_back(open_.column(spec));
-    for (const auto& column : columns_) expect_same_length(open_, column, rows, "/events");
+    for (const auto& column : columns_) expect_same_length(open_, column, info.events, "/events");
   }
 
   [[nodiscard]] bool done() const { return columns_[kEventTime].rows_left() == 0; }
@@ -136,7 +144,7 @@ RunTables open_run_tables(const std::filesystem::path& path) {
 void scan_events(const RunTables& run, const std::function<bool(const EventRows&)>& take) {
   std::vector<PartChain<EventPart>> chains;
   const auto open = [&](const PartInfo& part) {
-    return std::make_unique<EventPart>(run.folder / part.name, number_of_part(run, part), part.events);
+    return std::make_unique<EventPart>(run.folder / part.name, number_of_part(run, part), part);
   };
   for (auto& parts : chains_of(run.parts)) chains.emplace_back(std::move(parts), open);
   const auto next = [&](std::size_t chain) {
@@ -157,12 +165,25 @@ void scan_hits(const RunTables& run, const std::function<void(const HitRows&)>& 
 }
 
 void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntry&)>& take) {
-  reading(run.folder, [&] { merge_ledgers(run.folder, run.parts, take); });
+  const bool balances = run.record.totals[Metric::unbalanced_slices] == 0;
+  RunTotals sums;
+  reading(run.folder, [&] {
+    merge_ledgers(run.folder, run.parts, [&](const LedgerEntry& entry) {
+      if (balances) expect_balance(entry, "'" + entry.file + "'");
+      sums.add(entry.row, entry.missing_mask != 0);
+      take(entry);
+    });
+  });
+  if (run.record.closed) expect_totals(run.record.totals, sums, "the run in '" + run.folder.string() + "'");
 }
 
 OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits) {
   const auto path = run.folder / run.parts.at(place.part).name;
-  return reading(path, [&] { return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0); });
+  return reading(path, [&] {
+    std::error_code error;
+    if (std::filesystem::file_size(path, error) <= kReadWhole) verify_columns(path);
+    return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0);
+  });
 }
 
 }  // namespace eventloom

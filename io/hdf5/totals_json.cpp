@@ -52,6 +52,7 @@ Json to_json(const PartInfo& part) {
             {"events", part.events},
             {"hits", part.hits},
             {"bytes", part.bytes}};
+  if (part.datasets_sum) json["datasets_crc32"] = *part.datasets_sum;
   for (const auto& file : part.event_files) {
     json["event_files"].push_back(
         {{"name", file.name}, {"number", file.number}, {"events", file.events}, {"bytes", file.bytes}});
@@ -62,6 +63,7 @@ Json to_json(const PartInfo& part) {
 PartInfo part_from_json(const Json& json) {
   PartInfo part{json.at("name"),   json.at("writer"), json.at("segment"), json.at("first_slice"), json.at("last_slice"),
                 json.at("slices"), json.at("events"), json.at("hits"),    json.at("bytes")};
+  if (json.contains("datasets_crc32")) part.datasets_sum = json["datasets_crc32"].get<std::uint32_t>();
   for (const auto& file : json.value("event_files", Json::array())) {
     part.event_files.push_back({file.at("name"), file.at("number"), file.at("events"), file.at("bytes")});
   }

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "io/hdf5/account_check.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/column_cursor.hpp"
 #include "io/hdf5/layout.hpp"
 #include "io/hdf5/ledger_reader.hpp"
 #include "io/hdf5/nexus.hpp"
 #include "io/hdf5/output_kind.hpp"
+#include "io/hdf5/seal.hpp"
 
 namespace eventloom {
 
@@ -62,6 +64,7 @@ struct Rows {
 Rows read_rows(const std::filesystem::path& path) {
   const H5Id file = open_for_reading(path);
   const auto name = path.string();
+  check_seal(file.get());
   const Rows rows{read_table(file.get(), name, event_columns()), read_table(file.get(), name, hit_columns()),
                   read_table(file.get(), name, specs_of_ledger(file.get()))};
   expect_rows(name, first_hit_column(), read_through(file.get(), name, first_hit_column()), rows.events + 1);
@@ -73,6 +76,7 @@ Rows read_rows(const std::filesystem::path& path) {
   for (const auto* spec : {&payload_column(), &missing_list_column()}) {
     if (has_object(file.get(), spec->path)) read_through(file.get(), name, *spec);
   }
+  check_account(file.get(), name);
   return rows;
 }
 
@@ -124,7 +128,10 @@ void verify_columns(const std::filesystem::path& file) {
 std::optional<std::string> damage_of_columns(const std::filesystem::path& file, const PartInfo& part) {
   try {
     if (!is_part_file(file)) return "is no longer a part of a run";
-    const auto rows = reading(file, [&] { return read_rows(file); });
+    const auto rows = reading(file, [&] {
+      check_part(open_for_reading(file).get(), file, part);
+      return read_rows(file);
+    });
     if (rows.events == part.events && rows.hits == part.hits && rows.slices == part.slices) return std::nullopt;
     return fmt::format("has {} events, {} hits and {} slices, not {}, {} and {}", rows.events, rows.hits, rows.slices,
                        part.events, part.hits, part.slices);

@@ -10,7 +10,7 @@
 namespace eventloom {
 
 /// Reads all columns of a part or a merged file, checksums included. Throws UserError that names file and dataset when
-/// one is damaged or differs in length from the others of its table.
+/// one is damaged, differs in length from the others of its table, or contradicts them.
 void verify_columns(const std::filesystem::path& file);
 
 /// Defects of a part's columns, or a mismatch with the listed numbers of events, hits and slices; nothing when it is

@@ -141,7 +141,7 @@ def content(path, ignore=()):
 
     def add(name, item):
         for key, value in item.attrs.items():
-            if key == "texts_crc32c":  # of the setup, too
+            if key in ("texts_crc32c", "attributes_crc32"):  # of the setup, too
                 continue
             found[f"{name}@{key}"] = str(np.asarray(value).tolist()).encode()
         if isinstance(item, h5py.Dataset):

@@ -373,7 +373,7 @@ def _datasets(path):
     with h5py.File(path) as file:
         file.visititems(lambda name, item: found.update({name: item[:]}) if isinstance(item, h5py.Dataset) else None)
         found |= {f"attribute {name}": value for name, value in file.attrs.items()
-                  if name not in ("setup", "texts_crc32c")}
+                  if name not in ("setup", "attributes_crc32", "datasets")}
     return found
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Union
 
 from .epochs import EpochsWriter, write_epochs
-from .errors import DamagedFile
+from .errors import DamagedFile, EventloomError
 from .opening import open_run_files
 from .run import Run, Source
 from .selection import Event, Hits, Selection
 
-__all__ = ["DamagedFile", "EpochsWriter", "Event", "Hits", "Run", "Selection", "Source", "open", "write_epochs"]
+__all__ = ["DamagedFile", "EpochsWriter", "Event", "EventloomError", "Hits", "Run", "Selection", "Source", "open", "write_epochs"]
 
 
 def open(path: Union[str, "os.PathLike[str]"]) -> Run:

@@ -8,9 +8,11 @@ from pathlib import PurePath
 import h5py
 
 from .errors import DamagedFile
+from .seals import expect_sealed
 from .structure import attribute_of, column_of
 
 PART_FORMAT = "eventloom-part"
+LACKING_IN_EARLIER_LISTS = {"datasets_crc32": -1}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class ListedPart:
     slices: int
     events: int
     hits: int
+    datasets_crc32: int  # -1: an earlier version wrote the part, or the list
 
 
 def expect_as_listed(file: h5py.File, listed: ListedPart) -> None:
@@ -33,6 +36,7 @@ def expect_as_listed(file: h5py.File, listed: ListedPart) -> None:
     name = f"{run}.part-{attribute_of(file, 'writer', int):04}-{attribute_of(file, 'segment', int):04}.h5"
     if attribute_of(file, "format", str) != PART_FORMAT or name != listed.name:
         raise DamagedFile(f"'{file.filename}' is not as its run lists it: it was written as '{name}'")
+    expect_sealed(file, listed.datasets_crc32 if listed.datasets_crc32 >= 0 else None)
     ledger = column_of(file, "ledger/slice")
     found = (len(ledger), int(ledger[0]), int(ledger[-1])) if len(ledger) > 0 else (0, 0, 0)
     if found != (listed.slices, listed.first_slice, listed.last_slice):

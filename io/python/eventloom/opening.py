@@ -10,7 +10,7 @@ from typing import Any, Sequence
 import h5py
 
 from .errors import DamagedFile
-from .listed_part import PART_FORMAT, ListedPart
+from .listed_part import LACKING_IN_EARLIER_LISTS, PART_FORMAT, ListedPart
 from .output_files import OutputFiles, Part
 from .part_list import finished_parts
 from .structure import expect_value
@@ -67,7 +67,9 @@ def _opened(files: OutputFiles, path: Path) -> OpenedRun:
     if kind == _MERGED:
         return OpenedRun(path, files, attributes, [_merged_part(files, path)], totals, True)
     finished = [] if attributes["closed"] else finished_parts(path)
-    listed = files.records(path, "parts", ListedPart) if attributes["closed"] else [entry.part for entry in finished]
+    listed = [entry.part for entry in finished]
+    if attributes["closed"]:
+        listed = files.records(path, "parts", ListedPart, LACKING_IN_EARLIER_LISTS)
     parts = _parts(path, listed, attributes["epochs_per_slice"] * attributes["epoch_ticks"])
     files.expect({path.parent / entry.name: entry for entry in listed})
     if not attributes["closed"]:

@@ -12,13 +12,17 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from .apart import dies_apart
 from .errors import DamagedFile
 from .listed_part import ListedPart, expect_as_listed
+from .seals import ValueSums, expect_sealed
+from .sizes import expect_all_stored
 from .structure import attributes_of, column_of, records_of
 
 Array = NDArray[Any]
 T = TypeVar("T")
 
+_FORMATS = "eventloom-"
 _MOST_OPEN = 32  # files: a long run has thousands of parts
 
 
@@ -44,6 +48,8 @@ class OutputFiles:
     def __init__(self) -> None:
         self._open: OrderedDict[Path, h5py.File] = OrderedDict()
         self._listed: dict[Path, ListedPart] = {}
+        self._sums = ValueSums()
+        self._tried: set[Path] = set()  # files that do not make HDF5 crash
         self._closed = False
 
     def expect(self, listed: Mapping[Path, ListedPart]) -> None:
@@ -79,7 +85,7 @@ class OutputFiles:
             data, rows = column_of(file, column), part.rows_of(column)
             if len(data) != rows:
                 raise ValueError(f"it has {len(data)} rows, not {rows}")
-            read = _read(data, begin, end)
+            read = self._read(data, begin, end)
             if column == "events/time":
                 _expect_in_order(read, part)
             return read
@@ -90,7 +96,7 @@ class OutputFiles:
             data = column_of(file, "payload")
             if end > len(data):
                 raise ValueError(f"it has {len(data)} words, not {end} or more")
-            return _read(data, begin, end)
+            return self._read(data, begin, end)
 
     def table(self, path: Path, group: str, without: Sequence[str] = (), needed: Sequence[str] = ()) -> Array:
         """The columns of a group as one structured array, `needed` among them; empty where there is no such group."""
@@ -102,7 +108,8 @@ class OutputFiles:
             for name in needed:
                 if name not in names:
                     raise ValueError(f"there is no column /{group}/{name}")
-            columns = [_texts(column_of(file, f"{group}/{name}", "uifS")[:]) for name in names]
+            data = [column_of(file, f"{group}/{name}", "uifS") for name in names]
+            columns = [_texts(self._read(column, 0, len(column))) for column in data]
             if len({len(column) for column in columns}) > 1:
                 raise ValueError("its columns differ in length")
         table = np.empty(len(columns[0]) if columns else 0, dtype=[(n, c.dtype) for n, c in zip(names, columns)])
@@ -132,14 +139,38 @@ class OutputFiles:
         return self._open[path]
 
     def _opened(self, path: Path) -> h5py.File:
+        if path not in self._tried:
+            death = dies_apart(lambda: _try(path), path.stat().st_size)
+            if death:
+                raise ValueError(death)
+            self._tried.add(path)
         file = h5py.File(path, "r")
         try:
+            _expect_intact(file, path)
             if path in self._listed:
                 expect_as_listed(file, self._listed[path])
         except BaseException:
             file.close()
             raise
         return file
+
+    def _read(self, data: h5py.Dataset, begin: int, end: int) -> Array:
+        rows: Array = data[begin:end]
+        self._sums.add(data, begin, rows)
+        return rows
+
+
+def _try(path: Path) -> None:
+    with h5py.File(path, "r") as file:
+        _expect_intact(file, path)
+
+
+def _expect_intact(file: h5py.File, path: Path) -> None:
+    """As far as can be told without reading values."""
+    if not str(attributes_of(file).get("format")).startswith(_FORMATS):
+        return
+    expect_sealed(file)
+    expect_all_stored(file, path.stat().st_size)
 
 
 def _expect_in_order(times: Array, part: Part) -> None:
@@ -149,11 +180,6 @@ def _expect_in_order(times: Array, part: Part) -> None:
         raise ValueError("the events are not in the order of time")
     if int(times[0]) < part.begin or int(times[-1]) > part.last:
         raise ValueError(f"events from {times[0]} to {times[-1]} are not in its slices, from {part.begin} to {part.last}")
-
-
-def _read(data: h5py.Dataset, begin: int, end: int) -> Array:
-    rows: Array = data[begin:end]
-    return rows
 
 
 def _one_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Iterator
 
 from .crc32c import crc32c
 from .errors import DamagedFile
-from .listed_part import ListedPart
+from .listed_part import LACKING_IN_EARLIER_LISTS, ListedPart
 from .structure import expect_value, records_of
 
 _HEADER = b"eventloom-part-list 1\n"
@@ -32,7 +32,7 @@ def finished_parts(run_file: Path) -> list[FinishedPart]:
 
 def _finished(path: Path, entry: dict[str, Any]) -> FinishedPart:
     try:
-        part, = records_of(ListedPart, [expect_value(entry, "part", dict)])
+        part, = records_of(ListedPart, [LACKING_IN_EARLIER_LISTS | expect_value(entry, "part", dict)])
         return FinishedPart(part, expect_value(entry, "totals", dict))
     except ValueError as error:
         raise DamagedFile(f"'{path}' is damaged: {error}") from None

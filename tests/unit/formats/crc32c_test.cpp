@@ -43,4 +43,13 @@ TEST(Crc32c, CheckValueAndContinuation) {
   EXPECT_EQ(crc32c({}), 0U);
 }
 
+TEST(Crc32OfZlib, CheckValueAndContinuation) {
+  constexpr std::string_view kDigits = "123456789";
+  const auto bytes = std::as_bytes(std::span(kDigits));
+  EXPECT_EQ(crc32_of_zlib(bytes), 0xcbf43926U);
+  for (std::size_t n = 0; n <= bytes.size(); ++n)
+    EXPECT_EQ(crc32_of_zlib(bytes.subspan(n), crc32_of_zlib(bytes.first(n))), 0xcbf43926U);
+  EXPECT_EQ(crc32_of_zlib({}), 0U);
+}
+
 }  // namespace eventloom::test

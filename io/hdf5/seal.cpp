@@ -1,0 +1,195 @@
+#include "io/hdf5/seal.hpp"
+
+#include <hdf5.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "formats/crc32c.hpp"
+#include "io/hdf5/attributes.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Of earlier versions: pairs like kAttributesSums, of texts alone, CRC-32C.
+constexpr const char* kOldTextsSums = "texts_crc32c";
+/// The one group whose datasets are those of other groups, for programs that know NeXus.
+constexpr std::string_view kNexusEntry = "entry";
+
+using Sum = std::uint32_t (*)(std::span<const std::byte>, std::uint32_t);
+/// Sum of the contents of an attribute by that of its name.
+using Sums = std::map<std::uint64_t, std::uint64_t>;
+
+H5T_class_t class_of(hid_t object, const std::string& attribute) {
+  const H5Id open(check(H5Aopen(object, attribute.c_str(), H5P_DEFAULT), attribute.c_str()), H5Aclose);
+  const H5Id type(check(H5Aget_type(open.get()), attribute.c_str()), H5Tclose);
+  return H5Tget_class(type.get());
+}
+
+/// Nothing of attributes of other kinds, which Eventloom does not write.
+std::optional<std::string> contents_of(hid_t object, const std::string& attribute) {
+  const auto kind = class_of(object, attribute);
+  std::string all;
+  if (kind == H5T_STRING) {
+    for (const auto& text : read_texts(object, attribute.c_str())) all += text + '\0';
+    return all;
+  }
+  if (kind != H5T_INTEGER) return std::nullopt;
+  for (const auto number : read_numbers(object, attribute.c_str())) {
+    all.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  return all;
+}
+
+Sums sums_of_attributes(hid_t object, Sum sum) {
+  const auto sum_of = [&](const std::string& text) { return sum(std::as_bytes(std::span(text)), 0); };
+  Sums sums;
+  for (const auto& name : attribute_names(object)) {
+    if (name == kAttributesSums || name == kOldTextsSums) continue;
+    if (const auto contents = contents_of(object, name)) sums[sum_of(name)] = sum_of(*contents);
+  }
+  return sums;
+}
+
+void check_attributes(hid_t object, const char* seal, Sum sum) {
+  if (!has_attribute(object, seal)) return;
+  const auto sealed = read_numbers(object, seal);
+  const auto found = sums_of_attributes(object, sum);
+  for (std::size_t i = 0; i + 1 < sealed.size(); i += 2) {
+    const auto contents = found.find(sealed[i]);
+    if (contents == found.end()) throw UserError("an attribute that was written is no longer there");
+    if (contents->second == sealed[i + 1]) continue;
+    throw UserError("its attributes are damaged: they do not have the checksums that were written with them");
+  }
+}
+
+struct FoundDataset {
+  std::string path;
+  std::uint64_t rows = 0;
+  std::optional<std::uint32_t> sum;
+};
+
+std::vector<std::string> links_of(hid_t group) {
+  std::vector<std::string> names;
+  const auto keep = [](hid_t, const char* name, const H5L_info_t* info, void* list) -> herr_t {
+    if (info->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  check(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, keep, &names), "listing datasets");
+  return names;
+}
+
+std::uint64_t rows_of(hid_t dataset, const std::string& path) {
+  const H5Id space(check(H5Dget_space(dataset), path.c_str()), H5Sclose);
+  return static_cast<std::uint64_t>(check(H5Sget_simple_extent_npoints(space.get()), path.c_str()));
+}
+
+/// In the root and its groups.
+std::vector<FoundDataset> datasets_of(hid_t file) {
+  std::vector<FoundDataset> found;
+  const auto add_all = [&](const auto& again, hid_t group, const std::string& place, bool deeper) -> void {
+    for (const auto& name : links_of(group)) {
+      const auto path = place + "/" + name;
+      if (name == kNexusEntry && place.empty()) continue;
+      const H5Id object(check(H5Oopen(group, name.c_str(), H5P_DEFAULT), path.c_str()), H5Oclose);
+      const auto kind = H5Iget_type(object.get());
+      if (kind == H5I_GROUP && deeper) again(again, object.get(), path, false);
+      if (kind != H5I_DATASET) continue;
+      found.push_back({path, rows_of(object.get(), path), sum_of_values(object.get())});
+    }
+  };
+  add_all(add_all, file, "", true);
+  std::ranges::sort(found, {}, &FoundDataset::path);
+  return found;
+}
+
+std::string line_of(const FoundDataset& dataset) {
+  return fmt::format("{} {} {:08x}", dataset.path, dataset.rows, dataset.sum.value_or(0));
+}
+
+std::uint32_t sum_of_lines(std::span<const std::string> lines) {
+  std::uint32_t sum = 0;
+  for (auto line : lines) {
+    line += '\n';
+    sum = crc32_of_zlib(std::as_bytes(std::span(line)), sum);
+  }
+  return sum;
+}
+
+/// How a dataset differs from its line.
+std::string difference(const std::string& path, const FoundDataset* found, const std::string& line) {
+  if (found == nullptr) return path + " is missing";
+  if (!found->sum) return path + " was written anew by another program";
+  return fmt::format("rows and checksum of {} are {}, {} was written", path, line_of(*found).substr(path.size() + 1),
+                     line.substr(path.size() + 1));
+}
+
+/// Throws UserError when the datasets that are there now are not those of the lines.
+void expect_datasets(hid_t file, std::span<const std::string> lines) {
+  const auto found = datasets_of(file);
+  for (const auto& line : lines) {
+    const auto path = line.substr(0, line.find(' '));
+    const auto dataset = std::ranges::find(found, path, &FoundDataset::path);
+    const bool there = dataset != found.end();
+    if (there && dataset->sum && line_of(*dataset) == line) continue;
+    throw UserError("it has been changed: " + difference(path, there ? &*dataset : nullptr, line));
+  }
+}
+
+}  // namespace
+
+bool is_seal(const std::string& attribute) {
+  return attribute == kDatasets || attribute == kAttributesSums || attribute == kOldTextsSums;
+}
+
+void seal_values(hid_t dataset, std::uint32_t sum) { write_attribute(dataset, kValuesSum, std::uint64_t{sum}); }
+
+std::optional<std::uint32_t> sum_of_values(hid_t dataset) {
+  if (!has_attribute(dataset, kValuesSum)) return std::nullopt;
+  return static_cast<std::uint32_t>(read_number(dataset, kValuesSum));
+}
+
+void expect_values(std::optional<std::uint32_t> sealed, std::uint32_t found, const std::string& name) {
+  if (!sealed || *sealed == found) return;
+  throw UserError(fmt::format("{} is damaged: its values have the checksum {:08x}, those written had {:08x}", name,
+                              found, *sealed));
+}
+
+std::uint32_t seal_file(hid_t file) {
+  std::vector<std::string> lines;
+  for (const auto& dataset : datasets_of(file)) {
+    if (dataset.sum) lines.push_back(line_of(dataset));
+  }
+  write_attribute(file, kDatasets, lines);
+  check(H5Fflush(file, H5F_SCOPE_LOCAL), "writing attributes");  // texts are read from the file itself
+  std::vector<std::uint64_t> sums;
+  for (const auto& [name, contents] : sums_of_attributes(file, crc32_of_zlib))
+    sums.insert(sums.end(), {name, contents});
+  write_attribute(file, kAttributesSums, sums);
+  return sum_of_lines(lines);
+}
+
+void check_seal(hid_t file) {
+  check_attributes(file, kOldTextsSums, crc32c);
+  check_attributes(file, kAttributesSums, crc32_of_zlib);
+  if (has_attribute(file, kDatasets)) expect_datasets(file, read_texts(file, kDatasets));
+}
+
+void check_part(hid_t file, const std::filesystem::path& path, const PartInfo& listed) {
+  try {
+    check_seal(file);
+    if (!listed.datasets_sum) return;
+    if (!has_attribute(file, kDatasets)) throw UserError("the attribute 'datasets' is missing");
+    if (sum_of_lines(read_texts(file, kDatasets)) == *listed.datasets_sum) return;
+    throw UserError("its datasets are not those that were written");
+  } catch (const std::runtime_error& e) {
+    throw UserError("'" + path.string() + "' is not as its run lists it: " + e.what());
+  }
+}
+
+}  // namespace eventloom

@@ -1,0 +1,62 @@
+"""Tries in another process what may crash HDF5: https://docs.hdfgroup.org has no promise for damaged files."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import warnings
+from typing import Callable, Optional
+
+from h5py._objects import phil
+
+_PROCESSOR_SECONDS = 10
+_BYTES_PER_SECOND = 100_000_000
+_MEMORY = 1 << 30
+_NO_MEMORY = 12  # exit code
+_DEATHS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGXCPU)
+
+
+def dies_apart(work: Callable[[], object], file_bytes: int) -> Optional[str]:
+    """Why `work`, on a file of this size, cannot be done here; nothing when it returns or raises an exception."""
+    mapped = _mapped_bytes()
+    try:
+        with phil, warnings.catch_warnings():  # no other thread is in HDF5; Python 3.12 warns of all threads
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+            if child == 0:
+                _work_and_leave(work, mapped, _PROCESSOR_SECONDS + file_bytes // _BYTES_PER_SECOND)
+    except OSError:
+        return None
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status):
+        return "HDF5 would need more memory than there can be in it" if os.WEXITSTATUS(status) == _NO_MEMORY else None
+    number = os.WTERMSIG(status)
+    return "HDF5 does not terminate on it" if number == signal.SIGXCPU else f"HDF5 crashes on it ({signal.strsignal(number)})"
+
+
+def _work_and_leave(work: Callable[[], object], mapped: int, seconds: int) -> None:
+    code = 0
+    try:
+        for death in _DEATHS:
+            signal.signal(death, signal.SIG_DFL)
+        _limit(resource.RLIMIT_CORE, 0)
+        _limit(resource.RLIMIT_CPU, seconds)
+        _limit(resource.RLIMIT_AS, mapped + _MEMORY)
+        work()
+    except MemoryError:
+        code = _NO_MEMORY
+    except BaseException:  # the caller will get it, too
+        pass
+    finally:
+        os._exit(code)
+
+
+def _limit(what: int, most: int) -> None:
+    hard = resource.getrlimit(what)[1]
+    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _mapped_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as pages:
+        return int(pages.read().split()[0]) * resource.getpagesize()

@@ -1,0 +1,320 @@
+"""Parts that somebody has rewritten with h5py, whose checksums HDF5 then computes anew: every command and the Python
+package refuse them and name the file, or give what they gave before, because they do not read what has changed.
+
+EVENTLOOM_REWRITES says how many cases there are in all, EVENTLOOM_REWRITES_SEED which ones.
+"""
+
+import os
+import random
+import shutil
+import zlib
+
+import h5py
+import numpy as np
+import pytest
+
+from interrupted import STOPPED, Started, content, parts
+from program import DATA, eventloom, generate
+from python_package import installed, package  # noqa: F401
+
+CASES = int(os.environ.get("EVENTLOOM_REWRITES", 60))
+SEED = os.environ.get("EVENTLOOM_REWRITES_SEED", "0")
+OPTIONS = ["--source", "in/*.epochs", "--define", "gap:60,3", "--filter", "n_hits<10", "--epochs-per-slice", "16",
+           "--builders", "2", "--segment-size", "4000", "--output", "run.h5"]
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    """A run of several parts that has ended, its merged file, and what the commands say of it."""
+    folder = tmp_path_factory.mktemp("clean")
+    generate(folder / "in", sources=3, rate=20_000, timing="poisson", hits=8, width="50ns", noise=200_000, duration="8ms",
+             payload=1, seed=4)
+    eventloom("run", *OPTIONS, cwd=folder)
+    eventloom("merge", "run.h5", "--output", "merged.h5", cwd=folder)
+    assert len(parts(folder)) >= 3
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory, clean):
+    folder = tmp_path_factory.mktemp("stopped")
+    shutil.copytree(clean / "in", folder / "in")
+    with Started(folder, "run", *OPTIONS[:-3], "1", *OPTIONS[-2:], "--speed", "0.008") as started:
+        started.until_parts(4)
+        started.send(10, 0)  # SIGUSR1
+        started.wait(STOPPED)
+    return folder
+
+
+# How parts are rewritten. Each returns False where that changes nothing.
+
+def anew(file, name, values, **storage):
+    """The dataset with other values, and with all attributes that it had."""
+    attributes = dict(file[name].attrs)
+    del file[name]
+    dataset = file.create_dataset(name, data=values, **storage)
+    dataset.attrs.update(attributes)
+    return True
+
+
+def change_by_one(dice, file, name):
+    if len(file[name]) == 0:
+        return False
+    row = dice.randrange(len(file[name]))
+    file[name][row] = (file[name][:] + np.array(dice.choice([1, -1])).astype(file[name].dtype))[row]
+    return True
+
+
+def swap_rows(dice, file, name):
+    values = file[name][:]
+    other = np.flatnonzero(values != values[0]) if len(values) else []
+    if len(other) == 0:
+        return False
+    row = int(dice.choice(other.tolist()))
+    values[[0, row]] = values[[row, 0]]
+    file[name][...] = values
+    return True
+
+
+def all_zero(_dice, file, name):
+    if not np.any(file[name][:]):
+        return False
+    file[name][...] = 0
+    return True
+
+
+def zeros_to_ones(_dice, file, name):
+    """All bits: the sums of Fletcher's checksum do not change."""
+    values = file[name][:]
+    if np.all(values != 0):
+        return False
+    file[name][...] = np.where(values == 0, np.iinfo(values.dtype).max, values)
+    return True
+
+
+def drop_row(dice, file, name):
+    values = file[name][:]
+    return len(values) > 0 and anew(file, name, np.delete(values, dice.randrange(len(values))))
+
+
+def double_row(dice, file, name):
+    values = file[name][:]
+    row = dice.randrange(max(len(values), 1))
+    return len(values) > 0 and anew(file, name, np.insert(values, row, values[row]))
+
+
+def cut_short(dice, file, name):
+    if len(file[name]) == 0:
+        return False
+    file[name].resize((dice.randrange(len(file[name])),))
+    return True
+
+
+def other_type(dice, file, name):
+    return anew(file, name, file[name][:].astype(dice.choice(["f8", "i8", "u8", "u4", "S8"])))
+
+
+def other_storage(dice, file, name):
+    storage = [{}, {"chunks": (3,)}, {"compression": "gzip"}, {"compression": "lzf"}, {"fletcher32": True, "chunks": (8,)}]
+    return len(file[name]) > 0 and anew(file, name, file[name][:], **dice.choice(storage))
+
+
+def without_attributes(_dice, file, name):
+    """As `file[name] = values` leaves it."""
+    values = file[name][:]
+    del file[name]
+    file[name] = values
+    return True
+
+
+def missing(_dice, file, name):
+    del file[name]
+    return True
+
+
+def attribute_of_dataset(dice, file, name):
+    key = dice.choice(sorted(file[name].attrs))
+    file[name].attrs[key] = 7 if isinstance(file[name].attrs[key], str) else "seven"
+    return True
+
+
+def attribute_of_root(dice, file, _name):
+    key = dice.choice(sorted(file.attrs))
+    value = file.attrs[key]
+    if isinstance(value, str):
+        file.attrs[key] = value + "x"
+    else:
+        file.attrs[key] = np.asarray(value) + np.uint64(1) if np.size(value) else [np.uint64(3)]
+    return True
+
+
+def attribute_gone(dice, file, _name):
+    del file.attrs[dice.choice(sorted(file.attrs))]
+    return True
+
+
+def another_dataset(_dice, file, name):
+    file[f"{name}_too"] = file[name][:]
+    return True
+
+
+VALUES = [change_by_one, change_by_one, swap_rows, all_zero, zeros_to_ones, drop_row, double_row, cut_short]
+OTHER = [other_type, other_storage, without_attributes, missing, attribute_of_dataset, attribute_of_root, attribute_gone,
+         another_dataset]
+
+
+# Somebody who knows the checksums.
+
+def seal_values(file, name):
+    if "crc32" in file[name].attrs:
+        file[name].attrs["crc32"] = np.uint64(zlib.crc32(file[name][:].tobytes()))
+
+
+def seal_root(file):
+    lines = []
+    file.visititems(lambda path, item: lines.append(f"/{path} {item.size} {int(item.attrs['crc32']):08x}")
+                    if isinstance(item, h5py.Dataset) and "crc32" in item.attrs else None)
+    file.attrs["datasets"] = sorted(lines)
+    sealed = np.asarray(file.attrs["attributes_crc32"]).reshape(-1, 2)
+    at = np.flatnonzero(sealed[:, 0] == zlib.crc32(b"datasets"))
+    sealed[at, 1] = zlib.crc32(b"".join(line.encode() + b"\0" for line in sorted(lines)))
+    file.attrs["attributes_crc32"] = sealed.ravel()
+
+
+def rewrite(dice, path):
+    """(dataset, what was done)"""
+    while True:
+        with h5py.File(path, "a") as file:
+            names = []
+            file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+            name = dice.choice(sorted(names))
+            how = dice.choice(VALUES if dice.random() < 0.6 else OTHER)
+            if not how(dice, file, name):
+                continue
+            level = dice.choice([0, 0, 1, 2])
+            if level > 0 and name in file and how in VALUES:
+                seal_values(file, name)
+            if level > 1 and how in VALUES:
+                seal_root(file)
+        return name, f"{how.__name__} of /{name}, {['', 'with its checksum', 'with all checksums of the part'][level]}"
+
+
+# What is done with them.
+
+def outputs(folder, words):
+    """(exit code, all that it says and writes)"""
+    done = eventloom(*words, code=None, cwd=folder)
+    written = (folder / "page.html").read_text() if words[0] == "report" and done.returncode == 0 else ""
+    return done, done.stdout + written
+
+
+COMMANDS = {"show": ["show", "run.h5", "--event", "3"], "summary": ["show", "run.h5", "--summary"],
+            "report": ["report", "run.h5", "-o", "page.html"], "inspect": ["inspect", "--json", "run.h5"],
+            "compare": ["compare", "merged.h5", "run.h5"]}
+
+
+def judge_merge(folder, clean):
+    done = eventloom("merge", "run.h5", "--output", "again.h5", code=None, cwd=folder)
+    if done.returncode == 0:
+        assert content(folder / "again.h5") == content(clean / "merged.h5")
+    return done
+
+
+def judge_command(folder, clean, name):
+    done, said = outputs(folder, COMMANDS[name])
+    if done.returncode == 0:
+        expected, before = outputs(clean, COMMANDS[name])
+        assert expected.returncode == 0 and said.replace(str(folder), "") == before.replace(str(clean), "")
+    return done
+
+
+def judge_resume(folder, clean):
+    """A run that has ended is built again where it is damaged."""
+    done = eventloom("run", *OPTIONS, "--resume", cwd=folder, code=None)
+    assert done.returncode == 0, done.stderr
+    eventloom("merge", "run.h5", "--output", "again.h5", "--force", cwd=folder)
+    assert content(folder / "again.h5", ignore=[""]) == content(clean / "merged.h5", ignore=[""])
+
+
+def all_of(package, path):
+    with package.open(path) as run:
+        return {name: column.tolist() for name, column in run.columns().items()}, run.ledger.tolist()
+
+
+def judge_python(folder, clean, package):
+    try:
+        found = all_of(package, folder / "run.h5")
+    except (package.EventloomError, FileNotFoundError) as error:
+        assert "\n" not in str(error) and "run.part-" in str(error)
+        return
+    assert found == all_of(package, clean / "run.h5")
+
+
+def assert_said(done, part, dataset, what):
+    if done.returncode == 0:
+        return
+    told = done.stdout + done.stderr
+    assert part in told, told
+    if what.endswith(", ") and "attribute" not in what and "another" not in what:
+        assert dataset in told, told
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_rewritten(tmp_path, clean, package, number):  # noqa: F811
+    dice = random.Random(f"{SEED} {number}")
+    folder = shutil.copytree(clean, tmp_path / "run")
+    part = dice.choice(parts(folder))
+    dataset, what = rewrite(dice, part)
+    try:
+        assert_said(judge_merge(folder, clean), part.name, dataset, what)
+        assert_said(judge_command(folder, clean, dice.choice(sorted(COMMANDS))), part.name, dataset, what)
+        judge_python(folder, clean, package)
+        judge_resume(folder, clean)
+    except AssertionError as error:
+        raise AssertionError(f"{what} in {part}: {error}") from error
+
+
+# Parts of an earlier version have no checksums of values: their ledger has to agree with the events and the totals.
+
+def shift(column, row, by):
+    def change(file):
+        values = file[f"ledger/{column}"][:].astype(np.int64)
+        values[row] += by
+        file[f"ledger/{column}"][...] = values.astype(np.uint64)
+    return change
+
+
+CONTRADICTIONS = {
+    "does not balance": ([shift("hits_in", 1, 1)], "/ledger does not balance"),
+    "is not in the totals": ([shift("hits_in", 1, 1), shift("hits_outside", 1, 1)], "hits_in is "),
+    "other hits are in events": ([shift("hits_in_events", 1, -1), shift("hits_outside", 1, 1)], "hits_in_events is "),
+    "hits of another slice": ([shift("hits_in_events", 0, -1), shift("hits_outside", 0, 1), shift("hits_in_events", 1, 1),
+                               shift("hits_outside", 1, -1)], "slice by slice"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_ledgers_without_checksums(tmp_path, name):
+    changes, words = CONTRADICTIONS[name]
+    folder = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "run")
+    eventloom("merge", "run.h5", "--output", "before.h5", cwd=folder)
+    with h5py.File(folder / "run.part-0000-0000.h5", "a") as file:
+        for change in changes:
+            change(file)
+    done = eventloom("merge", "run.h5", "--output", "after.h5", code=2, cwd=folder)
+    assert words in done.stderr and "run" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert not (folder / "after.h5").exists()
+
+
+@pytest.mark.parametrize("dataset, words", [("events/slice", "/events/slice"), ("events/duration", "/events/duration"),
+                                            ("events/first_hit", "/events/first_hit"), ("ledger/hits_in", "/ledger")])
+def test_tables_without_checksums(tmp_path, dataset, words):
+    """What `inspect` and `show` say of a part whose columns contradict each other."""
+    folder = shutil.copytree(DATA / "older" / "64c9316", tmp_path / "run")
+    part = folder / "run.part-0000-0000.h5"
+    with h5py.File(part, "a") as file:
+        file[dataset][1] = file[dataset][1] + np.array(1, file[dataset].dtype)
+    for command in (["inspect", part.name], ["inspect", "run.h5"], ["show", "run.h5", "--event", "0"]):
+        done = eventloom(*command, code=None, cwd=folder)
+        assert done.returncode in (2, 3) or command[0] == "show" and dataset.startswith("ledger"), done.stdout
+        assert done.returncode == 0 or words in done.stdout + done.stderr, done.stdout + done.stderr
