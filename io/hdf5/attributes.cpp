@@ -113,11 +113,10 @@ std::string read_text(hid_t object, const char* name) {
 std::optional<std::string> short_text(hid_t object, const char* name) {
   constexpr std::size_t kMostBytes = 1024;
   if (H5Aexists(object, name) <= 0) return std::nullopt;
-  if (!is_text(object, name)) return std::string();
   const H5Id attribute(check(H5Aopen(object, name, H5P_DEFAULT), name), H5Aclose);
   const H5Id type(check(H5Aget_type(attribute.get()), name), H5Tclose);
   const H5Id space(check(H5Aget_space(attribute.get()), name), H5Sclose);
-  if (elements(space.get()) != 1) return std::string();
+  if (H5Tget_class(type.get()) != H5T_STRING || elements(space.get()) != 1) return std::string();
   std::array<char, kMostBytes> bytes{};
   if (H5Tis_variable_str(type.get()) > 0) {
     char* text = nullptr;

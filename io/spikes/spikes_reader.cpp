@@ -31,10 +31,10 @@ constexpr std::size_t kSearchStep = 4;
 constexpr std::uint64_t kToldOfKind = 10;
 
 /// Converts times from one tick to another.
-class TickRatio {
+class StepRatio {
  public:
   /// Throws UserError when the key `round` is not known.
-  TickRatio(const SourceUri& uri, std::uint64_t from_ps, std::uint64_t to_ps)
+  StepRatio(const SourceUri& uri, std::uint64_t from_ps, std::uint64_t to_ps)
       : from_ps_(from_ps),
         to_ps_(to_ps),
         multiply_(from_ps / std::gcd(from_ps, to_ps)),
@@ -164,7 +164,7 @@ class SpikesReader final : public HitReader {
   FileReader file_;
   SpikeFileHeader file_header_;
   StreamHeader header_;
-  TickRatio ratio_;
+  StepRatio ratio_;
   std::uint32_t channel_base_;
   PacketNumbers numbers_;
   std::array<std::uint64_t, kKindNames.size()> seen_{};

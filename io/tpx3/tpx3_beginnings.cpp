@@ -28,8 +28,6 @@ std::optional<Beginning> beginning_of(const std::string& file) {
   return Beginning{file, *clock.now(), preview.global().has_value()};
 }
 
-double seconds(std::int64_t steps) { return static_cast<double>(steps) / static_cast<double>(Tpx3Clock::kNear); }
-
 }  // namespace
 
 void require_placed_clocks(std::span<const std::string> files) {
@@ -46,7 +44,7 @@ void require_placed_clocks(std::span<const std::string> files) {
                     "global times "
                     "in both it is ambiguous how far they are apart: join the files of one run with ?concat, as in "
                     "'tpx3:run_*.tpx3?concat', or say how often each clock had started again before the file: ?turns=0",
-                    first->file, seconds(first->time), other->file, seconds(other->time)));
+                    first->file, tpx3_seconds(first->time), other->file, tpx3_seconds(other->time)));
   }
 }
 

@@ -87,4 +87,8 @@ class Tpx3Clock {
   bool new_file_ = false;  ///< no packet of it has been placed
 };
 
+inline double tpx3_seconds(std::int64_t steps) {
+  return static_cast<double>(steps) / static_cast<double>(Tpx3Clock::kNear);
+}
+
 }  // namespace eventloom

@@ -22,8 +22,6 @@ constexpr const char* kTpx3Contents =
     "A hit per pixel: chip as subsystem, 256 * y + x; payload: ToT, 25 ns. A hit per TDC edge: subsystem 63, 4 * chip "
     "+ 0, 1 (TDC1 rises, falls), 2, 3 (TDC2); payload: trigger count.\n";
 
-double seconds(std::int64_t steps) { return static_cast<double>(steps) / static_cast<double>(Tpx3Clock::kNear); }
-
 class Tpx3Reader final : public HitReader {
  public:
   Tpx3Reader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base);
@@ -157,7 +155,7 @@ void Tpx3Reader::tell(const Tpx3Clock::Placed& place) {
     ++counters_[Metric::clock_resets];
     complaints().say(Defect::era, offset(), [&] {
       return fmt::format("the clock goes back from {:.6f} s to {:.6f} s: a reset, or another measurement",
-                         seconds(place.from), seconds(place.time));
+                         tpx3_seconds(place.from), tpx3_seconds(place.time));
     });
   }
   if (place.step == Tpx3Step::guess) {
@@ -166,7 +164,7 @@ void Tpx3Reader::tell(const Tpx3Clock::Placed& place) {
       return fmt::format(
           "the clock, which starts again every 26.8 s, is at {:.6f} s after {:.6f} s, if it went on: packets around "
           "this place may be whole periods away, or the clock was reset, which global times would show",
-          seconds(place.time), seconds(place.from));
+          tpx3_seconds(place.time), tpx3_seconds(place.from));
     });
   }
 }
