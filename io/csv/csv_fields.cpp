@@ -47,17 +47,17 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
-  closed_ = !line.empty() && is_blank(line.back());
+  const bool blank_at_end = !line.empty() && is_blank(line.back());
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
   rewritten_.clear();
   while (fields_.size() < limit) {
     const auto end = take_field(lines, line);
+    closed_ = end != std::string_view::npos || (blank_at_end && !fields_.back().empty());
     if (end == std::string_view::npos) return;
     line.remove_prefix(end + 1);
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
-  closed_ = true;
 }
 
 bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, std::size_t limit) {

@@ -8,7 +8,6 @@
 #include "core/runtime/error.hpp"
 #include "io/files/ending.hpp"
 #include "io/files/own_file.hpp"
-#include "io/files/unpacker.hpp"
 
 namespace eventloom {
 

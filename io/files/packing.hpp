@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace eventloom {
+#include "io/files/unpacker.hpp"
 
-/// How the contents of a file are compressed.
-enum class Packing : std::uint8_t { none, gzip, zstd, lz4, bzip2, xz, zip };
+namespace eventloom {
 
 /// By the first bytes of a file. Where neither the name ends as such files' do nor the bytes that follow unpack, the
 /// resemblance is taken for an accident: records of numbers may begin with any bytes. Of bzip2, xz and zip, which are

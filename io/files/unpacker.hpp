@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
-#include "io/files/packing.hpp"
-
 namespace eventloom {
+
+/// How the contents of a file are compressed.
+enum class Packing : std::uint8_t { none, gzip, zstd, lz4, bzip2, xz, zip };
 
 /// Unpacks compressed data piece by piece, in memory that does not depend on their length. The checksums of the format
 /// are verified.
@@ -25,7 +27,7 @@ class Unpacker {
   virtual Step step(std::span<const std::byte> in, std::span<std::byte> out) = 0;
 };
 
-/// `packing`: one that is_unpacked().
+/// `packing`: gzip, zstd or lz4.
 std::unique_ptr<Unpacker> make_unpacker(Packing packing);
 
 }  // namespace eventloom

@@ -68,7 +68,8 @@ void add_copies(const Files& files, ChecksumOf checksum_of, std::vector<FileCopy
     const auto checksum = checksum_of(file->path);
     if (!checksum) continue;
     const auto [other, is_new] = first.try_emplace(*checksum, file);
-    if (!is_new) copies.push_back({file->path, other->second->path, file->source});
+    if (!is_new)
+      copies.push_back({file->path, other->second->path, file->source, other->second->source == file->source});
   }
 }
 

@@ -18,6 +18,7 @@ struct FileCopy {
   std::string file;
   std::string original;    ///< given before
   std::size_t source = 0;  ///< of `file`
+  bool joined = false;     ///< they are files of one source
 };
 
 /// The files with the same contents as one before them, of which the same is used; also one that is another one

@@ -70,7 +70,8 @@ void require_together(std::span<const SourceSpec> specs) {
   }
 }
 
-/// Throws UserError when data are given twice; copies of files matter only if there are data in them.
+/// Throws UserError when data are given twice. Copies of files are only marked: each may be converted, and they do not
+/// matter where no data are in them.
 void mark_copies(std::vector<SourceSpec>& specs) {
   SameSource same;
   for (const auto& spec : specs) {
@@ -79,12 +80,6 @@ void mark_copies(std::vector<SourceSpec>& specs) {
   }
   const auto copies = same.copies();
   for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
-}
-
-/// `stream`; throws UserError when it has data that are those of another source.
-std::unique_ptr<Source> refuse_copy(std::unique_ptr<Source> stream, const SourceSpec& spec) {
-  if (!spec.copy.empty() && stream->first_epoch()) throw UserError(spec.copy);
-  return stream;
 }
 
 }  // namespace
@@ -145,7 +140,7 @@ std::optional<SortedManifest> sorted_manifest(const SourceUri& uri) {
 OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   const auto& uri = spec.uri;
   const auto& scheme = scheme_of(uri);
-  if (scheme.stream != nullptr) return {refuse_copy(shifted_stream(scheme.stream(uri, base_), uri), spec)};
+  if (scheme.stream != nullptr) return {shifted_stream(scheme.stream(uri, base_), uri)};
   if (scheme.is_live()) {
     auto stream = open_live(spec, id);
     auto* const live = stream.get();
@@ -153,7 +148,7 @@ OpenedSource SourceOpener::open(const SourceSpec& spec, SourceId id) {
   }
   const auto base = base_of(uri);
   if (!spec.defect.empty()) return {open_lost(spec, id, base)};
-  return {refuse_copy(encoded(scheme.read(uri, id, base), uri), spec)};
+  return {encoded(scheme.read(uri, id, base), uri)};
 }
 
 TimeBase SourceOpener::base_of(const SourceUri& uri) const {

@@ -52,7 +52,7 @@ void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
     if (name.empty()) continue;
     const auto [other, is_new] = taken_.try_emplace(name, uri.text());
     if (is_new) {
-      if (!used.file.empty()) files_.push_back({used.file, used.selection, sources_});
+      if (!used.file.empty()) files_.push_back({used.file, used.selection + "@" + uri.get("origin", ""), sources_});
       continue;
     }
     if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");
@@ -64,8 +64,10 @@ void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
 std::vector<std::string> SameSource::copies() const {
   std::vector<std::string> reasons(sources_);
   for (const auto& copy : find_copies(files_)) {
-    reasons[copy.source] = "'" + copy.file + "' has the same contents as '" + copy.original +
-                           "', which is read, too: its data would be counted twice; remove one";
+    auto& reason = reasons[copy.source];
+    reason = "'" + copy.file + "' has the same contents as '" + copy.original +
+             "', which is read, too: its data would be counted twice; remove one";
+    if (copy.joined) throw UserError(reason);
   }
   return reasons;
 }

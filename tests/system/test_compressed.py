@@ -17,7 +17,7 @@ from program import BINARY, DATA, Run, bounded, environment, eventloom, generate
 from results import assert_same, read_merged
 
 ALL = ("--define", "gap:0,1")
-ENDINGS = {".gz": ["gzip", "-c"], ".zst": ["zstd", "-q", "-c"], ".lz4": ["lz4", "-q", "-c"]}
+ENDINGS = {".gz": ["gzip", "-c"], ".zst": ["zstd", "-q", "-c"], ".lz4": ["lz4", "-q", "-B4", "-c"]}
 
 
 def packed(path, ending, data=None):

@@ -62,7 +62,7 @@ def test_one_recogniser_for_all_commands(tmp_path):
         eventloom("convert", path, "--output", tmp_path / f"{name}.out.epochs")
         eventloom("plan", "--source", path, "--nodes", 1)
     (tmp_path / "what.xyz").write_text("neither\n")
-    told = {re.sub(r"^.*?error: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
+    told = {re.sub(r"^eventloom \w+: ", "", only_line(done, "what.xyz", "unknown scheme")) for done in (
         eventloom("inspect", tmp_path / "what.xyz", code=2),
         eventloom("run", "--source", tmp_path / "what.xyz", *ALL, "--output", tmp_path / "o.h5", code=2),
         eventloom("convert", tmp_path / "what.xyz", "--output", tmp_path / "o.epochs", code=2),
@@ -127,6 +127,16 @@ def test_copies_are_refused(tmp_path):
               "same contents")
 
 
+def test_copies_that_are_read_as_other_data(tmp_path):
+    """With another time of tick 0; or one by one."""
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("t,ch\n2026-11-21T10:00:00Z,1\n")
+    uris = [f"{tmp_path}/{name}.csv?origin=2026-11-21T{origin}Z" for name, origin in (("a", "10:00:00"), ("b", "09:59:59"))]
+    assert [h[0] for h in hits_of(Run(tmp_path / "run", uris, *ALL))] == [0, 10**9]
+    eventloom("convert", f"{tmp_path}/*.csv?origin=2026-11-21T10:00:00Z".replace("*", "[ab]"), "--output", tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("*.epochs"))) == 2
+
+
 def copy_of(path, folder):
     (folder / path.name).write_bytes(path.read_bytes())
     return folder / path.name
@@ -169,8 +179,9 @@ def test_more_files_than_a_process_may_open(tmp_path, form):
         (tmp_path / "s0.csv").write_text("t_ns,ch\n0,0\n" + body)
         source, expected = f"{tmp_path}/s*.csv", 2 * (n - 1) + 1 + 3 * rows
     elif form == "epochs":
-        generate(tmp_path, sources=n, rate="1e3", duration="5ms")
-        source, expected = f"{tmp_path}/*.epochs", None
+        for seed in (1, 2):
+            generate(tmp_path / str(seed), sources=n // 2, rate="1e3", duration="5ms", seed=seed)
+        source, expected = f"{tmp_path}/[12]/*.epochs", None
     else:
         for k in range(n):
             midas.midas_file(tmp_path / f"r_{k}.mid", [midas.Event(k if form == "joined" else 1, [midas.Bank("ADC0", struct.pack("<I", k))])])
@@ -195,7 +206,7 @@ def test_long_files_that_take_turns(tmp_path):
         times = sorted(generator.randrange(10**7) for _ in range(12_000))
         (tmp_path / f"s{k}.csv").write_text("t_ns,ch\n" + "".join(f"{t},{k}\n" for t in times))
         expected += [sum(times)]
-    run = Run(tmp_path / "run", [f"{tmp_path}/s*.csv"], "--define", "fixed:1ms", timeout=300, launch=under_file_limit(220))
+    run = Run(tmp_path / "run", [f"{tmp_path}/s*.csv"], *ALL, timeout=300, launch=under_file_limit(220))
     merged = read_merged(run.merged)
     sums = np.bincount(merged["hits/source"], weights=merged["hits/time"].astype(float), minlength=300)
     assert sums.astype(int).tolist() == expected
