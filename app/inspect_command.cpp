@@ -34,15 +34,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Not by their contents, but by the ending of their names.
-bool is_shown_by_ending(const SourceScheme& scheme) {
-  return scheme.recognise == nullptr && scheme.inspect != nullptr && !scheme.endings.front().empty();
+/// Whether a file of this kind is known by its contents or its name.
+bool is_known_by_file(const SourceScheme& scheme) {
+  return scheme.recognise != nullptr || !scheme.endings.front().empty();
 }
 
-/// Kinds of files that are recognised.
+/// Kinds of files that are shown.
 std::string recognised_files() {
   return list_schemes([](const SourceScheme& scheme) {
-    if (scheme.recognise == nullptr && !is_shown_by_ending(scheme)) return std::string_view();
+    if (scheme.inspect == nullptr || !is_known_by_file(scheme)) return std::string_view();
     return scheme.endings.front().empty() ? scheme.name : scheme.endings.front();
   });
 }
@@ -50,7 +50,7 @@ std::string recognised_files() {
 /// Kinds of files that need a URI.
 std::string shown_by_uri() {
   return list_schemes([](const SourceScheme& scheme) {
-    const bool shown = scheme.inspect != nullptr && scheme.recognise == nullptr && !is_shown_by_ending(scheme);
+    const bool shown = scheme.inspect != nullptr && !is_known_by_file(scheme);
     return shown ? std::string(scheme.name) + ":" : "";
   });
 }
@@ -154,18 +154,6 @@ Json inspect_output(const std::string& path, std::uint64_t n_events) {
   return json;
 }
 
-/// By its contents, or of tables by its name; nothing of other kinds.
-const SourceScheme* recognised_scheme(const std::string& file) {
-  const auto schemes = source_schemes();
-  auto found = std::ranges::find_if(
-      schemes, [&](const SourceScheme& scheme) { return scheme.recognise != nullptr && scheme.recognise(file); });
-  if (found == schemes.end()) {
-    found = std::ranges::find_if(
-        schemes, [&](const SourceScheme& scheme) { return is_shown_by_ending(scheme) && scheme.has_ending(file); });
-  }
-  return found == schemes.end() ? nullptr : &*found;
-}
-
 /// What is shown of a whole file.
 struct FileLook {
   std::uint64_t events = 0;  ///< the first so many
@@ -186,7 +174,7 @@ Json inspect_source(const SourceUri& uri, const FileLook& look) {
                   }));
 }
 
-/// A file is recognised by its contents; a URI says how to read it.
+/// Of a file its contents say what it is, or its name; a URI says how to read it.
 Json inspect(const std::string& text, const FileLook& look) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(text, error)) {
@@ -195,25 +183,12 @@ Json inspect(const std::string& text, const FileLook& look) {
     throw UserError("cannot open '" + text + "': no such file");
   }
   if (is_hdf5(text)) return inspect_output(text, look.events);
-  if (const auto* scheme = recognised_scheme(text)) {
-    return inspect_source(SourceUri::of_path(std::string(scheme->name), text), look);
-  }
-  throw UserError("'" + text + "' is not one of " + recognised_files() + " and HDF5; " + shown_by_uri() +
-                  " needs its whole URI");
+  return inspect_source(parse_source_uri(text), look);
 }
 
-/// With the scheme of a file that is recognised by its contents.
-std::string with_scheme(const std::string& text) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(text, error)) return text;
-  const auto* scheme = recognised_scheme(text);
-  return scheme == nullptr ? text : std::string(scheme->name) + ":" + text;
-}
-
-/// The sources are those of a run with the same arguments, and files that are recognised; "-" is standard output.
-int write_first_map(const std::string& file, std::vector<std::string> uris, const TimeBaseOptions& base) {
+/// The sources are those of a run with the same arguments; "-" is standard output.
+int write_first_map(const std::string& file, const std::vector<std::string>& uris, const TimeBaseOptions& base) {
   DetectorSurvey survey;
-  for (auto& uri : uris) uri = with_scheme(uri);
   const auto specs = expand_sources(uris);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (is_live(specs[s].uri)) {
@@ -261,14 +236,13 @@ bool names_live_source(const std::string& text) {
 }
 
 /// Events one by one, of live sources or with --find: the exit code. Nothing where whole files are asked for.
-std::optional<int> show_events(std::vector<std::string> uris, const po::variables_map& values) {
+std::optional<int> show_events(const std::vector<std::string>& uris, const po::variables_map& values) {
   const auto live = static_cast<std::size_t>(std::ranges::count_if(uris, names_live_source));
   refuse_useless(values, live != 0);
   const auto number = number_to_find(values);
   if (live == 0 && !number) return std::nullopt;
   if (live != 0 && live != uris.size())
     throw UserError("live sources and files are shown one after the other, not together");
-  for (auto& uri : uris) uri = with_scheme(uri);
   const auto specs = expand_sources(uris);
   const bool hex = values["hex"].as<bool>();
   if (live == 0) {

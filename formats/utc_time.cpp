@@ -161,7 +161,27 @@ std::optional<UtcTime> parse_utc(std::string_view text) {
   return time;
 }
 
+bool names_leap_second(std::string_view text) {
+  constexpr std::size_t kPlace = 16;
+  constexpr std::string_view kSecond60 = ":60";
+  if (text.size() < kPlace + kSecond60.size() || text.substr(kPlace, kSecond60.size()) != kSecond60) return false;
+  return parse_utc(std::string(text).replace(kPlace, kSecond60.size(), ":59")).has_value();
+}
+
+std::optional<std::string> leap_second_between(std::int64_t from_s, std::int64_t to_s) {
+  std::optional<std::string> last;
+  for (const auto& [tai, ahead] : kAhead) {
+    const auto second_after = static_cast<std::int64_t>(tai) - ahead;
+    if (from_s >= second_after || to_s < second_after) continue;
+    const auto day =
+        std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(second_after - 1)));
+    last = date_text(day) + "T23:59:60Z";
+  }
+  return last;
+}
+
 std::int64_t parse_unix_ns(std::string_view text) {
+  if (names_leap_second(text)) refuse(text, "is a leap second, which Unix time does not count");
   const auto time = parse_utc(text);
   if (!time) refuse(text, "is not a time");
   if (!time->says_zone) refuse(text, "does not say whether it is UTC");

@@ -17,13 +17,13 @@ esac
 packages=(
   build-essential cmake ninja-build pkg-config python3 python3-numpy python3-h5py
   openmpi-bin libopenmpi-dev libucx-dev libhdf5-dev
-  libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev
+  libboost-program-options-dev libspdlog-dev nlohmann-json3-dev libisal-dev zlib1g-dev libzstd-dev liblz4-dev
   libzmq3-dev gnuplot-nox libsimgrid-dev
 )
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev hdf5-tools clang-format clang-tidy libomp-dev python3-pytest python3-pandas
   python3-venv python3-pip python3-setuptools python3-wheel mypy
-  iproute2 valgrind strace file git clang "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
+  bzip2 lz4 xz-utils zstd iproute2 valgrind strace file git clang "libclang-rt-$clang-dev" slurmctld slurmd slurm-client munge
   chromium python3-websocket fonts-dejavu-core prometheus
 )
 

@@ -257,6 +257,13 @@ int exit_code_of(const std::vector<RunResult>& results) {
 
 namespace {
 
+/// Of the inputs' elements, those that were not asked for, such as events of other ids.
+std::uint64_t skipped_elements(const RunResult& result) {
+  std::uint64_t all = 0;
+  for (const auto& [source, counts] : result.sources) all += counts.counters[Metric::skipped_elements];
+  return all;
+}
+
 /// The events of one definition, and what became of the hits.
 void print_events(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
                   Tick overlap) {
@@ -273,6 +280,7 @@ void print_events(std::ostream& out, const RunConfig& config, const RunSetup& se
   if (t[Metric::events_incomplete] != 0) print_count(out, "events incomplete", t[Metric::events_incomplete]);
   if (t[Metric::events_tag_error] != 0) print_count(out, "events with a tag error", t[Metric::events_tag_error]);
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
+  if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
   print_troubles(out, setup, result);
   if (t[Metric::events_truncated] != 0 && !result.unfinished) {
     tell_truncated(of, setup, overlap, t[Metric::events_truncated]);

@@ -181,6 +181,8 @@ std::vector<SourceRole::LocalSource> open_local_sources(const RunConfig& config,
     const SourceId id{static_cast<std::uint16_t>(s)};
     if (roles.rank_of(id) != rank) continue;
     auto opened = opener.open(specs[s], id);
+    // Only now is it known whether a copy of another source's file has any data.
+    if (!specs[s].copy.empty() && opened.stream->first_epoch()) throw UserError(specs[s].copy);
     local.push_back({id, std::move(opened.stream), opened.live});
   }
   return local;

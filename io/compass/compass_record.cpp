@@ -1,8 +1,6 @@
 #include "io/compass/compass_record.hpp"
 
-#include <array>
 #include <cstring>
-#include <fstream>
 
 namespace eventloom {
 
@@ -71,19 +69,15 @@ CompassRecord read_compass_record(const CompassFormat& format, std::span<const s
   return record;
 }
 
-bool is_compass_file(const std::filesystem::path& file) {
-  std::array<std::byte, 64> bytes{};
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
-  const auto n = static_cast<std::size_t>(in.gcount());
-  if (n < CompassFormat::kHeaderBytes) return false;
-  const auto format = CompassFormat::of_header(CompassBytes(bytes).take<std::uint16_t>());
+bool begins_compass_file(std::span<const std::byte> head) {
+  constexpr std::uint32_t kMostSamples = 1U << 24;
+  if (head.size() < CompassFormat::kHeaderBytes) return false;
+  const auto format = CompassFormat::of_header(CompassBytes(head).take<std::uint16_t>());
   if (!format) return false;
-  if (n == CompassFormat::kHeaderBytes) return true;
-  if (n < CompassFormat::kHeaderBytes + format->fixed_bytes()) return false;
-  const auto record = read_compass_record(*format, std::span(bytes).subspan(CompassFormat::kHeaderBytes));
-  std::error_code error;
-  return record.board < kMostCompassBoards && record.samples <= std::filesystem::file_size(file, error) / 2;
+  if (head.size() == CompassFormat::kHeaderBytes) return true;
+  if (head.size() < CompassFormat::kHeaderBytes + format->fixed_bytes()) return false;
+  const auto record = read_compass_record(*format, head.subspan(CompassFormat::kHeaderBytes));
+  return record.board < kMostCompassBoards && record.samples <= kMostSamples;
 }
 
 }  // namespace eventloom

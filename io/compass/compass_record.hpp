@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -67,8 +66,8 @@ struct CompassRecord {
 /// `bytes`: at least the fixed ones.
 CompassRecord read_compass_record(const CompassFormat& format, std::span<const std::byte> bytes);
 
-/// Whether a file begins with such a header, and a record that is possible, if it has any.
-bool is_compass_file(const std::filesystem::path& file);
+/// Whether a file that begins with `head` begins with such a header, and a record that is possible, if it has any.
+bool begins_compass_file(std::span<const std::byte> head);
 
 /// Boards that fit the subsystem of a channel.
 inline constexpr std::uint16_t kMostCompassBoards = 64;

@@ -34,6 +34,7 @@ ChannelNumbers read_channel_table(const std::string& path) {
       throw UserError(lines.place() + ": '" + std::string(fields[0]) + "' was named before");
     }
   }
+  if (!lines.failure().empty()) throw UserError("cannot read '" + path + "': " + lines.failure());
   if (numbers.empty()) throw UserError("'" + path + "' names no channel");
   return numbers;
 }
@@ -47,7 +48,7 @@ void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take
   while (lines.next(line)) {
     const auto text = without_blanks_around(line);
     if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
-    splitter.split(lines, line, columns.last());
+    if (!splitter.split_row(lines, line, columns.last())) continue;
     const auto& fields = splitter.fields();
     if (fields.size() < columns.channel) continue;  // reading the row will complain
     if (!take(lines, fields[columns.channel - 1])) return;

@@ -269,6 +269,7 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
     columns->lines_before = lines.line_number() - 1;
     return *columns;
   }
+  if (!lines.failure().empty()) throw UserError("cannot read '" + uri.path() + "': " + lines.failure());
   throw UserError("'" + uri.path() + "': no line names its columns; give their numbers: ?time=1&channel=2");
 }
 

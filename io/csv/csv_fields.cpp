@@ -47,15 +47,30 @@ std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t lo
 
 void FieldSplitter::split(const LineReader& lines, std::string_view line, std::size_t limit) {
   if (delimiter_ == '\0') choose(line);
+  const bool blank_at_end = !line.empty() && is_blank(line.back());
   if (delimiter_ == ' ') line = without_blanks_around(line);
   fields_.clear();
   rewritten_.clear();
   while (fields_.size() < limit) {
     const auto end = take_field(lines, line);
+    closed_ = end != std::string_view::npos || (blank_at_end && !fields_.back().empty());
     if (end == std::string_view::npos) return;
     line.remove_prefix(end + 1);
     if (delimiter_ == ' ') line = without_blanks_around(line);
   }
+}
+
+bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, std::size_t limit) {
+  if (lines.is_ended()) {
+    split(lines, line, limit);
+    return true;
+  }
+  try {
+    split(lines, line, limit);
+  } catch (const UserError&) {
+    return false;  // inside quotes
+  }
+  return closed_ && fields_.size() >= limit;
 }
 
 /// The first field of `line`; returns where the separator after it is, or npos.

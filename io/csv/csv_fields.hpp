@@ -25,6 +25,9 @@ class FieldSplitter {
   /// Puts the first fields of `line`, the current one of `lines`, at most `limit`, into fields(), which are valid as
   /// long as it is. Throws UserError for a quote that is not closed, or closed before the end of its field.
   void split(const LineReader& lines, std::string_view line, std::size_t limit);
+  /// The same for a row, of which the first `limit` fields are needed. False when it is the last line, without a line
+  /// end, and may have been cut inside these: a number would be another one.
+  [[nodiscard]] bool split_row(const LineReader& lines, std::string_view line, std::size_t limit);
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
 
  private:
@@ -32,6 +35,7 @@ class FieldSplitter {
   std::size_t take_field(const LineReader& lines, std::string_view line);
 
   char delimiter_ = '\0';
+  bool closed_ = false;  ///< a blank or a separator follows the last field
   std::vector<std::string_view> fields_;
   std::deque<std::string> rewritten_;  ///< fields with quotes inside
 };

@@ -35,7 +35,7 @@ class CsvReader final : public HitReader {
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
-  [[nodiscard]] std::optional<double> share_read() const override;
+  [[nodiscard]] std::optional<double> share_read() const override { return lines_.share_read(); }
 
  private:
   void add_hit(HitBlock& block);
@@ -43,7 +43,9 @@ class CsvReader final : public HitReader {
   [[nodiscard]] std::optional<Tick> time(std::string_view text) const;
   [[nodiscard]] std::uint32_t channel(std::string_view text) const;
   void lose_untimed(HitBlock& block);
+  void lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block);
   void tell_names() const;
+  void note_leap_second(const HitBlock& block);
   [[noreturn]] void reject(std::string_view text, const std::string& expected) const;
 
   std::string name_;
@@ -57,6 +59,8 @@ class CsvReader final : public HitReader {
   FieldSplitter splitter_;
   bool tells_names_ = false;
   std::uint64_t untimed_ = 0;
+  bool broken_off_ = false;
+  std::optional<std::pair<Tick, Tick>> span_;  ///< of the times so far, if they are of the calendar
 };
 
 CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
@@ -79,9 +83,15 @@ bool CsvReader::read(HitBlock& block) {
     if (lines_.line_number() <= columns_.lines_before) continue;
     const auto text = without_blanks_around(line);
     if (text.empty() || text.front() == '#') continue;
-    splitter_.split(lines_, line, last_column_);
-    add_hit(block);
+    if (splitter_.split_row(lines_, line, last_column_)) {
+      add_hit(block);
+    } else {
+      lose_rest("the last line has no line end and may be cut: it is dropped; end it with a line break if it is whole",
+                1, block);
+    }
   }
+  if (block.size() < kBlockHits && !lines_.failure().empty()) lose_rest(lines_.failure(), 0, block);
+  if (time_.is_utc() && block.size() != 0) note_leap_second(block);
   const bool any = block.size() != 0 || !block.losses.empty();
   if (any && std::exchange(tells_names_, false)) tell_names();
   if (!any && untimed_ != 0) {
@@ -91,9 +101,18 @@ bool CsvReader::read(HitBlock& block) {
   return any;
 }
 
-std::optional<double> CsvReader::share_read() const {
-  const auto read = std::min(lines_.bytes_read(), input_.bytes);
-  return input_.bytes == 0 ? 1 : static_cast<double>(read) / static_cast<double>(input_.bytes);
+/// Once, when the times read so far are on both sides of one.
+void CsvReader::note_leap_second(const HitBlock& block) {
+  const auto [first, last] = std::ranges::minmax(block.time);
+  const auto before = span_.value_or(std::pair(first, first));
+  span_ = {std::min(before.first, first), std::max(before.second, last)};
+  const auto told = time_.leap_second_between(before.first, before.second);
+  const auto found = time_.leap_second_between(span_->first, span_->second);
+  if (told || !found) return;
+  spdlog::warn(
+      "{}: the times cross the leap second {}, which UTC does not count: those after it are 1 s closer to those "
+      "before it than they were",
+      name_, *found);
 }
 
 void CsvReader::tell_names() const {
@@ -125,6 +144,13 @@ void CsvReader::lose_untimed(HitBlock& block) {
   const bool joins = !block.losses.empty() && block.losses.back().before == block.size();
   if (!joins) block.losses.push_back({.before = block.size(), .cause = DropCause::untimed});
   ++block.losses.back().hits;
+}
+
+/// Once: where reading fails inside a line, that line is lost, too.
+void CsvReader::lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block) {
+  if (std::exchange(broken_off_, true)) return;
+  spdlog::error("{}: {}", lines_.place(), lines_.failure().empty() ? why : lines_.failure());
+  block.losses.push_back({.before = block.size(), .offset = lines_.line_offset(), .hits = hits, .breaks_off = true});
 }
 
 std::uint32_t CsvReader::channel(std::string_view text) const {

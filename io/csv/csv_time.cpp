@@ -16,6 +16,9 @@ constexpr std::int64_t kAttosecondsPerPs = 1'000'000;                 // attosec
 constexpr std::int64_t kAttosecondsPerS = 1'000'000'000'000'000'000;  // likewise
 constexpr SignedWide kMostAttoseconds = SignedWide{1} << 122;
 constexpr std::size_t kShownOfTime = 40;
+constexpr const char* kNoLeapSeconds =
+    "a time of its own: it is a leap second, which UTC in seconds since 1970 does not count; across one, give times as "
+    "numbers of a clock that counts it, such as TAI";
 
 [[noreturn]] void reject_time(std::string_view text, const std::string& reason) {
   throw std::invalid_argument("'" + std::string(text.substr(0, kShownOfTime)) + "' is not " + reason);
@@ -55,6 +58,7 @@ SignedWide parse_origin(const SourceUri& uri, const std::string& text, std::uint
   while (end > 0 && text[end - 1] >= 'a' && text[end - 1] <= 'z') --end;
   const auto unit_ps = end == text.size() ? std::optional(tick_ps) : picoseconds_of(text.substr(end));
   const auto origin = unit_ps ? attoseconds_of(std::string_view(text).substr(0, end), *unit_ps) : std::nullopt;
+  if (names_leap_second(text)) uri.refuse("origin=" + text + " is not " + kNoLeapSeconds);
   if (!origin) {
     uri.refuse("origin=" + text + " is neither a length of time, such as -5ms, nor UTC, such as 2026-11-21T10:00:00Z");
   }
@@ -99,10 +103,20 @@ std::optional<Tick> CsvTime::ticks(std::string_view text) const {
 CsvTime::Wide CsvTime::attoseconds(std::string_view text) const {
   if (utc_) {
     if (const auto time = parse_utc(text)) return attoseconds_of(*time);
+    if (names_leap_second(text)) reject_time(text, kNoLeapSeconds);
     reject_time(text, "a time in UTC, as origin= is: such as 2026-11-21T10:00:00.123456789Z");
   }
   if (const auto time = attoseconds_of(text, unit_ps_)) return *time;
   reject_time(text, "a time: a decimal number of at most 19 digits and whole attoseconds");
+}
+
+std::optional<std::string> CsvTime::leap_second_between(Tick from, Tick to) const {
+  if (!utc_) return std::nullopt;
+  const auto second_of = [this](Tick tick) {
+    const auto time = *origin_ + Wide{tick} * tick_ps_ * kAttosecondsPerPs;
+    return static_cast<std::int64_t>(time / kAttosecondsPerS);
+  };
+  return eventloom::leap_second_between(second_of(from), second_of(to));
 }
 
 std::optional<Tick> CsvTime::since_origin(std::string_view text) const {

@@ -21,6 +21,11 @@ class CsvTime {
 
   /// Nothing when it comes before tick 0. Throws std::invalid_argument, which says what `text` is not.
   [[nodiscard]] std::optional<Tick> ticks(std::string_view text) const;
+  /// Whether the times are of the calendar.
+  [[nodiscard]] bool is_utc() const { return utc_; }
+  /// A leap second between two ticks, which are then a second closer than they were: UTC does not count it. Nothing
+  /// when there is none, or times are not of the calendar.
+  [[nodiscard]] std::optional<std::string> leap_second_between(Tick from, Tick to) const;
 
  private:
   __extension__ using Wide = __int128;

@@ -1,44 +1,58 @@
 #include "io/csv/line_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
 
-LineReader::LineReader(const std::string& path) : path_(path), in_(path, std::ios::binary), buffer_(kMaxLineBytes + 2) {
-  if (!in_) throw UserError("cannot open '" + path + "': " + std::strerror(errno));
-}
+namespace {
+
+constexpr std::uint64_t kLeast = 256;  // bytes of the buffer at the beginning
+constexpr std::uint64_t kMost = 64U << 10;
+
+}  // namespace
+
+/// A small file takes a small buffer: there may be thousands.
+LineReader::LineReader(const std::string& path)
+    : path_(path), in_(path), buffer_(in_.is_packed() ? kMost : std::clamp(in_.file().size(), kLeast, kMost)) {}
 
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = begin_;
+  const char* found = nullptr;
   for (;;) {
-    const auto* const found = static_cast<const char*>(std::memchr(buffer_.data() + searched, '\n', end_ - searched));
-    if (found != nullptr) {
-      line = {buffer_.data() + begin_, found};
-      begin_ += line.size() + 1;
-      break;
-    }
+    found = static_cast<const char*>(std::memchr(buffer_.data() + searched, '\n', end_ - searched));
+    if (found != nullptr) break;
     const std::size_t unfinished = end_ - begin_;
-    if (refill()) {
-      searched = unfinished;
-      continue;
-    }
-    if (begin_ == end_) return false;
-    line = {buffer_.data() + begin_, end_ - begin_};  // the last line need not end in LF
-    begin_ = end_;
-    break;
+    if (!refill()) break;
+    searched = unfinished;
   }
+  if (found == nullptr && begin_ == end_) return false;
+  ended_ = found != nullptr;
+  line = {buffer_.data() + begin_, ended_ ? static_cast<std::size_t>(found - buffer_.data()) - begin_ : end_ - begin_};
+  line_offset_ = in_.offset() - (end_ - begin_);
+  begin_ += line.size() + (ended_ ? 1 : 0);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (++line_number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  if (line.find('\0') != std::string_view::npos) {
-    throw UserError("'" + path_ + "' line " + std::to_string(line_number_) +
-                    " holds a NUL byte: not text in UTF-8 (UTF-16? save it as UTF-8)");
-  }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  check_text(line);
+  if (!line.ends_with('\r')) return true;
+  line.remove_suffix(1);
+  ended_ = true;  // perhaps without the LF
   return true;
+}
+
+void LineReader::check_text(std::string_view line) const {
+  if (line.find('\0') == std::string_view::npos) return;
+  throw UserError("'" + path_ + "' line " + std::to_string(line_number_) +
+                  " holds a NUL byte: not text in UTF-8 (UTF-16? save it as UTF-8)");
+}
+
+double LineReader::share_read() const {
+  if (in_.is_packed()) return in_.share_read();
+  const auto bytes = in_.file().size();
+  const auto read = std::min(in_.offset() - (end_ - begin_), bytes);
+  return bytes == 0 ? 1 : static_cast<double>(read) / static_cast<double>(bytes);
 }
 
 /// Moves the unread bytes to the front and reads more; false at the end of the file.
@@ -47,15 +61,13 @@ bool LineReader::refill() {
             buffer_.begin());
   end_ -= begin_;
   begin_ = 0;
-  if (end_ == buffer_.size()) {
+  if (end_ > kMaxLineBytes + 1) {
     throw UserError("'" + path_ + "' line " + std::to_string(line_number_ + 1) + " is longer than " +
                     std::to_string(kMaxLineBytes) + " bytes: not a table of numbers");
   }
-  in_.read(buffer_.data() + end_, static_cast<std::streamsize>(buffer_.size() - end_));
-  const auto n = static_cast<std::size_t>(in_.gcount());
-  if (in_.bad()) throw UserError("cannot read '" + path_ + "': " + std::strerror(errno));
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+  const auto n = in_.read(std::as_writable_bytes(std::span(buffer_)).subspan(end_));
   end_ += n;
-  taken_ += n;
   return n > 0;
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/files/byte_stream.hpp"
+
 namespace eventloom {
 
-/// Reads a text file line by line through one buffer of fixed size.
+/// Reads a text file, which may be compressed (see Packing), line by line through a buffer that grows with its lines.
 class LineReader {
  public:
   static constexpr std::size_t kMaxLineBytes = 1U << 20;
@@ -17,27 +18,36 @@ class LineReader {
   explicit LineReader(const std::string& path);
 
   /// The next line, without its end (LF or CRLF) and the byte order mark of the file; false at the end of the file.
-  /// Valid until the next call. Throws UserError for a line of more than kMaxLineBytes or with a NUL byte,
-  /// or when reading fails.
+  /// Valid until the next call. Throws UserError for a line of more than kMaxLineBytes or with a NUL byte. A file that
+  /// cannot be read any further ends there: see failure().
   bool next(std::string_view& line);
 
   /// Number of the current line, from 1.
   [[nodiscard]] std::uint64_t line_number() const { return line_number_; }
-  /// Bytes of the file up to its end.
-  [[nodiscard]] std::uint64_t bytes_read() const { return taken_ - (end_ - begin_); }
+  /// Offset of the current line in the contents, bytes.
+  [[nodiscard]] std::uint64_t line_offset() const { return line_offset_; }
+  /// Whether a line end follows the current line. One without may have been cut anywhere.
+  [[nodiscard]] bool is_ended() const { return ended_; }
+  /// How much of the file has been read, 0 to 1.
+  [[nodiscard]] double share_read() const;
+  /// Why the file ended early; empty while it has not.
+  [[nodiscard]] const std::string& failure() const { return in_.failure(); }
   /// "path:line" of the current line.
   [[nodiscard]] std::string place() const { return path_ + ":" + std::to_string(line_number_); }
 
  private:
   bool refill();
 
+  void check_text(std::string_view line) const;
+
   std::string path_;
-  std::ifstream in_;
+  ByteStream in_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< [begin_, end_) of the buffer is unread
   std::size_t end_ = 0;
-  std::uint64_t taken_ = 0;  ///< bytes put into the buffer
   std::uint64_t line_number_ = 0;
+  std::uint64_t line_offset_ = 0;
+  bool ended_ = false;
 };
 
 }  // namespace eventloom

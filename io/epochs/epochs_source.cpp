@@ -8,6 +8,7 @@
 #include "core/runtime/log.hpp"
 #include "formats/crc32c.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "io/files/packing.hpp"
 
 namespace eventloom {
 
@@ -35,6 +36,7 @@ bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
 }
 
 DecodedStreamHeader read_header(const std::string& path, std::span<const std::byte> bytes) {
+  require_unpacked(path);
   try {
     return decode_stream_header(bytes);
   } catch (const std::runtime_error& e) {

@@ -69,10 +69,14 @@ struct StreamWriter::File {
   }
 };
 
-bool is_stream_file(const std::filesystem::path& file) {
+bool begins_stream_file(std::span<const std::byte> head) {
   constexpr auto kMagic = StreamFileHeader::kMagic;
-  const auto head = head_of(file, sizeof kMagic);
-  return head.size() == sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
+  return head.size() >= sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
+}
+
+bool is_stream_file(const std::filesystem::path& file) {
+  const auto head = head_of(file, sizeof StreamFileHeader::kMagic);
+  return begins_stream_file(std::as_bytes(std::span(head)));
 }
 
 // The header, by which the file is recognised, is written at once.

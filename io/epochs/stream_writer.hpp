@@ -23,6 +23,8 @@ struct StreamSummary {
 
 /// Whether the file begins like an `.epochs` file, finished or not.
 bool is_stream_file(const std::filesystem::path& file);
+/// The same, given the first bytes of the contents of a file, which may be compressed.
+bool begins_stream_file(std::span<const std::byte> head);
 
 /// Writes one `.epochs` file, a PartialFile until finish() renames it. Errors throw UserError with file and reason.
 class StreamWriter {

@@ -1,15 +1,8 @@
 #include "io/files/file_reader.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
-
-#include "core/runtime/error.hpp"
 
 namespace eventloom {
 
@@ -20,20 +13,13 @@ constexpr std::size_t kAlign = 8;
 
 }  // namespace
 
-FileReader::FileReader(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO would block
-  struct stat status {};
-  const bool opened = file_ >= 0 && fstat(file_, &status) == 0;
-  const std::string reason = opened ? "not a regular file" : std::strerror(errno);
-  if (!opened || !S_ISREG(status.st_mode)) {
-    if (file_ >= 0) ::close(file_);
-    throw UserError("cannot open '" + path_ + "': " + reason);
-  }
-  size_ = static_cast<std::uint64_t>(status.st_size);
-  posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
+FileReader::FileReader(const std::string& path) : stream_(path), size_(stream_.file().size()) {
+  if (!stream_.is_packed()) return;
+  auto length = length_of_packed(path);
+  size_ = length.bytes;
+  last_failure_ = std::move(length.failure);
+  if (size_ == 0) failure_ = last_failure_;
 }
-
-FileReader::~FileReader() { ::close(file_); }
 
 std::span<const std::byte> FileReader::front(std::size_t n) {
   if (end_ - begin_ < n && end_ - begin_ < left()) fill(n);
@@ -55,14 +41,15 @@ void FileReader::fill(std::size_t n) {
   }
   begin_ = start;
   end_ = start + unread;
-  while (end_ - begin_ < wanted && failure_.empty()) {
-    const auto at = static_cast<off_t>(offset_ + (end_ - begin_));
-    const ssize_t got = ::pread(file_, buffer_.data() + end_, wanted - (end_ - begin_), at);
-    if (got > 0) end_ += static_cast<std::size_t>(got);
-    if (got == 0) failure_ = "the file became shorter while it was read";
-    if (got < 0 && errno != EINTR) failure_ = std::strerror(errno);
+  if (stream_.offset() < offset_) stream_.skip(offset_ - stream_.offset());
+  end_ += stream_.read(std::span(buffer_).subspan(end_, wanted - unread));
+  const bool at_end = end_ - begin_ == left();
+  if (end_ - begin_ < wanted) {
+    failure_ = stream_.failure().empty() ? "the file became shorter while it was read" : stream_.failure();
+    size_ = offset_ + (end_ - begin_);
+  } else if (at_end) {
+    failure_ = last_failure_;
   }
-  if (!failure_.empty()) size_ = offset_ + (end_ - begin_);
 }
 
 void FileReader::skip(std::uint64_t n) {
@@ -76,8 +63,7 @@ void FileReader::skip(std::uint64_t n) {
 }
 
 bool FileReader::has_grown() const {
-  struct stat status {};
-  return failure_.empty() && fstat(file_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) > size_;
+  return failure_.empty() && stream_.file().size_now().value_or(0) > stream_.file().size();
 }
 
 }  // namespace eventloom

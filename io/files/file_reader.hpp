@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "io/files/byte_stream.hpp"
+
 namespace eventloom {
 
 /// Reads a file from front to back through a buffer of 64 KiB, which grows only while more is requested at once:
-/// memory does not grow with the file.
+/// memory does not grow with the file. Contents that are compressed (see Packing) are unpacked: sizes and offsets are
+/// those of the contents. Their size is known only after unpacking them once, which the constructor does.
 ///
-/// Bytes appended after the file was opened are not read. Where the disk fails or the file has been truncated, it ends
-/// early: see failure().
+/// Bytes appended after the file was opened are not read. Where the disk fails, the file has been truncated or its
+/// compressed data are damaged, it ends early: see failure().
 class FileReader {
  public:
-  /// Throws UserError when `path` is not a regular file that can be opened.
-  explicit FileReader(std::string path);
-  ~FileReader();
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
+  /// Throws UserError when `path` is not a regular file that can be opened, or is packed in a way that is not unpacked.
+  explicit FileReader(const std::string& path);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return stream_.path(); }
   /// Bytes, when it was opened.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Offset of the front in the file, bytes.
@@ -39,7 +39,7 @@ class FileReader {
   /// Moves the front by `n` bytes, or to the end.
   void skip(std::uint64_t n);
 
-  /// Why the file ended before size(); empty while it has not.
+  /// Why the file ended before size(), or its compressed data before they should; empty while they have not.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   /// Whether the file is longer now than when it was opened.
   [[nodiscard]] bool has_grown() const;
@@ -47,14 +47,14 @@ class FileReader {
  private:
   void fill(std::size_t n);
 
-  std::string path_;
-  int file_ = -1;
+  ByteStream stream_;
   std::uint64_t size_ = 0;
   std::uint64_t offset_ = 0;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;  ///< start of the unread bytes in buffer_
   std::size_t end_ = 0;
   std::string failure_;
+  std::string last_failure_;  ///< of compressed data, at size_
 };
 
 }  // namespace eventloom

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
+#include "io/files/file_limit.hpp"
 
 namespace eventloom {
 
@@ -52,9 +53,12 @@ H5Id open_for_reading(const std::filesystem::path& path) {
 #endif
   errno = 0;
   H5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (file.get() < 0 && errno == EMFILE && raise_file_limit()) {
+    file = H5Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  }
   if (file.get() >= 0) return file;
   throw UserError("cannot open '" + path.string() +
-                  "': " + (errno == EACCES ? std::strerror(errno) : "not an HDF5 file, or damaged"));
+                  "': " + (errno == EACCES || errno == EMFILE ? std::strerror(errno) : "not an HDF5 file, or damaged"));
 }
 
 bool has_object(hid_t file, const std::string& path) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "core/runtime/error.hpp"
@@ -199,6 +200,17 @@ std::vector<OutputEvent> events_of(const std::filesystem::path& path, std::size_
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) { return H5Fis_hdf5(path.c_str()) > 0; }
+
+/// A block of the user's may precede the signature: 512 bytes, or these times a power of two.
+bool begins_hdf5_file(std::span<const std::byte> head) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr std::size_t kFirstBlock = 512;
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  for (std::size_t at = 0; at < text.size(); at = at == 0 ? kFirstBlock : 2 * at) {
+    if (text.substr(at).starts_with(kSignature)) return true;
+  }
+  return false;
+}
 
 OutputSummary read_output(const std::filesystem::path& path) {
   return reading(path, [&] { return summarise(path); });

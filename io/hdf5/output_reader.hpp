@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -33,6 +34,8 @@ struct OutputSummary {
 
 /// True when `path` is an HDF5 file.
 bool is_hdf5(const std::filesystem::path& path);
+/// The same, given the first bytes of the contents of a file, which may be compressed.
+bool begins_hdf5_file(std::span<const std::byte> head);
 
 /// Throws UserError when the file is not an output of Eventloom or cannot be read.
 OutputSummary read_output(const std::filesystem::path& path);

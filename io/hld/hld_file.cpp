@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/runtime/error.hpp"
-#include "io/files/own_file.hpp"
 
 namespace eventloom {
 
@@ -35,10 +34,10 @@ std::string flaw_of(const std::optional<HldSubeventHeader>& header, std::size_t 
 
 }  // namespace
 
-bool is_hld_file(const std::filesystem::path& file) {
+bool begins_hld_file(std::span<const std::byte> head) {
   std::array<std::uint32_t, 2> words{};  // size and decoding
-  const auto head = head_of(file, sizeof words);
-  std::memcpy(words.data(), head.data(), head.size());
+  if (head.size() < sizeof words) return false;
+  std::memcpy(words.data(), head.data(), sizeof words);
   return words[1] == kHldEventDecoding || __builtin_bswap32(words[1]) == kHldEventDecoding;
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,8 +49,8 @@ struct HldDamage {
 std::string read_hld_subevents(std::span<const std::byte> bytes, std::uint64_t offset,
                                std::vector<HldSubevent>& subevents);
 
-/// Whether a file begins with the header of an event.
-bool is_hld_file(const std::filesystem::path& file);
+/// Whether a file that begins with `head` begins with the header of an event.
+bool begins_hld_file(std::span<const std::byte> head);
 
 /// Reads HLD from front to back: events, including those that mark begin and end of runs, and damage.
 ///

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/runtime/error.hpp"
-#include "io/files/own_file.hpp"
 #include "io/lmd/lmd_classic.hpp"
 
 namespace eventloom {
@@ -110,10 +109,10 @@ void read_classic(FileReader& file, std::span<const std::byte> words, LmdFileHea
 
 }  // namespace
 
-bool is_lmd_file(const std::filesystem::path& file) {
+bool begins_lmd_file(std::span<const std::byte> head) {
   std::array<std::uint32_t, 2> words{};  // length and type
-  const auto head = head_of(file, sizeof words);
-  std::memcpy(words.data(), head.data(), head.size());
+  if (head.size() < sizeof words) return false;
+  std::memcpy(words.data(), head.data(), sizeof words);
   const auto is_type = [](std::uint32_t word) { return word == kFlatType || word == kClassicType; };
   return is_type(words[1]) || is_type(__builtin_bswap32(words[1]));
 }

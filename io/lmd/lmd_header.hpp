@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +30,8 @@ struct LmdFileHeader {
   std::vector<std::string> lines;
 };
 
-/// Whether a file begins like one of either kind.
-bool is_lmd_file(const std::filesystem::path& file);
+/// Whether a file that begins with `head` begins like one of either kind.
+bool begins_lmd_file(std::span<const std::byte> head);
 
 /// Reads the header and moves `file` to what follows it, or to the end of a file that ends before. Throws UserError
 /// when this is not an LMD file.

@@ -17,9 +17,11 @@ namespace eventloom {
 ///   banks   u32 bytes of all banks | u32 flags: 1, banks of 16 bits; 0x11, of 32 bits; 0x31, of 32 bits, aligned
 ///   bank    4 characters of its name | type | bytes of its data | data | zeros up to the next multiple of 8 bytes
 ///
+/// Front ends may send events in a format of their own (FIXED) instead of banks, or without any data.
+///
 /// Type and length of a bank are u16 each, or u32 each; where they are aligned, a u32 without meaning follows. Ids from
 /// 0x8000 on are the logger's own, with the mask 0x494d and the run's number as serial number: 0x8000 begins and 0x8001
-/// ends a run, with the online database as text; 0x8002 is a message.
+/// ends a run, with the online database as text; 0x8002 is a message, whose mask may be its kind.
 ///
 /// After the MidasWiki, "Event Structure", and checked against a published dump of an event
 /// (bitbucket.org/ttriumfdaq/dsproto_daq/wiki/DataFormat), which is in the tests.

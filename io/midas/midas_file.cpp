@@ -3,8 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <utility>
 
 #include "core/runtime/error.hpp"
 #include "io/recorded/file_end.hpp"
@@ -18,40 +17,52 @@ constexpr std::size_t kHeaders = MidasHeader::kBytes + kMidasBanksBytes;
 }  // namespace
 
 MidasFile::MidasFile(const std::string& path) : file_(path), complaints_(path) {
-  if (file_.size() == 0 || begins_midas_event(file_.front(kHeaders))) return;
-  throw UserError("'" + path +
-                  "' does not begin with a little-endian MIDAS event; unpack .mid.gz and .mid.lz4 files first");
+  const auto front = file_.front(kHeaders);
+  if (file_.size() == 0 || begins_midas_event(front)) return;
+  if (front.size() >= MidasHeader::kBytes && is_framed(read_midas_header(front))) return;
+  throw UserError("'" + path + "' does not begin with a little-endian MIDAS event");
 }
 
-MidasFile::Item MidasFile::next() {
-  file_.skip(event_bytes_);
-  event_bytes_ = 0;
+MidasFile::Item MidasFile::next(std::optional<std::uint16_t> id) {
+  file_.skip(std::exchange(event_bytes_, 0));
   while (!ended_) {
     const auto front = file_.front(kHeaders);
     if (front.empty()) return finish("");
     if (front.size() < MidasHeader::kBytes) return finish("the file ends inside the header of an event");
     const auto header = read_midas_header(front);
-    const bool fits = header.bytes <= file_.left() - MidasHeader::kBytes;
-    if (!begins_midas_event(front)) {
-      if (!fits || !is_followed(header)) return search();
-      event_bytes_ = MidasHeader::kBytes + header.bytes;
-      ++counters_[Metric::bad_records];
-      return damaged({.offset = file_.offset(), .banks = 1}, "an event without banks is dropped");
-    }
-    if (!fits) return finish("the file ends inside an event");
-    if (!header.of_logger()) return read_event(header);
-    ++counters_[header.id == MidasHeader::kMessage ? Metric::skipped_elements : Metric::run_events];
+    const bool known = begins_midas_event(front);
+    if (!known && !is_framed(header)) return search();
+    if (header.bytes > file_.left() - MidasHeader::kBytes) return finish("the file ends inside an event");
+    const bool banked = known && !header.of_logger();
+    if (count(header) && (id ? header.id == *id : banked)) return read_event(header, banked);
     file_.skip(MidasHeader::kBytes + header.bytes);
   }
   return Item::end;
 }
 
-MidasFile::Item MidasFile::read_event(MidasHeader header) {
+/// False for what the logger adds.
+bool MidasFile::count(MidasHeader header) {
+  if (!header.of_logger()) {
+    ++ids_[header.id];
+    return true;
+  }
+  ++counters_[header.id == MidasHeader::kMessage ? Metric::skipped_elements : Metric::run_events];
+  return false;
+}
+
+MidasFile::Item MidasFile::read_event(MidasHeader header, bool banked) {
   event_bytes_ = MidasHeader::kBytes + header.bytes;
   const auto bytes = file_.front(event_bytes_);
   if (bytes.size() < event_bytes_) return finish("the file ends inside an event");
   event_.header = header;
   event_.offset = file_.offset();
+  event_.banks.clear();
+  if (header.bytes == 0) return Item::event;
+  if (!banked) {
+    ++counters_[Metric::bad_records];
+    return damaged({.offset = event_.offset, .banks = 1},
+                   fmt::format("an event without banks is dropped: {} bytes in format FIXED", header.bytes));
+  }
   const auto defect = read_midas_banks(bytes.subspan(MidasHeader::kBytes, header.bytes), event_.banks);
   if (defect.empty()) return Item::event;
   ++counters_[Metric::bad_records];
@@ -60,12 +71,23 @@ MidasFile::Item MidasFile::read_event(MidasHeader header) {
                  fmt::format("event {} has {}: it is dropped", header.serial, defect));
 }
 
-/// Whether the length of the header is right: another event is behind it, or the end.
-bool MidasFile::is_followed(MidasHeader header) {
-  constexpr std::uint32_t kLongest = 1U << 24;
-  const std::size_t bytes = MidasHeader::kBytes + header.bytes;
-  if (header.bytes > kLongest) return false;
-  return bytes == file_.left() || begins_midas_event(file_.front(bytes + kHeaders).subspan(bytes));
+/// Whether the length in the header of an event without banks is right: behind it is the end of the file, an event that
+/// can be told by its own headers, or another one for which the same holds. Zeros are no event.
+bool MidasFile::is_framed(MidasHeader header) {
+  constexpr std::uint64_t kLongest = 1U << 24;
+  constexpr int kMostInSequence = 64;
+  std::uint64_t end = 0;
+  for (int n = 0; n < kMostInSequence; ++n) {
+    if (header.seconds == 0 && (n > 0 || header.id == 0)) return false;
+    end += MidasHeader::kBytes + header.bytes;
+    if (end > std::min(kLongest, file_.left())) return false;
+    if (end == file_.left()) return true;
+    const auto front = file_.front(end + kHeaders);
+    if (front.size() < end + MidasHeader::kBytes) return false;
+    if (begins_midas_event(front.subspan(end))) return true;
+    header = read_midas_header(front.subspan(end));
+  }
+  return true;
 }
 
 /// Byte by byte: some may be missing.
@@ -99,13 +121,6 @@ MidasFile::Item MidasFile::damaged(MidasDamage damage, const std::string& what) 
   damage_ = damage;
   complaints_.say(Defect::damage, damage.offset, [&] { return what; });
   return Item::damage;
-}
-
-bool is_midas_file(const std::filesystem::path& file) {
-  std::array<char, kHeaders> bytes{};
-  std::ifstream in(file, std::ios::binary);
-  in.read(bytes.data(), bytes.size());
-  return begins_midas_event(std::as_bytes(std::span(bytes)).first(static_cast<std::size_t>(in.gcount())));
 }
 
 }  // namespace eventloom

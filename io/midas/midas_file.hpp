@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,22 +27,26 @@ struct MidasDamage {
   bool rest = false;         ///< of the file
 };
 
-/// Reads a .mid file event by event, without those of the logger.
+/// Reads the events of one id from a .mid file. Those of other front ends, in whatever format, and of the logger are
+/// passed over by the length in their headers, and counted.
 ///
-/// An event with a bank that does not fit is dropped, and so is one without banks (MIDAS' format FIXED) where the next
-/// event shows how long it is; everything else that is not an event is skipped up to the next one.
+/// An event of the id with a bank that does not fit is dropped, and so is one with data but without banks (MIDAS'
+/// format FIXED); one without data has no banks. Everything that is not an event is skipped up to the next one.
 class MidasFile {
  public:
   /// Throws UserError when the file cannot be opened or does not begin with an event.
   explicit MidasFile(const std::string& path);
 
   enum class Item : std::uint8_t { event, damage, end };
-  Item next();
+  /// Advances to the next event of the id; to any that has banks when there is none.
+  Item next(std::optional<std::uint16_t> id);
   /// After Item::event; its banks are valid until next().
   [[nodiscard]] const MidasEvent& event() const { return event_; }
   /// After Item::damage.
   [[nodiscard]] const MidasDamage& damage() const { return damage_; }
 
+  /// How many events of each id it had so far, without those of the logger.
+  [[nodiscard]] const std::map<std::uint16_t, std::uint64_t>& ids() const { return ids_; }
   [[nodiscard]] Complaints& complaints() { return complaints_; }
   /// run_events, skipped_elements: those of the logger; bad_records: events that were dropped.
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -49,8 +54,9 @@ class MidasFile {
   [[nodiscard]] double share_read() const { return file_.share_read(); }
 
  private:
-  Item read_event(MidasHeader header);
-  [[nodiscard]] bool is_followed(MidasHeader header);
+  bool count(MidasHeader header);
+  Item read_event(MidasHeader header, bool banked);
+  [[nodiscard]] bool is_framed(MidasHeader header);
   Item search();
   Item finish(const std::string& how);
   Item damaged(MidasDamage damage, const std::string& what);
@@ -61,10 +67,8 @@ class MidasFile {
   MidasDamage damage_;
   std::uint64_t event_bytes_ = 0;  ///< of the current event, which is still at the front
   bool ended_ = false;
+  std::map<std::uint16_t, std::uint64_t> ids_;
   Counters counters_{Metric::run_events, Metric::skipped_elements, Metric::bad_records};
 };
-
-/// Whether a file begins with an event.
-bool is_midas_file(const std::filesystem::path& file);
 
 }  // namespace eventloom

@@ -1,6 +1,7 @@
 #include "io/midas/midas_reader.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <cstring>
 #include <map>
@@ -64,11 +65,13 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override;
 
-  /// Events by id.
-  [[nodiscard]] const std::map<std::uint16_t, std::uint64_t>& ids() const { return ids_; }
+  /// Events by id, as far as they have been read.
+  [[nodiscard]] std::map<std::uint16_t, std::uint64_t> ids() const;
 
  private:
   bool next_event(HitBlock& block);
+  void tell_skipped();
+  [[nodiscard]] std::uint64_t skipped() const;
   void lose(const MidasDamage& damage, HitBlock& block) const;
   bool take(HitBlock& block);
   bool take_numbered(HitBlock& block);
@@ -83,9 +86,11 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   std::string name_;
   MidasTime time_;
   std::optional<std::uint16_t> id_;  ///< of the events that are read
+  bool id_given_ = false;            ///< by the user
+  bool told_ = false;                ///< which are not read
   FileSequence<MidasFile> files_;
   StreamHeader header_;
-  std::map<std::uint16_t, std::uint64_t> ids_;
+  std::map<std::uint16_t, std::uint64_t> ids_;  ///< of the files before the open one
   Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
   NumberedBlocks numbers_{time_.bits(), *this};
@@ -94,7 +99,8 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
 
 MidasReader::MidasReader(const SourceUri& uri, std::span<const std::string> paths, SourceId id, const TimeBase& base)
     : name_(uri.path()), time_(uri, base.tick_ps), files_(paths) {
-  if (uri.has("event")) {
+  id_given_ = uri.has("event");
+  if (id_given_) {
     id_ = static_cast<std::uint16_t>(uri.get_count("event", 1, 0, MidasHeader::kBeginOfRun - 1));
   }
   header_ = {.source = id.value,
@@ -112,27 +118,50 @@ bool MidasReader::read(HitBlock& block) {
   }
   numbers_.finish(block);
   complaints().sum_up();
+  tell_skipped();
   return block.size() != 0 || !block.losses.empty();
 }
 
 /// Advances to the next event of the id; losses on the way are added to `block`. False at the end.
 bool MidasReader::next_event(HitBlock& block) {
   while (true) {
-    switch (files_.file().next()) {
+    switch (files_.file().next(id_)) {
       case MidasFile::Item::damage: lose(files_.file().damage(), block); break;
       case MidasFile::Item::event:
-        ++ids_[event().header.id];
         if (!id_) id_ = event().header.id;
-        if (event().header.id == *id_) return true;
-        ++counters_[Metric::skipped_elements];
-        break;
+        return true;
       case MidasFile::Item::end:
         if (files_.is_last()) return false;
         complaints().sum_up();
         counters_.add(files_.file().counters());
+        ids_ = ids();
         files_.open_next();
     }
   }
+}
+
+std::map<std::uint16_t, std::uint64_t> MidasReader::ids() const {
+  auto all = ids_;
+  for (const auto& [id, n] : files_.file().ids()) all[id] += n;
+  return all;
+}
+
+std::uint64_t MidasReader::skipped() const {
+  std::uint64_t events = 0;
+  for (const auto& [id, n] : ids()) events += id == id_ ? 0 : n;
+  return events;
+}
+
+/// At the end: the events of other ids. A warning when nobody said which id is wanted.
+void MidasReader::tell_skipped() {
+  if (skipped() == 0 || std::exchange(told_, true)) return;
+  std::string list;
+  for (const auto& [id, n] : ids()) {
+    if (id != id_) list += fmt::format("{}id {} ({})", list.empty() ? "" : ", ", id, n);
+  }
+  const auto level = id_given_ ? spdlog::level::info : spdlog::level::warn;
+  spdlog::log(level, "{}: of its events, those of id {} are read; skipped: {}; event=ID reads others", name_,
+              id_ ? std::to_string(*id_) : "none", list);
 }
 
 void MidasReader::lose(const MidasDamage& damage, HitBlock& block) const {
@@ -198,6 +227,7 @@ void MidasReader::lose_event(DropCause cause, HitBlock& block) {
 SourceCounts MidasReader::counts() const {
   SourceCounts counts{counters_, {}};
   counts.counters.add(files_.file().counters());
+  counts.counters[Metric::skipped_elements] += skipped();
   if (time_.numbered()) counts.counters.add(numbers_.counters());
   return counts;
 }

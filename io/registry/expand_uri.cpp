@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "core/runtime/error.hpp"
+#include "io/files/natural_order.hpp"
+#include "io/files/packing.hpp"
 #include "io/hdf5/group_search.hpp"
 #include "io/hdf5/hdf5_reader.hpp"
 #include "io/sorted/sorted_manifest.hpp"
@@ -25,6 +27,7 @@ std::vector<std::string> matching_files(const std::string& pattern) {
 }
 
 void expand_groups_of(const SourceUri& file, std::vector<SourceSpec>& out) {
+  require_unpacked(file.path());
   const auto pattern = file.get("group", "/");
   const auto groups = find_groups(file.path(), pattern, hdf5_columns(file));
   if (groups.empty()) throw UserError("'" + file.path() + "': no group matches '" + pattern + "'");
@@ -48,7 +51,7 @@ std::vector<std::string> found_files(const std::string& pattern) {
   std::vector<std::string> paths;
   if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths, comes_before);
   return paths;
 }
 

@@ -10,13 +10,14 @@
 /// when nothing is found.
 namespace eventloom {
 
-/// Files that match `pattern`, in the order of their names (bytes); the one that has it as its name, if there is one.
+/// Files that match `pattern`, in the natural order of their names (see comes_before()); the one that has it as its
+/// name, if there is one.
 std::vector<std::string> found_files(const std::string& pattern);
 
 /// Each appends the sources that `uri` names to `out`.
 using Expand = void (*)(const SourceUri& uri, std::vector<SourceSpec>& out);
 
-/// A source per file, in the order of names (bytes); with the key `concat` one in all.
+/// A source per file, in the order of found_files(); with the key `concat` one in all.
 void expand_files(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// One source, whatever the path.
 void expand_one(const SourceUri& uri, std::vector<SourceSpec>& out);
@@ -34,7 +35,7 @@ void expand_boards(const SourceUri& uri, std::vector<SourceSpec>& out);
 /// The files of one source.
 using FilesOf = std::vector<std::string> (*)(const SourceUri& uri);
 
-/// The file at the path; with the key `concat` all files that match the path, in the order of names.
+/// The file at the path; with the key `concat` all files that match the path, in that order.
 std::vector<std::string> files_at_path(const SourceUri& uri);
 /// All files in the folder; none when it cannot be read.
 std::vector<std::string> files_in_folder(const SourceUri& uri);

@@ -45,6 +45,18 @@ std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const Sou
   return std::make_unique<EncodedStream>(std::make_unique<ShiftedReader>(std::move(reader), shift), kReorderHits);
 }
 
+/// Throws UserError when data are given twice. Copies of files are only marked: each may be converted, and they do not
+/// matter where no data are in them.
+void mark_copies(std::vector<SourceSpec>& specs) {
+  SameSource same;
+  for (const auto& spec : specs) {
+    const bool readable = spec.defect.empty();
+    same.take(spec.uri, readable ? scheme_of(spec.uri).data(spec.uri) : std::vector<UsedData>());
+  }
+  const auto copies = same.copies();
+  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
+}
+
 }  // namespace
 
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
@@ -53,10 +65,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
     const auto uri = parse_source_uri(text);
     scheme_of(uri).expand(uri, specs);
   }
-  SameSource same;
-  for (const auto& spec : specs) {
-    if (spec.defect.empty()) same.take(spec.uri, scheme_of(spec.uri).data(spec.uri));
-  }
+  mark_copies(specs);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
   }
@@ -81,6 +90,9 @@ std::vector<PlayedFile> expand_played(std::span<const std::string> uris) {
   for (const auto& spec : specs) {
     same.take(spec.uri, data_of_files(spec.uri));
     files.push_back({spec.uri, scheme_of(spec.uri).play});
+  }
+  for (const auto& copy : same.copies()) {
+    if (!copy.empty()) throw UserError(copy);
   }
   return files;
 }

@@ -18,7 +18,7 @@
 
 namespace eventloom {
 
-/// The sources that `uris` name, in their order: a glob gives one per file, in the order of names (bytes), or one in
+/// The sources that `uris` name, in their order: a glob gives one per file, in the order of found_files(), or one in
 /// all with the key `concat`; likewise an HDF5 group pattern one per group. Throws UserError when one names none, two
 /// have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/runtime/did_you_mean.hpp"
 #include "core/runtime/error.hpp"
 #include "io/compass/compass_reader.hpp"
 #include "io/compass/compass_record.hpp"
@@ -11,8 +10,11 @@
 #include "io/epochs/epochs_source.hpp"
 #include "io/epochs/inspect_epochs.hpp"
 #include "io/epochs/stream_writer.hpp"
+#include "io/files/ending.hpp"
+#include "io/files/packing.hpp"
 #include "io/generator/generator_reader.hpp"
 #include "io/hdf5/hdf5_reader.hpp"
+#include "io/hdf5/output_reader.hpp"
 #include "io/hld/hld_file.hpp"
 #include "io/hld/hld_reader.hpp"
 #include "io/hld/inspect_hld.hpp"
@@ -21,7 +23,7 @@
 #include "io/lmd/lmd_header.hpp"
 #include "io/lmd/lmd_reader.hpp"
 #include "io/mbs/mbs_feed.hpp"
-#include "io/midas/midas_file.hpp"
+#include "io/midas/midas_event.hpp"
 #include "io/midas/midas_reader.hpp"
 #include "io/packed/inspect_packed.hpp"
 #include "io/packed/packed_reader.hpp"
@@ -97,7 +99,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
     {.name = "file",
      .form = "file:PATH.epochs",
      .endings = {".epochs"},
-     .recognise = is_stream_file,
+     .recognise = begins_stream_file,
      .stream = open_epochs,
      .play = play_epochs,
      .inspect = inspect_epochs},
@@ -107,7 +109,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kLmdKeys,
      .holds_events = true,
      .list_mode = true,
-     .recognise = is_lmd_file,
+     .recognise = begins_lmd_file,
      .read = read_files<open_lmd>,
      .play = play_lmd,
      .inspect = inspect_lmd},
@@ -117,7 +119,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kHldKeys,
      .holds_events = true,
      .trb_events = true,
-     .recognise = is_hld_file,
+     .recognise = begins_hld_file,
      .read = read_files<open_hld>,
      .play = play_hld,
      .inspect = inspect_hld},
@@ -125,7 +127,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "spikes:PATH",
      .endings = {".spikes"},
      .keys = kSpikesKeys,
-     .recognise = is_spikes_file,
+     .recognise = begins_spikes_file,
      .read = open_spikes,
      .inspect = inspect_spikes},
     {.name = "packed",
@@ -137,14 +139,14 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
     {.name = "compass",
      .form = "compass:PATH",
      .keys = kCompassKeys,
-     .recognise = is_compass_file,
+     .recognise = begins_compass_file,
      .read = open_compass,
      .inspect = inspect_compass},
     {.name = "tpx3",
      .form = "tpx3:PATH",
      .endings = {".tpx3"},
      .keys = kTpx3Keys,
-     .recognise = is_tpx3_file,
+     .recognise = begins_tpx3_file,
      .read = open_tpx3,
      .inspect = inspect_tpx3},
     {.name = "midas",
@@ -153,7 +155,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kMidasKeys,
      .holds_events = true,
      .data = data_of_events,
-     .recognise = is_midas_file,
+     .recognise = begins_midas_event,
      .read = read_files<open_midas>,
      .inspect = inspect_midas},
     {.name = "csv",
@@ -170,6 +172,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kHdf5Keys,
      .expand = expand_groups,
      .data = data_of_group,
+     .recognise = begins_hdf5_file,
      .read = open_hdf5,
      .play = play_run},
     {.name = "sorted",
@@ -215,29 +218,12 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .most_jump_s = BoardStream::kMostJump_s},
 });
 
-/// Refuses keys that the scheme does not have, and those without a value that need one.
-void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
-  if (!scheme.shifts) {
-    for (const auto& key : kCommonKeys) {
-      if (uri.has(key.name)) {
-        uri.refuse("'" + std::string(key.name) + "=' must be given to the run that saves the sorted hits");
-      }
-    }
-  }
-  const auto keys = scheme.all_keys();
-  std::vector<std::string_view> names;
-  for (const auto& key : keys) names.push_back(key.name);
-  uri.accept_only(names);
-  for (const auto& alone : uri.flags()) {
-    if (std::ranges::find(keys, alone, &SourceKey::name)->value.empty()) continue;
-    uri.refuse("'" + alone + "' is not of the form key=value");
-  }
-}
-
 }  // namespace
 
 bool SourceScheme::has_ending(std::string_view path) const {
-  return std::ranges::any_of(endings, [path](auto ending) { return !ending.empty() && path.ends_with(ending); });
+  path = without_packed_ending(path);
+  return std::ranges::any_of(endings,
+                             [path](auto ending) { return !ending.empty() && ends_with_any_case(path, ending); });
 }
 
 std::vector<SourceKey> SourceScheme::all_keys() const {
@@ -253,30 +239,6 @@ std::span<const SourceScheme> source_schemes() { return kSchemes; }
 const SourceScheme* find_scheme(std::string_view name) {
   const auto found = std::ranges::find(kSchemes, name, &SourceScheme::name);
   return found == kSchemes.end() ? nullptr : &*found;
-}
-
-const SourceScheme& scheme_of(const SourceUri& uri) {
-  const auto* scheme = find_scheme(uri.scheme());
-  if (scheme != nullptr) return *scheme;
-  std::vector<std::string_view> names;
-  for (const auto& known : kSchemes) names.push_back(known.name);
-  uri.refuse("unknown scheme" + did_you_mean(uri.scheme(), names) + "; this build reads " +
-             list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; }));
-}
-
-SourceUri parse_source_uri(const std::string& text) {
-  auto uri = SourceUri::parse(text);
-  if (uri.scheme().empty()) {
-    const auto by_ending =
-        std::ranges::find_if(kSchemes, [&uri](const auto& scheme) { return scheme.has_ending(uri.path()); });
-    if (by_ending != kSchemes.end()) uri = uri.with_scheme(by_ending->name);
-  }
-  const auto& scheme = scheme_of(uri);
-  if (uri.path().empty()) {
-    throw UserError("source '" + text + "': nothing follows '" + std::string(scheme.name) + ":'");
-  }
-  check_keys(uri, scheme);
-  return uri;
 }
 
 }  // namespace eventloom

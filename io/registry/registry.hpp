@@ -1,8 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -52,8 +52,8 @@ struct SourceScheme {
   FilesOf files = files_at_path;         ///< of one source
   DataOf data = data_of_files;           ///< of one source, so that no data enter a run twice
 
-  /// Whether a file is of this kind, by its contents; null: the contents do not show it.
-  bool (*recognise)(const std::filesystem::path& file) = nullptr;
+  /// Whether a file is of this kind, by the first bytes of its contents; null: the contents do not show it.
+  bool (*recognise)(std::span<const std::byte> head) = nullptr;
 
   /// Hits of a foreign format, turned into epoch buffers on demand.
   std::unique_ptr<HitReader> (*read)(const SourceUri& uri, SourceId id, const TimeBase& base) = nullptr;
@@ -71,6 +71,7 @@ struct SourceScheme {
   nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
+  /// In any case, and of compressed files before the ending that says so.
   [[nodiscard]] bool has_ending(std::string_view path) const;
   /// Its own, then those that it shares with all.
   [[nodiscard]] std::vector<SourceKey> all_keys() const;
@@ -83,8 +84,12 @@ const SourceScheme* find_scheme(std::string_view name);
 /// Throws UserError when there is none.
 const SourceScheme& scheme_of(const SourceUri& uri);
 
-/// Parses a URI as users write it: without a scheme, the file name extension implies it. Throws UserError when the
-/// scheme or a key is unknown, or the text is not a URI.
+/// The scheme of a file: by its contents, or else by the ending of its name; null when neither tells.
+const SourceScheme* scheme_of_file(const std::string& path);
+
+/// Parses a URI as users write it: without a scheme, the files tell it (see scheme_of_file()); a text that is the name
+/// of a file is that file. Throws UserError when the scheme or a key is unknown, the text is not a URI, or the files
+/// are of several kinds.
 SourceUri parse_source_uri(const std::string& text);
 
 /// One line for messages: `item` of each scheme for which it is not empty, separated by commas.

@@ -12,46 +12,64 @@ namespace eventloom {
 
 namespace {
 
-/// `selection`: the part of each file that is used, where that is not all of it.
-std::vector<std::string> data_in(const std::vector<std::string>& files, const std::string& selection) {
-  std::vector<std::string> data;
-  for (const auto& file : files) {
-    const auto identity = identity_of(std::filesystem::path(file));
-    if (!identity) continue;
-    data.push_back(std::to_string(identity->device) + ":" + std::to_string(identity->inode) + " " + selection);
-  }
+std::vector<UsedData> data_in(const std::vector<std::string>& files, const std::string& selection) {
+  std::vector<UsedData> data;
+  for (const auto& file : files) data.push_back({file, selection});
   return data;
+}
+
+/// The name of the data; empty when their file is not there.
+std::string name_of(const UsedData& data) {
+  if (data.file.empty()) return data.selection;
+  const auto identity = identity_of(std::filesystem::path(data.file));
+  if (!identity) return {};
+  return std::to_string(identity->device) + ":" + std::to_string(identity->inode) + " " + data.selection;
 }
 
 }  // namespace
 
-std::vector<std::string> data_of_files(const SourceUri& uri) { return data_in(files_at_path(uri), ""); }
+std::vector<UsedData> data_of_files(const SourceUri& uri) { return data_in(files_at_path(uri), ""); }
 
-std::vector<std::string> data_of_columns(const SourceUri& uri) { return data_in({uri.path()}, uri.get("time", "")); }
+std::vector<UsedData> data_of_columns(const SourceUri& uri) { return data_in({uri.path()}, uri.get("time", "")); }
 
-std::vector<std::string> data_of_group(const SourceUri& uri) {
+std::vector<UsedData> data_of_group(const SourceUri& uri) {
   const auto group = uri.get("group", "/");
   const auto object = group_identity(uri.path(), group);
   return data_in({uri.path()}, (object == 0 ? group : std::to_string(object)) + ":" + uri.get("time", "time"));
 }
 
-std::vector<std::string> data_of_events(const SourceUri& uri) {
-  return data_in(files_at_path(uri), uri.get("event", ""));
-}
+std::vector<UsedData> data_of_events(const SourceUri& uri) { return data_in(files_at_path(uri), uri.get("event", "")); }
 
-std::vector<std::string> data_of_part(const SourceUri& uri) { return data_in({uri.path()}, uri.get("part", "")); }
+std::vector<UsedData> data_of_part(const SourceUri& uri) { return data_in({uri.path()}, uri.get("part", "")); }
 
-std::vector<std::string> data_of_path(const SourceUri& uri) { return {uri.path()}; }
+std::vector<UsedData> data_of_path(const SourceUri& uri) { return {{"", uri.path()}}; }
 
-std::vector<std::string> data_of_its_own(const SourceUri& /*uri*/) { return {}; }
+std::vector<UsedData> data_of_its_own(const SourceUri& /*uri*/) { return {}; }
 
-void SameSource::take(const SourceUri& uri, std::span<const std::string> data) {
-  for (const auto& name : data) {
+void SameSource::take(const SourceUri& uri, std::span<const UsedData> data) {
+  for (const auto& used : data) {
+    const auto name = name_of(used);
+    if (name.empty()) continue;
     const auto [other, is_new] = taken_.try_emplace(name, uri.text());
-    if (is_new) continue;
+    if (is_new) {
+      if (!used.file.empty()) files_.push_back({used.file, used.selection + "@" + uri.get("origin", ""), sources_});
+      continue;
+    }
     if (other->second == uri.text()) throw UserError("source '" + uri.text() + "' is given twice; remove one");
     throw UserError("source '" + uri.text() + "' has the same data as '" + other->second + "'; remove one");
   }
+  ++sources_;
+}
+
+std::vector<std::string> SameSource::copies() const {
+  std::vector<std::string> reasons(sources_);
+  for (const auto& copy : find_copies(files_)) {
+    auto& reason = reasons[copy.source];
+    reason = "'" + copy.file + "' has the same contents as '" + copy.original +
+             "', which is read, too: its data would be counted twice; remove one";
+    if (copy.joined) throw UserError(reason);
+  }
+  return reasons;
 }
 
 }  // namespace eventloom

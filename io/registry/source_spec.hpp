@@ -19,6 +19,7 @@ struct SourceSpec {
   std::uint32_t home = 0;
   std::uint32_t board = 0;  ///< which of those at the port
   std::string defect = {};  ///< why it exists but cannot be read; empty when it can
+  std::string copy = {};    ///< why its data, if it has any, would enter the run twice; empty when they would not
 };
 
 /// The user's choice of the clock; importers default to TimeBase, .epochs files to their own.

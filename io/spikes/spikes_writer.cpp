@@ -25,10 +25,14 @@ SpikeFileHeader header_of(const std::string& path, std::uint64_t tick_ps, std::u
 
 }  // namespace
 
-bool is_spikes_file(const std::filesystem::path& file) {
+bool begins_spikes_file(std::span<const std::byte> head) {
   constexpr auto kMagic = SpikeFileHeader::kMagic;
-  const auto head = head_of(file, sizeof kMagic);
-  return head.size() == sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
+  return head.size() >= sizeof kMagic && std::memcmp(head.data(), &kMagic, sizeof kMagic) == 0;
+}
+
+bool is_spikes_file(const std::filesystem::path& file) {
+  const auto head = head_of(file, sizeof SpikeFileHeader::kMagic);
+  return begins_spikes_file(std::as_bytes(std::span(head)));
 }
 
 struct SpikesWriter::File {

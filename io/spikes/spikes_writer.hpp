@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "formats/ids.hpp"
@@ -22,6 +23,8 @@ struct SpikesSummary {
 
 /// Whether the file begins like a `.spikes` file, finished or not.
 bool is_spikes_file(const std::filesystem::path& file);
+/// The same, given the first bytes of the contents of a file, which may be compressed.
+bool begins_spikes_file(std::span<const std::byte> head);
 
 /// Writes one `.spikes` file, see formats/spikes.hpp, a PartialFile until finish() renames it. Errors throw UserError
 /// with file and reason.

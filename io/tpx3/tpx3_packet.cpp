@@ -1,7 +1,7 @@
 #include "io/tpx3/tpx3_packet.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cstring>
 
 namespace eventloom {
 
@@ -46,12 +46,12 @@ std::optional<std::int64_t> Tpx3Packet::tdc_time() const {
   return static_cast<std::int64_t>(coarse * kCoarseSteps + fine);
 }
 
-bool is_tpx3_file(const std::filesystem::path& file) {
+bool begins_tpx3_file(std::span<const std::byte> head) {
   std::uint64_t word = 0;
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(&word), sizeof word);
+  if (head.size() < sizeof word) return false;
+  std::memcpy(&word, head.data(), sizeof word);
   const Tpx3Packet packet(word);
-  return in.gcount() == sizeof word && packet.is_header() && packet.chunk_bytes() % sizeof word == 0;
+  return packet.is_header() && packet.chunk_bytes() % sizeof word == 0;
 }
 
 }  // namespace eventloom

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
+#include <span>
 
 namespace eventloom {
 
@@ -68,7 +69,7 @@ class Tpx3Packet {
   std::uint64_t word_;
 };
 
-/// Whether a file begins with a chunk.
-bool is_tpx3_file(const std::filesystem::path& file);
+/// Whether a file that begins with `head` begins with a chunk.
+bool begins_tpx3_file(std::span<const std::byte> head);
 
 }  // namespace eventloom

@@ -79,7 +79,8 @@ Tpx3Reader::Tpx3Reader(const SourceUri& uri, SourceId id, const TimeBase& base)
       scale_(uri, {25000, 0}, base.tick_ps * kTpx3StepsPer25ns, Rounding::nearest),
       file_(uri.path()),
       complaints_(name_) {
-  if (file_.size() != 0 && !is_tpx3_file(uri.path())) uri.refuse("the file does not begin with a TPX3 chunk");
+  if (file_.size() != 0 && !begins_tpx3_file(file_.front(kPacketBytes)))
+    uri.refuse("the file does not begin with a TPX3 chunk");
   header_ = {
       .source = id.value, .base = base, .payload = PayloadTable::uniform(1), .text = uri.text() + "\n" + kTpx3Contents};
   set_clock();

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/error.hpp"
+#include "io/files/file_head.hpp"
+#include "io/registry/registry.hpp"
+
+namespace eventloom {
+
+namespace {
+
+std::string known_schemes() {
+  return list_schemes([](const SourceScheme& known) { return std::string(known.name) + ":"; });
+}
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+const SourceScheme* scheme_by_ending(std::string_view path) {
+  const auto schemes = source_schemes();
+  const auto found = std::ranges::find_if(schemes, [path](const auto& scheme) { return scheme.has_ending(path); });
+  return found == schemes.end() ? nullptr : &*found;
+}
+
+/// Of all files that the path names: of one without an ending of its own that of the first.
+const SourceScheme* scheme_of_files(const SourceUri& uri) {
+  const auto files = found_files(uri.path());
+  if (files.empty()) return scheme_by_ending(uri.path());
+  const auto* const first = scheme_of_file(files.front());
+  const auto* const ending = scheme_by_ending(files.front());
+  for (const auto& file : files) {
+    // Files with the same ending are of one kind, and need not all be opened.
+    if (ending != nullptr && scheme_by_ending(file) == ending) continue;
+    const auto* const other = &file == &files.front() ? first : scheme_of_file(file);
+    if (other == first) continue;
+    const auto name = [](const SourceScheme* scheme) {
+      return scheme == nullptr ? "unknown" : std::string(scheme->name);
+    };
+    uri.refuse("its files are of several kinds, '" + files.front() + "' " + name(first) + " and '" + file + "' " +
+               name(other) + "; name each kind on its own");
+  }
+  return first;
+}
+
+/// Refuses keys that the scheme does not have, and those without a value that need one.
+void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
+  if (!scheme.shifts) {
+    for (const auto& key : kCommonKeys) {
+      if (uri.has(key.name)) {
+        uri.refuse("'" + std::string(key.name) + "=' must be given to the run that saves the sorted hits");
+      }
+    }
+  }
+  const auto keys = scheme.all_keys();
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) names.push_back(key.name);
+  uri.accept_only(names);
+  for (const auto& alone : uri.flags()) {
+    if (std::ranges::find(keys, alone, &SourceKey::name)->value.empty()) continue;
+    uri.refuse("'" + alone + "' is not of the form key=value");
+  }
+}
+
+}  // namespace
+
+const SourceScheme& scheme_of(const SourceUri& uri) {
+  const auto* scheme = find_scheme(uri.scheme());
+  if (scheme != nullptr) return *scheme;
+  if (uri.scheme().empty()) {
+    uri.refuse(
+        "unknown scheme: neither the contents nor the ending of the file say what it is; put one before its "
+        "name, as in csv:FILE; this build reads " +
+        known_schemes());
+  }
+  std::vector<std::string_view> names;
+  for (const auto& known : source_schemes()) names.push_back(known.name);
+  uri.refuse("unknown scheme" + did_you_mean(uri.scheme(), names) + "; this build reads " + known_schemes());
+}
+
+const SourceScheme* scheme_of_file(const std::string& path) {
+  const auto head = file_head(path);
+  const auto schemes = source_schemes();
+  const auto by_contents = std::ranges::find_if(
+      schemes, [&head](const auto& scheme) { return scheme.recognise != nullptr && scheme.recognise(head); });
+  return by_contents == schemes.end() ? scheme_by_ending(path) : &*by_contents;
+}
+
+SourceUri parse_source_uri(const std::string& text) {
+  const bool is_name = is_file(text);
+  auto uri = is_name ? SourceUri::of_path("", text) : SourceUri::parse(text);
+  if (uri.scheme().empty()) {
+    if (const auto* scheme = scheme_of_files(uri)) uri = uri.with_scheme(scheme->name);
+  }
+  const auto& scheme = scheme_of(uri);
+  if (uri.path().empty()) {
+    throw UserError("source '" + text + "': nothing follows '" + std::string(scheme.name) + ":'");
+  }
+  check_keys(uri, scheme);
+  return uri;
+}
+
+}  // namespace eventloom
