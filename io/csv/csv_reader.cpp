@@ -157,6 +157,16 @@ void CsvReader::reject(std::string_view text, const std::string& expected) const
   throw UserError(lines_.place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
 }
 
+/// Of a long list the first ones, and how many more there are.
+std::vector<std::string> first_names(std::vector<std::string> names) {
+  constexpr std::size_t kShown = 50;
+  if (names.size() <= kShown) return names;
+  const auto more = names.size() - kShown;
+  names.resize(kShown);
+  names.push_back("and " + std::to_string(more) + " more");
+  return names;
+}
+
 }  // namespace
 
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
@@ -171,7 +181,7 @@ nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events,
                                    {"time_column", columns.time},
                                    {"channel_column", columns.channel},
                                    {"payload_columns", columns.payload}};
-  if (!columns.unread.empty()) header["columns_not_read"] = columns.unread;
+  if (!columns.unread.empty()) header["columns_not_read"] = first_names(columns.unread);
   header["contents"] = reader->header().text;
   return inspect_hits(*reader, "csv", std::move(header), n_events);
 }

@@ -550,7 +550,8 @@ def test_a_file_with_a_clock_of_its_own_refuses_another(files):
 def test_columns_that_are_not_read_are_named(tmp_path, text, query, unread):
     (tmp_path / "x.csv").write_text(text)
     shown = inspect(f"csv:x.csv{query}", cwd=tmp_path)
-    assert shown["header"].get("columns_not_read", []) == unread
+    listed = unread if len(unread) <= 50 else [*unread[:50], f"and {len(unread) - 50} more"]
+    assert shown["header"].get("columns_not_read", []) == listed
     done = eventloom("run", "--source", f"csv:x.csv{query}", "--define", "gap:5,1", cwd=tmp_path)
     said = [line for line in done.stderr.splitlines() if "columns not read" in line]
     assert len(said) == (1 if unread else 0)
