@@ -30,6 +30,7 @@ void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) 
   column(slice.sources_missing, head.n_sources_missing);
   column(slice.losses, head.n_losses);
   column(slice.live_hits, head.n_live_hits);
+  column(slice.left_out, head.n_left_out);
 }
 
 std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
@@ -65,7 +66,8 @@ BuiltSliceHead head_of(const BuiltSlice& slice) {
           slice.hits.payload.size(),
           slice.sources_missing.size(),
           slice.losses.size(),
-          slice.live_hits.size()};
+          slice.live_hits.size(),
+          slice.left_out.size()};
 }
 
 /// Takes one slice from the front of `bytes`.

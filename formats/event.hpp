@@ -12,6 +12,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "formats/marker_counts.hpp"
 
 namespace eventloom {
 
@@ -39,10 +40,9 @@ enum class DropCause : std::uint8_t {
   flagged,      ///< flagged by their digitizer as of a kind that the user leaves out
 };
 inline constexpr std::array<std::string_view, 13> kDropCauseNames = {
-    "corrupt",     "duplicate", "out_of_order", "repeated_incomplete",
-    "out_of_step", "untimed",   "lost",         "late",
-    "congested",   "masked",    "cut",          "jump",
-    "flagged"};
+    "corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
+    "untimed", "lost",      "late",         "congested",           "masked",
+    "cut",     "jump",      "flagged"};
 inline constexpr std::size_t kDropCauses = kDropCauseNames.size();
 /// So many, the first ones, every version has counted; files of earlier versions may lack the others.
 inline constexpr std::size_t kFirstDropCauses = 3;
@@ -149,6 +149,12 @@ struct SourceHits {
   friend bool operator==(const SourceHits&, const SourceHits&) = default;
 };
 
+/// Markers of one source that events do not hold.
+struct MarkersLeftOut {
+  std::uint32_t source = 0;
+  MarkerCounts counts;
+};
+
 /// A builder's result for a slice. Before the filter `ledger.hits_rejected` is 0 and `ledger.hits_in_events` counts the
 /// hits of all events in it, foreign ones included.
 struct BuiltSlice {
@@ -158,6 +164,7 @@ struct BuiltSlice {
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
   std::vector<SourceLoss> losses;              ///< those found by the builder itself
   std::vector<SourceHits> live_hits;           ///< shares of `ledger.hits_in`, of live sources with any, rising
+  std::vector<MarkersLeftOut> left_out;        ///< of sources that have any, rising
   std::uint64_t events_rejected = 0;           ///< of its own events; known from the filter on
   std::vector<std::uint64_t> rejected_by;      ///< likewise, by number of the filter's expression
 

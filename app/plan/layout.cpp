@@ -8,6 +8,7 @@
 #include "core/engine/wiring.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/layout.hpp"
+#include "io/recorded/default_epoch.hpp"
 
 namespace eventloom {
 
@@ -35,7 +36,7 @@ std::uint64_t chosen_epochs(const PlanRequest& request) {
   constexpr std::array<std::uint64_t, 9> kChoices = {20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
   if (request.epochs_per_slice) return *request.epochs_per_slice;
-  if (!request.hits_per_second) return RingChoice{}.epochs_per_slice;
+  if (!request.hits_per_second) return default_epochs_per_slice(request.epoch_ps);
   const auto distance = [&](std::uint64_t epochs) {
     return std::abs(std::log(*buffer_bytes(request, epochs) / kWantedBuffer));
   };

@@ -41,7 +41,7 @@ void add_plan_options(po::options_description& options) {
       "hit-bytes", text_value("BYTES", "8"), "of a hit: 8 and 4 for each payload word")(
       "epoch", text_value("TIME", "10us"), "length of an epoch, with a unit")(
       "epochs-per-slice", po::value<std::string>()->value_name("N"),
-      "epochs built together (default 100, or by the rate)")(
+      "epochs built together (default: those in 1 ms, at least 100, or by the rate)")(
       "memory-per-node", po::value<std::string>()->value_name("BYTES"),
       "memory available to the ranks of a node; rings are reduced to fit (default: no limit)")(
       "l2-cache", text_value("BYTES", "2MiB"), "second-level cache of a core")(

@@ -15,6 +15,7 @@
 #include "formats/stream_file.hpp"
 #include "formats/units.hpp"
 #include "formats/utc_time.hpp"
+#include "io/recorded/default_epoch.hpp"
 #include "io/registry/registry.hpp"
 
 namespace eventloom {
@@ -87,11 +88,11 @@ void add_event_options(po::options_description& options) {
       "names and positions; 'eventloom inspect --detector-map' writes a first one")(
       "group", po::value<std::vector<std::string>>()->value_name("NAME=...")->composing(),
       "name a group of channels for conditions: A=source:0-3 or A=channel:0x1200-0x12ff; repeatable")(
-      "epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("100"), "epochs built together")(
-      "overlap",
-      po::value<std::string>()->value_name("TIME")->default_value("",
-                                                                  "one epoch, or 20 times the longest length in DEF"),
-      "longest event that is kept whole, in ticks or with a unit");
+      "epochs-per-slice", po::value<std::string>()->value_name("N")->default_value("", "those in 1 ms, at least 100"),
+      "epochs built together")("overlap",
+                               po::value<std::string>()->value_name("TIME")->default_value(
+                                   "", "one epoch, or 20 times the longest length in DEF"),
+                               "longest event that is kept whole, in ticks or with a unit");
 }
 
 void add_exchange_options(po::options_description& options) {
@@ -271,7 +272,9 @@ RunConfig to_config(const po::variables_map& values) {
   if (config.explain != 0 && config.filter.empty())
     throw UserError("--explain needs --filter: it says what the terms of filters say");
   take_detector_options(values, config);
-  config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
+  if (!values["epochs-per-slice"].as<std::string>().empty()) {
+    config.epochs_per_slice = count_option(values, "epochs-per-slice", 1, 1U << 28);
+  }
   config.overlap = values["overlap"].as<std::string>();
   config.time_base = time_base_options(values);
   config.time_origin = values["time-origin"].as<std::string>();
@@ -310,7 +313,8 @@ std::string in_force_remark(const po::variables_map& values) {
       const auto header = open_source(spec, {}, config.time_base)->header();
       const bool numbered = (header.flags & kNumbered) != 0;
       return "# in force: " +
-             in_force(config, interpret(config, header.base, named_groups(config.detector)), numbered) + "\n";
+             in_force(config, interpret(config, {header.base, numbered}, named_groups(config.detector)), numbered) +
+             "\n";
     }
   } catch (const std::exception& e) {
     return "# in force: unknown until this is fixed: " + std::string(e.what()) + "\n";
@@ -340,7 +344,8 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv) {
   config.effective = line.effective_config(*values);
   config.live.go_on = config.resume;
   // Errors that do not depend on the clock of the run are reported before anything is opened.
-  interpret(config, TimeBase{config.time_base.tick_ps.value_or(1), kMaxEpochTicks}, named_groups(config.detector));
+  const TimeBase any{config.time_base.tick_ps.value_or(1), kMaxEpochTicks};
+  interpret(config, {.base = any}, named_groups(config.detector));
   return config;
 }
 
@@ -355,7 +360,38 @@ Tick default_overlap(const EventDefinition& definition, const TimeBase& base) {
   return std::max<Tick>(base.epoch_ticks, longest > most / kLengths ? most : kLengths * longest);
 }
 
-RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector) {
+namespace {
+
+std::uint64_t epoch_ps(const TimeBase& base) { return base.tick_ps * base.epoch_ticks; }
+
+/// The greatest width of the corrections to the times of one source.
+Tick widest_correction(const Detector& detector) {
+  Tick widest = 0;
+  for (const auto& span : stream_offsets(detector, false, detector.sources())) widest = std::max(widest, span.width());
+  return widest;
+}
+
+/// Of the slices, by default. `geometry` has the margins: with those of long events fewer epochs fit a builder.
+std::uint64_t default_epochs(SliceGeometry geometry, const RunClock& clock, const Detector& detector) {
+  geometry.epochs_per_slice = clock.numbered ? kLeastDefaultEpochs : default_epochs_per_slice(epoch_ps(clock.base));
+  const Tick apart = widest_correction(detector);
+  while (geometry.epochs_per_slice > kLeastDefaultEpochs && !fits_a_builder(geometry, apart)) {
+    geometry.epochs_per_slice = std::max(geometry.epochs_per_slice / 2, kLeastDefaultEpochs);
+  }
+  return geometry.epochs_per_slice;
+}
+
+/// The requested or default length of a slice, in epochs, unless --flush-after makes it shorter.
+std::uint64_t chosen_epochs(const RunConfig& config, std::uint64_t wanted, const TimeBase& base) {
+  if (config.flush_after.count() <= 0) return wanted;
+  const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps(base));
+  return std::clamp<std::uint64_t>(epochs, 1, wanted);
+}
+
+}  // namespace
+
+RunDefinition interpret(const RunConfig& config, const RunClock& clock, DetectorPtr detector) {
+  const auto& base = clock.base;
   RunDefinition run;
   run.detector = std::move(detector);
   for (const auto& define : config.define) {
@@ -370,13 +406,10 @@ RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorP
   for (const auto& expression : config.filter) run.filter.add(expression, base.tick_ps);
   auto& geometry = run.geometry;
   geometry.base = base;
-  geometry.epochs_per_slice = config.epochs_per_slice;
-  if (config.flush_after.count() > 0) {
-    const auto epoch_ps = base.tick_ps * base.epoch_ticks;
-    const auto epochs = steps_in(static_cast<std::uint64_t>(config.flush_after.count()), epoch_ps);
-    geometry.epochs_per_slice = std::clamp<std::uint64_t>(epochs, 1, config.epochs_per_slice);
-  }
   geometry = widest(geometry, run.events);
+  const auto wanted = config.epochs_per_slice.value_or(default_epochs(geometry, clock, *run.detector));
+  geometry.epochs_per_slice = chosen_epochs(config, wanted, base);
+  run.flushes_early = geometry.epochs_per_slice != wanted;
   return run;
 }
 
@@ -412,7 +445,7 @@ std::string in_force(const RunConfig& config, const RunDefinition& run, bool num
   std::string all = numbered ? "" : "ticks of " + text(1) + ", ";
   all += "epochs of " + text(base.epoch_ticks) + ", slices of " + std::to_string(geometry.epochs_per_slice) +
          " epochs (" + text(geometry.slice_ticks()) + ")";
-  if (geometry.epochs_per_slice != config.epochs_per_slice) all += " by --flush-after";
+  if (run.flushes_early) all += " by --flush-after";
   all += ", overlap ";
   for (std::size_t i = 0; i < run.events.size(); ++i) {
     all += (i == 0 ? "" : ", ") + text(run.events[i].overlap);

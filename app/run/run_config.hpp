@@ -32,7 +32,7 @@ struct RunConfig {
   std::vector<std::string> filter;
   std::size_t explain = 0;  ///< events for which the filters' terms are explained
   DetectorOptions detector;
-  std::uint64_t epochs_per_slice = 100;
+  std::optional<std::uint64_t> epochs_per_slice;  ///< nothing: as the length of an epoch suggests
   std::string overlap;  ///< empty: one epoch, or 20 times the longest length in the definition
   TimeBaseOptions time_base;
   std::string time_origin;        ///< UTC of tick 0 as utc_text() writes it; empty: not given
@@ -73,6 +73,7 @@ std::optional<RunConfig> parse_run_config(int argc, const char* const* argv);
 /// Parts of the configuration that depend on the clock of the run.
 struct RunDefinition {
   SliceGeometry geometry;            ///< with the margin of the widest events
+  bool flushes_early = false;        ///< its slices are shorter than requested, by --flush-after
   std::vector<WantedEvents> events;  ///< in the order of RunConfig::define
   EventFilter filter;
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
@@ -82,8 +83,13 @@ Tick histogram_ticks(const RunDefinition& run);
 /// Of events without --overlap.
 Tick default_overlap(const EventDefinition& definition, const TimeBase& base);
 
+/// The clock of a run's times.
+struct RunClock {
+  TimeBase base;
+  bool numbered = false;  ///< times are event numbers
+};
 /// `detector`: never null; until the sources are known it knows no more than the names of groups. Throws UserError.
-RunDefinition interpret(const RunConfig& config, const TimeBase& base, DetectorPtr detector);
+RunDefinition interpret(const RunConfig& config, const RunClock& clock, DetectorPtr detector);
 
 /// Whether the definitions have names, and run files of their own.
 inline bool has_index(const RunConfig& config) { return !config.define.front().name.empty(); }

@@ -299,7 +299,7 @@ void resolve_setup(RunSetup& setup, const RunConfig& config, const std::optional
   DetectorSources known{{}, base.tick_ps, setup.numbered};
   for (const auto& source : setup.sources) known.names.push_back(source.name);
   setup.detector = detector_of(config.detector, known);
-  setup.run = interpret(config, base, setup.detector.detector);
+  setup.run = interpret(config, {base, setup.numbered}, setup.detector.detector);
   require_whole_events(config, setup.run);
   require_known_quantities(config, setup);
   resolve_sorted(setup, sorted);

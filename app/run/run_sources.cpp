@@ -222,7 +222,8 @@ void loop_recordings(std::vector<SourceRole::LocalSource>& local, const std::vec
   if (all.end <= all.first) return;  // there is nothing in them
   agree(ranks, [&] {
     const Epoch apart = 2 * largest_offset(config.detector.map, all.base.tick_ps) / all.base.epoch_ticks + 1;
-    const Epoch gap = interpret(config, all.base, named_groups(config.detector)).geometry.margin_epochs() + apart;
+    const Epoch gap =
+        interpret(config, {.base = all.base}, named_groups(config.detector)).geometry.margin_epochs() + apart;
     const Epoch period = loop_period(all.first, all.end, gap);
     for (auto& source : local) {
       const auto& spec = specs[source.id.value];

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
@@ -34,6 +35,7 @@ std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const
 bool begins_compass_file(std::span<const std::byte> head);
 
 /// As open_compass(), with ticks of 1 ps.
-nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,
+                                       std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -120,8 +120,8 @@ void ColumnCursor::read_rows() {
   check(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &start, nullptr, &count, nullptr), "selecting rows");
   const H5Id memory(check(H5Screate_simple(1, &count, nullptr), "creating a dataspace"), H5Sclose);
   if (H5Dread(dataset_.get(), memory_type(spec_->type), memory.get(), space.get(), H5P_DEFAULT, buffer_.get()) < 0) {
-    throw UserError("'" + file_name_ + "' is damaged: cannot read " + spec_->path + " from row " +
-                    std::to_string(start));
+    throw UserError("'" + file_name_ + "' is damaged: " + spec_->path + " cannot be read from row " +
+                    std::to_string(start) + ": a checksum is wrong, or a deflated chunk is invalid");
   }
   end_ = start + count;
 }

@@ -1,8 +1,10 @@
 #include "io/hdf5/hdf5_reader.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,9 +17,11 @@
 #include "io/files/complaints.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5/group_search.hpp"
 #include "io/hdf5/time_column.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/payload_columns.hpp"
+#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -44,6 +48,7 @@ class Hdf5Reader final : public HitReader {
     header_.base = base;
     header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
     header_.text = uri.text();
+    tell_unread(uri);
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -82,6 +87,16 @@ class Hdf5Reader final : public HitReader {
   [[nodiscard]] std::uint64_t rows() const { return times_.column().size(); }
   [[nodiscard]] std::string place(const std::string& column) const {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
+  }
+
+  /// Only of the first groups that a rank opens: the groups of a file are alike, and looking costs a process.
+  void tell_unread(const SourceUri& uri) const {
+    constexpr int kMostTold = 8;
+    static std::atomic<int> told = 0;
+    if (told.fetch_add(1) >= kMostTold) return;
+    auto names = columns_of(uri.path(), group_, rows());
+    for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
+    if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
   }
 
   /// A channel or payload column must hold integers, one row per time.

@@ -1,5 +1,7 @@
 #include "io/hdf5/tables_writer.hpp"
 
+#include <algorithm>
+
 #include "io/hdf5/attributes.hpp"
 
 namespace eventloom {
@@ -12,6 +14,15 @@ std::vector<ColumnWriter> make_columns(const OutputFile& file, const std::vector
   columns.reserve(specs.size());
   for (const auto& spec : specs) columns.emplace_back(file, spec, settings);
   return columns;
+}
+
+/// Always deflated: most of its columns are the same number throughout, and short slices have many rows. In small
+/// chunks: those of all columns of all writers are in memory when a run is merged.
+ColumnSettings of_ledger(ColumnSettings settings) {
+  constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+  settings.chunk_bytes = std::min(settings.chunk_bytes, kChunkBytes);
+  settings.compress = std::max(settings.compress, 1U);
+  return settings;
 }
 
 template <class T>
@@ -49,11 +60,11 @@ std::uint64_t mask_of(std::span<const std::uint32_t> sources) {
 }
 
 LedgerTable::LedgerTable(const OutputFile& file, const ColumnSettings& settings, bool with_list)
-    : columns_(make_columns(file, ledger_columns(), settings)) {
+    : columns_(make_columns(file, ledger_columns(), of_ledger(settings))) {
   create_group(file.id(), "/ledger");
   if (!with_list) return;
-  offsets_.emplace(file, missing_offsets_column(), settings);
-  list_.emplace(file, missing_list_column(), settings);
+  offsets_.emplace(file, missing_offsets_column(), of_ledger(settings));
+  list_.emplace(file, missing_list_column(), of_ledger(settings));
   append_one(*offsets_, std::uint64_t{0});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/epoch_buffer.hpp"
+#include "formats/marker_counts.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/uri/stream_shift.hpp"
 
@@ -37,7 +38,7 @@ class ShiftedFeed final : public LiveFeed {
   [[nodiscard]] bool counts_hits() const override { return feed_->counts_hits(); }
   [[nodiscard]] std::vector<std::string> remarks() const override { return feed_->remarks(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + anomalies_; }
-  [[nodiscard]] SourceCounts counts() const override { return feed_->counts(); }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
   struct Hit {
@@ -65,6 +66,7 @@ class ShiftedFeed final : public LiveFeed {
   Epoch read_to_ = 0;         ///< end of the last buffer, as the feed numbers epochs
   Epoch settle_to_ = 0;       ///< what settle() has asked for since the last take()
   std::uint64_t anomalies_ = 0;
+  MarkerCounts left_out_;
 };
 
 /// `feed`, with what the keys of `uri` change.

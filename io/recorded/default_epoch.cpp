@@ -18,4 +18,9 @@ std::uint32_t default_epoch_ticks(std::uint64_t tick_ps) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(ps / tick_ps, 1));
 }
 
+std::uint64_t default_epochs_per_slice(std::uint64_t epoch_ps) {
+  constexpr std::uint64_t kMillisecond = 1'000'000'000;
+  return std::max<std::uint64_t>(kMillisecond / epoch_ps, kLeastDefaultEpochs);
+}
+
 }  // namespace eventloom

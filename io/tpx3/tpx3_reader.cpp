@@ -189,10 +189,12 @@ std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, std::span<const std::
   return std::make_unique<Tpx3Reader>(uri, paths, id, base);
 }
 
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events) {
+nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events,
+                                    std::optional<std::uint64_t> tick_ps) {
   const std::string& path = uri.path();
-  Tpx3Reader reader(uri, std::span(&path, 1), {0}, {.tick_ps = 1});
-  return inspect_hits(reader, "tpx3", {{"tick_ps", 1}, {"contents", reader.header().text}}, n_events);
+  Tpx3Reader reader(uri, std::span(&path, 1), {0}, {.tick_ps = tick_ps.value_or(1)});
+  return inspect_hits(reader, "tpx3", {{"tick_ps", reader.header().base.tick_ps}, {"contents", reader.header().text}},
+                      n_events);
 }
 
 }  // namespace eventloom

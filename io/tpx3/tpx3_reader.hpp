@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,6 +34,6 @@ std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, std::span<const std::
                                      const TimeBase& base);
 
 /// As open_tpx3(), with ticks of 1 ps.
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

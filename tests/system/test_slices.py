@@ -2,6 +2,7 @@
 
 import signal
 
+import h5py
 import numpy as np
 import pytest
 
@@ -128,3 +129,60 @@ def test_runs_are_resumed_across_gaps(with_gaps, tmp_path, schedule):
     # Who builds what is not settled beforehand where builders claim.
     assert {name for name in found if found[name] != expected[name]} <= {"ledger/builder"}
     assert_same(read_merged(whole.merged), merged_file(find_events(hits, DEFINITION, overlap=10_000)))
+
+
+def sparse_table(file, n=2000, seconds=1):
+    """A text file with hits in pairs, 0.2 us apart, at random picoseconds."""
+    rng = np.random.default_rng(18)
+    first = np.sort(rng.integers(0, seconds * 10**12, n, dtype=np.uint64))
+    times = np.sort(np.concatenate([first, first + np.uint64(200_000)]))
+    file.write_text("".join(f"{time},{i % 7}\n" for i, time in enumerate(times)))
+    return f"csv:{file}?time=1&channel=2&unit=ps"
+
+
+def attributes_of(run):
+    with h5py.File(run.output) as file:
+        return dict(file.attrs)
+
+
+@pytest.mark.parametrize("tick, more, epoch, slices", [
+    ("1ns", ("--tick", "1ns"), 10_000, 100),
+    ("10ns", ("--tick", "10ns"), 1_000, 100),
+    ("1ps", ("--tick", "1ps"), 500_000, 2000),
+    ("10ps", ("--tick", "10ps"), 500_000, 200),
+    ("1ps", ("--tick", "1ps", "--epoch", "100ns"), 100_000, 10_000),
+    ("1ns", ("--tick", "1ns", "--epoch", "100us"), 100_000, 100),  # never fewer epochs: each sends its neighbours along
+    ("1ps", ("--tick", "1ps", "--epochs-per-slice", "60"), 500_000, 60),
+    ("1ps", ("--tick", "1ps", "--overlap", "1ms"), 500_000, 2000),
+])
+def test_the_default_slice_is_a_time(tmp_path, tick, more, epoch, slices):
+    uri = sparse_table(tmp_path / "a.csv", n=100) + "&round=nearest" * (tick != "1ps")
+    run = Run(tmp_path, [uri], "--define", "gap:1us,2", *more)
+    found = attributes_of(run)
+    assert (found["epoch_ticks"], found["epochs_per_slice"]) == (epoch, slices)
+
+
+@pytest.mark.parametrize("offset_ms", [1.5, -1.5])
+def test_the_default_slice_shrinks_until_it_fits(tmp_path, offset_ms):
+    """2^32 ps are 4.29 ms: a slice of 1 ms, 1 ms around it on both sides and 1.5 ms between channels are too much."""
+    uri = sparse_table(tmp_path / "a.csv", n=100)
+    (tmp_path / "map.csv").write_text(f"channel,offset_ns\n3,{int(offset_ms * 1e6)}\n")
+    run = Run(tmp_path, [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "1ms", "--detector",
+              tmp_path / "map.csv")
+    assert attributes_of(run)["epochs_per_slice"] == 1000
+    plain = Run(tmp_path / "short", [uri], "--define", "gap:1us,2", "--tick", "1ps", "--overlap", "1ms", "--detector",
+                tmp_path / "map.csv", "--epochs-per-slice", "40")
+    assert_same(read_merged(run.merged), read_merged(plain.merged))
+
+
+def test_a_fine_tick_costs_no_more_than_a_coarse_one(tmp_path):
+    """Hits 0.5 ms apart: with slices of 50 us each had a row of 140 bytes in two ledgers, 400 bytes a hit."""
+    uri = sparse_table(tmp_path / "a.csv", n=20_000, seconds=10)
+    sizes = {}
+    for tick, more in (("1ns", "&round=nearest"), ("1ps", "")):
+        run = Run(tmp_path / tick, [uri + more], "--define", "gap:1us,2", "--tick", tick)
+        sizes[tick] = sum(path.stat().st_size for path in run.output.parent.glob("run*.h5"))
+        with h5py.File(next(run.output.parent.glob("*.part-*"))) as part:
+            assert all(column.compression == "gzip" and column.fletcher32 for column in part["ledger"].values())
+    assert sizes["1ps"] < 1.1 * sizes["1ns"]
+    assert sizes["1ps"] < 100 * 20_000, "an event of two hits has 76 bytes in the file"
