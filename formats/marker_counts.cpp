@@ -6,12 +6,12 @@ namespace eventloom {
 
 namespace {
 
-struct Words {
+struct MarkerWords {
   std::string_view one;
   std::string_view more;
   std::string_view marker;
 };
-constexpr std::array<Words, kOtherMarkers> kWords = {{{"peak", "peaks", "P"},
+constexpr std::array<MarkerWords, kOtherMarkers> kWords = {{{"peak", "peaks", "P"},
                                                       {"event tag", "event tags", "TG"},
                                                       {"histogram", "histograms", "H1"},
                                                       {"schedule", "schedules", "SCH"}}};

@@ -165,7 +165,7 @@ std::vector<std::string> list_columns(const std::string& file, const std::string
 
 }  // namespace
 
-std::vector<std::string> columns_of(const std::string& file, const std::string& group, std::uint64_t rows) {
+std::vector<std::string> datasets_of_rows(const std::string& file, const std::string& group, std::uint64_t rows) {
   if (dies_apart([&] { list_columns(file, group, rows); }, limits_for(file))) return {};
   return list_columns(file, group, rows);
 }

@@ -94,7 +94,7 @@ class Hdf5Reader final : public HitReader {
     constexpr int kMostTold = 8;
     static std::atomic<int> told = 0;
     if (told.fetch_add(1) >= kMostTold) return;
-    auto names = columns_of(uri.path(), group_, rows());
+    auto names = datasets_of_rows(uri.path(), group_, rows());
     for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
     if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
   }

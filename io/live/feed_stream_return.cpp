@@ -42,7 +42,9 @@ LiveReturn::Missed FeedStream::join(std::span<const std::byte> first, std::uint6
   now.time = header->epochs().end * header_.base.epoch_ticks;
   const auto stored = first.first(header->stored_bytes());
   // A damaged buffer says as much as the builder needs to know.
-  (void)read_stored_hits(*header, stored, header_, [&](Tick time, auto, auto) { now.time = std::min(now.time, time); });
+  MarkerCounts others;
+  (void)read_stored_hits(*header, stored, header_, others,
+                         [&](Tick time, auto, auto) { now.time = std::min(now.time, time); });
   return return_.join(now);
 }
 
