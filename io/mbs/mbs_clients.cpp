@@ -69,21 +69,22 @@ bool MbsClients::any_is_finishing() const {
 }
 
 void MbsClients::begin_round() {
-  delivered_ = !left_over_.empty();
+  round_ = Round::begun;
   valid_ = size();
 }
 
 void MbsClients::end_round() {
   for (const auto& group : std::exchange(left_over_, {})) totals_.lost_events += group->events;
+  round_ = Round::none;
 }
 
 void MbsClients::forget_round() {
   left_over_.clear();
-  delivered_ = false;
+  round_ = Round::none;
 }
 
 void MbsClients::deliver(const MbsGroupPtr& group) {
-  delivered_ = true;
+  if (round_ == Round::begun) round_ = Round::delivered;
   const bool alone = size() == 1;
   for (auto& client : clients_) {
     if (!client.is_admitted()) continue;
@@ -94,6 +95,7 @@ void MbsClients::deliver(const MbsGroupPtr& group) {
 }
 
 void MbsClients::finish() {
+  if (round_ == Round::delivered) round_ = Round::finishing;
   for (auto& client : clients_) {
     if (client.is_admitted()) client.finish();
   }
@@ -140,12 +142,13 @@ void MbsClients::admit(MbsServerClient& client) {
   ++totals_.clients;
   ++valid_;
   if (tells()) spdlog::info("{}client {} has connected", settings_.name, client.name());
+  if (round_ == Round::finishing) return;
   for (auto& group : std::exchange(left_over_, {})) client.queue(std::move(group));
 }
 
 void MbsClients::serve(std::int64_t now) {
   for (auto& client : clients_) {
-    if (client.admit(now, settings_.silence.count())) admit(client);
+    if (!round_is_void() && client.admit(now, settings_.silence.count())) admit(client);
     client.send(now);
     client.expire(now, settings_.timeout.count());
     if (client.end() != MbsClientEnd::none) remove(client);

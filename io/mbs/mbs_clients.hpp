@@ -63,7 +63,7 @@ class MbsClients {
   /// A round begins: nothing has been delivered, and today's clients are its first.
   void begin_round();
   /// Something was delivered in this round, and only to clients that have been refused since: it may be sent again.
-  [[nodiscard]] bool round_is_void() const { return delivered_ && valid_ == 0; }
+  [[nodiscard]] bool round_is_void() const { return round_ >= Round::delivered && valid_ == 0; }
   /// Nobody will get what waits for the next client: it is counted as lost.
   void end_round();
   /// As end_round(), but it will be sent again.
@@ -88,6 +88,8 @@ class MbsClients {
   [[nodiscard]] MbsClientsTotals totals() const;
 
  private:
+  enum class Round : std::uint8_t { none, begun, delivered, finishing };
+
   void accept_all();
   void accept(MbsServerSocket socket, std::string name);
   void admit(MbsServerClient& client);
@@ -104,8 +106,8 @@ class MbsClients {
   std::vector<MbsServerClient> clients_;  ///< and those that may become clients
   MbsClientsTotals totals_;               ///< `sent`: to clients that have gone
   std::deque<MbsGroupPtr> left_over_;     ///< for the next client
-  bool delivered_ = false;                ///< anything in this round
-  std::size_t valid_ = 0;                 ///< clients of this round that have not been refused
+  Round round_ = Round::none;
+  std::size_t valid_ = 0;  ///< clients of this round that have not been refused
   std::int64_t listen_again_at_ = 0;
 };
 

@@ -451,6 +451,24 @@ TEST_F(LiveInputsTest, AJumpIsAcceptedWhereNoOtherSourceIsElsewhere) {
   EXPECT_EQ(second.expected, 1'000'000U);
 }
 
+/// Of two sources that have jumped to different places, only that at the accepted one goes on there.
+TEST_F(LiveInputsTest, AJumpToAnotherPlaceThanTheAcceptedOneIsNot) {
+  constexpr Epoch kAccepted = 1'000'000;
+  constexpr Epoch kNear = 60 * 100;
+  for (const Epoch place : {kAccepted - kNear - 1, kAccepted - kNear, kAccepted + kNear, kAccepted + kNear + 1}) {
+    begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
+    first.come(10);
+    second.come(10);
+    receive({});
+    second.jumped = place;
+    receive(milliseconds(1));
+    inputs().set_others({.frontier = 10, .jump = kAccepted});
+    const bool near = place >= kAccepted - kNear && place <= kAccepted + kNear;
+    EXPECT_EQ(second.expected == place, near) << place;
+    second.jumped.reset();
+  }
+}
+
 TEST_F(LiveInputsTest, ASourceThatHasJumpedBackHasAVote) {
   begin({.epoch_timeout = seconds(2), .epochs_per_second = 100});
   first.come(1000);

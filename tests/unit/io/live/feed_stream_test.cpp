@@ -271,6 +271,17 @@ TEST(FeedStreamPasses, WhatIsPassedIsEmptyAndNotMissing) {
   EXPECT_EQ(live.stream.progress().late_passed, 1U);
 }
 
+/// Stretches passed one after the other are one: hits of the first are late, too.
+TEST(FeedStreamPasses, LateHitsOfAnEarlierStretchAreNoticed) {
+  Live live;
+  feed_epochs(live, {0, 3});
+  live.stream.pass(10);
+  live.stream.pass(20);
+  live.feed.add(make_buffer(4, 1));
+  live.stream.receive();
+  EXPECT_EQ(live.stream.progress().late_passed, 1U);
+}
+
 TEST(FeedStreamSettles, WhatItsFeedHoldsBackIsDeliveredFirst) {
   Live live;
   live.feed.holds_back = true;

@@ -42,6 +42,10 @@ TEST(TimeSteps, ALongPauseIsBelievedWhenItGoesOn) {
 
 TEST(TimeSteps, TheFirstGoesWhenTheSecondIsFar) { EXPECT_EQ(kept({900'000, 10, 20, 30}), (Ticks{10, 20, 30})); }
 
+TEST(TimeSteps, WhatFollowsAWrongFirstIsDoubtedToo) {
+  EXPECT_EQ(kept({900'000, 10, 500'000, 500'010}), (Ticks{500'000, 500'010}));
+}
+
 TEST(TimeSteps, TheLastGoesWhenNothingConfirmsIt) {
   EXPECT_EQ(kept({10, 20, 70'000}), (Ticks{10, 20}));
   EXPECT_EQ(kept({70'000}), (Ticks{70'000})) << "the only one stays";

@@ -79,6 +79,21 @@ TEST(ReassemblyBuffer, PromisedBytesCostNothing) {
   EXPECT_LE(buffer.held_bytes(), 1000 * (8 + ReassemblyBuffer::kFragmentCost));
 }
 
+/// A mark between missing buffers is reached before what follows it is given up.
+TEST(ReassemblyBuffer, AMarkBetweenMissingBuffersIsReached) {
+  ReassemblyBuffer buffer;
+  buffer.put_mark(*read_datagram(BoardMaker(1).mark(DatagramKind::mark, 2, {7, 30})), 0);
+  buffer.put(*read_datagram(fragment(5, 64, 0, 64)), 0);
+  const auto first = buffer.next(ReassemblyBuffer::kAlways);
+  ASSERT_TRUE(first && std::holds_alternative<MissingBuffers>(*first));
+  EXPECT_EQ(std::get<MissingBuffers>(*first).n_buffers, 2U);
+  const auto second = buffer.next(ReassemblyBuffer::kAlways);
+  ASSERT_TRUE(second && std::holds_alternative<MarkReached>(*second));
+  const auto given = drain(buffer, ReassemblyBuffer::kAlways);
+  EXPECT_EQ(given.missing, 3U);
+  EXPECT_EQ(given.whole, 1U);
+}
+
 TEST(ReassemblyBuffer, WhatWaitsIsBoundedInNumber) {
   ReassemblyBuffer buffer;
   Given given;

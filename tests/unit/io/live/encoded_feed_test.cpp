@@ -1,0 +1,68 @@
+#include "io/live/encoded_feed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fake_feed.hpp"
+
+namespace eventloom::test {
+namespace {
+
+using Times = std::vector<Tick>;
+
+/// Reads hits at these times, block by block.
+class TimesReader final : public HitReader {
+ public:
+  explicit TimesReader(std::vector<Times> blocks) : blocks_(std::move(blocks)) {}
+
+  [[nodiscard]] const StreamHeader& header() const override { return header_; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] InputFile input() const override { return {}; }
+  bool read(HitBlock& block) override {
+    block.clear();
+    if (next_ == blocks_.size()) return false;
+    block.time = blocks_[next_++];
+    block.channel.resize(block.time.size());
+    return true;
+  }
+
+ private:
+  StreamHeader header_ = live_header();
+  std::string name_ = "times";
+  std::vector<Times> blocks_;
+  std::size_t next_ = 0;
+};
+
+std::vector<Epoch> epochs_fed(std::vector<Times> blocks) {
+  EncodedFeed feed(std::make_unique<TimesReader>(std::move(blocks)),
+                   {.stop = [] {}, .is_connected = [] { return true; }}, 1, std::size_t{1} << 20);
+  std::vector<Epoch> epochs;
+  for (bool ended = false; !ended;) {
+    FeedBatch batch;
+    feed.take(batch);
+    ended = batch.ended;
+    for (const auto& hit : hits_in(batch.buffers)) epochs.push_back(hit.epoch);
+    std::this_thread::yield();
+  }
+  return epochs;
+}
+
+TEST(EncodedFeed, DeliversAllHits) {
+  EXPECT_EQ(epochs_fed({{0, 1000}, {1500, 7000}}), (std::vector<Epoch>{0, 1, 1, 7}));
+}
+
+/// Epochs begin again, behind those of which everything has been delivered.
+TEST(EncodedFeed, DeliversWhatComesBehindAClockThatHasGoneBack) {
+  constexpr Tick kHours = 2 * Tick{3600} * 1'000'000'000;
+  constexpr Epoch kThere = kHours / kEpochTicks;
+  EXPECT_EQ(epochs_fed({{kHours, kHours + 1000, kHours + 2000, kHours + 3000}, {kHours + 4000}, {3000, 4000}, {5000}}),
+            (std::vector<Epoch>{kThere, kThere + 1, kThere + 2, kThere + 3, kThere + 4, 3, 4, 5}));
+}
+
+}  // namespace
+}  // namespace eventloom::test
