@@ -76,13 +76,14 @@ void add_copies(const Files& files, ChecksumOf checksum_of, std::vector<FileCopy
 }  // namespace
 
 std::vector<FileCopy> find_copies(std::span<const UsedFile> files) {
+  constexpr std::uint64_t kLeastBytes = 32;
   std::map<std::tuple<std::uint64_t, std::string>, Files> by_size;
   std::map<std::tuple<std::string, std::string>, Files> by_name;
   for (const auto& file : files) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file.path, error)) continue;
     const auto bytes = std::filesystem::file_size(file.path, error);
-    if (!error && bytes != 0) by_size[{bytes, file.selection}].push_back(&file);
+    if (!error && bytes >= kLeastBytes) by_size[{bytes, file.selection}].push_back(&file);
     by_name[{std::string(without_packed_ending(file.path)), file.selection}].push_back(&file);
   }
   std::vector<FileCopy> copies;

@@ -22,7 +22,8 @@ struct FileCopy {
 };
 
 /// The files with the same contents as one before them, of which the same is used; also one that is another one
-/// compressed, if their names say so. Only files of equal size whose first, middle and last bytes agree are read.
+/// compressed, if their names say so. Only files of equal size whose first, middle and last bytes agree are read; a
+/// few hits, in less than 32 bytes, may agree by chance.
 std::vector<FileCopy> find_copies(std::span<const UsedFile> files);
 
 }  // namespace eventloom

@@ -40,7 +40,7 @@ class SameSource {
   /// Throws UserError that names both when `uri`, which uses `data`, shares some with one taken before.
   void take(const SourceUri& uri, std::span<const UsedData> data);
   /// For each that was taken, in that order: why its data would enter the run twice though its files are others, which
-  /// have the same contents; empty when they have not. Files without a byte are no copies. Throws UserError when files
+  /// have the same contents; empty when they have not. See find_copies(). Throws UserError when files
   /// of one source are copies.
   [[nodiscard]] std::vector<std::string> copies() const;
 
