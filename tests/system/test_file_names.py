@@ -130,9 +130,9 @@ def test_copies_are_refused(tmp_path):
 def test_copies_that_are_read_as_other_data(tmp_path):
     """With another time of tick 0; or one by one."""
     for name in "ab":
-        (tmp_path / f"{name}.csv").write_text("t,ch\n2026-11-21T10:00:00Z,1\n")
+        (tmp_path / f"{name}.csv").write_text("t,ch\n2026-11-21T10:00:00Z,1\n2026-11-21T10:00:01Z,1\n")
     uris = [f"{tmp_path}/{name}.csv?origin=2026-11-21T{origin}Z" for name, origin in (("a", "10:00:00"), ("b", "09:59:59"))]
-    assert [h[0] for h in hits_of(Run(tmp_path / "run", uris, *ALL))] == [0, 10**9]
+    assert [h[0] for h in hits_of(Run(tmp_path / "run", uris, *ALL))] == [0, 10**9, 10**9, 2 * 10**9]
     eventloom("convert", f"{tmp_path}/*.csv?origin=2026-11-21T10:00:00Z".replace("*", "[ab]"), "--output", tmp_path / "out")
     assert len(list((tmp_path / "out").glob("*.epochs"))) == 2
 
