@@ -45,7 +45,10 @@ std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
 }  // namespace
 
 JumpReader::JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order)
-    : reader_(std::move(reader)), order_(order) {}
+    : reader_(std::move(reader)), order_(order) {
+  constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;
+  if (order.frames_in_any_order) covered_.emplace(order.disorder, kFarthestPs / order.tick_ps);
+}
 
 bool JumpReader::read(HitBlock& block) {
   if (!reader_->read(block)) {
@@ -72,6 +75,7 @@ bool JumpReader::runs_on(HitBlock& block) {
   if (times.empty()) return true;
   if ((foremost_ && times.front() < foremost_->time) || !std::ranges::is_sorted(times)) return false;
   behind_ = false;
+  if (covered_) covered_->run_on(times);
   if (times.size() > 1) take(times[times.size() - 2], hits_ + times.size() - 1);
   take(times.back(), hits_ + times.size());
   if (added_ != 0) {
@@ -83,10 +87,11 @@ bool JumpReader::runs_on(HitBlock& block) {
 void JumpReader::judge(HitBlock& block) {
   for (std::size_t i = 0; i < block.size(); ++i) {
     const Tick time = block.time[i];
+    const bool fits = covered_ && covered_->fits(time);
     if (!foremost_ || time >= foremost_->time) {
       take(time, hits_ + i + 1);
       behind_ = false;
-    } else if (foremost_->time - time <= order_.disorder) {
+    } else if (fits || foremost_->time - time <= order_.disorder) {
       note_step(foremost_->time - time);
       foremost_->leapt = false;
       behind_ = false;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "io/recorded/covered_time.hpp"
 #include "io/recorded/hit_reader.hpp"
 #include "io/recorded/time_order.hpp"
 
@@ -16,6 +17,9 @@ namespace eventloom {
 /// The hits of another reader, whose times go back by no more than ordinary disorder. A larger step back is a jump: a
 /// counter that wrapped around, a clock that was reset, a second measurement, or a damaged time. Sorted away, it would
 /// lay parts of a run over each other; it is counted, reported, and treated as TimeOrder says.
+///
+/// Frames that were stored in any order are no jumps: up to a second back they are put in order where they lie between
+/// others, unless the key `reorder` says what is ordinary.
 ///
 /// A hit far ahead of all before it, from which the next one returns, is taken for a damaged time itself: it alone is
 /// dropped unless jumps are refused.
@@ -66,7 +70,8 @@ class JumpReader final : public HitReader {
   TimeOrder order_;
   HitBlock held_;  ///< a last hit that leapt ahead, until the next one shows whether it is believed
   std::optional<Foremost> foremost_;
-  std::vector<bool> out_;  ///< hits of the block that are dropped
+  std::optional<CoveredTime> covered_;  ///< where frames may come in any order
+  std::vector<bool> out_;               ///< hits of the block that are dropped
   bool any_out_ = false;
   std::uint64_t hits_ = 0;  ///< in the blocks before this one
   Tick added_ = 0;          ///< to the times of this era, modulo 2^64

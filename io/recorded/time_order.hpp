@@ -22,8 +22,9 @@ struct TimeOrder {
   ReorderLimits reorder;
   Tick disorder = 0;  ///< the largest step back that is no jump
   JumpPolicy policy = JumpPolicy::refuse;
-  bool has_bits = false;  ///< the source has a key that unwraps counters
-  bool unwraps = false;   ///< and uses it
+  bool frames_in_any_order = false;  ///< frames that fit between others are no jumps: see CoveredTime
+  bool has_bits = false;             ///< the source has a key that unwraps counters
+  bool unwraps = false;              ///< and uses it
   std::uint64_t tick_ps = 0;
 };
 

@@ -57,6 +57,7 @@ Passed pass(const std::vector<Tick>& times, JumpPolicy policy, std::size_t at_on
   order.policy = policy;
   order.has_bits = true;
   order.tick_ps = 1000;
+  order.frames_in_any_order = policy == JumpPolicy::refuse;
   JumpReader reader(std::make_unique<ListReader>(times, at_once), order);
   Passed out;
   HitBlock block;
@@ -120,6 +121,37 @@ TEST(JumpReader, LeavesOrdinaryDisorderAlone) {
 TEST(JumpReader, ABoundOfDisorderIsNoJumpAndOneTickMoreIs) {
   EXPECT_EQ(refusal({0, kDisorder + 5, kDisorder + 6, 6, 7}, 2), "");
   EXPECT_NE(refusal({0, kDisorder + 5, kDisorder + 6, 5, 7}, 2), "");
+}
+
+/// Frames of 100 ms of 200 hits each, which lie slightly out of order.
+std::vector<Tick> frames(const std::vector<Tick>& numbers, std::size_t hits = 200) {
+  std::mt19937 random(3);
+  std::vector<Tick> times;
+  for (const auto number : numbers) {
+    auto frame = every(number * 100'000'000 + 40, 99'000'000 / hits, hits);
+    for (auto& time : frame) time += random() % 40;
+    times = std::move(times) + frame;
+  }
+  return times;
+}
+
+TEST(JumpReader, FramesMayComeInAnyOrder) {
+  const auto times = frames({366, 368, 369, 370, 371, 364, 372, 373, 365, 367});
+  for (const auto at_once : kPortions) {
+    const auto out = pass(times, JumpPolicy::refuse, at_once);
+    EXPECT_EQ(out.times, times);
+    EXPECT_GT(out.counters[Metric::step_back_ns], 700'000'000U);
+  }
+}
+
+TEST(JumpReader, FramesThatDoNotFitAreJumps) {
+  for (const auto at_once : kPortions) {
+    EXPECT_NE(refusal(frames({5, 6, 7, 5}), at_once), "") << "one comes again";
+    EXPECT_NE(refusal(frames({5, 6, 7}) + every(650'000'000, 1000, 9), at_once), "") << "inside another";
+    EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "reaches into the next";
+    EXPECT_NE(refusal(frames({9, 25, 8}), at_once), "") << "more than a second back";
+    EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "such rare hits show no frames";
+  }
 }
 
 TEST(JumpReader, NamesTheHitsAndTheStep) {

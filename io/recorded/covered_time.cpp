@@ -1,0 +1,70 @@
+#include "io/recorded/covered_time.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+void CoveredTime::run_on(std::span<const Tick> times) {
+  for (const Tick time : times) {
+    if (stretches_.empty() || time - stretches_.back().end > apart_) begin_last(time);
+    stretches_.back().end = time;
+  }
+  if (times.empty()) return;
+  hits_ += times.size();
+  current_ = stretches_.size() - 1;
+}
+
+void CoveredTime::begin_last(Tick time) {
+  const auto over = [&](const Stretch& stretch) { return time - stretch.end > farthest_ && time > stretch.end; };
+  stretches_.erase(stretches_.begin(), std::ranges::find_if_not(stretches_, over));
+  stretches_.push_back({time, time});
+  ++begun_;
+}
+
+/// Whether a hit continues a stretch at its end, in ordinary disorder.
+bool CoveredTime::near(const Stretch& stretch, Tick time) const {
+  return (time > stretch.end ? time - stretch.end : stretch.end - time) <= apart_;
+}
+
+/// False when it would then reach into the next stretch, or the one before.
+bool CoveredTime::extend(std::size_t place, Tick time) {
+  auto& stretch = stretches_[place];
+  const Tick begin = std::min(stretch.begin, time);
+  const Tick end = std::max(stretch.end, time);
+  if (place + 1 < stretches_.size() && end > stretches_[place + 1].begin) return false;
+  if (place != 0 && begin < stretches_[place - 1].end) return false;
+  stretch = {begin, end};
+  current_ = place;
+  return true;
+}
+
+/// Hits that are as rare as the gaps between them show no frames.
+bool CoveredTime::frames_show() const {
+  constexpr std::uint64_t kHitsInFrame = 20;
+  return hits_ >= kHitsInFrame * begun_;
+}
+
+bool CoveredTime::fits(Tick time) {
+  ++hits_;
+  if (stretches_.empty() || time > stretches_.back().end) {
+    run_on({&time, 1});
+    --hits_;
+    return true;
+  }
+  if (near(stretches_.back(), time)) {  // wherever it reaches
+    current_ = stretches_.size() - 1;
+    return true;
+  }
+  if (stretches_.back().end - time > farthest_ || !frames_show()) return false;
+  if (near(stretches_[current_], time)) return extend(current_, time);
+  const auto next = std::ranges::upper_bound(stretches_, time, {}, &Stretch::begin);
+  const auto place = static_cast<std::size_t>(next - stretches_.begin());
+  if (place != 0 && near(stretches_[place - 1], time)) return extend(place - 1, time);
+  if (place != 0 && time <= stretches_[place - 1].end) return false;
+  stretches_.insert(next, {time, time});
+  ++begun_;
+  current_ = place;
+  return true;
+}
+
+}  // namespace eventloom
