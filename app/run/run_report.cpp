@@ -330,7 +330,9 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
     parts += results[i].parts.size();
   }
   tell_left_out(result.totals);
-  if (const auto unused = unused_channels(config, setup, result); unused && !result.unfinished) tell_unused(*unused);
+  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0);
+      unused && !result.unfinished)
+    tell_unused(*unused);
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   if (config.tap) print_tap(out, result.totals);
@@ -397,7 +399,8 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
-  if (const auto unused = unused_channels(config, setup, result)) json["detector"] = to_json(*unused);
+  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0))
+    json["detector"] = to_json(*unused);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;

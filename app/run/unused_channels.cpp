@@ -31,17 +31,18 @@ bool takes_out(const DetectorRow& row) { return row.mask.value_or(false) || row.
 
 }  // namespace
 
-std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup, const RunResult& result) {
+std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup,
+                                              std::span<const std::uint64_t> seen, bool resumed) {
   const auto& detector = *setup.run.detector;
   const auto& [map, options, kept] = config.detector;
   const bool hits_are_gone = kept.corrected && std::ranges::any_of(map.rows, takes_out);
   if (detector.selections().empty() || hits_are_gone) return std::nullopt;
   ChannelUse use(detector);
-  use.add(result.channels_seen);
+  use.add(seen);
   const auto used = use.used_groups();
   UnusedChannels unused;
   unused.of_entries = detector.selections().size();
-  unused.resumed = result.slices_before != 0;
+  unused.resumed = resumed;
   for (const auto i : use.unused_selections()) {
     if (i < map.rows.size()) {
       const auto& row = map.rows[i];

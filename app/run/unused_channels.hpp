@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "app/run/run_report.hpp"
+#include "app/run/run_config.hpp"
+#include "app/run/run_setup.hpp"
 
 namespace eventloom {
 
@@ -24,8 +26,10 @@ struct UnusedChannels {
   bool resumed = false;  ///< hits that came in before the run was resumed are not known
 };
 
-/// Nothing without a map or groups, and where hits that the map takes out were not saved with the time-sorted ones.
-std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup, const RunResult& result);
+/// `seen`: bits of the detector's ChannelUse, of all builders. Nothing without a map or groups, and where hits that the
+/// map takes out were not saved with the time-sorted ones.
+std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup,
+                                              std::span<const std::uint64_t> seen, bool resumed);
 
 /// Warnings of a line each.
 void tell_unused(const UnusedChannels& unused);

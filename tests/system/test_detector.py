@@ -341,7 +341,7 @@ def test_many_rows_without_hits_are_counted(tmp_path, sparse):
     run = Run(tmp_path, sparse, "--define", "gap:50,1", "--detector", tmp_path / "map.csv", np=2)
     assert len(run.report()["detector"]["rows_without_hits"]) == 2000 - 21, "masked channels have hits, too"
     rows, groups = said_at_the_end(run)
-    assert "1979 of 2000 rows" in rows and "and 1976 more" in rows and len(rows) < 400
+    assert "1979 of 2000 rows" in rows and "and 1976 more" in rows and len(rows) < 700
     assert "groups without a hit" in groups and "more" in groups and len(groups) < 300
 
 

@@ -521,7 +521,7 @@ def test_long_list_of_problems(tmp_path):
 def test_tick_is_heeded(tmp_path, tick, ps):
     """As in a run, whatever the reader: times in ticks of the requested length."""
     times = [8_000_000 * n for n in (1, 3, 4)]  # ps
-    write_table(tmp_path / "x.csv", times, [3, 4, 5], [1, 1, 1], header=None)
+    (tmp_path / "x.csv").write_text("".join(f"{time},1,3\n" for time in times))
     (tmp_path / "x.bin").write_bytes(b"".join(struct.pack("<QII", time, 7, 0) for time in times))
     write_spikes(tmp_path / "x.spikes", [time // 1000 for time in times], [3, 4, 5], packet_spikes=2)
     caen.compass_file(tmp_path / "DataR_x.BIN", caen.header(), [{"board": 0, "channel": 1, "time_ps": time} for time in times])
@@ -533,8 +533,8 @@ def test_tick_is_heeded(tmp_path, tick, ps):
 
 
 def test_a_file_with_a_clock_of_its_own_refuses_another(files):
-    only_line(eventloom("inspect", files["epochs"], "--tick", "1ps", code=2), "1000 ps", "omit --tick")
-    assert inspect(files["epochs"], "--tick", "1ns")["tick_ps"] == 1000
+    only_line(eventloom("inspect", files.paths["epochs"], "--tick", "1ps", code=2), "1000 ps", "omit --tick")
+    assert inspect(files.paths["epochs"], "--tick", "1ns")["tick_ps"] == 1000
 
 
 @pytest.mark.parametrize("text, query, unread", [
