@@ -51,6 +51,7 @@ std::string output_path(const std::string& output, bool folder, std::size_t numb
 struct Conversion {
   std::string written;        ///< summary of the file
   std::uint64_t damaged = 0;  ///< stretches of the input that were dropped
+  MarkerCounts left_out;      ///< that the file does not hold
 };
 
 class Converter {
@@ -66,7 +67,9 @@ class Converter {
       } else {
         for_each_step(source_, take);
       }
-      return {target_->finish(), damaged_ + source_.anomalies()};
+      auto left_out = target_->left_out();
+      left_out.add(other_markers_of_source(source_.counts().counters));
+      return {target_->finish(), damaged_ + source_.anomalies(), left_out};
     } catch (const UserError&) {
       if (live_ != nullptr) target_->abandon();  // live data cannot be read again
       throw;
@@ -150,7 +153,7 @@ void check_files(const po::variables_map& values, const std::vector<SourceSpec>&
   if (!outputs.folder.empty()) create_folder_durably(outputs.folder);
 }
 
-/// Returns whether the input was undamaged.
+/// Returns whether all of the input is in the file.
 bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, const ConvertFormat& format,
                  const std::string& path) {
   const auto opened = opener.open(spec, id);
@@ -163,7 +166,8 @@ bool convert_one(const SourceSpec& spec, SourceId id, SourceOpener& opener, cons
   const auto result = Converter(opened, format, path).convert();
   std::cout << path << ": " << result.written << '\n';
   if (result.damaged != 0) spdlog::error("{}: {} damaged places were dropped", source->name(), result.damaged);
-  return result.damaged == 0;
+  if (result.left_out.any()) spdlog::error("{}: left out: {}", source->name(), text_of(result.left_out));
+  return result.damaged == 0 && !result.left_out.any();
 }
 
 ConvertFormat format_of(const po::variables_map& values) {

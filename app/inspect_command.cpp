@@ -84,7 +84,8 @@ CommandLine inspect_command_line() {
       "instead, read recordings of any kind and write a first map of their channels for 'run --detector': a row for "
       "each "
       "channel, with its rate and a remark where that is far above those of its source (- is standard output)")(
-      "tick", po::value<std::string>()->value_name("TIME"), "unit of time for imported data (default 1ns)")(
+      "tick", po::value<std::string>()->value_name("TIME"),
+      "unit of time for imported data (default: as suits the file)")(
       "epoch", po::value<std::string>()->value_name("TIME"),
       "length of an epoch for imported data (default 10us, 500ns with --tick 1ps; 16 event numbers)");
   line.positional("file", -1);
@@ -168,8 +169,9 @@ const SourceScheme* recognised_scheme(const std::string& file) {
 
 /// What is shown of a whole file.
 struct FileLook {
-  std::uint64_t events = 0;  ///< the first so many
-  bool tdc = false;          ///< the times of TDCs
+  std::uint64_t events = 0;                   ///< the first so many
+  bool tdc = false;                           ///< the times of TDCs
+  std::optional<std::uint64_t> tick_ps = {};  ///< of times; nothing: as suits the file
 };
 
 SourceUri with_tdc(const SourceUri& uri) {
@@ -180,7 +182,7 @@ SourceUri with_tdc(const SourceUri& uri) {
 
 Json inspect_source(const SourceUri& uri, const FileLook& look) {
   const auto inspect = scheme_of(uri).inspect;
-  if (inspect != nullptr) return inspect(look.tdc ? with_tdc(uri) : uri, look.events);
+  if (inspect != nullptr) return inspect(look.tdc ? with_tdc(uri) : uri, look.events, look.tick_ps);
   throw UserError("'" + uri.text() + "': inspect shows files, and sources of " + list_schemes([](const auto& scheme) {
                     return scheme.inspect != nullptr ? std::string(scheme.name) + ":" : "";
                   }));
@@ -299,7 +301,8 @@ int inspect_command(int argc, const char* const* argv) {
   }
   if (const auto code = show_events((*values)["file"].as<std::vector<std::string>>(), *values)) return *code;
   const FileLook look{.events = count_option(*values, "events", 0, std::numeric_limits<std::uint64_t>::max()),
-                      .tdc = (*values)["tdc"].as<bool>()};
+                      .tdc = (*values)["tdc"].as<bool>(),
+                      .tick_ps = time_base_options(*values).tick_ps};
   Json files = Json::array();
   for (const auto& path : (*values)["file"].as<std::vector<std::string>>()) {
     files.push_back(inspect(path, look));

@@ -29,6 +29,7 @@ void for_each_column(Slice& slice, const BuiltSliceHead& head, Column&& column) 
   column(slice.hits.payload, head.n_payload);
   column(slice.sources_missing, head.n_sources_missing);
   column(slice.losses, head.n_losses);
+  column(slice.left_out, head.n_left_out);
 }
 
 std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
@@ -63,7 +64,8 @@ BuiltSliceHead head_of(const BuiltSlice& slice) {
           slice.hits.payload_words.size(),
           slice.hits.payload.size(),
           slice.sources_missing.size(),
-          slice.losses.size()};
+          slice.losses.size(),
+          slice.left_out.size()};
 }
 
 /// Takes one slice from the front of `bytes`.

@@ -20,6 +20,7 @@ struct BuiltSliceHead {
   std::uint64_t n_payload = 0;
   std::uint64_t n_sources_missing = 0;
   std::uint64_t n_losses = 0;
+  std::uint64_t n_left_out = 0;
 };
 
 /// Views into `built` and `heads`, which must not change while they are in use. Replaces `heads`.

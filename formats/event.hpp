@@ -12,6 +12,7 @@
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
+#include "formats/marker_counts.hpp"
 
 namespace eventloom {
 
@@ -135,6 +136,12 @@ struct SourceLoss {
   std::uint64_t n_hits = 0;
 };
 
+/// Markers of one source that events do not hold.
+struct MarkersLeftOut {
+  std::uint32_t source = 0;
+  MarkerCounts counts;
+};
+
 /// A builder's result for a slice. Before the filter `ledger.hits_rejected` is 0 and `ledger.hits_in_events` counts the
 /// hits of all events in it, foreign ones included.
 struct BuiltSlice {
@@ -143,6 +150,7 @@ struct BuiltSlice {
   HitColumns hits;
   std::vector<std::uint32_t> sources_missing;  ///< numbers of the sources that lack data in this slice, rising
   std::vector<SourceLoss> losses;              ///< those found by the builder itself
+  std::vector<MarkersLeftOut> left_out;        ///< of sources that have any, rising
   std::uint64_t events_rejected = 0;           ///< of its own events; known from the filter on
   std::vector<std::uint64_t> rejected_by;      ///< likewise, by number of the filter's expression
 

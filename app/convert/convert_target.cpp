@@ -27,7 +27,9 @@ class EpochsTarget final : public ConvertTarget {
 };
 
 /// Visits single hits, in the order of the words.
-struct SpikeVisitor {
+struct SpikeVisitor : CountsMarkers {
+  SpikeVisitor(SpikesWriter& to, std::uint64_t ticks) : writer(to), epoch_ticks(ticks) {}
+
   SpikesWriter& writer;
   std::uint64_t epoch_ticks;
   Tick epoch_start = 0;
@@ -36,10 +38,6 @@ struct SpikeVisitor {
   void hit(std::uint32_t tick, std::uint32_t channel, std::span<const std::uint32_t>) {
     writer.append(epoch_start + tick, channel);
   }
-  void tag(std::uint32_t) {}
-  void peak(const Peak&) {}
-  void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
-  void schedule(std::span<const std::uint32_t>) {}
 };
 
 class SpikesTarget final : public ConvertTarget {
@@ -48,9 +46,10 @@ class SpikesTarget final : public ConvertTarget {
       : header_(header), path_(path), writer_(path, header.base.tick_ps, channel_base) {}
 
   void append(const EpochBufferHeader& header, std::span<const std::byte> stored) override {
-    SpikeVisitor visitor{writer_, header_.base.epoch_ticks};
+    SpikeVisitor visitor(writer_, header_.base.epoch_ticks);
     const MarkerContext context{header.epochs(), header_.base.epoch_ticks, header_.payload};
     const auto error = MarkerReader<SpikeVisitor>(words_of(header, stored), context, visitor).read();
+    left_out_.add(visitor.others);
     if (!error) return;
     throw UserError(fmt::format("'{}': the epoch buffer at offset {} cannot be converted: word {}: {}", path_,
                                 header.stream_offset, error->word, error->reason));
@@ -61,9 +60,11 @@ class SpikesTarget final : public ConvertTarget {
                        w.last_tick);
   }
   void abandon() override { writer_.abandon(); }
+  [[nodiscard]] MarkerCounts left_out() const override { return left_out_; }
 
  private:
   StreamHeader header_;
+  MarkerCounts left_out_;
   std::string path_;
   SpikesWriter writer_;
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/epoch_buffer.hpp"
+#include "formats/marker_counts.hpp"
 #include "formats/stream_file.hpp"
 
 namespace eventloom {
@@ -19,6 +20,8 @@ class ConvertTarget {
   virtual std::string finish() = 0;
   /// Keeps the unfinished file under its partial name.
   virtual void abandon() = 0;
+  /// Markers of the buffers that the format does not hold.
+  [[nodiscard]] virtual MarkerCounts left_out() const { return {}; }
 };
 
 struct ConvertFormat {

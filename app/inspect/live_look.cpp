@@ -69,7 +69,11 @@ class Watched {
     return {events_.events(), events_.hits(), counters[Metric::bytes] + counters[Metric::mbs_bytes], lost_};
   }
   [[nodiscard]] bool has_losses() const { return damaged_ || feed_->counts().counters.any_trouble(); }
-  [[nodiscard]] CountsByName counts() const { return feed_->counts().by_name(); }
+  [[nodiscard]] CountsByName counts() const {
+    auto counts = feed_->counts();
+    add_other_markers_of_source(counts.counters, others_);
+    return counts.by_name();
+  }
 
  private:
   template <class Enough>
@@ -89,7 +93,7 @@ class Watched {
 
   template <class Enough>
   void take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, Enough enough) {
-    const auto defect = read_stored_hits(header, stored, *header_, [&](Tick time, auto channel, auto payload) {
+    const auto defect = read_stored_hits(header, stored, *header_, others_, [&](Tick time, auto channel, auto payload) {
       if (!enough()) events_.add(time, channel, payload);
     });
     // No epoch stands in two buffers.
@@ -104,6 +108,7 @@ class Watched {
   FeedBatch batch_;
   std::optional<StreamHeader> header_;
   std::uint64_t lost_ = 0;
+  MarkerCounts others_;
   bool damaged_ = false;
   bool ended_ = false;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/control/agreement.hpp"
+#include "core/detector/channel_use.hpp"
 #include "core/runtime/log.hpp"
 #include "core/runtime/threads.hpp"
 
@@ -153,6 +154,9 @@ RunResult RankRun::common_result() {
   if (latency_) result.latency = latency_->histogram();
   taps_.add_to(result.totals.counters);
   if (auto* clock = session_.wiring().clock()) result.clocks = clock->qualities();
+  ChannelUse use(*setup_.run.detector);
+  session_.add_to(use);
+  result.channels_seen.assign(use.bits().begin(), use.bits().end());
   if (sources != nullptr) {
     result.totals.counters.add(sources->counters());
     result.input_cut = sources->cut_off_recorded();

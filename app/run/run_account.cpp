@@ -48,6 +48,11 @@ std::uint64_t found_by_builders(const RunTotals& totals, std::uint32_t source, c
   if (metric->metric == Metric::events_lacking) {
     return source < totals.events_lacking.size() - 1 ? totals.events_lacking[source] : 0;
   }
+  const auto left_out = totals.left_out.find(source);
+  for (std::size_t i = 0; left_out != totals.left_out.end() && i < kOtherMarkers; ++i) {
+    const auto marker = static_cast<OtherMarker>(i);
+    if (metric->metric == source_left_out(marker)) return left_out->second[marker];
+  }
   const auto losses = totals.source_losses.find(source);
   if (losses == totals.source_losses.end() || metric->metric < source_dropped_hits(DropCause{})) return 0;
   return losses->second.at(index_of(metric->metric) - index_of(source_dropped_hits(DropCause{})));

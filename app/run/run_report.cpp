@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "app/report_file.hpp"
 #include "app/run/companion_report.hpp"
 #include "app/run/json_message.hpp"
+#include "app/run/unused_channels.hpp"
 #include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
@@ -31,6 +33,8 @@ SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
   for (std::size_t i = 0; losses != result.totals.source_losses.end() && i < kDropCauses; ++i) {
     counts.counters[source_dropped_hits(static_cast<DropCause>(i))] += losses->second[i];
   }
+  const auto left_out = result.totals.left_out.find(source);
+  if (left_out != result.totals.left_out.end()) add_other_markers_of_source(counts.counters, left_out->second);
   const auto& lacking = result.totals.events_lacking;
   if (source + 1 < lacking.size()) counts.counters.keep({{Metric::events_lacking, lacking[source]}});
   return counts;
@@ -84,6 +88,15 @@ void tell_truncated(const std::string& of, const RunSetup& setup, Tick overlap, 
   spdlog::warn("{}{} event{} truncated: raise --overlap (now {})", of, events, events == 1 ? "" : "s",
                setup.numbered ? std::to_string(overlap) + " event numbers"
                               : duration_text(overlap, setup.run.geometry.base.tick_ps));
+}
+
+/// Markers of front ends are data, too.
+void tell_left_out(const RunTotals& totals) {
+  const auto counts = other_markers(totals.counters);
+  if (!counts.any()) return;
+  spdlog::warn(
+      "not in the output: {}: events hold hits and their payload only; 'eventloom inspect' counts them by file",
+      text_of(counts));
 }
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
@@ -153,8 +166,16 @@ void print_latency(std::ostream& out, const LatencyHistogram& latency) {
 RunTotals add_up(const RunTotals& mine, const Collective& ranks) {
   RunTotals all;
   for (const auto& counters : ranks.all_gather(mine.counters)) all.counters.add(counters);
-  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by};
-  for (const auto& json : all_gather_json(ranks, lists)) all.add(RunTotals{{}, json.at(0), json.at(1), json.at(2)});
+  std::map<std::uint32_t, MarkerCounts::Numbers> left_out;
+  for (const auto& [source, counts] : mine.left_out) left_out[source] = counts.numbers();
+  const nlohmann::json lists = {mine.events_lacking, mine.source_losses, mine.rejected_by, left_out};
+  for (const auto& json : all_gather_json(ranks, lists)) {
+    RunTotals theirs{{}, json.at(0), json.at(1), json.at(2), {}};
+    for (const auto& [source, numbers] : json.at(3).get<decltype(left_out)>()) {
+      theirs.left_out[source] = MarkerCounts::of(numbers);
+    }
+    all.add(theirs);
+  }
   return all;
 }
 
@@ -199,6 +220,10 @@ RunResult add_up(const RunResult& mine, const Collective& ranks) {
   all.seconds = ranks.max(mine.seconds);
   all.sorted_files = joined(ranks.all_gather(mine.sorted_files));
   all.sorted_damage = joined(ranks.all_gather(mine.sorted_damage));
+  all.channels_seen.resize(mine.channels_seen.size());
+  for (const auto& theirs : ranks.all_gather(mine.channels_seen)) {
+    std::ranges::transform(theirs, all.channels_seen, all.channels_seen.begin(), std::bit_or());
+  }
   const Json lists = {
       {"latency", mine.latency.packed()}, {"explained", mine.explained}, {"parts", to_json(mine.parts)}};
   for (const auto& json : all_gather_json(ranks, lists)) {
@@ -305,6 +330,10 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
     bytes += bytes_of(results[i].parts);
     parts += results[i].parts.size();
   }
+  tell_left_out(result.totals);
+  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0);
+      unused && !result.unfinished)
+    tell_unused(*unused);
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   if (config.tap) print_tap(out, result.totals);
@@ -370,6 +399,8 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   json["ranks"] = setup.roles.ranks;
   json["sources"] = setup.sources.size();
   json["per_source"] = per_source(setup, result);
+  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0))
+    json["detector"] = to_json(*unused);
   json["builders"] = setup.roles.builders;
   json["filters"] = setup.roles.filters;
   json["hosts"] = setup.hosts;

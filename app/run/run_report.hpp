@@ -26,7 +26,8 @@ struct RunResult {
   RunTotals totals;
   /// What each source counts, by number.
   std::map<std::uint32_t, SourceCounts> sources;
-  bool input_cut = false;    ///< a run on live input was ended before a recorded source had been read
+  bool input_cut = false;                    ///< a run on live input was ended before a recorded source had been read
+  std::vector<std::uint64_t> channels_seen;  ///< bits of the detector's ChannelUse
   LatencyHistogram latency;  ///< from the first hit of an event until it is built; empty where it is not known
   std::map<Tick, std::string> explained;  ///< for --explain, by the time of the event
   std::vector<ClockQuality> clocks;       ///< by rank, where slots are kept by clocks; on rank 0

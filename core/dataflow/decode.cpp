@@ -40,6 +40,7 @@ struct HitWriter {
         epoch_ticks_(epoch_ticks) {}
 
   void epoch(Epoch epoch) {
+    epoch_ = epoch;
     if constexpr (kClip) {
       inside_ = range_.contains(epoch);
       is_early_ = epoch < range_.begin ? 1 : 0;
@@ -78,11 +79,17 @@ struct HitWriter {
   void tag(std::uint32_t value) {
     if constexpr (kSorted) {
       if (inside_) hits_.tags.push_back({at_, decode_tag(value)});
+    } else {
+      leave_out(OtherMarker::tag);
     }
   }
-  void peak(Peak) {}
-  void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
-  void schedule(std::span<const std::uint32_t>) {}
+  void peak(Peak) { leave_out(OtherMarker::peak); }
+  void histogram(std::uint32_t, std::span<const std::uint32_t>) { leave_out(OtherMarker::histogram); }
+  void schedule(std::span<const std::uint32_t>) { leave_out(OtherMarker::schedule); }
+  /// By the slice that owns the epoch, as the first hits in it may be corrected.
+  void leave_out(OtherMarker marker) {
+    if (owned_.contains(first_corrected(epoch_, offsets_, epoch_ticks_))) left_out_.count(marker);
+  }
 
   DecodedHits& hits_;
   std::uint32_t* tick_;
@@ -103,6 +110,10 @@ struct HitWriter {
   DecodedSource& source_;
   EpochRange range_;
   std::uint32_t epoch_ticks_;
+  Epoch epoch_ = 0;
+  MarkerCounts left_out_;
+  EpochRange owned_;  ///< epochs whose other markers are counted, by corrected times
+  OffsetSpan offsets_;
 };
 
 Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
@@ -171,6 +182,7 @@ void SliceDecoder::make_room(std::span<const SourceSlice> sources) {
   hits_.size = 0;
   hits_.tags.clear();
   damage_.clear();
+  left_out_.clear();
   hits_.sources.resize(sources.size());
   std::size_t words = 0;  // every hit has at least one
   for (const auto& s : sources) words += s.buffers.size() / sizeof(std::uint32_t);
@@ -253,12 +265,15 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   const std::size_t tags_before = hits_.tags.size();
   HitWriter<kClip, kPayload, kSorted> writer(hits_, decoded, read_, epoch_ticks);
   if constexpr (kSorted) writer.n_origins_ = settings_.sorted->n_sources;
+  writer.owned_ = owned_;
+  if (!offsets_.empty()) writer.offsets_ = offsets_[source];
   const MarkerContext context{header.epochs(), epoch_ticks, settings_.payload[source]};
   const auto error = MarkerReader(words, context, writer).read();
   if (!error && !writer.wrong_ && writer.at_ - hits_.size + writer.clipped_ == header.n_hits) {
     hits_.size = writer.at_;
     decoded.ordered = decoded.ordered && writer.falls_ == 0;
     decoded.early += writer.early_;
+    if (!settings_.sorted) leave_out(source, writer.left_out_);
     return;
   }
   decoded.epochs.resize(epochs_before);
@@ -266,6 +281,13 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   auto damage = in_corrected_epochs(source, damage_of(header, DropCause::corrupt));
   if (error) damage.file_offset += sizeof header + sizeof(std::uint32_t) * error->word;
   drop(source, damage, error ? error->reason : "the number of hits in an epoch buffer differs from its header");
+}
+
+/// Sources come in rising order.
+void SliceDecoder::leave_out(std::uint16_t source, const MarkerCounts& counts) {
+  if (!counts.any()) return;
+  if (left_out_.empty() || left_out_.back().source != source) left_out_.push_back({source, {}});
+  left_out_.back().counts.add(counts);
 }
 
 /// Data of unknown extent: charged to this slice, wherever they lie. In epochs of corrected times.

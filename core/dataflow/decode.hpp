@@ -67,6 +67,8 @@ class SliceDecoder {
   [[nodiscard]] const DecodedHits& hits() const { return hits_; }
   /// Damage reported by the sources and found here, in epochs of corrected times.
   [[nodiscard]] const std::vector<SourceDamage>& damage() const { return damage_; }
+  /// Markers of the slice that are neither epochs nor hits, by source; those of time-sorted hits are the program's own.
+  [[nodiscard]] const std::vector<MarkersLeftOut>& left_out() const { return left_out_; }
 
  private:
   void make_room(std::span<const SourceSlice> sources);
@@ -79,6 +81,7 @@ class SliceDecoder {
   [[nodiscard]] Damage unknown_from(std::uint16_t stream, Epoch epoch, const EpochBufferHeader& instead) const;
   void add_damage(std::uint16_t source, const Damage& damage);
   void drop(std::uint16_t source, const Damage& damage, std::string reason);
+  void leave_out(std::uint16_t source, const MarkerCounts& counts);
 
   const SliceBuilderSettings& settings_;
   std::vector<OffsetSpan> offsets_;  ///< by stream; none: times are not corrected
@@ -88,6 +91,7 @@ class SliceDecoder {
   EpochRange read_;                  ///< those of them whose hits are decoded
   DecodedHits hits_;
   std::vector<SourceDamage> damage_;
+  std::vector<MarkersLeftOut> left_out_;
   std::vector<BuildProblem>* problems_ = nullptr;
 };
 

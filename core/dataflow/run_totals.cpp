@@ -17,6 +17,7 @@ void RunTotals::add(const BuiltSlice& slice) {
   for (std::size_t i = 0; i < flags.size(); ++i) {
     if (flags[i] != 0 || missing[i] != 0) add_event(flags[i], missing[i]);  // few
   }
+  for (const auto& of : slice.left_out) add_left_out(of.source, of.counts);
   for (const auto& loss : slice.losses) source_losses[loss.source][static_cast<std::size_t>(loss.cause)] += loss.n_hits;
 }
 
@@ -42,6 +43,11 @@ void RunTotals::add_event(std::uint32_t flags, std::uint64_t sources_missing) {
   }
 }
 
+void RunTotals::add_left_out(std::uint32_t source, const MarkerCounts& counts) {
+  left_out[source].add(counts);
+  add_other_markers(counters, counts);
+}
+
 void RunTotals::add_rejected(std::span<const std::uint64_t> by_expression) {
   rejected_by.resize(std::max(rejected_by.size(), by_expression.size()));
   for (std::size_t i = 0; i < by_expression.size(); ++i) rejected_by[i] += by_expression[i];
@@ -51,6 +57,7 @@ void RunTotals::add(const RunTotals& other) {
   counters.add(other.counters);
   add_rejected(other.rejected_by);
   for (std::size_t i = 0; i < events_lacking.size(); ++i) events_lacking[i] += other.events_lacking[i];
+  for (const auto& [source, counts] : other.left_out) left_out[source].add(counts);
   for (const auto& [source, hits] : other.source_losses) {
     for (std::size_t i = 0; i < kDropCauses; ++i) source_losses[source][i] += hits[i];
   }

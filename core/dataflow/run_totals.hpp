@@ -21,6 +21,8 @@ struct RunTotals {
 
   /// Events that a filter's expression rejected, by its number; empty without filters.
   std::vector<std::uint64_t> rejected_by;
+  /// Markers that builders left out of events, by source; those are among the run's counters, too.
+  std::map<std::uint32_t, MarkerCounts> left_out;
 
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return counters[metric]; }
   [[nodiscard]] std::uint64_t operator[](Metric metric) const { return counters[metric]; }
@@ -31,6 +33,7 @@ struct RunTotals {
   void add(const LedgerRow& row, bool incomplete);
   /// An event with these flags and this mask of missing sources.
   void add_event(std::uint32_t flags, std::uint64_t sources_missing);
+  void add_left_out(std::uint32_t source, const MarkerCounts& counts);
   /// Events that expressions rejected, by number.
   void add_rejected(std::span<const std::uint64_t> by_expression);
   void add(const RunTotals& other);

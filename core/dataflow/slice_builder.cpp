@@ -10,6 +10,7 @@
 #include "core/dataflow/event_search.hpp"
 #include "core/dataflow/hit_correction.hpp"
 #include "core/dataflow/time_sort.hpp"
+#include "core/detector/channel_use.hpp"
 #include "core/runtime/error.hpp"
 
 namespace eventloom {
@@ -49,6 +50,7 @@ struct SliceBuilder::Work {
   explicit Work(SliceBuilderSettings given)
       : settings(std::move(given)),
         decoder(settings),
+        use(*settings.detector),
         encoder(settings.geometry.base.epoch_ticks, std::max<Tick>(settings.save_bin_ticks, 1)) {
     for (const auto& wanted : settings.events) searches.emplace_back(settings, wanted);
     if (settings.detector->corrects()) correction.emplace(settings);
@@ -74,8 +76,21 @@ struct SliceBuilder::Work {
     collect_damage(decoder.damage(), owned, out.damage);
   }
 
+  /// The channels that the builder sees, those around the slice, too.
+  void note_use() {
+    if (settings.detector->selections().empty()) return;
+    const auto& hits = decoder.hits();
+    const std::span channels(hits.channel.data(), hits.size);
+    if (settings.sorted) return use.see(std::span(hits.source.data(), hits.size), channels);
+    for (std::size_t s = 0; s < hits.sources.size(); ++s) {
+      const auto& of = hits.sources[s];
+      use.see(static_cast<std::uint16_t>(s), channels.subspan(of.begin, of.end - of.begin));
+    }
+  }
+
   const SliceBuilderSettings settings;
   SliceDecoder decoder;
+  ChannelUse use;
   TimeSort time_sort;
   std::vector<EventSearch> searches;        ///< one for each kind of events
   std::optional<HitCorrection> correction;  ///< where a detector changes hits
@@ -90,6 +105,8 @@ SliceBuilder::SliceBuilder(SliceBuilderSettings settings) {
 SliceBuilder::~SliceBuilder() = default;
 SliceBuilder::SliceBuilder(SliceBuilder&&) noexcept = default;
 
+void SliceBuilder::add_to(ChannelUse& use) const { use.add(work_->use.bits()); }
+
 void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
                          std::vector<BuildProblem>& problems, SortedSlice* sorted) {
   auto& work = *work_;
@@ -101,6 +118,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
 
   const std::size_t before = problems.size();
   work.decoder.decode(slice, sources, problems);
+  work.note_use();
   const auto keys = work.sort_hits(bounds, sent.end - sent.begin, problems);
   const SliceHits hits{work.decoder.hits(), keys, bounds, work.decoder.damage(),
                        work.correction ? &*work.correction : nullptr};
@@ -111,6 +129,7 @@ void SliceBuilder::build(SliceId slice, std::span<const SourceSlice> sources, st
     work.searches[i].build(hits, slice, out[i], problems);
     add_losses(std::span(problems).first(common).subspan(before), out[i]);
     add_losses(std::span(problems).subspan(begin), out[i]);
+    out[i].left_out = work.decoder.left_out();
   }
   if (sorted != nullptr) work.keep(hits, geometry.owned_epochs(slice), *sorted);
 }

@@ -11,6 +11,8 @@
 
 namespace eventloom {
 
+class ChannelUse;
+
 /// Decode, time sort, search for events and the account of one slice.
 ///
 /// Keeps its working memory between slices; one instance per thread. Independent of ranks.
@@ -28,6 +30,9 @@ class SliceBuilder {
   /// Fills `sorted` unless it is null: hits with the events of the first kind.
   void build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
              std::vector<BuildProblem>& problems, SortedSlice* sorted = nullptr);
+
+  /// Adds which channels of the detector have had hits so far.
+  void add_to(ChannelUse& use) const;
 
  private:
   struct Work;

@@ -44,6 +44,11 @@ void Detector::divide(std::uint16_t source, std::span<const std::uint32_t> lows)
   sources_.at(source) = std::move(pieces);
 }
 
+std::size_t Detector::piece_of(std::uint16_t source, std::uint32_t channel) const {
+  const auto& pieces = sources_.at(source);
+  return static_cast<std::size_t>(std::ranges::upper_bound(pieces, channel, {}, &Piece::low) - pieces.begin()) - 1;
+}
+
 const ChannelInfo& Detector::at(std::uint16_t source, std::uint32_t channel) const {
   static const ChannelInfo unknown;
   if (source >= sources_.size() || sources_[source].empty()) return unknown;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/ids.hpp"
@@ -48,6 +49,13 @@ struct ChannelRange {
   std::uint32_t high = 0xfffffff;
 };
 
+/// What a row of a map, or an option, selects: channels of sources.
+struct DetectorSelection {
+  std::vector<std::uint16_t> sources;
+  std::uint32_t low = 0;  ///< both ends included
+  std::uint32_t high = 0xfffffff;
+};
+
 /// Looks up channels by source and number. Immutable once in use, and then shared by threads.
 class Detector {
  public:
@@ -77,6 +85,18 @@ class Detector {
     for (const auto& piece : sources_.at(source)) use(piece.low, piece.info);
   }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
+  /// The pieces of a source, from 0 on: their number, that of a channel where there are any, and where one begins; the
+  /// last one ends before the begin of one more.
+  [[nodiscard]] std::size_t pieces(std::uint16_t source) const { return sources_.at(source).size(); }
+  [[nodiscard]] std::size_t piece_of(std::uint16_t source, std::uint32_t channel) const;
+  [[nodiscard]] std::uint32_t piece_begin(std::uint16_t source, std::size_t piece) const {
+    const auto& pieces = sources_.at(source);
+    return piece == pieces.size() ? kLastChannel + 1 : pieces[piece].low;
+  }
+
+  /// Of what was said of the channels, in that order. It cuts them at the borders of pieces.
+  void add_selection(DetectorSelection selection) { selections_.push_back(std::move(selection)); }
+  [[nodiscard]] const std::vector<DetectorSelection>& selections() const { return selections_; }
 
   /// Of a source beyond the last: nothing is known.
   [[nodiscard]] const ChannelInfo& at(std::uint16_t source, std::uint32_t channel) const;
@@ -109,6 +129,7 @@ class Detector {
 
   std::vector<Pieces> sources_;  ///< of each the pieces, rising; none: nothing is known
   std::vector<std::string> groups_;
+  std::vector<DetectorSelection> selections_;
 };
 
 using DetectorPtr = std::shared_ptr<const Detector>;

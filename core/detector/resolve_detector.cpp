@@ -198,13 +198,16 @@ Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> g
     for (const auto source : change.sources) {
       detector.change({source, channels.low, channels.high}, [&](ChannelInfo& info) { change.apply(info); });
     }
+    detector.add_selection({change.sources, channels.low, channels.high});
   }
   for (const auto& group : groups) {
     const auto set = GroupSet{1} << number_of_group(detector, group.name, place_of(group));
-    for (const auto source : required_sources(group.channels, place_of(group), sources)) {
-      detector.change({source, group.channels.low, group.channels.high},
-                      [&](ChannelInfo& info) { info.groups |= set; });
+    const auto& channels = group.channels;
+    auto selected = required_sources(channels, place_of(group), sources);
+    for (const auto source : selected) {
+      detector.change({source, channels.low, channels.high}, [&](ChannelInfo& info) { info.groups |= set; });
     }
+    detector.add_selection({std::move(selected), channels.low, channels.high});
   }
   return detector;
 }

@@ -24,6 +24,7 @@ Detector named_groups(const DetectorMap& map, std::span<const GroupOption> group
 Tick largest_offset(const DetectorMap& map, std::uint64_t tick_ps);
 
 /// The channels of these sources: what the rows of the map say, in their order, and the groups of `groups` in addition.
+/// Its selections are those of the rows, then those of `groups`.
 /// A name of a source selects those with this name, or whose name ends with it after a '/'; a glob likewise. Throws
 /// UserError for what selects nothing, and for offsets that do not fit.
 Detector resolve_detector(const DetectorMap& map, std::span<const GroupOption> groups, const DetectorSources& sources);

@@ -10,11 +10,11 @@ namespace eventloom {
 
 namespace {
 
-/// Whether the slice needs a row in the output: it has hits, losses or incomplete sources.
+/// Whether the slice needs a row in the output: it has hits, losses, markers left out or incomplete sources.
 bool has_row(const std::vector<BuiltSlice>& built) {
   return std::ranges::any_of(built, [](const BuiltSlice& slice) {
-    return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.sources_missing.empty() ||
-           slice.events.size() != 0;
+    return slice.ledger.hits_in != 0 || !slice.losses.empty() || !slice.left_out.empty() ||
+           !slice.sources_missing.empty() || slice.events.size() != 0;
   });
 }
 
@@ -151,6 +151,10 @@ void BuilderRole::count(const std::vector<BuiltSlice>& slice) {
   for (const auto& found : slice) {
     for (const auto owned : found.events.owned) built_.events += owned;
   }
+}
+
+void BuilderRole::add_to(ChannelUse& use) const {
+  for (const auto& slot : build_slots_) slot.builder.add_to(use);
 }
 
 /// An exception must not leave a parallel region.

@@ -51,6 +51,8 @@ class BuilderRole final : public Role {
   [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
   /// What it has built so far; the time only where it measures.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
+  /// Adds which channels of the detector have had hits.
+  void add_to(ChannelUse& use) const;
 
  private:
   /// One slice being built, with the memory that building needs.

@@ -112,6 +112,10 @@ void Session::count(RankRecord& record) const {
   if (ends_.count) ends_.count(record.counters);
 }
 
+void Session::add_to(ChannelUse& use) const {
+  for (const auto* builder : builders_) builder->add_to(use);
+}
+
 const RunPicture* Session::picture() const {
   return telemetry_ && ranks_.rank() == 0 ? &telemetry_->picture() : nullptr;
 }

@@ -91,6 +91,8 @@ class Session {
   [[nodiscard]] Wiring& wiring() { return wiring_; }
   /// On rank 0, where telemetry was asked for: what is known of the run, after run() all of it. Null elsewhere.
   [[nodiscard]] const RunPicture* picture() const;
+  /// Adds which channels of the detector have had hits at the builders of this rank.
+  void add_to(ChannelUse& use) const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
   [[nodiscard]] const SourceRole* sources() const { return sources_; }

@@ -401,6 +401,7 @@ Counters SourceRole::counters() const {
   for (const auto& stream : streams_) {
     all[Metric::hits_read] += stream.source.stream->hits_read();
     all[Metric::anomalies] += stream.source.stream->anomalies();
+    add_other_markers(all, other_markers_of_source(stream.source.stream->counts().counters));
   }
   return all;
 }

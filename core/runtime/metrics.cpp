@@ -46,6 +46,27 @@ constexpr MetricInfo of_source(DropCause cause) {
           dropped(cause).trouble_of_source};
 }
 
+/// By OtherMarker: each is a metric of the run and one of each source.
+struct LeftOut {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view help;
+};
+constexpr std::array kLeftOut = std::to_array<LeftOut>({
+    {"peaks_left_out", "peaks", "peaks (P markers) that are not in the output"},
+    {"tags_left_out", "tags", "event tags (TG markers) that are not in the output"},
+    {"histograms_left_out", "histograms", "histograms (H1 markers) that are not in the output"},
+    {"schedules_left_out", "schedules", "schedules (SCH markers) that are not in the output"},
+});
+static_assert(kLeftOut.size() == kOtherMarkers);
+
+constexpr MetricInfo info_of(Metric metric, OtherMarker marker) {
+  const auto& about = kLeftOut[static_cast<std::size_t>(marker)];
+  return {metric, about.name, about.unit, about.help, kTrouble};
+}
+constexpr MetricInfo of_run(OtherMarker marker) { return info_of(left_out(marker), marker); }
+constexpr MetricInfo of_source(OtherMarker marker) { return info_of(source_left_out(marker), marker); }
+
 constexpr std::array kTable = std::to_array<MetricInfo>({
     {slices, "slices", "slices", "slices built"},
     {events, "events", "events", "events kept and written"},
@@ -82,6 +103,10 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {peak_rss_bytes, "peak_rss_bytes", "bytes", "peak resident memory of a rank, the largest", kQuiet, max},
     {events_rejected, "events_rejected", "events", "events that a filter rejected"},
     {events_tag_error, "events_tag_error", "events", "events on whose tag sources contradicted each other", kTrouble},
+    of_run(OtherMarker::peak),
+    of_run(OtherMarker::tag),
+    of_run(OtherMarker::histogram),
+    of_run(OtherMarker::schedule),
 
     {tap_clients, "tap_clients", "clients", "clients of the tap that are connected", kQuiet, level},
     {tap_connections, "tap_connections", "connections", "connections that clients have made to the tap"},
@@ -162,6 +187,10 @@ constexpr std::array kTable = std::to_array<MetricInfo>({
     {epochs_given_up, "epochs_given_up", "epochs", "epochs built without the source", kTrouble},
     {dead_time_ns, "dead_time_ns", "ns", "time of the epoch buffers dropped because the run was full", kTrouble},
     {events_lacking, "events_lacking", "events", "events that lack data of the source", kTrouble},
+    of_source(OtherMarker::peak),
+    of_source(OtherMarker::tag),
+    of_source(OtherMarker::histogram),
+    of_source(OtherMarker::schedule),
     of_source(DropCause::corrupt),
     of_source(DropCause::duplicate),
     of_source(DropCause::out_of_order),
@@ -231,6 +260,31 @@ CountsByName Counters::by_name() const {
     if (tells(metric.metric)) counts.emplace(metric.name, (*this)[metric.metric]);
   }
   return counts;
+}
+
+namespace {
+
+void add_to(Counters& counters, Metric first, const MarkerCounts& counts) {
+  std::size_t metric = index_of(first);
+  for (const auto n : counts.numbers()) counters[static_cast<Metric>(metric++)] += n;
+}
+
+MarkerCounts read_from(const Counters& counters, Metric first) {
+  MarkerCounts::Numbers numbers{};
+  std::size_t metric = index_of(first);
+  for (auto& n : numbers) n = counters[static_cast<Metric>(metric++)];
+  return MarkerCounts::of(numbers);
+}
+
+}  // namespace
+
+void add_other_markers(Counters& run, const MarkerCounts& counts) { add_to(run, left_out(OtherMarker{}), counts); }
+void add_other_markers_of_source(Counters& source, const MarkerCounts& counts) {
+  add_to(source, source_left_out(OtherMarker{}), counts);
+}
+MarkerCounts other_markers(const Counters& run) { return read_from(run, left_out(OtherMarker{})); }
+MarkerCounts other_markers_of_source(const Counters& source) {
+  return read_from(source, source_left_out(OtherMarker{}));
 }
 
 std::uint64_t hits_lost(const Counters& run) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "formats/event.hpp"
+#include "formats/marker_counts.hpp"
 
 namespace eventloom {
 
@@ -25,6 +26,7 @@ enum class Metric : std::uint8_t {
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
   late_transfers, hits_read, peak_rss_bytes, events_rejected, events_tag_error,
+  peaks_left_out, tags_left_out, histograms_left_out, schedules_left_out,  // by OtherMarker
   // What the clients of the tap have got.
   tap_clients, tap_connections, tap_refused, tap_events, tap_bytes, tap_events_dropped, tap_buffers_dropped,
   // Of a source: what its stream held,
@@ -40,7 +42,8 @@ enum class Metric : std::uint8_t {
   corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
   // and what became of it.
   source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, epochs_given_up, dead_time_ns,
-  events_lacking, source_hits_dropped,  // and 10 more, by cause
+  events_lacking, source_peaks_left_out, source_tags_left_out, source_histograms_left_out, source_schedules_left_out,
+  source_hits_dropped,  // and 10 more, by cause
 };
 // clang-format on
 inline constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::source_hits_dropped) + kDropCauses;
@@ -53,6 +56,14 @@ constexpr Metric dropped_hits(DropCause cause) {
 /// Those of a source.
 constexpr Metric source_dropped_hits(DropCause cause) {
   return static_cast<Metric>(index_of(Metric::source_hits_dropped) + static_cast<std::size_t>(cause));
+}
+
+/// Markers that events do not hold, of the run and of a source.
+constexpr Metric left_out(OtherMarker marker) {
+  return static_cast<Metric>(index_of(Metric::peaks_left_out) + static_cast<std::size_t>(marker));
+}
+constexpr Metric source_left_out(OtherMarker marker) {
+  return static_cast<Metric>(index_of(Metric::source_peaks_left_out) + static_cast<std::size_t>(marker));
 }
 
 /// What a counter belongs to.
@@ -144,6 +155,12 @@ class Counters {
   std::array<std::uint64_t, kMetrics> n_{};
   std::bitset<kMetrics> kept_;
 };
+
+/// Adds them to the counters of the run, or of a source.
+void add_other_markers(Counters& run, const MarkerCounts& counts);
+void add_other_markers_of_source(Counters& source, const MarkerCounts& counts);
+MarkerCounts other_markers(const Counters& run);
+MarkerCounts other_markers_of_source(const Counters& source);
 
 /// Hits dropped for any cause that the user did not ask for: those that the counters of the run have, or the counters
 /// of a source.

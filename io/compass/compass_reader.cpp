@@ -195,9 +195,11 @@ std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const
   return std::make_unique<CompassReader>(uri, id, base);
 }
 
-nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events) {
-  const auto reader = open_compass(uri, {0}, {.tick_ps = 1});
-  return inspect_hits(*reader, "compass", {{"tick_ps", 1}, {"contents", reader->header().text}}, n_events);
+nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,
+                                       std::optional<std::uint64_t> tick_ps) {
+  const auto reader = open_compass(uri, {0}, {.tick_ps = tick_ps.value_or(1)});
+  return inspect_hits(*reader, "compass",
+                      {{"tick_ps", reader->header().base.tick_ps}, {"contents", reader->header().text}}, n_events);
 }
 
 }  // namespace eventloom

@@ -237,12 +237,28 @@ std::optional<TableHeader> header_in(const LineReader& lines, std::string_view c
   }
 }
 
+bool uses(const CsvColumns& columns, std::size_t column) {
+  return column == columns.time || column == columns.channel ||
+         std::ranges::find(columns.payload, column) != columns.payload.end();
+}
+
+/// `header`: names, or the fields of a row, with `names` false.
+std::vector<std::string> unread_of(const CsvColumns& columns, const TableHeader& header, bool names) {
+  std::vector<std::string> unread;
+  for (std::size_t column = 1; column <= header.size(); ++column) {
+    const auto& name = header.names()[column - 1];
+    if (!uses(columns, column)) unread.push_back(names && !name.empty() ? name : std::to_string(column));
+  }
+  return unread;
+}
+
 /// Nothing when the line lacks any of the columns.
 std::optional<CsvColumns> columns_if_header(const LineReader& lines, const WantedColumns& wanted,
                                             const TableHeader& header) {
   auto columns = columns_in(wanted, &header);
   if (!has_all_columns(columns)) return std::nullopt;
   require_clear(lines, wanted, header);
+  columns.unread = unread_of(columns, header, true);
   return columns;
 }
 
@@ -272,6 +288,19 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
   throw UserError("'" + uri.path() + "': no line names its columns; give their numbers: ?time=1&channel=2");
 }
 
+/// By the first row: of columns that are given by their numbers there need not be names.
+std::vector<std::string> unread_in_rows(const SourceUri& uri, const CsvColumns& columns) {
+  LineReader lines(uri.path());
+  std::string_view line;
+  while (lines.next(line)) {
+    const auto text = without_blanks_around(line);
+    if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
+    const auto row = header_in(lines, line);
+    return row ? unread_of(columns, *row, false) : std::vector<std::string>();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t CsvColumns::last() const {
@@ -286,6 +315,7 @@ CsvColumns find_columns(const SourceUri& uri) {
   if (!wanted.by_number()) return search_header(uri, wanted, skip);
   auto columns = columns_in(wanted, nullptr);
   columns.lines_before = skip;
+  columns.unread = unread_in_rows(uri, columns);
   return columns;
 }
 

@@ -14,8 +14,9 @@ struct CsvColumns {
   std::size_t time = 0;
   std::size_t channel = 0;
   std::vector<std::size_t> payload;
-  std::string unit;                ///< that the name of the time's column says; empty: none
-  std::uint64_t lines_before = 0;  ///< the first row
+  std::string unit;                 ///< that the name of the time's column says; empty: none
+  std::uint64_t lines_before = 0;   ///< the first row
+  std::vector<std::string> unread;  ///< the other columns, by name or number
 
   /// The last that is used.
   [[nodiscard]] std::size_t last() const;

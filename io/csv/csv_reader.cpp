@@ -19,6 +19,7 @@
 #include "io/files/file_checksum.hpp"
 #include "io/recorded/inspect_hits.hpp"
 #include "io/recorded/payload_columns.hpp"
+#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -56,6 +57,7 @@ class CsvReader final : public HitReader {
   LineReader lines_;
   FieldSplitter splitter_;
   bool tells_names_ = false;
+  bool told_unread_ = false;
   std::uint64_t untimed_ = 0;
 };
 
@@ -84,6 +86,8 @@ bool CsvReader::read(HitBlock& block) {
   }
   const bool any = block.size() != 0 || !block.losses.empty();
   if (any && std::exchange(tells_names_, false)) tell_names();
+  if (any && !std::exchange(told_unread_, true) && !columns_.unread.empty())
+    spdlog::info("{}: {}", name_, unread_columns(columns_.unread));
   if (!any && untimed_ != 0) {
     spdlog::error("{}: {} hits come before tick 0 with this origin: they are dropped (untimed)", name_, untimed_);
     untimed_ = 0;
@@ -153,20 +157,31 @@ void CsvReader::reject(std::string_view text, const std::string& expected) const
   throw UserError(lines_.place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
 }
 
+/// Of a long list the first ones, and how many more there are.
+std::vector<std::string> first_names(std::vector<std::string> names) {
+  constexpr std::size_t kShown = 50;
+  if (names.size() <= kShown) return names;
+  const auto more = names.size() - kShown;
+  names.resize(kShown);
+  names.push_back("and " + std::to_string(more) + " more");
+  return names;
+}
+
 }  // namespace
 
 std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const TimeBase& base) {
   return std::make_unique<CsvReader>(uri, id, base);
 }
 
-nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events) {
+nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
   const auto columns = find_columns(uri);
-  const TimeBase base{.tick_ps = uri.get("unit", columns.unit) == "ps" ? 1U : 1000U};
+  const TimeBase base{.tick_ps = tick_ps.value_or(uri.get("unit", columns.unit) == "ps" ? 1 : 1000)};
   const auto reader = open_csv(uri, {0}, base);
   nlohmann::ordered_json header = {{"tick_ps", base.tick_ps},
                                    {"time_column", columns.time},
                                    {"channel_column", columns.channel},
                                    {"payload_columns", columns.payload}};
+  if (!columns.unread.empty()) header["columns_not_read"] = first_names(columns.unread);
   header["contents"] = reader->header().text;
   return inspect_hits(*reader, "csv", std::move(header), n_events);
 }

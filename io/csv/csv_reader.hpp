@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "formats/geometry.hpp"
 #include "formats/ids.hpp"
@@ -22,6 +23,6 @@ std::unique_ptr<HitReader> open_csv(const SourceUri& uri, SourceId id, const Tim
 
 /// What `inspect` shows of such a file: the columns that are used, and its hits, with `n_events` of them in full. The
 /// times are in ps where the file's are, else in ns.
-nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_csv(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

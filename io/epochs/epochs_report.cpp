@@ -17,15 +17,15 @@ namespace eventloom {
 namespace {
 
 /// Visits every item of a buffer.
-struct HitCounter {
+struct HitCounter : CountsMarkers {
+  HitCounter(std::uint64_t ticks, std::uint64_t n_hits) : epoch_ticks(ticks), kept(n_hits) {}
+
   std::uint64_t epoch_ticks;
   std::uint64_t kept;  ///< hits that are shown
   std::vector<RecordedHit> first_hits;
   Tick epoch_start = 0;
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
-  std::uint64_t tags = 0;
-  std::uint64_t histograms = 0;
   Tick first = std::numeric_limits<Tick>::max();
   Tick last = 0;
 
@@ -39,15 +39,11 @@ struct HitCounter {
     first = std::min(first, epoch_start + tick);
     last = std::max(last, epoch_start + tick);
   }
-  void tag(std::uint32_t) { ++tags; }
-  void peak(const Peak&) {}
-  void histogram(std::uint32_t, std::span<const std::uint32_t>) { ++histograms; }
-  void schedule(std::span<const std::uint32_t>) {}
 };
 
 class EpochsReader {
  public:
-  EpochsReader(const StreamHeader& header, std::uint64_t n_hits) : counter_{header.base.epoch_ticks, n_hits, {}} {
+  EpochsReader(const StreamHeader& header, std::uint64_t n_hits) : counter_(header.base.epoch_ticks, n_hits) {
     report_.header = header;
   }
 
@@ -68,8 +64,7 @@ class EpochsReader {
     }
     report_.hits = counter_.hits;
     report_.first_hits = std::move(counter_.first_hits);
-    report_.tags = counter_.tags;
-    report_.histograms = counter_.histograms;
+    report_.others = counter_.others;
     report_.payload_words = counter_.payload_words;
     return std::move(report_);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/dataflow/source.hpp"
+#include "formats/marker_counts.hpp"
 
 namespace eventloom {
 
@@ -24,9 +25,8 @@ struct EpochsReport {
   std::uint64_t hits = 0;
   std::uint64_t payload_words = 0;
   std::uint64_t words = 0;
-  std::uint64_t tags = 0;        ///< event tags
-  std::uint64_t histograms = 0;  ///< multiplicity histograms
-  Tick first_tick = 0;           ///< of hits; 0 without any
+  MarkerCounts others;
+  Tick first_tick = 0;  ///< of hits; 0 without any
   Tick last_tick = 0;
   EpochRange epochs;       ///< from the first buffer to the last
   std::uint64_t gaps = 0;  ///< stretches between them that no buffer covers

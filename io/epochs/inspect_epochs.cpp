@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/runtime/error.hpp"
 #include "io/epochs/epochs_report.hpp"
 
 namespace eventloom {
@@ -68,8 +69,14 @@ Json list_to_json(const Items& items) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits) {
+nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits,
+                                      std::optional<std::uint64_t> tick_ps) {
   const auto report = read_epochs_report(uri.path(), n_hits);
+  const auto recorded = report.header.base.tick_ps;
+  if (tick_ps.value_or(recorded) != recorded) {
+    throw UserError("'" + uri.path() + "' was recorded with ticks of " + std::to_string(recorded) +
+                    " ps; omit --tick, or give this value");
+  }
   Json json{{"file", uri.path()},
             {"kind", "epochs"},
             {"damaged", report.damaged()},
@@ -80,8 +87,10 @@ nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits
             {"payload_words_by_system", payload_to_json(report.header.payload)},
             {"text", report.header.text},
             {"flags", flags_to_json(report.header.flags)},
-            {"event_tags", report.tags},
-            {"histograms", report.histograms},
+            {"peaks", report.others[OtherMarker::peak]},
+            {"event_tags", report.others[OtherMarker::tag]},
+            {"histograms", report.others[OtherMarker::histogram]},
+            {"schedules", report.others[OtherMarker::schedule]},
             {"index", report.index},
             {"buffers", report.buffers},
             {"words", report.words},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "io/uri/source_uri.hpp"
 
@@ -9,6 +10,6 @@ namespace eventloom {
 
 /// Contents of an `.epochs` file: file, kind, damaged, file_bytes, its header, counts of all items, damage and
 /// problems, and its first `n_hits` hits as first_events. Throws UserError as read_epochs_report() does.
-nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits);
+nlohmann::ordered_json inspect_epochs(const SourceUri& uri, std::uint64_t n_hits, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -6,6 +6,7 @@
 
 #include "formats/epoch_buffer.hpp"
 #include "formats/event.hpp"
+#include "formats/marker_counts.hpp"
 #include "formats/marker_reader.hpp"
 #include "formats/stream_file.hpp"
 
@@ -19,11 +20,13 @@ struct BufferDefect {
 };
 
 /// Calls take(time, channel, payload words) for each hit of a stored epoch buffer, in the order of its words; its other
-/// items are left out. With a defect, the hits taken until then do not count.
+/// markers are added to `left_out`. With a defect, the hits taken until then do not count.
 template <class Take>
 std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, std::span<const std::byte> stored,
-                                             const StreamHeader& stream, Take take) {
-  struct Visitor {
+                                             const StreamHeader& stream, MarkerCounts& left_out, Take take) {
+  struct Visitor : CountsMarkers {
+    Visitor(Take& to, std::uint64_t ticks) : take(to), epoch_ticks(ticks) {}
+
     Take& take;
     Tick epoch_begin = 0;
     std::uint64_t epoch_ticks = 0;
@@ -34,10 +37,6 @@ std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, st
       ++hits;
       take(epoch_begin + tick, channel, payload);
     }
-    void tag(std::uint32_t) {}
-    void peak(Peak) {}
-    void histogram(std::uint32_t, std::span<const std::uint32_t>) {}
-    void schedule(std::span<const std::uint32_t>) {}
   };
   const auto words = words_of(header, stored);
   if (words.empty() && header.n_hits != 0) {
@@ -46,13 +45,16 @@ std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, st
   if (!words_intact(header, words)) {
     return BufferDefect{DropCause::corrupt, header.stream_offset, "the checksum of an epoch buffer is wrong"};
   }
-  Visitor visitor{take, 0, stream.base.epoch_ticks};
+  Visitor visitor(take, stream.base.epoch_ticks);
   const MarkerContext context{header.epochs(), stream.base.epoch_ticks, stream.payload};
   if (const auto error = MarkerReader(words, context, visitor).read()) {
     const auto offset = header.stream_offset + sizeof header + sizeof(std::uint32_t) * error->word;
     return BufferDefect{DropCause::corrupt, offset, error->reason};
   }
-  if (visitor.hits == header.n_hits) return std::nullopt;
+  if (visitor.hits == header.n_hits) {
+    left_out.add(visitor.others);
+    return std::nullopt;
+  }
   return BufferDefect{DropCause::corrupt, header.stream_offset,
                       "the number of hits in an epoch buffer differs from its header"};
 }

@@ -134,7 +134,34 @@ class GroupSearch {
   std::span<const std::string> columns_;
 };
 
+bool is_column(hid_t group, const std::string& name, std::uint64_t rows) {
+  const H5Id object = open_object(group, name);
+  if (object.get() < 0 || H5Iget_type(object.get()) != H5I_DATASET) return false;
+  const H5Id space(H5Dget_space(object.get()), H5Sclose);
+  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
+         static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get())) == rows;
+}
+
+std::vector<std::string> list_columns(const std::string& file, const std::string& group, std::uint64_t rows) {
+  const H5Id opened = open_for_reading(file);
+  const H5Id parent = open_object(opened.get(), group);
+  std::vector<Link> links;
+  if (parent.get() < 0 || H5Literate(parent.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_link, &links) < 0)
+    return {};
+  std::vector<std::string> names;
+  for (const auto& link : links) {
+    if (is_column(parent.get(), link.name, rows)) names.push_back(link.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
+
+std::vector<std::string> columns_of(const std::string& file, const std::string& group, std::uint64_t rows) {
+  if (dies_apart([&] { list_columns(file, group, rows); }, limits_for(file))) return {};
+  return list_columns(file, group, rows);
+}
 
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns) {

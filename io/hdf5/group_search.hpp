@@ -21,6 +21,10 @@ struct FoundGroup {
 std::vector<FoundGroup> find_groups(const std::string& file, const std::string& pattern,
                                     std::span<const std::string> columns);
 
+/// Names of the group's datasets of one dimension with so many rows, in the order of names; none where the group is
+/// damaged.
+std::vector<std::string> columns_of(const std::string& file, const std::string& group, std::uint64_t rows);
+
 /// Number of the object in its file that `group` names: equal for two paths to one group. 0 when it does not open. HDF5
 /// may crash on a group with a defect.
 std::uint64_t group_identity(const std::string& file, const std::string& group);

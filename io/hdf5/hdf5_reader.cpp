@@ -1,8 +1,10 @@
 #include "io/hdf5/hdf5_reader.hpp"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,9 +16,11 @@
 #include "io/files/complaints.hpp"
 #include "io/files/file_checksum.hpp"
 #include "io/hdf5/column_reader.hpp"
+#include "io/hdf5/group_search.hpp"
 #include "io/recorded/block_losses.hpp"
 #include "io/recorded/payload_columns.hpp"
 #include "io/recorded/tick_scale.hpp"
+#include "io/recorded/unread_columns.hpp"
 
 namespace eventloom {
 
@@ -47,6 +51,7 @@ class Hdf5Reader final : public HitReader {
     header_.base = base;
     header_.payload = PayloadTable::uniform(static_cast<std::uint8_t>(payload_.size()));
     header_.text = uri.text();
+    tell_unread(uri);
   }
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -74,6 +79,16 @@ class Hdf5Reader final : public HitReader {
  private:
   [[nodiscard]] std::string place(const std::string& column) const {
     return group_ + (group_.ends_with('/') ? "" : "/") + column;
+  }
+
+  /// Only of the first groups that a rank opens: the groups of a file are alike, and looking costs a process.
+  void tell_unread(const SourceUri& uri) const {
+    constexpr int kMostTold = 8;
+    static std::atomic<int> told = 0;
+    if (told.fetch_add(1) >= kMostTold) return;
+    auto names = columns_of(uri.path(), group_, time_.size());
+    for (const auto& used : hdf5_columns(uri)) std::erase(names, used);
+    if (!names.empty()) spdlog::info("{}: {}", name_, unread_columns(names));
   }
 
   /// A channel or payload column must hold integers, one row per time.

@@ -8,6 +8,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+using LeftOutNumbers = std::map<std::uint32_t, MarkerCounts::Numbers>;
+
+LeftOutNumbers left_out_of(const RunTotals& totals) {
+  LeftOutNumbers numbers;
+  for (const auto& [source, counts] : totals.left_out) numbers[source] = counts.numbers();
+  return numbers;
+}
+
 }  // namespace
 
 Json to_json(const RunTotals& t) {
@@ -21,6 +29,7 @@ Json to_json(const RunTotals& t) {
   json["events_rejected"] = t[Metric::events_rejected];
   json["events_tag_error"] = t[Metric::events_tag_error];
   json["events_rejected_by"] = t.rejected_by;
+  if (!t.left_out.empty()) json["markers_left_out"] = left_out_of(t);
   return json;
 }
 
@@ -37,6 +46,9 @@ RunTotals totals_from_json(const Json& json) {
   t[Metric::events_rejected] = json.value("events_rejected", std::uint64_t{0});
   t[Metric::events_tag_error] = json.value("events_tag_error", std::uint64_t{0});
   t.rejected_by = json.value("events_rejected_by", std::vector<std::uint64_t>());
+  for (const auto& [source, numbers] : json.value("markers_left_out", LeftOutNumbers())) {
+    t.add_left_out(source, MarkerCounts::of(numbers));
+  }
   return t;
 }
 

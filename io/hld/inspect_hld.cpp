@@ -79,8 +79,8 @@ class Tally {
 
 class Inspection {
  public:
-  Inspection(const SourceUri& uri, std::uint64_t n_events)
-      : options_(parse_hld_options(uri, TimeBase{}.tick_ps)), file_(uri.path()), n_events_(n_events) {
+  Inspection(const SourceUri& uri, std::uint64_t n_events, std::uint64_t tick_ps)
+      : options_(parse_hld_options(uri, tick_ps)), file_(uri.path()), n_events_(n_events) {
     if (options_.tdcs) decoder_.emplace(*options_.tdcs);
   }
 
@@ -240,8 +240,8 @@ class Inspection {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events) {
-  return Inspection(uri, n_events).run();
+nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+  return Inspection(uri, n_events, tick_ps.value_or(TimeBase{}.tick_ps)).run();
 }
 
 }  // namespace eventloom

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "io/uri/source_uri.hpp"
 
@@ -15,6 +16,6 @@ namespace eventloom {
 /// last_time in ns, problems, and the first `n_events` complete events as first_events.
 ///
 /// Reads the whole file. Throws UserError when a key of the URI is invalid or the file is not an HLD file.
-nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_hld(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -37,6 +37,12 @@ void ShiftedFeed::begin(const StreamHeader& header) {
   shift_.keep_systems();
 }
 
+SourceCounts ShiftedFeed::counts() const {
+  auto counts = feed_->counts();
+  add_other_markers_of_source(counts.counters, left_out_);
+  return counts;
+}
+
 std::int64_t ShiftedFeed::started_ns() const {
   constexpr std::int64_t kPerNs = 1000;
   __extension__ using SignedWide = __int128;
@@ -87,7 +93,7 @@ void ShiftedFeed::take_buffers(FeedBatch& batch) {
 void ShiftedFeed::take_buffer(const EpochBufferHeader& header, std::span<const std::byte> stored, FeedBatch& batch) {
   const auto before = static_cast<std::ptrdiff_t>(waiting_.size());
   Damage lost{.first_epoch = shifted(header.first_epoch, false), .file_offset = header.stream_offset};
-  const auto defect = read_stored_hits(header, stored, header_, [&](Tick time, auto channel, auto payload) {
+  const auto defect = read_stored_hits(header, stored, header_, left_out_, [&](Tick time, auto channel, auto payload) {
     if (const auto at = shift_.time(time)) {
       waiting_.push_back({*at, shift_.channel(channel), {payload.begin(), payload.end()}});
     } else {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/epoch_buffer.hpp"
+#include "formats/marker_counts.hpp"
 #include "io/live/live_feed.hpp"
 #include "io/uri/stream_shift.hpp"
 
@@ -35,7 +36,7 @@ class ShiftedFeed final : public LiveFeed {
   void take(FeedBatch& batch) override;
   void stop() override { feed_->stop(); }
   [[nodiscard]] std::uint64_t anomalies() const override { return feed_->anomalies() + anomalies_; }
-  [[nodiscard]] SourceCounts counts() const override { return feed_->counts(); }
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
   struct Hit {
@@ -63,6 +64,7 @@ class ShiftedFeed final : public LiveFeed {
   Epoch read_to_ = 0;         ///< end of the last buffer, as the feed numbers epochs
   Epoch settle_to_ = 0;       ///< what settle() has asked for since the last take()
   std::uint64_t anomalies_ = 0;
+  MarkerCounts left_out_;
 };
 
 /// `feed`, with what the keys of `uri` change.

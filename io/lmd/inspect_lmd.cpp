@@ -189,8 +189,8 @@ Json describe(const LmdFile& file, const FileTally& tally, const ProblemList& pr
 
 }  // namespace
 
-nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events) {
-  const LmdTime time(uri, TimeBase{}.tick_ps);
+nlohmann::ordered_json inspect_lmd(const SourceUri& uri, std::uint64_t n_events, std::optional<std::uint64_t> tick_ps) {
+  const LmdTime time(uri, tick_ps.value_or(TimeBase{}.tick_ps));
   LmdFile file(uri.path());
   FileTally tally(time);
   ProblemList problems;

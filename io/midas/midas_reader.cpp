@@ -210,9 +210,11 @@ std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std:
   return std::make_unique<MidasReader>(uri, paths, id, base);
 }
 
-nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events) {
+nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,
+                                     std::optional<std::uint64_t> tick_ps) {
   const std::string& path = uri.path();
-  MidasReader reader(uri, std::span(&path, 1), {0}, {});
+  const TimeBase base{.tick_ps = tick_ps.value_or(TimeBase{}.tick_ps)};
+  MidasReader reader(uri, std::span(&path, 1), {0}, base);
   auto json = inspect_hits(reader, "midas", {{"contents", reader.header().text}}, n_events);
   for (const auto& [id, n] : reader.ids()) json["event_ids"][std::to_string(id)] = n;
   return json;

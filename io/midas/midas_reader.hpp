@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -26,6 +27,7 @@ std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std:
                                       const TimeBase& base);
 
 /// As open_midas(), with ticks of 1 ns, and how many events of each id the file has.
-nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,
+                                     std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -7,9 +7,10 @@
 
 namespace eventloom {
 
-nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events) {
+nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps) {
   constexpr TimeBase kDefault;
-  const TimeBase base{uri.get_unit_ps("unit", kDefault.tick_ps), kDefault.epoch_ticks};
+  const TimeBase base{tick_ps.value_or(uri.get_unit_ps("unit", kDefault.tick_ps)), kDefault.epoch_ticks};
   const auto reader = open_packed(uri, {0}, base);
   nlohmann::ordered_json header = {{"uri", uri.text()},
                                    {"record_bytes", uri.get_count("record", 0, 1, ~std::uint64_t{0})}};

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "io/uri/source_uri.hpp"
 
@@ -10,6 +11,7 @@ namespace eventloom {
 /// Contents of a packed: source, see io/packed/packed_reader.hpp: file, kind, damaged, file_bytes, header, the members
 /// of HitSummary, records. Times are in the unit of the URI, or in its ticks of 1 ns. Throws UserError as open_packed()
 /// does.
-nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_packed(const SourceUri& uri, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -33,6 +33,12 @@ std::optional<double> StoredReader::share_read() const {
   return static_cast<double>(std::min(*at_, *end) - *first_) / static_cast<double>(*end - *first_);
 }
 
+SourceCounts StoredReader::counts() const {
+  SourceCounts counts;
+  add_other_markers_of_source(counts.counters, left_out_);
+  return counts;
+}
+
 /// What begins in `step`: what only reaches into it came before.
 void StoredReader::take_step(EpochRange step, HitBlock& block) {
   data_.clear();
@@ -62,7 +68,7 @@ void StoredReader::take_buffer(const EpochBufferHeader& header, std::span<const 
   const std::size_t hits = block.size();
   const std::size_t words = block.payload.size();
   const auto defect =
-      read_stored_hits(header, stored, stream_->header(), [&block](Tick time, auto channel, auto payload) {
+      read_stored_hits(header, stored, stream_->header(), left_out_, [&block](Tick time, auto channel, auto payload) {
         block.time.push_back(time);
         block.channel.push_back(channel);
         block.payload_begin.push_back(static_cast<std::uint32_t>(block.payload.size()));

@@ -5,6 +5,7 @@
 
 #include "core/dataflow/source.hpp"
 #include "formats/epoch_buffer.hpp"
+#include "formats/marker_counts.hpp"
 #include "io/files/complaints.hpp"
 #include "io/recorded/hit_reader.hpp"
 
@@ -23,6 +24,8 @@ class StoredReader final : public HitReader {
   /// By time.
   [[nodiscard]] std::optional<double> share_read() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return stream_->anomalies(); }
+  /// The markers that are left out.
+  [[nodiscard]] SourceCounts counts() const override;
 
  private:
   void take_step(EpochRange step, HitBlock& block);
@@ -33,6 +36,7 @@ class StoredReader final : public HitReader {
   std::optional<Epoch> first_;
   std::optional<Epoch> at_;  ///< of the next item; nothing at the end
   SliceData data_;
+  MarkerCounts left_out_;
   Complaints complaints_;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,8 +68,10 @@ struct SourceScheme {
   OpenPlayer play = nullptr;
   double most_jump_s = 0;  ///< of the clock of a feed: data farther ahead are not accepted at once; 0: all are
 
-  /// Its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.
-  nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events) = nullptr;
+  /// Its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported. Times in
+  /// ticks of this length; nothing: as suits the file.
+  nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events,
+                                    std::optional<std::uint64_t> tick_ps) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
   [[nodiscard]] bool has_ending(std::string_view path) const;

@@ -25,12 +25,14 @@ SpikeFileHeader file_header(const std::string& path) {
 
 }  // namespace
 
-nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events) {
+nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps) {
   const auto header = file_header(uri.path());
-  const auto reader = open_spikes(uri, {0}, {.tick_ps = header.tick_ps});
-  return inspect_hits(*reader, "spikes",
-                      {{"version", header.version}, {"tick_ps", header.tick_ps}, {"channel_base", header.channel_base}},
-                      n_events);
+  const auto reader = open_spikes(uri, {0}, {.tick_ps = tick_ps.value_or(header.tick_ps)});
+  return inspect_hits(
+      *reader, "spikes",
+      {{"version", header.version}, {"tick_ps", reader->header().base.tick_ps}, {"channel_base", header.channel_base}},
+      n_events);
 }
 
 }  // namespace eventloom

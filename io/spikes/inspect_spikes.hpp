@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "io/uri/source_uri.hpp"
 
@@ -11,6 +12,7 @@ namespace eventloom {
 /// channel_base), the counts of the reader (packets, sequence_gaps, ...), hits, channels, first and last time and
 /// channel, problems, and the first `n_events` spikes as first_events. Times are in the ticks of the file; channels
 /// heed `label=`. Throws UserError as open_spikes() does.
-nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events);
+nlohmann::ordered_json inspect_spikes(const SourceUri& uri, std::uint64_t n_events,
+                                      std::optional<std::uint64_t> tick_ps);
 
 }  // namespace eventloom

@@ -243,9 +243,11 @@ std::unique_ptr<HitReader> open_tpx3(const SourceUri& uri, SourceId id, const Ti
   return std::make_unique<Tpx3Reader>(uri, id, base);
 }
 
-nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events) {
-  const auto reader = open_tpx3(uri, {0}, {.tick_ps = 1});
-  return inspect_hits(*reader, "tpx3", {{"tick_ps", 1}, {"contents", reader->header().text}}, n_events);
+nlohmann::ordered_json inspect_tpx3(const SourceUri& uri, std::uint64_t n_events,
+                                    std::optional<std::uint64_t> tick_ps) {
+  const auto reader = open_tpx3(uri, {0}, {.tick_ps = tick_ps.value_or(1)});
+  return inspect_hits(*reader, "tpx3",
+                      {{"tick_ps", reader->header().base.tick_ps}, {"contents", reader->header().text}}, n_events);
 }
 
 }  // namespace eventloom

@@ -2,8 +2,10 @@
 done."""
 
 import csv
+import json
 import os
 import random
+import signal
 
 import h5py
 import numpy as np
@@ -13,6 +15,7 @@ import caen
 import truth
 from detector_reference import correct, write_map
 from epochs_file import hits_of_file, read_epochs_file
+from interrupted import STOPPED, Started
 from program import Run, eventloom, generate, only_line
 from reference import find_events, ledger, merged_file, weave
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
@@ -280,3 +283,91 @@ def test_first_map_remarks_on_noise(tmp_path):
     eventloom("inspect", f"csv:{path}?time=1&channel=2&unit=us", "--detector-map", tmp_path / "map.csv")
     noisy = [line for line in (tmp_path / "map.csv").read_text().splitlines() if line.endswith("of its source")]
     assert len(noisy) == 1 and noisy[0].split(",")[1] == "0" and "noisy?" in noisy[0]
+
+
+# What selects no hit
+
+def hits_table(file, hits):
+    file.write_text("".join(f"{time},{channel}\n" for time, channel in hits))
+    return f"csv:{file}?time=1&channel=2&unit=ns"
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory):
+    """Two sources: channels 1 to 20 and 100 of the first, 1 to 10 of the second, each seldom and late in the run."""
+    folder, rng = tmp_path_factory.mktemp("sparse"), np.random.default_rng(14)
+    channels = [[*range(1, 21), 100], [*range(1, 11)]]
+    return [hits_table(folder / f"{s}.csv", sorted((int(t), c) for c in own for t in rng.integers(0, 50_000_000, 3)))
+            for s, own in enumerate(channels)]
+
+
+def said_at_the_end(run):
+    """Of rows and of groups: one line each."""
+    return [line for line in run.done.stderr.splitlines()[-5:] if "no hit" in line or "without a hit" in line]
+
+
+MAP = """source,channel,offset_ns,group
+# a remark
+0,1-5,3,A
+0,21-99,0,dead
+1,1-200,,B
+1,11,1,B
+,30,,C
+0,100,-2,D
+,7-8,,
+"""
+
+
+@pytest.mark.parametrize("ranks, options", [
+    (None, ()), (3, ("--builders", 2, "--filters", 1, "--epochs-per-slice", 20)), (2, ("--schedule", "balanced")),
+])
+@pytest.mark.parametrize("corrects", [True, False])
+def test_rows_without_hits_are_named(tmp_path, sparse, ranks, options, corrects):
+    text = MAP if corrects else "\n".join(",".join([*row.split(",")[:2], *row.split(",")[3:]]) if "," in row else row
+                                         for row in MAP.splitlines()) + "\n"
+    (tmp_path / "map.csv").write_text(text)
+    run = Run(tmp_path, sparse, "--define", "gap:50,1", "--detector", tmp_path / "map.csv", "--group", "E=source:1",
+              "--group", "F=channel:500-600", *options, np=ranks)
+    found = run.report()["detector"]
+    assert [row["line"] for row in found["rows_without_hits"]] == [4, 6, 7]
+    assert found["groups_without_hits"] == ["dead", "C", "F"] and not found["since_resume"] and found["rows"] == 9
+    rows, groups = said_at_the_end(run)
+    assert all(part in rows for part in ("3 of 9 rows", "row 2 (line 4)", "source 0, channels 21 to 99", "line 6", "line 7"))
+    assert groups.endswith("groups without a hit: dead, C, F")
+
+
+def test_many_rows_without_hits_are_counted(tmp_path, sparse):
+    (tmp_path / "map.csv").write_text("channel,mask,group\n" + "".join(f"{c},{c % 2},g{c % 40}\n" for c in range(1, 2001)))
+    run = Run(tmp_path, sparse, "--define", "gap:50,1", "--detector", tmp_path / "map.csv", np=2)
+    assert len(run.report()["detector"]["rows_without_hits"]) == 2000 - 21, "masked channels have hits, too"
+    rows, groups = said_at_the_end(run)
+    assert "1979 of 2000 rows" in rows and "and 1976 more" in rows and len(rows) < 700
+    assert "groups without a hit" in groups and "more" in groups and len(groups) < 300
+
+
+def test_nothing_is_said_where_all_rows_have_hits(tmp_path, sparse):
+    (tmp_path / "map.csv").write_text("source,channel,offset_ns,group\n0,1-20,1,A\n,1-10,2,B\n")
+    run = Run(tmp_path, sparse, "--define", "gap:50,1", "--detector", tmp_path / "map.csv", np=2)
+    assert run.report()["detector"]["rows_without_hits"] == run.report()["detector"]["groups_without_hits"] == []
+    assert "without" not in run.done.stderr and "no hit" not in run.done.stderr
+
+
+def test_saved_hits_say_the_same(tmp_path, sparse):
+    (tmp_path / "map.csv").write_text(MAP)
+    Run(tmp_path / "first", sparse, "--define", "gap:50,1", "--detector", tmp_path / "map.csv", "--save-sorted",
+        tmp_path / "sorted")
+    again = Run(tmp_path / "again", [f"sorted:{tmp_path / 'sorted'}"], "--define", "gap:50,1", np=2)
+    assert [row["line"] for row in again.report()["detector"]["rows_without_hits"]] == [4, 6, 7]
+
+
+def test_a_resumed_run_says_what_it_has_seen(tmp_path, sparse):
+    (tmp_path / "map.csv").write_text(MAP)
+    job = ["run", *sparse, "--define", "gap:50,1", "--epochs-per-slice", 10, "--segment-size", "1", "--detector", "map.csv",
+           "--output", "run.h5", "--report-json", "report.json"]
+    with Started(tmp_path, *job, "--speed", "0.05") as started:
+        started.until_parts(5)
+        started.send(signal.SIGUSR1, 0)
+        assert "selected no hit" not in started.wait(STOPPED), "it has not ended"
+    with Started(tmp_path, *job, "--resume") as started:
+        assert "selected no hit since the run was resumed" in started.wait(0)
+    assert json.loads((tmp_path / "report.json").read_text())["detector"]["since_resume"]

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+import caen
 from epochs_file import BUFFER_HEADER, hits_of_file, read_epochs_file
 from hld_reference import read_hld
 from lmd_reference import Event, Subevent, flat_file, read_lmd, white_rabbit
@@ -512,3 +513,61 @@ def test_long_list_of_problems(tmp_path):
     assert len(shown["problems"]) == 100
     text = eventloom("inspect", tmp_path / "a.spikes", code=3).stdout
     assert text.count("offset ") == 20 and re.search(r"\b80 more", text)
+
+
+# Ticks, and columns that are not read
+
+@pytest.mark.parametrize("tick, ps", [("1ps", 1), ("100ps", 100), ("1ns", 1000), ("8ns", 8000), ("1us", 10**6)])
+def test_tick_is_heeded(tmp_path, tick, ps):
+    """As in a run, whatever the reader: times in ticks of the requested length."""
+    times = [8_000_000 * n for n in (1, 3, 4)]  # ps
+    (tmp_path / "x.csv").write_text("".join(f"{time},1,3\n" for time in times))
+    (tmp_path / "x.bin").write_bytes(b"".join(struct.pack("<QII", time, 7, 0) for time in times))
+    write_spikes(tmp_path / "x.spikes", [time // 1000 for time in times], [3, 4, 5], packet_spikes=2)
+    caen.compass_file(tmp_path / "DataR_x.BIN", caen.header(), [{"board": 0, "channel": 1, "time_ps": time} for time in times])
+    for uri in ("csv:x.csv?time=1&channel=3&unit=ps", "packed:x.bin?record=16&time=u64le@0&channel=u32le@8&unit=ps",
+                "x.spikes", "compass:DataR_x.BIN"):
+        shown = inspect(uri, "--tick", tick, cwd=tmp_path)
+        assert (shown["first_time"], shown["last_time"]) == (times[0] // ps, times[-1] // ps), uri
+        assert shown["header"]["tick_ps"] == ps, uri
+
+
+def test_a_file_with_a_clock_of_its_own_refuses_another(files):
+    only_line(eventloom("inspect", files.paths["epochs"], "--tick", "1ps", code=2), "1000 ps", "omit --tick")
+    assert inspect(files.paths["epochs"], "--tick", "1ns")["tick_ps"] == 1000
+
+
+@pytest.mark.parametrize("text, query, unread", [
+    ("t_ns,ch,adc,flags,note\n5,1,7,2,x\n", "", ["flags", "note"]),
+    ("t_ns,ch,adc,flags\n5,1,7,2\n", "?payload=flags", ["adc"]),
+    ("t_ns,ch,adc\n5,1,7\n", "", []),
+    ("5,1,7,8\n", "?time=1&channel=2&unit=ns", ["3", "4"]),
+    ("# made by hand\n5;1;\"a;b\";8\n", "?time=1&channel=2&unit=ns&payload=4", ["3"]),
+    ("5 1\n", "?time=1&channel=2&unit=ns", []),
+    ("t_ns,ch," + ",".join(f"spectrum_bin_{n}" for n in range(500)) + "\n5,1" + ",0" * 500 + "\n", "",
+     [f"spectrum_bin_{n}" for n in range(500)]),
+])
+def test_columns_that_are_not_read_are_named(tmp_path, text, query, unread):
+    (tmp_path / "x.csv").write_text(text)
+    shown = inspect(f"csv:x.csv{query}", cwd=tmp_path)
+    listed = unread if len(unread) <= 50 else [*unread[:50], f"and {len(unread) - 50} more"]
+    assert shown["header"].get("columns_not_read", []) == listed
+    done = eventloom("run", "--source", f"csv:x.csv{query}", "--define", "gap:5,1", cwd=tmp_path)
+    said = [line for line in done.stderr.splitlines() if "columns not read" in line]
+    assert len(said) == (1 if unread else 0)
+    if unread:
+        assert "x.csv" in said[0] and unread[0] in said[0] and len(said[0]) < 400
+        assert len(unread) < 100 or "more" in said[0]
+
+
+def test_columns_of_hdf5_that_are_not_read_are_named(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for group in ("dom_1", "dom_2"):
+            for name in ("time", "channel", "tot", "quality"):
+                file[f"{group}/{name}"] = np.arange(3, dtype="u4")
+            file[f"{group}/calibration"] = np.arange(2)
+            file[f"{group}/matrix"] = np.zeros((3, 2))
+    done = eventloom("run", "--source", "hdf5:x.h5?group=/dom_*&payload=tot&unit=ns", "--define", "gap:5,1", cwd=tmp_path)
+    said = [line for line in done.stderr.splitlines() if "columns not read" in line]
+    assert len(said) == 2 and all("columns not read: quality;" in line for line in said)
+    assert "/dom_1" in said[0] and "/dom_2" in said[1]

@@ -1,0 +1,95 @@
+#include "app/run/unused_channels.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/show/safe_text.hpp"
+#include "core/detector/channel_use.hpp"
+#include "core/runtime/log.hpp"
+
+namespace eventloom {
+
+namespace {
+
+std::string text_of(const ChannelSelection& channels) {
+  constexpr std::uint32_t kLastChannel = 0xfffffff;
+  std::string text = channels.source.empty() ? "all sources" : "source " + channels.source;
+  if (channels.low == 0 && channels.high == kLastChannel) return text;
+  if (channels.low == channels.high) return text + fmt::format(", channel {0} (0x{0:x})", channels.low);
+  return text + fmt::format(", channels {0} to {1} (0x{0:x}-0x{1:x})", channels.low, channels.high);
+}
+
+/// An option whose group has no hits at all is not named besides the group.
+bool says_more(const Detector& detector, const GroupOption& option, GroupSet used) {
+  const auto group = detector.group(option.name);
+  return group && (used >> *group & 1U) != 0;
+}
+
+bool takes_out(const DetectorRow& row) { return row.mask.value_or(false) || row.min_payload || row.max_payload; }
+
+}  // namespace
+
+std::optional<UnusedChannels> unused_channels(const RunConfig& config, const RunSetup& setup,
+                                              std::span<const std::uint64_t> seen, bool resumed) {
+  const auto& detector = *setup.run.detector;
+  const auto& [map, options, kept] = config.detector;
+  const bool hits_are_gone = kept.corrected && std::ranges::any_of(map.rows, takes_out);
+  if (detector.selections().empty() || hits_are_gone) return std::nullopt;
+  ChannelUse use(detector);
+  use.add(seen);
+  const auto used = use.used_groups();
+  UnusedChannels unused;
+  unused.of_entries = detector.selections().size();
+  unused.resumed = resumed;
+  for (const auto i : use.unused_selections()) {
+    if (i < map.rows.size()) {
+      const auto& row = map.rows[i];
+      unused.entries.push_back({map.place(row), row.line, text_of(row.channels)});
+      continue;
+    }
+    const auto& option = options.at(i - map.rows.size());
+    if (says_more(detector, option, used))
+      unused.entries.push_back({"--group " + option.text, 0, text_of(option.channels)});
+  }
+  for (std::size_t group = 0; group < detector.groups().size(); ++group) {
+    if ((used >> group & 1U) == 0) unused.groups.push_back(detector.groups()[group]);
+  }
+  return unused;
+}
+
+void tell_unused(const UnusedChannels& unused) {
+  constexpr std::size_t kNamed = 3;
+  const auto* since = unused.resumed ? " since the run was resumed" : "";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(unused.entries.size(), kNamed); ++i) {
+    const auto& entry = unused.entries[i];
+    text += (i == 0 ? "" : "; ") + for_terminal(entry.place + ": " + entry.selects);
+  }
+  if (unused.entries.size() > kNamed) text += fmt::format("; and {} more", unused.entries.size() - kNamed);
+  if (!text.empty()) {
+    spdlog::warn("{} of {} rows of --detector and --group selected no hit{}: {}", unused.entries.size(),
+                 unused.of_entries, since, text);
+  }
+  if (unused.groups.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(unused.groups.size(), 2 * kNamed); ++i) {
+    names += (i == 0 ? "" : ", ") + for_terminal(unused.groups[i]);
+  }
+  if (unused.groups.size() > 2 * kNamed) names += fmt::format(", and {} more", unused.groups.size() - 2 * kNamed);
+  spdlog::warn("groups without a hit{}: {}", since, names);
+}
+
+nlohmann::ordered_json to_json(const UnusedChannels& unused) {
+  nlohmann::ordered_json json{{"rows", unused.of_entries},
+                              {"rows_without_hits", nlohmann::ordered_json::array()},
+                              {"groups_without_hits", unused.groups},
+                              {"since_resume", unused.resumed}};
+  for (const auto& entry : unused.entries) {
+    json["rows_without_hits"].push_back({{"place", entry.place}, {"line", entry.line}, {"selects", entry.selects}});
+  }
+  return json;
+}
+
+}  // namespace eventloom

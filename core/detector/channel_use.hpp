@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/detector/detector.hpp"
+
+namespace eventloom {
+
+/// Which of the channels that a detector selects have had hits.
+///
+/// Costs nothing once all have: only those that have not are searched for. `detector` must outlive it.
+class ChannelUse {
+ public:
+  explicit ChannelUse(const Detector& detector);
+
+  /// Hits of one source, by their channels.
+  void see(std::uint16_t source, std::span<const std::uint32_t> channels) {
+    const auto& of = sources_[source];
+    if (of.first == of.end) return;
+    for (const auto channel : channels) {
+      if (channel - of.low <= of.span) mark(source, channel);
+    }
+  }
+  /// Hits of several sources.
+  void see(std::span<const std::uint16_t> sources, std::span<const std::uint32_t> channels);
+
+  /// A bit for each piece of the detector, source after source.
+  [[nodiscard]] std::span<const std::uint64_t> bits() const { return seen_; }
+  /// The bits of another one of the same detector.
+  void add(std::span<const std::uint64_t> bits);
+
+  /// Of Detector::selections(): the numbers of those without hits, rising.
+  [[nodiscard]] std::vector<std::size_t> unused_selections() const;
+  /// The groups whose channels have had hits.
+  [[nodiscard]] GroupSet used_groups() const;
+
+ private:
+  /// The pieces from `first` up to `end` are those among which some are selected and have had no hit.
+  struct OfSource {
+    std::size_t first_bit = 0;
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::uint32_t low = 0;   ///< their first channel,
+    std::uint32_t span = 0;  ///< and the last one less that
+  };
+
+  [[nodiscard]] bool wanted(std::size_t bit) const { return (selected_[bit / 64] & ~seen_[bit / 64]) >> bit % 64 & 1U; }
+  [[nodiscard]] bool seen(std::size_t bit) const { return (seen_[bit / 64] >> bit % 64 & 1U) != 0; }
+  void mark(std::uint16_t source, std::uint32_t channel);
+  void close_in(std::uint16_t source);
+  template <class Use>
+  bool any_piece(const DetectorSelection& selection, Use use) const;
+
+  const Detector* detector_;
+  std::vector<OfSource> sources_;
+  std::vector<std::uint64_t> selected_;  ///< by piece
+  std::vector<std::uint64_t> seen_;      ///< likewise
+};
+
+}  // namespace eventloom
