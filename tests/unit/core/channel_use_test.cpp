@@ -14,7 +14,7 @@ namespace eventloom {
 namespace {
 
 using Numbers = std::vector<std::size_t>;
-using Channels = std::vector<std::uint32_t>;
+using ChannelList = std::vector<std::uint32_t>;
 
 Detector detector_of(const std::string& text, std::size_t n_sources) {
   DetectorSources sources;
@@ -26,28 +26,28 @@ TEST(ChannelUse, KnowsWhichRowsHadHits) {
   const auto detector = detector_of("source,channel,group\n0,1-5,A\n,3,B\n1,,C\n0,7,D\n", 2);
   ChannelUse use(detector);
   EXPECT_EQ(use.unused_selections(), (Numbers{0, 1, 2, 3}));
-  use.see(0, Channels{0, 6, 8, 4});
+  use.see(0, ChannelList{0, 6, 8, 4});
   EXPECT_EQ(use.unused_selections(), (Numbers{1, 2, 3}));
-  use.see(1, Channels{99});
+  use.see(1, ChannelList{99});
   EXPECT_EQ(use.unused_selections(), (Numbers{1, 3}));
-  use.see(0, Channels{3, 3, 3});
+  use.see(0, ChannelList{3, 3, 3});
   EXPECT_EQ(use.unused_selections(), (Numbers{3}));
 }
 
 TEST(ChannelUse, GroupsAreThoseOfTheLastRow) {
   const auto detector = detector_of("channel,group\n1-9,A\n5,B\n", 1);
   ChannelUse use(detector);
-  use.see(0, Channels{5});
+  use.see(0, ChannelList{5});
   EXPECT_EQ(use.used_groups(), GroupSet{2}) << "channel 5 is in B alone";
   EXPECT_EQ(use.unused_selections(), Numbers{});
-  use.see(0, Channels{9});
+  use.see(0, ChannelList{9});
   EXPECT_EQ(use.used_groups(), GroupSet{3});
 }
 
 TEST(ChannelUse, WithoutSelectionsNothingIsSearchedFor) {
   const Detector detector(3);
   ChannelUse use(detector);
-  use.see(2, Channels{1, 2, 3});
+  use.see(2, ChannelList{1, 2, 3});
   EXPECT_TRUE(use.bits().empty());
   EXPECT_TRUE(use.unused_selections().empty());
 }
@@ -56,11 +56,11 @@ TEST(ChannelUse, AddsUpWhatOthersHaveSeen) {
   const auto detector = detector_of("source,channel,mask\n0,1,0\n0,2,0\n1,1,0\n", 2);
   ChannelUse one(detector);
   ChannelUse other(detector);
-  one.see(0, Channels{1});
-  other.see(std::vector<std::uint16_t>{1, 1, 0}, Channels{1, 2, 9});
+  one.see(0, ChannelList{1});
+  other.see(std::vector<std::uint16_t>{1, 1, 0}, ChannelList{1, 2, 9});
   one.add(other.bits());
   EXPECT_EQ(one.unused_selections(), (Numbers{1}));
-  one.see(0, Channels{2});
+  one.see(0, ChannelList{2});
   EXPECT_EQ(one.unused_selections(), Numbers{});
 }
 
@@ -85,7 +85,7 @@ TEST(ChannelUse, RandomRowsAndHits) {
       const auto source = below(3);
       const auto channel = below(50);
       seen.insert({source, channel});
-      use.see(static_cast<std::uint16_t>(source), Channels{channel});
+      use.see(static_cast<std::uint16_t>(source), ChannelList{channel});
     }
     Numbers expected;
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -40,7 +40,7 @@ class TimesReader final : public HitReader {
 
 std::vector<Epoch> epochs_fed(std::vector<Times> blocks) {
   EncodedFeed feed(std::make_unique<TimesReader>(std::move(blocks)),
-                   {.stop = [] {}, .is_connected = [] { return true; }}, 1, std::size_t{1} << 20);
+                   {.stop = [] {}, .is_connected = [] { return true; }}, ReorderLimits{1}, std::size_t{1} << 20);
   std::vector<Epoch> epochs;
   for (bool ended = false; !ended;) {
     FeedBatch batch;

@@ -8,7 +8,7 @@ namespace eventloom::test {
 namespace {
 
 /// 100 hits of it are finished; it had sent 40 before the run began.
-constexpr LivePast kPast{PeerPlace{5, 40}, 100, 7, 0};
+constexpr LivePast kPastOfBoard{PeerPlace{5, 40}, 100, 7, 0};
 
 LiveReturn::First counting(std::uint32_t session, std::int64_t before) {
   LiveReturn::First first;
@@ -50,14 +50,14 @@ LiveReturn::Missed missed(const LivePast& past, const LiveReturn::First& first) 
 }
 
 TEST(LiveReturn, CountsWhatASenderHasSentMeanwhile) {
-  EXPECT_EQ(missed(kPast, counting(5, 140)).hits, 0U);
-  EXPECT_FALSE(missed(kPast, counting(5, 140)).any());
-  EXPECT_EQ(missed(kPast, counting(5, 173)).hits, 33U);
+  EXPECT_EQ(missed(kPastOfBoard, counting(5, 140)).hits, 0U);
+  EXPECT_FALSE(missed(kPastOfBoard, counting(5, 140)).any());
+  EXPECT_EQ(missed(kPastOfBoard, counting(5, 173)).hits, 33U);
 }
 
 TEST(LiveReturn, DoesNotKnowOfASenderThatIsNotTheSame) {
-  EXPECT_TRUE(missed(kPast, counting(6, 173)).unknown) << "another session";
-  EXPECT_TRUE(missed(kPast, counting(5, 139)).unknown) << "a count that has gone back";
+  EXPECT_TRUE(missed(kPastOfBoard, counting(6, 173)).unknown) << "another session";
+  EXPECT_TRUE(missed(kPastOfBoard, counting(5, 139)).unknown) << "a count that has gone back";
   EXPECT_TRUE(missed(unknown(100, 7), counting(5, 173)).unknown) << "a place that was not kept";
   EXPECT_TRUE(missed(unknown(0, 7), counting(5, 1)).unknown) << "it had sent before it was first heard";
   EXPECT_FALSE(missed(unknown(0, 7), counting(5, 0)).any()) << "it has come since, and is heard from its first hit on";
@@ -91,7 +91,7 @@ TEST(LiveReturn, KeepsItsPlaceWhenItGoesOn) {
   LiveReturn back;
   std::vector<PeerPlace> kept;
   back.keep([&](const PeerPlace& place) { kept.push_back(place); });
-  back.resume_after(kPast);
+  back.resume_after(kPastOfBoard);
   back.note_place(PeerCount{5, 173}, 0);
   EXPECT_TRUE(kept.empty()) << "nothing is known before the first data";
   EXPECT_EQ(back.join(counting(5, 173)).hits, 33U);

@@ -18,9 +18,9 @@ constexpr Tick kDisorder = 10'000'000;  // 10 ms of 1 ns
 constexpr Tick kSecond = 1'000'000'000;
 
 /// Gives times from a list, with the position in the list as channel and payload, some at a time.
-class ListReader final : public HitReader {
+class JumpingReader final : public HitReader {
  public:
-  ListReader(std::vector<Tick> times, std::size_t at_once) : times_(std::move(times)), at_once_(at_once) {}
+  JumpingReader(std::vector<Tick> times, std::size_t at_once) : times_(std::move(times)), at_once_(at_once) {}
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
@@ -58,7 +58,7 @@ Passed pass(const std::vector<Tick>& times, JumpPolicy policy, std::size_t at_on
   order.has_bits = true;
   order.tick_ps = 1000;
   order.frames_in_any_order = policy == JumpPolicy::refuse;
-  JumpReader reader(std::make_unique<ListReader>(times, at_once), order);
+  JumpReader reader(std::make_unique<JumpingReader>(times, at_once), order);
   Passed out;
   HitBlock block;
   while (reader.read(block)) {
