@@ -141,9 +141,10 @@ def assert_only_results(folder):
 
 
 def attributes(path):
-    """Attributes of run.h5 as they were written, but for those of its invocations; its ledger, its sources."""
+    """Attributes of run.h5 as they were written, but for those of its invocations; its ledger, its sources. The checksums
+    in `datasets` are those of what is compared, and of how the time was spent."""
     found = content(path, IN_PASSING)
-    own = {"@began", "@ended", "@command_lines"}
+    own = {"@began", "@ended", "@command_lines", "@datasets"}
     return {name: value for name, value in found.items() if name.startswith(("@", "ledger/", "sources/")) and name not in own}
 
 
