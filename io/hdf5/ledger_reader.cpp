@@ -130,13 +130,15 @@ void merge_ledgers(const std::filesystem::path& folder, std::span<const PartInfo
     return chains[chain].read() ? std::optional(chains[chain].entry.row.slice) : std::nullopt;
   };
   std::optional<std::uint64_t> last;
+  std::string last_file;
   take_in_order(chains.size(), next, [&](std::size_t chain, std::uint64_t) {
     const auto& entry = chains[chain].entry;
     if (last && entry.row.slice <= *last) {
-      throw UserError("slice " + std::to_string(entry.row.slice) + " is in two part files in '" + folder.string() +
-                      "': they are not all of one run");
+      throw UserError("slice " + std::to_string(entry.row.slice) + " of '" + entry.file + "' comes after slice " +
+                      std::to_string(*last) + " of '" + last_file + "': one of them is damaged, or of another run");
     }
     last = entry.row.slice;
+    last_file = entry.file;
     take(entry);
     return true;
   });

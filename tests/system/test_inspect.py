@@ -373,6 +373,7 @@ def test_damaged_run(tmp_path, files, what):
     else:
         with h5py.File(folder / "run.h5", "r+") as file:
             file.attrs.modify("closed", 0)
+            seal(file)
     shown = inspect(folder / "run.h5", code=3)
     assert shown["damaged"] and shown["problems"]
     assert what == "not_closed" or any(part.name in text for text in shown["problems"]), shown["problems"]

@@ -143,6 +143,8 @@ def attribute_of_root(dice, file, _name):
     value = file.attrs[key]
     if isinstance(value, str):
         file.attrs[key] = value + "x"
+    elif np.asarray(value).dtype.kind == "O":
+        file.attrs[key] = [*value, "x"]
     else:
         file.attrs[key] = np.asarray(value) + np.uint64(1) if np.size(value) else [np.uint64(3)]
     return True
