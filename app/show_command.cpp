@@ -165,6 +165,7 @@ void plan_svg(const po::variables_map& values, const RunTables& run, const std::
 
 void show_event(const po::variables_map& values, const RunTables& run, const Wanted& wanted) {
   const auto found = find_event(run, wanted);
+  verify_parts(run, {found.place.part});
   EventView view{&run.record, read_event(run, found.place, kMostHitsShown), found.number, run.events()};
   view.rows = rows_of(values["by"].as<std::string>(), view.event);
   view.known = KnownChannels(run.record.detector);

@@ -4,7 +4,9 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/runtime/error.hpp"
 #include "io/hdf5/event_stream.hpp"
@@ -189,6 +191,18 @@ void note_setups(const RunRecord& a, const RunRecord& b, std::vector<std::string
   note("time of tick 0", a.time_of_tick_0, b.time_of_tick_0);
 }
 
+/// Of the events that are shown, before any is.
+void verify_shown(const RunTables& a, const RunTables& b, const std::vector<Difference>& shown) {
+  std::set<std::size_t> of_a;
+  std::set<std::size_t> of_b;
+  for (const auto& difference : shown) {
+    if (difference.found != Found::only_in_b) of_a.insert(difference.a.place.part);
+    if (difference.found != Found::only_in_a) of_b.insert(difference.b.place.part);
+  }
+  verify_parts(a, of_a);
+  verify_parts(b, of_b);
+}
+
 }  // namespace
 
 std::vector<const MetricInfo*> compared_counters() {
@@ -201,6 +215,7 @@ std::vector<const MetricInfo*> compared_counters() {
 Comparison compare_runs(const RunTables& a, const RunTables& b, std::size_t most) {
   expect_comparable(a.record, b.record);
   auto result = Comparer(a, b, most).compare();
+  verify_shown(a, b, result.first);
   note_ends(a.record, "A", result.notes);
   note_ends(b.record, "B", result.notes);
   note_setups(a.record, b.record, result.notes);

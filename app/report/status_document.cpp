@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -321,6 +322,9 @@ Document status_document(const std::filesystem::path& path, const RunTables& run
   }
   add_detector_of_run(json, summary);
   add_statistics(json, statistics);
+  std::set<std::size_t> parts;
+  for (const auto& place : summary.chosen) parts.insert(place.part);
+  verify_parts(run, parts);
   for (const auto& place : summary.chosen) {
     json["events"].push_back(event_json(read_event(run, place, kMostHits), run.record, summary.known));
   }

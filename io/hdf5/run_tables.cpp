@@ -177,13 +177,19 @@ void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntr
   if (run.record.closed) expect_totals(run.record.totals, sums, "the run in '" + run.folder.string() + "'");
 }
 
+void verify_parts(const RunTables& run, const std::set<std::size_t>& parts) {
+  for (const auto part : parts) {
+    const auto path = run.folder / run.parts.at(part).name;
+    reading(path, [&] {
+      std::error_code error;
+      if (std::filesystem::file_size(path, error) <= kReadWhole) verify_columns(path);
+    });
+  }
+}
+
 OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits) {
   const auto path = run.folder / run.parts.at(place.part).name;
-  return reading(path, [&] {
-    std::error_code error;
-    if (std::filesystem::file_size(path, error) <= kReadWhole) verify_columns(path);
-    return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0);
-  });
+  return reading(path, [&] { return read_event_rows(OpenOutput(path), place.row, 1, most_hits).at(0); });
 }
 
 }  // namespace eventloom

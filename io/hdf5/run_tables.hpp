@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -63,7 +64,9 @@ void scan_hits(const RunTables& run, const std::function<void(const HitRows&)>& 
 /// The ledger, in the order of slices.
 void scan_ledger(const RunTables& run, const std::function<void(const LedgerEntry&)>& take);
 
-/// One event, with at most `most_hits` of its hits.
+/// Checks parts as a whole, those above 64 MiB excepted: what is shown of their events is what was written.
+void verify_parts(const RunTables& run, const std::set<std::size_t>& parts);
+/// One event, with at most `most_hits` of its hits. Checks only what it reads.
 OutputEvent read_event(const RunTables& run, const EventPlace& place, std::uint64_t most_hits);
 
 }  // namespace eventloom

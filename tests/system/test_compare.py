@@ -13,6 +13,7 @@ from interrupted import STOPPED, Started
 from program import Run, eventloom, generate, only_line
 from recordings import write_csv
 from results import read_ledger, read_merged
+from seals import seal
 
 DEFINE = ["--define", "gap:100,4"]
 RECORDING = {"sources": 3, "rate": 20_000, "hits": 8, "width": "50ns", "noise": 500_000, "duration": "60ms", "payload": 2, "seed": 5}
@@ -89,11 +90,12 @@ def assert_as_expected(one, other, merged_one, merged_other, most=10):
 
 
 def change(path, target, column, row, value):
-    """A copy of a merged file in which one number is another; HDF5 writes its checksum."""
+    """A copy of a merged file in which one number is another, with checksums that agree."""
     shutil.copy(path, target)
     with h5py.File(target, "r+") as file:
         assert file[column][row] != value
         file[column][row] = value
+        seal(file)
     return target
 
 
@@ -134,21 +136,41 @@ def test_no_payload_on_one_side(tmp_path, run):
     with h5py.File(bare, "r+") as file:
         del file["payload"], file["hits/first_payload"]
         file.attrs["with_payload"] = np.uint64(0)
+        seal(file)
     said = assert_as_expected(run.merged, bare, run.merged, bare)
     assert said["same"] == 0 and said["different_in"]["payload"] == said["different"]
 
 
 @pytest.mark.parametrize("column, value", [("hits/time", 1), ("hits/channel", 77), ("hits/source", 9), ("payload", 0xABCD),
-                                           ("events/duration", 3), ("events/flags", 2), ("events/sources_missing", 5)])
+                                           ("events/flags", 2), ("events/sources_missing", 5)])
 @pytest.mark.parametrize("where", ["first", "middle", "last"])
 def test_one_number(tmp_path, run, column, value, where):
     with h5py.File(run.merged) as file:
-        row = {"first": 0, "middle": len(file[column]) // 2, "last": len(file[column]) - 1}[where]
+        inner = int(column == "hits/time")  # an event's time and duration are those of its first and its last hit
+        row = {"first": inner, "middle": len(file[column]) // 2, "last": len(file[column]) - 1 - inner}[where]
     other = change(run.merged, tmp_path / "other.h5", column, row, value)
     said = assert_as_expected(run.merged, other, run.merged, other)
     assert (said["different"], said["only_in_a"], said["only_in_b"]) == (1, 0, 0)
     aspect = column.split("/")[-1] if column.startswith("events") else "payload" if column == "payload" else "hits"
     assert said["different_in"] == {name: int(name == aspect) for name in ASPECTS}
+
+
+def test_a_longer_event(tmp_path, run):
+    with h5py.File(run.merged) as file:
+        hit, duration = int(file["events/first_hit"][8]) - 1, file["events/duration"][7]
+        time = file["hits/time"][hit]
+    other = change(run.merged, tmp_path / "later.h5", "hits/time", hit, time + 1)
+    other = change(other, tmp_path / "longer.h5", "events/duration", 7, duration + 1)
+    said = assert_as_expected(run.merged, other, run.merged, other)
+    assert (said["different"], said["different_in"]["hits"], said["different_in"]["duration"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("column, row, word", [("events/duration", 7, "/events/duration"), ("hits/time", 0, "/events/time"),
+                                               ("hits/time", -1, "/events/duration")])
+def test_a_file_that_contradicts_itself_is_damaged(tmp_path, run, column, row, word):
+    """Whatever its checksums say."""
+    other = change(run.merged, tmp_path / "other.h5", column, row, 3)
+    only_line(eventloom("compare", run.merged, other, code=2), other, word, "damaged")
 
 
 def test_the_text_marks_the_hits_that_differ(tmp_path, run):

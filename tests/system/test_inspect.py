@@ -15,6 +15,7 @@ from epochs_file import BUFFER_HEADER, hits_of_file, read_epochs_file
 from hld_reference import read_hld
 from lmd_reference import Event, Subevent, flat_file, read_lmd, white_rabbit
 from program import DATA, Run, eventloom, generate, only_line
+from seals import seal
 from spikes_reference import PACKET_HEADER, read_spikes, write_spikes
 
 LMD, HLD = DATA / "lmd", DATA / "hld"
@@ -381,6 +382,7 @@ def test_ledger_that_does_not_balance(tmp_path, files):
     copy = shutil.copy(files.paths["merged"], tmp_path / "a.h5")
     with h5py.File(copy, "r+") as file:
         file["ledger/hits_outside"][3] += 1
+        seal(file)
     shown = inspect(copy, code=3)
     assert shown["damaged"] and not shown["ledger"]["balances"]
 

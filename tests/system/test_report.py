@@ -17,6 +17,7 @@ from live import LiveRun, free_port, udp
 from page import document_of
 from program import DATA, Run, eventloom, generate, only_line
 from results import assert_same, dropped, read_ledger, read_merged
+from seals import seal, unseal
 from truth import RECORDINGS
 
 OPTIONS = ["--define", "gap:25ns,4"]
@@ -158,7 +159,7 @@ def without_account(document):
 SUMS = ["slices", "events", "events_truncated", "events_incomplete", "hits_in", "hits_in_events", "hits_outside", "hits_rejected",
         "hits_written", "incomplete_slices", "unbalanced_slices", "anomalies",
         *(f"hits_dropped_{cause}" for cause in ("corrupt", "duplicate", "out_of_order", "repeated_incomplete", "out_of_step",
-                                                "untimed", "lost", "late", "congested", "masked", "cut", "flagged"))]
+                                                "untimed", "lost", "late", "congested", "masked", "cut", "jump", "flagged"))]
 
 
 def test_a_merged_file_gives_the_same(recording, document, tmp_path):
@@ -300,6 +301,7 @@ def test_files_of_earlier_versions(recording, tmp_path):
         for name in ("counters", "source_counters", "builders"):
             del file[name]
         file.attrs["comment"] = "of a user"
+        unseal(file)
     eventloom("report", "run.h5", "-o", "a.html", cwd=tmp_path)
     found = document_of(tmp_path / "a.html")
     assert set(found["run"]) == {"name", "data_s"} and [counter["name"] for counter in found["counters"]] == SUMS
@@ -318,6 +320,7 @@ def test_damaged_accounts_are_refused(recording, tmp_path, damage, said):
         shutil.copy(path, tmp_path)
     with h5py.File(tmp_path / "run.h5", "r+") as file:
         damage(file)
+        seal(file)
     only_line(eventloom("report", "run.h5", "-o", "a.html", code=2, cwd=tmp_path), said)
     assert not (tmp_path / "a.html").exists()
 

@@ -7,7 +7,6 @@ EVENTLOOM_REWRITES says how many cases there are in all, EVENTLOOM_REWRITES_SEED
 import os
 import random
 import shutil
-import zlib
 
 import h5py
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 from interrupted import STOPPED, Started, content, parts
 from program import DATA, eventloom, generate
 from python_package import installed, package  # noqa: F401
+from seals import seal_root, seal_values
 
 CASES = int(os.environ.get("EVENTLOOM_REWRITES", 60))
 SEED = os.environ.get("EVENTLOOM_REWRITES_SEED", "0")
@@ -161,24 +161,6 @@ def another_dataset(_dice, file, name):
 VALUES = [change_by_one, change_by_one, swap_rows, all_zero, zeros_to_ones, drop_row, double_row, cut_short]
 OTHER = [other_type, other_storage, without_attributes, missing, attribute_of_dataset, attribute_of_root, attribute_gone,
          another_dataset]
-
-
-# Somebody who knows the checksums.
-
-def seal_values(file, name):
-    if "crc32" in file[name].attrs:
-        file[name].attrs["crc32"] = np.uint64(zlib.crc32(file[name][:].tobytes()))
-
-
-def seal_root(file):
-    lines = []
-    file.visititems(lambda path, item: lines.append(f"/{path} {item.size} {int(item.attrs['crc32']):08x}")
-                    if isinstance(item, h5py.Dataset) and "crc32" in item.attrs else None)
-    file.attrs["datasets"] = sorted(lines)
-    sealed = np.asarray(file.attrs["attributes_crc32"]).reshape(-1, 2)
-    at = np.flatnonzero(sealed[:, 0] == zlib.crc32(b"datasets"))
-    sealed[at, 1] = zlib.crc32(b"".join(line.encode() + b"\0" for line in sorted(lines)))
-    file.attrs["attributes_crc32"] = sealed.ravel()
 
 
 def rewrite(dice, path):

@@ -1,0 +1,54 @@
+"""Checksums of what a file of HDF5 says (io/hdf5/seal.hpp), written anew after somebody has changed it."""
+
+import zlib
+
+import h5py
+import numpy as np
+
+
+def seal_values(file, name):
+    if "crc32" in file[name].attrs:
+        file[name].attrs["crc32"] = np.uint64(zlib.crc32(file[name][:].tobytes()))
+
+
+def datasets_of(file):
+    """Names of those in the root and its groups, but for those of the NeXus entry, which are the same."""
+    for name, item in file.items():
+        if isinstance(item, h5py.Dataset):
+            yield name
+        elif name != "entry":
+            yield from (f"{name}/{inner}" for inner in item if isinstance(item[inner], h5py.Dataset))
+
+
+def contents_of(value):
+    """The bytes of an attribute that have a checksum; nothing of other types."""
+    value = np.atleast_1d(value)
+    if value.dtype.kind in "OSU":
+        return b"".join((text if isinstance(text, bytes) else text.encode()) + b"\0" for text in value.tolist())
+    return value.astype("<u8").tobytes() if value.dtype.kind in "iu" else None
+
+
+def seal_root(file):
+    """What a file lists of its datasets, and the checksums of the attributes of its root."""
+    file.attrs["datasets"] = sorted(f"/{name} {file[name].size} {int(file[name].attrs['crc32']):08x}"
+                                    for name in datasets_of(file) if "crc32" in file[name].attrs)
+    sums = {name: contents_of(value) for name, value in file.attrs.items() if name != "attributes_crc32"}
+    file.attrs["attributes_crc32"] = np.array([zlib.crc32(of) for name, contents in sums.items() if contents is not None
+                                               for of in (name.encode(), contents)], dtype=np.uint64)
+
+
+def seal(file):
+    """All checksums of a file, but not what run.h5 says of those of a part."""
+    for name in datasets_of(file):
+        seal_values(file, name)
+    seal_root(file)
+
+
+def unseal(file):
+    """As earlier versions wrote it: without any of them."""
+    for name in list(datasets_of(file)):
+        file[name].attrs.pop("crc32", None)
+    for name in ("datasets", "attributes_crc32"):
+        file.attrs.pop(name, None)
+    if "parts" in file:
+        file["parts"].pop("datasets_crc32", None)
