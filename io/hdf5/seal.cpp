@@ -11,7 +11,6 @@
 #include "core/runtime/error.hpp"
 #include "formats/crc32c.hpp"
 #include "io/hdf5/attributes.hpp"
-#include "io/hdf5/column_cursor.hpp"
 
 namespace eventloom {
 
