@@ -76,8 +76,7 @@ Tpx3File::Item Tpx3File::search() {
 Tpx3File::Item Tpx3File::finish() {
   ended_ = true;
   const bool cut = left_ != 0 || file_.left() != 0;
-  const auto defect =
-      end_defect(file_, cut ? fmt::format("the file ends {} packets before the end of a chunk", left_) : "");
+  auto defect = end_defect(file_, cut ? fmt::format("the file ends {} packets before the end of a chunk", left_) : "");
   if (defect.empty()) return Item::end;
   complaints_.say(Defect::damage, offset_, [&] { return defect; });
   damage_ = {.hits = left_, .rest = true};
