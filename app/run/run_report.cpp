@@ -27,20 +27,6 @@
 
 namespace eventloom {
 
-SourceCounts counts_of(const RunResult& result, std::uint32_t source) {
-  const auto found = result.sources.find(source);
-  auto counts = found == result.sources.end() ? SourceCounts{} : found->second;
-  const auto losses = result.totals.source_losses.find(source);
-  for (std::size_t i = 0; losses != result.totals.source_losses.end() && i < kDropCauses; ++i) {
-    counts.counters[source_dropped_hits(static_cast<DropCause>(i))] += losses->second[i];
-  }
-  const auto left_out = result.totals.left_out.find(source);
-  if (left_out != result.totals.left_out.end()) add_other_markers_of_source(counts.counters, left_out->second);
-  const auto& lacking = result.totals.events_lacking;
-  if (source + 1 < lacking.size()) counts.counters.keep({{Metric::events_lacking, lacking[source]}});
-  return counts;
-}
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -281,8 +267,7 @@ std::uint64_t skipped_elements(const RunResult& result) {
 }
 
 /// The events of one definition, and what became of the hits.
-void print_events(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result,
-                  Tick overlap) {
+void print_events(std::ostream& out, const RunConfig& config, const RunSetup& setup, const RunResult& result) {
   const auto& t = result.totals;
   const auto of = has_index(config) ? config.define.front().name + ": " : "";
   print_explained(out, config, result);
@@ -298,9 +283,21 @@ void print_events(std::ostream& out, const RunConfig& config, const RunSetup& se
   if (t[Metric::anomalies] != 0) print_count(out, "other input damage", t[Metric::anomalies]);
   if (const auto skipped = skipped_elements(result)) print_count(out, "elements skipped in inputs", skipped);
   print_sources(out, setup, result);
-  if (t[Metric::events_truncated] != 0 && !result.unfinished) {
-    tell_truncated(of, setup, overlap, t[Metric::events_truncated]);
+}
+
+/// What must not be overlooked, below all else on a terminal.
+void tell_warnings(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results) {
+  const auto& result = results.front();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto of = has_index(config) ? config.define[i].name + ": " : "";
+    const auto truncated = results[i].totals[Metric::events_truncated];
+    if (truncated != 0 && !results[i].unfinished) tell_truncated(of, setup, setup.run.events[i].overlap, truncated);
   }
+  tell_left_out(result.totals);
+  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0);
+      unused && !result.unfinished)
+    tell_unused(*unused);
+  tell_remarks(setup, result);
 }
 
 std::string files_of(const RunConfig& config) {
@@ -325,14 +322,10 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
   std::uint64_t bytes = 0;
   std::size_t parts = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    print_events(out, configs[i], setup, results[i], setup.run.events[i].overlap);
+    print_events(out, configs[i], setup, results[i]);
     bytes += bytes_of(results[i].parts);
     parts += results[i].parts.size();
   }
-  tell_left_out(result.totals);
-  if (const auto unused = unused_channels(config, setup, result.channels_seen, result.slices_before != 0);
-      unused && !result.unfinished)
-    tell_unused(*unused);
   if (!result.clocks.empty()) print_slots(out, result);
   if (result.latency.count() != 0) print_latency(out, result.latency);
   if (config.tap) print_tap(out, result.totals);
@@ -343,7 +336,8 @@ void print_summary(std::ostream& out, const RunConfig& config, const RunSetup& s
       static_cast<double>(result.totals[Metric::peak_rss_bytes]) / 1e6);
   out << "output: " << files_of(config) << '\n';
   for (std::size_t i = 0; i < results.size(); ++i) print_companions(out, configs[i], results[i].parts);
-  tell_remarks(setup, result);
+  out.flush();  // before what goes to standard error
+  tell_warnings(config, setup, results);
 }
 
 namespace {

@@ -3,7 +3,8 @@
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/run/run_report.hpp"
+#include "app/run/run_result.hpp"
+#include "app/run/run_setup.hpp"
 
 namespace eventloom {
 

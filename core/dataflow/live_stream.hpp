@@ -84,6 +84,7 @@ class LiveStream : public Source {
   /// beginning.
   virtual void resume_after(const LivePast& /*past*/) {}
   /// Before begin_at(): `keep` is called with the peer's place, when it is known and whenever it changes.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that have one keep the function
   virtual void keep_place(std::function<void(const PeerPlace&)> /*keep*/) {}
   /// The run begins with this epoch: earlier hits are not part of it, and not counted by hits_read().
   virtual void begin_at(Epoch epoch) = 0;

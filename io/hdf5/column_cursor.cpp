@@ -77,12 +77,6 @@ H5Id open_for_reading(const std::filesystem::path& path) {
   throw UserError("cannot open '" + path.string() + "': " + why_not(code, hdf5_reason()));
 }
 
-bool has_object(hid_t file, const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path().string();
-  if (parent.size() > 1 && !has_object(file, parent)) return false;
-  return check(H5Lexists(file, path.c_str(), H5P_DEFAULT), path.c_str()) > 0;
-}
-
 ColumnCursor::ColumnCursor(hid_t file, const std::string& file_name, const ColumnSpec& spec, std::size_t buffer_bytes)
     : file_name_(file_name),
       spec_(&spec),

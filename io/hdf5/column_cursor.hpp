@@ -33,9 +33,6 @@ auto reading(const std::filesystem::path& path, Steps steps) {
   }
 }
 
-/// True when the file has an object of that name.
-bool has_object(hid_t file, const std::string& path);
-
 /// Reads one one-dimensional dataset from front to back through a buffer of fixed size. When all rows have been read,
 /// and none was skipped unread, their checksum has been checked.
 class ColumnCursor {

@@ -65,6 +65,8 @@ class Hdf5Reader final : public HitReader {
     return counts;
   }
 
+  [[nodiscard]] Tick unordered_within() const override { return times_.longest_since_pulse(); }
+
   bool read(HitBlock& block) override {
     block.clear();
     untimed_.clear();

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -77,6 +78,7 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
       ++before_pulses_;
       return std::nullopt;
     }
+    longest_ = std::max(longest_, time.ticks);
     time.ticks += pulse->ticks;
     time.slack += pulse->slack;
   }
@@ -95,6 +97,11 @@ std::optional<Tick> TimeColumn::tick(std::uint64_t row, std::size_t i, std::uint
   if (*whole > FineTicks{std::numeric_limits<Tick>::max()})
     numbers_.reject(i, numbers_.scale().range_complaint(text()));
   return static_cast<Tick>(*whole);
+}
+
+Tick TimeColumn::longest_since_pulse() const {
+  constexpr FineTicks kMost = std::numeric_limits<Tick>::max();
+  return static_cast<Tick>(std::min((longest_ + kFineTick - 1) >> kFineBits, kMost));
 }
 
 void TimeColumn::report_untimed(const std::string& source) {

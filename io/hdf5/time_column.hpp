@@ -32,6 +32,8 @@ class TimeColumn {
             std::vector<bool>& untimed);
   /// How often counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return numbers_.turns().turns(); }
+  /// The longest time since a pulse that was read: the events of a pulse are in no order.
+  [[nodiscard]] Tick longest_since_pulse() const;
   /// Reports the hits without a time, once.
   void report_untimed(const std::string& source);
 
@@ -45,6 +47,7 @@ class TimeColumn {
   std::unique_ptr<PulseTimes> pulses_;  ///< null: the times do not count from pulses
   bool shifted_;                        ///< by an origin or offset: negative times are no error
   FineTicks begin_;                     ///< the time that becomes tick 0
+  FineTicks longest_ = 0;               ///< since a pulse
   std::uint64_t before_tick_0_ = 0;
   std::uint64_t before_pulses_ = 0;
 };

@@ -56,6 +56,7 @@ bool CoveredTime::fits(Tick time) {
     return true;
   }
   if (stretches_.back().end - time > farthest_ || !frames_show()) return false;
+  if (time == 0) return false;  // rather a tail that was allocated and never written
   if (near(stretches_[current_], time)) return extend(current_, time);
   const auto next = std::ranges::upper_bound(stretches_, time, {}, &Stretch::begin);
   const auto place = static_cast<std::size_t>(next - stretches_.begin());

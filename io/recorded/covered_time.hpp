@@ -18,7 +18,8 @@ class CoveredTime {
 
   /// Hits in rising times, the first no earlier than all before.
   void run_on(std::span<const Tick> times);
-  /// Whether a hit at `time` continues a stretch, or begins one, without reaching into another; it is taken if so.
+  /// Whether a hit at `time` continues a stretch, or begins one, without reaching into another; it is taken if so. A
+  /// hit at tick 0 begins none behind others.
   bool fits(Tick time);
 
  private:

@@ -64,6 +64,8 @@ class HitReader {
   /// locate damage report losses instead.
   virtual bool read(HitBlock& block) = 0;
 
+  /// How far back hits may come in what has been read because the format has no order there, as within a pulse.
+  [[nodiscard]] virtual Tick unordered_within() const { return 0; }
   /// Time of the newest hit held back for a later block; nothing when none is.
   [[nodiscard]] virtual std::optional<Tick> holds_back() const { return std::nullopt; }
   /// Time of the first hit held back until it is known where the run begins; nothing when none is.

@@ -16,7 +16,8 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kReported = 3;  ///< jumps that are described, of each source
+constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;  ///< 1 s: farther back lies no frame and no hit of a pulse
+constexpr std::uint64_t kReported = 3;                    ///< jumps that are described, of each source
 
 /// The width of a counter in ps, ns, us or ms, but no finer than a tick, that turns after about `ps`; nothing when
 /// there is none.
@@ -46,7 +47,6 @@ std::uint64_t ns_of(Tick ticks, std::uint64_t tick_ps) {
 
 JumpReader::JumpReader(std::unique_ptr<HitReader> reader, const TimeOrder& order)
     : reader_(std::move(reader)), order_(order) {
-  constexpr std::uint64_t kFarthestPs = 1'000'000'000'000;
   if (order.frames_in_any_order) covered_.emplace(order.disorder, kFarthestPs / order.tick_ps);
 }
 
@@ -56,6 +56,7 @@ bool JumpReader::read(HitBlock& block) {
     block = std::exchange(held_, {});
     return true;
   }
+  widen();
   out_.assign(block.size(), false);
   any_out_ = false;
   if (!runs_on(block)) judge(block);
@@ -67,6 +68,11 @@ bool JumpReader::read(HitBlock& block) {
   }
   if (order_.policy != JumpPolicy::refuse) hold_back_leap(block);
   return true;
+}
+
+void JumpReader::widen() {
+  if (order_.stated) return;
+  order_.disorder = std::max(order_.disorder, std::min(reader_->unordered_within(), kFarthestPs / order_.tick_ps));
 }
 
 /// The usual case: the block is in order and goes on where the last one has ended.
@@ -91,7 +97,7 @@ void JumpReader::judge(HitBlock& block) {
     if (!foremost_ || time >= foremost_->time) {
       take(time, hits_ + i + 1);
       behind_ = false;
-    } else if (fits || foremost_->time - time <= order_.disorder) {
+    } else if (fits || is_ordinary(foremost_->time - time)) {
       note_step(foremost_->time - time);
       foremost_->leapt = false;
       behind_ = false;
@@ -100,6 +106,11 @@ void JumpReader::judge(HitBlock& block) {
     }
     block.time[i] = in_era(time);
   }
+}
+
+/// Back from the foremost hit, but not to before this era.
+bool JumpReader::is_ordinary(Tick step) const {
+  return step <= order_.disorder && step <= foremost_->time + added_ - era_begin_;
 }
 
 /// A hit that is not before any other.

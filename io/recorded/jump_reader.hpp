@@ -19,7 +19,8 @@ namespace eventloom {
 /// lay parts of a run over each other; it is counted, reported, and treated as TimeOrder says.
 ///
 /// Frames that were stored in any order are no jumps: up to a second back they are put in order where they lie between
-/// others, unless the key `reorder` says what is ordinary.
+/// others, unless the key `reorder` says what is ordinary. Nor are hits of a pulse that were stored in any order: see
+/// HitReader::unordered_within().
 ///
 /// A hit far ahead of all before it, from which the next one returns, is taken for a damaged time itself: it alone is
 /// dropped unless jumps are refused.
@@ -47,9 +48,11 @@ class JumpReader final : public HitReader {
     std::optional<Tick> before;  ///< the greatest time before it leapt; nothing when it is the first hit
   };
 
+  void widen();
   [[nodiscard]] bool runs_on(HitBlock& block);
   void judge(HitBlock& block);
   void take(Tick time, std::uint64_t hit);
+  [[nodiscard]] bool is_ordinary(Tick step) const;
   void note_step(Tick step) { largest_step_ = std::max(largest_step_, step); }
   void step_back(HitBlock& block, std::size_t i);
   void drop(std::size_t i);

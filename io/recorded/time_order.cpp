@@ -66,10 +66,11 @@ TimeOrder time_order_of(const SourceUri& uri, const TimeOrderDefaults& defaults,
   order.unwraps = defaults.has_bits && uri.has("bits");
   order.policy = policy_of(uri, defaults.has_bits);
   order.disorder = key.time.empty() ? defaults.disorder_ps / tick_ps : time_of(uri, key.time, tick_ps);
+  order.stated = !key.time.empty();
   order.reorder.hits = key.hits.empty() ? defaults.hits : hits_of(uri, key.hits);
   // Whoever says what is ordinary means it; and across a jump that is allowed nothing is sorted.
-  order.frames_in_any_order = key.time.empty() && order.policy == JumpPolicy::refuse;
-  if (!key.time.empty()) {
+  order.frames_in_any_order = !order.stated && order.policy == JumpPolicy::refuse;
+  if (order.stated) {
     order.reorder.span = order.disorder;
     if (key.hits.empty()) order.reorder.hits = kMaxReorderHits;
   }

@@ -22,6 +22,7 @@ struct TimeOrder {
   ReorderLimits reorder;
   Tick disorder = 0;  ///< the largest step back that is no jump
   JumpPolicy policy = JumpPolicy::refuse;
+  bool stated = false;               ///< `disorder` is what the key says
   bool frames_in_any_order = false;  ///< frames that fit between others are no jumps: see CoveredTime
   bool has_bits = false;             ///< the source has a key that unwraps counters
   bool unwraps = false;              ///< and uses it

@@ -39,15 +39,16 @@ UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
       controls_(kBatch) {
   wakeup_.value = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup_.value < 0) throw UserError("cannot open more files: " + std::string(std::strerror(errno)));
-  bind_to(place);
-  size_buffer(receive_bytes);
+  bind_to(place, receive_bytes);
+  warn_of_small_buffer(receive_bytes);
   for (std::size_t i = 0; i < kBatch; ++i) slots_[i] = {arena_.get() + i * kSlot, kSlot};
   received_.reserve(kBatch);
 }
 
 UdpSocket::~UdpSocket() = default;
 
-void UdpSocket::bind_to(const std::string& place) {
+/// Whatever arrives once it is bound finds a buffer of that size.
+void UdpSocket::bind_to(const std::string& place, std::size_t receive_bytes) {
   const auto address = resolve_udp(place);
   const auto fail = [&](const char* what) {
     const int error = errno;
@@ -56,6 +57,7 @@ void UdpSocket::bind_to(const std::string& place) {
   };
   socket_.value = ::socket(address.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket_.value < 0) fail("open a socket at");
+  size_buffer(receive_bytes);
   if (::bind(socket_.value, reinterpret_cast<const sockaddr*>(&address.address), address.length) != 0) {
     fail("listen at");
   }
@@ -71,14 +73,17 @@ void UdpSocket::size_buffer(std::size_t bytes) {
   socklen_t length = sizeof got;
   ::getsockopt(socket_.value, SOL_SOCKET, SO_RCVBUF, &got, &length);
   receive_bytes_ = static_cast<std::size_t>(got);
+  const int on = 1;
+  ::setsockopt(socket_.value, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+}
+
+void UdpSocket::warn_of_small_buffer(std::size_t bytes) const {
   if (receive_bytes_ < std::min(bytes, kFewBytes)) {
     spdlog::warn(
         "the system grants {} KiB for receiving UDP, and may lose data at high rates: sysctl -w "
         "net.core.rmem_max={} allows more",
         receive_bytes_ / 1024, kReceiveBytes);
   }
-  const int on = 1;
-  ::setsockopt(socket_.value, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
 }
 
 void UdpSocket::wait(int timeout_ms) {

@@ -73,8 +73,9 @@ class UdpSocket {
     ~Closed();
   };
 
-  void bind_to(const std::string& place);
+  void bind_to(const std::string& place, std::size_t receive_bytes);
   void size_buffer(std::size_t bytes);
+  void warn_of_small_buffer(std::size_t bytes) const;
   void note_drops(msghdr& message);
 
   Closed socket_;

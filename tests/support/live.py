@@ -152,13 +152,18 @@ def masked(found):
     return {number: row["sources_missing"] for number, row in rows(found).items() if row["sources_missing"]}
 
 
+# Both outputs as one text, in the order in which a terminal shows them.
+TERMINAL = ("sh", "-c", 'exec "$@" 2>&1', "sh")
+
+
 class LiveRun(Started):
     """`eventloom run` in a folder of its own. URIs may be of any kind."""
 
     def __init__(self, folder, uris, *options, np=None):
         self.uris = list(uris)
         words = [word for uri in self.uris for word in ("--source", uri)]
-        super().__init__(folder, "run", *words, *options, "--output", "run.h5", "--report-json", "report.json", np=np)
+        super().__init__(folder, "run", *words, *options, "--output", "run.h5", "--report-json", "report.json", np=np,
+                         launcher=TERMINAL)
 
     def listening(self):
         """Returns itself, once every UDP port is bound."""

@@ -134,12 +134,12 @@ def test_packed_floats_without_precision_are_counted(tmp_path, kind, first):
     ("1844674407370955162e1", "ns", "&round=nearest", ("below 2^64",)), ("nan", "ns", "", ("not a time",)),
 ])
 def test_numbers_of_a_table_have_all_their_digits(tmp_path, text, unit, keys, words):
-    (tmp_path / "t.csv").write_text(f"when,ch\n1,2\n{text},3\n")
+    (tmp_path / "t.csv").write_text(f"when,ch\n0,2\n{text},3\n")
     uri = f"csv:{tmp_path}/t.csv?time=when&channel=ch&unit={unit}{keys}"
     if words:
         refused(tmp_path, uri, "t.csv:3", *words)
     else:
-        assert max(ticks_of(tmp_path, uri)[0]) == max(nearest(Fraction(t) * PER_NS[unit]) for t in ("1", text))
+        assert ticks_of(tmp_path, uri)[0] == [0, nearest(Fraction(text) * PER_NS[unit])]
 
 
 # ---- units
@@ -370,6 +370,19 @@ def test_events_of_pulses_in_seconds(tmp_path, start, seconds):
     if start:
         found, _ = ticks_of(tmp_path, f"{uri}&round=nearest&origin={start}", "--tick", "100ps")
         assert found == sorted(nearest((t - int(seconds * 10**9)) * 10) for t in exact)
+
+
+def test_pulses_that_go_back(tmp_path):
+    """Events of a pulse are in no order; pulses are."""
+    zero = np.arange(20, dtype=np.uint64) * 71_428_571
+    index, offset = np.arange(20) * 3, np.tile(np.array([70_000_000, 5, 30_000_000], dtype=np.uint32), 20)
+    uri = nexus(tmp_path / "n.nxs", np.concatenate([zero, zero]), np.concatenate([index, index + 60]),
+                np.concatenate([offset, offset]), {"units": "ns"}, {"units": "ns"})
+    refused(tmp_path, uri, "hit 61 at 70ms", "before hit 58", "within 70ms", "jumps=new-era")
+    found, _ = ticks_of(tmp_path, f"{uri}&jumps=new-era")
+    once = sorted(placed(zero.tolist(), index, offset.tolist()))
+    assert found[:60] == once and found[60] > once[-1] and [t - found[60] for t in found[60:]] == [t - once[0] for t in once]
+    refused(tmp_path, f"{uri}&reorder=1ms", "hit 1 at 70ms", "within 1ms")
 
 
 def test_one_unit_for_both(tmp_path):

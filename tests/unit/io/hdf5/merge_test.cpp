@@ -81,16 +81,17 @@ TEST_F(MergeTest, EmptyRunGivesDatasetsOfLengthZero) {
 
 TEST_F(MergeTest, KeepsTheListOfMissingSources) {
   std::vector<PartInfo> parts;
+  RunRecord record = record_of({}, false);
   for (std::uint32_t w = 0; w < 2; ++w) {
     PartWriter writer({.run_file = folder / "run.h5", .writer = w, .n_sources = 80});
     for (std::uint64_t i = w; i < 4; i += 2) {
       auto slice = make_slice(i, 1, false);
+      record.totals.add(slice);
       slice.sources_missing.assign(i, static_cast<std::uint32_t>(70 + i));
       writer.write(slice);
     }
     for (auto& part : writer.close()) parts.push_back(part);
   }
-  RunRecord record = record_of({}, false);
   record.sources.resize(80);
   write_run_file(folder / "run.h5", record, parts);
   merge_run(folder / "run.h5", folder / "merged.h5", {});
@@ -112,7 +113,7 @@ TEST_F(MergeTest, RefusesAPartThatIsNotAsListed) {
   auto parts = write_run(folder / "run.h5", {.writers = 2}, slices(true));
   std::filesystem::copy_file(folder / parts[0].name, folder / parts[1].name,
                              std::filesystem::copy_options::overwrite_existing);
-  expect_refused("the run lists");
+  expect_refused("is not as its run lists it");
 }
 
 TEST_F(MergeTest, RefusesADamagedPart) {

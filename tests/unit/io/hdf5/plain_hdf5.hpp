@@ -48,6 +48,7 @@ std::vector<T> column(const std::filesystem::path& path, const std::string& name
 }
 
 /// Puts `values` in the place of a dataset, each in a chunk of its own with a checksum, as Eventloom stores columns.
+/// The file then has no list of its datasets and attributes with checksums, as those of earlier versions.
 inline void replace_column(const std::filesystem::path& path, const std::string& name,
                            const std::vector<std::uint64_t>& values) {
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
@@ -58,6 +59,9 @@ inline void replace_column(const std::filesystem::path& path, const std::string&
   H5Pset_chunk(list, 1, &chunk);
   H5Pset_fletcher32(list);
   if (file < 0 || H5Ldelete(file, name.c_str(), H5P_DEFAULT) < 0) throw std::runtime_error("cannot change " + name);
+  for (const char* seal : {"datasets", "attributes_crc32"}) {
+    if (H5Aexists(file, seal) > 0) H5Adelete(file, seal);
+  }
   const hid_t dataset = H5Dcreate2(file, name.c_str(), H5T_STD_U64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
   const herr_t written = H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   H5Dclose(dataset);

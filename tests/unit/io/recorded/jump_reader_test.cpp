@@ -20,10 +20,12 @@ constexpr Tick kSecond = 1'000'000'000;
 /// Gives times from a list, with the position in the list as channel and payload, some at a time.
 class JumpingReader final : public HitReader {
  public:
-  JumpingReader(std::vector<Tick> times, std::size_t at_once) : times_(std::move(times)), at_once_(at_once) {}
+  JumpingReader(std::vector<Tick> times, std::size_t at_once, Tick unordered = 0)
+      : times_(std::move(times)), at_once_(at_once), unordered_(unordered) {}
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
+  [[nodiscard]] Tick unordered_within() const override { return at_ == 0 ? 0 : unordered_; }
   bool read(HitBlock& block) override {
     block.clear();
     for (; block.size() < at_once_ && at_ < times_.size(); ++at_) {
@@ -40,6 +42,7 @@ class JumpingReader final : public HitReader {
   std::string name_ = "list";
   std::vector<Tick> times_;
   std::size_t at_once_;
+  Tick unordered_;
   std::size_t at_ = 0;
 };
 
@@ -123,6 +126,27 @@ TEST(JumpReader, ABoundOfDisorderIsNoJumpAndOneTickMoreIs) {
   EXPECT_NE(refusal({0, kDisorder + 5, kDisorder + 6, 5, 7}, 2), "");
 }
 
+TEST(JumpReader, TheFormatMayHaveNoOrderWithinAPulse) {
+  const std::vector<Tick> times = {70'000'000, 5, 30'000'000, 75'000'000, 71'000'000, 5'000'000, 140'000'000};
+  const auto passes = [&](Tick unordered, bool stated) {
+    TimeOrder order;
+    order.disorder = kDisorder;
+    order.stated = stated;
+    order.tick_ps = 1000;
+    JumpReader reader(std::make_unique<JumpingReader>(times, 3, unordered), order);
+    std::vector<Tick> passed;
+    try {
+      for (HitBlock block; reader.read(block);) passed.insert(passed.end(), block.time.begin(), block.time.end());
+    } catch (const UserError&) {
+      return false;
+    }
+    return passed == times;
+  };
+  EXPECT_TRUE(passes(70'000'000, false));
+  EXPECT_FALSE(passes(69'999'990, false)) << "one step is longer";
+  EXPECT_FALSE(passes(70'000'000, true)) << "reorder= says otherwise";
+}
+
 /// Frames of 100 ms of 200 hits each, which lie slightly out of order.
 std::vector<Tick> frames(const std::vector<Tick>& numbers, std::size_t hits = 200) {
   std::mt19937 random(3);
@@ -151,6 +175,7 @@ TEST(JumpReader, FramesThatDoNotFitAreJumps) {
     EXPECT_NE(refusal(frames({5, 7, 6}) + every(699'000'000, 1'000'000, 9), at_once), "") << "reaches into the next";
     EXPECT_NE(refusal(frames({9, 25, 8}), at_once), "") << "more than a second back";
     EXPECT_NE(refusal(frames({5, 7, 8, 6}, 5), at_once), "") << "such rare hits show no frames";
+    EXPECT_NE(refusal(frames({5, 6, 7}) + std::vector<Tick>(300, 0), at_once), "") << "a tail that was never written";
   }
 }
 
