@@ -127,7 +127,7 @@ def test_damaged_lists_of_links(tmp_path, folder, name):
         data[place + 14] ^= 4
         (tmp_path / name).write_bytes(data)
         code, told = inspect(tmp_path / name)
-        assert name in told, told
+        assert code == 0 or name in told, told
         found += code != 0
     assert found > len(places) // 2
 
