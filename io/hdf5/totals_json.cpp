@@ -38,8 +38,8 @@ RunTotals totals_from_json(const Json& json) {
   RunTotals t;
   for (const auto& metric : metrics_of(Account::slices)) json.at(metric.name).get_to(t[metric.metric]);
   const auto& dropped = json.at("hits_dropped");
-  for (std::size_t i = 0; i < kDropCauses; ++i) {
-    dropped.at(kDropCauseNames[i]).get_to(t[dropped_hits(static_cast<DropCause>(i))]);
+  for (std::size_t i = 0; i < kDropCauses; ++i) {  // those of earlier versions know fewer causes
+    t[dropped_hits(static_cast<DropCause>(i))] = dropped.value(std::string(kDropCauseNames[i]), std::uint64_t{0});
   }
   json.at("source_losses").get_to(t.source_losses);
   json.at("events_lacking_source").get_to(t.events_lacking);

@@ -126,7 +126,7 @@ void JumpReader::step_back(HitBlock& block, std::size_t i) {
   const auto [ahead, ahead_hit, leapt, before] = *foremost_;
   note_step(ahead - time);
   if (leapt && (!before || time + order_.disorder >= *before)) {
-    report(fmt::format("{} lies {} ahead of the next one and of all before it: a damaged time?",
+    report(fmt::format("{} lies {} ahead of the next one and of all before it (a damaged time?)",
                        place(ahead_hit, ahead), length(ahead - time)),
            "it is dropped");
     leave_out_leap(block, ahead_hit);

@@ -30,6 +30,7 @@ OPTIONS = ["--define", DEFINITION, "--overlap", OVERLAP, "--epochs-per-slice", 1
 CSV = "time=1&channel=2&unit=tick"
 PACKED = "record=12&time=u64le@0&channel=u32le@8&unit=tick"
 RECORD = np.dtype([("time", "<u8"), ("channel", "<u4")])
+REORDER = 10_000_000  # ticks: what is put in order by default
 SOURCES = 3
 KINDS = ["epochs", "spikes", "hdf5", "hdf5_new", "csv", "packed", "lmd", "lmd_classic", "hld", "sorted", "config", "table",
          "run_file", "part", "merged", "nexus", "index", "stopped_run_file", "stopped_part", "stopped_list"]
@@ -101,7 +102,7 @@ class Recordings:
             rows["time"], rows["channel"] = stream.time, stream.channel
             rows.tofile(folder / f"{n}.bin")
         return Kind("packed", folder, "1.bin", unproven([f"packed:*.bin?{PACKED}"], inspect=f"packed:{{}}?{PACKED}"),
-                    lambda _, after: not after)
+                    lambda _, after: not after or jumps_back(after))
 
     def sorted(self, folder):
         uris = source_words([f"file:{self.folder}/epochs/source_*.epochs"])
@@ -166,6 +167,12 @@ def chunks_of(path):
     with h5py.File(path) as file:
         file.visititems(add)
     return found
+
+
+def jumps_back(data):
+    """Whether times of these records go back by more than is put in order."""
+    time = np.frombuffer(data, RECORD, len(data) // RECORD.itemsize)["time"]
+    return bool(np.any(np.maximum.accumulate(time) - time > REORDER))
 
 
 def outside_of(rows):
