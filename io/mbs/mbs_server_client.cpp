@@ -1,5 +1,7 @@
 #include "io/mbs/mbs_server_client.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -72,13 +74,20 @@ void MbsServerClient::receive(std::int64_t now) {
   std::array<std::byte, 4096> buffer{};
   const auto received = ::recv(fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (received < 0 && would_block(errno)) return;
-  if (received <= 0) return hang_up(received < 0);
+  if (received <= 0) return hang_up(received < 0 || has_data_under_way());
   std::span<const std::byte> bytes(buffer.data(), static_cast<std::size_t>(received));
   while (const auto request = decoder_.take(bytes)) {
     if (requests_ == 0 && !closed_writing_) taken_at_ = now;
     answer(*request);
     if (end_ != MbsClientEnd::none) return;
   }
+}
+
+/// Data that the client's system has not confirmed: a client that has read all that had arrived closes without a reset.
+bool MbsServerClient::has_data_under_way() const {
+  int bytes = 0;
+  if (::ioctl(fd(), SIOCOUTQ, &bytes) != 0) return false;
+  return bytes > (closed_writing_ ? 1 : 0);  // the end counts, too
 }
 
 void MbsServerClient::hang_up(bool reset) {

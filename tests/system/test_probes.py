@@ -167,9 +167,13 @@ def test_ranks_look_for_displays_only_if_the_user_says_so(tmp_path, monkeypatch,
     monkeypatch.delenv("HWLOC_COMPONENTS", raising=False)
     if users is not None:
         monkeypatch.setenv("HWLOC_COMPONENTS", users)
-    with displays() as found:
-        eventloom("run", "gen:poisson?rate=1e5&duration=1ms", "--define", "gap:1us,2", "--output", tmp_path / "run.h5")
-    assert bool(found) == (users is not None)
+
+    def looked(number):
+        with displays() as found:
+            eventloom("run", "gen:poisson?rate=1e5&duration=1ms", "--define", "gap:1us,2", "--output", tmp_path / f"{number}.h5")
+        return bool(found)
+    # Other programs of MPI on this machine may look, too, now and then.
+    assert all(looked(number) for number in range(5)) == (users is not None)
 
 
 # Taps

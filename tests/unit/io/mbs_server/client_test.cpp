@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "io/mbs/mbs_server_client.hpp"
+#include "io/mbs/mbs_server_socket.hpp"
 
 namespace eventloom {
 namespace {
@@ -103,6 +105,30 @@ TEST_F(MbsServerClientTest, CloseEndsIt) {
   ask("CLOSE");
   client.receive(1);
   EXPECT_EQ(client.end(), MbsClientEnd::left);
+}
+
+/// The client has read all that had arrived and has closed: no reset shows that more was sent.
+TEST(MbsServerClientOverTcp, DataSentBehindTheClientsEndAreUnread) {
+  for (const bool more : {false, true}) {
+    const auto listener = listen_on("127.0.0.1", 0, "");
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    ASSERT_EQ(getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+    const int peer = socket(AF_INET, SOCK_STREAM, 0);
+    ASSERT_EQ(connect(peer, reinterpret_cast<const sockaddr*>(&address), length), 0);
+    std::string name;
+    MbsServerClient client(accept_from(listener, name), name, false, group_of(2, 'h'), 0);
+    client.send(1);
+    std::array<char, 2> bytes{};
+    EXPECT_EQ(recv(peer, bytes.data(), bytes.size(), MSG_WAITALL), 2);
+    close(peer);
+    if (more) {
+      client.queue(group_of(1000, 'a'));
+      client.send(2);
+    }
+    while (client.end() == MbsClientEnd::none) client.receive(3);
+    EXPECT_EQ(client.end(), more ? MbsClientEnd::unread : MbsClientEnd::left);
+  }
 }
 
 TEST_F(MbsServerClientTest, UnknownWordsAreRefused) {
