@@ -3,7 +3,6 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace eventloom {
 
@@ -70,10 +69,10 @@ H5Id type_of_field(hid_t type, const std::vector<std::string>& field) {
 
 H5Id only_field(const std::vector<std::string>& field, hid_t type) {
   H5Id whole(check(H5Tcopy(type), "copying a type"), H5Tclose);
-  for (const auto& name : field | std::views::reverse) {
+  for (auto left = field.size(); left > 0; --left) {
     const auto bytes = H5Tget_size(whole.get());
     H5Id outer(check(H5Tcreate(H5T_COMPOUND, bytes), "a type of one field"), H5Tclose);
-    check(H5Tinsert(outer.get(), name.c_str(), 0, whole.get()), "a type of one field");
+    check(H5Tinsert(outer.get(), field[left - 1].c_str(), 0, whole.get()), "a type of one field");
     whole = std::move(outer);
   }
   return whole;
