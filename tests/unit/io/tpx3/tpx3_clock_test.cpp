@@ -133,10 +133,8 @@ TEST(Tpx3Clock, TdcEdgesAndPixelsShareOneTime) {
 TEST(Tpx3Clock, ATdcEdgeAheadMeasuresAPause) {
   Tpx3Clock clock;
   (void)extended(clock, 0);
-  const std::int64_t next = kPeriod + 15 * kSecond;
-  const auto place = clock.extend(time_of(pixel(next)), [next] {
-    return preview({pixel(next + 96), tdc(next + 960)});
-  });
+  constexpr std::int64_t next = kPeriod + 15 * kSecond;
+  const auto place = clock.extend(time_of(pixel(next)), [] { return preview({pixel(next + 96), tdc(next + 960)}); });
   EXPECT_EQ(place.step, Tpx3Step::pause);
   EXPECT_EQ(place.time, next);
 }
