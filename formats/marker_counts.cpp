@@ -12,9 +12,9 @@ struct MarkerWords {
   std::string_view marker;
 };
 constexpr std::array<MarkerWords, kOtherMarkers> kWords = {{{"peak", "peaks", "P"},
-                                                      {"event tag", "event tags", "TG"},
-                                                      {"histogram", "histograms", "H1"},
-                                                      {"schedule", "schedules", "SCH"}}};
+                                                            {"event tag", "event tags", "TG"},
+                                                            {"histogram", "histograms", "H1"},
+                                                            {"schedule", "schedules", "SCH"}}};
 
 }  // namespace
 

@@ -25,8 +25,8 @@ std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const Time
       .others_at = [=](Epoch epoch) { reader->others_at(number_at(epoch, ticks, offset)); },
       .wraps_after = range / ticks,
   };
-  return std::make_unique<EncodedFeed>(shifted(std::move(owner), uri), std::move(control), ReorderLimits{kReorderNumbered},
-                                       settings.buffer_bytes);
+  return std::make_unique<EncodedFeed>(shifted(std::move(owner), uri), std::move(control),
+                                       ReorderLimits{kReorderNumbered}, settings.buffer_bytes);
 }
 
 }  // namespace eventloom
