@@ -147,7 +147,7 @@ def test_each_is_counted_once(tmp_path, streams, ranks, options):
 def test_where_times_are_corrected(tmp_path, streams, offset):
     made, uris = streams
     (tmp_path / "map.csv").write_text(f"source,channel,offset_ticks\n0,,{offset}\n2,{1 << 22}-{(1 << 22) + 9},{offset}\n")
-    run = Run(tmp_path, uris, *DEFINE, "--detector", tmp_path / "map.csv", "--epochs-per-slice", 5, np=2)
+    run = Run(tmp_path, uris, *DEFINE, "--detector", tmp_path / "map.csv", "--epochs-per-slice", 5, np=2, code=3)
     assert left_out(run.report()) == [stream.counts for stream in made]
 
 
