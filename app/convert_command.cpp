@@ -214,7 +214,7 @@ int convert_command(int argc, const char* const* argv) {
   live.reconnect_seconds = std::chrono::duration<double>(duration_option(*values, "reconnect")).count();
   SourceOpener opener(time_base_options(*values), live);
   const auto format = format_of(*values);
-  const auto specs = expand_sources((*values)["source"].as<std::vector<std::string>>());
+  const auto specs = expand_and_compare((*values)["source"].as<std::vector<std::string>>());
   const auto outputs = outputs_of(output, specs, format.ending());
   check_files(*values, specs, outputs, format);
   bool whole = true;

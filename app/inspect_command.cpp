@@ -191,7 +191,7 @@ Json inspect(const std::string& text, const FileLook& look) {
 /// The sources are those of a run with the same arguments; "-" is standard output.
 int write_first_map(const std::string& file, const std::vector<std::string>& uris, const TimeBaseOptions& base) {
   DetectorSurvey survey;
-  const auto specs = expand_sources(uris);
+  const auto specs = expand_and_compare(uris);
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (is_live(specs[s].uri)) {
       throw UserError("'" + specs[s].uri.text() +

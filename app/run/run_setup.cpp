@@ -317,6 +317,14 @@ void take_time_origin(RunSetup& setup, const RunConfig& config, bool reports) {
   for (const auto& contradiction : origin.contradictions) spdlog::warn("{}", contradiction);
 }
 
+/// Rank 0 has compared the files.
+void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
+  auto copies = nlohmann::json::array();
+  for (const auto& spec : specs) copies.push_back(spec.copy);
+  copies = broadcast_json(ranks, copies);
+  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies.at(s);
+}
+
 }  // namespace
 
 SliceId first_slice_with_data(const RunSetup& setup) {
@@ -327,10 +335,11 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   RunSetup setup;
   std::vector<SourceSpec> specs;
   agree(communicator, [&] {
-    specs = expand_sources(config.sources);
+    specs = communicator.rank() == 0 ? expand_and_compare(config.sources) : expand_sources(config.sources);
     setup.roles = assign_roles(config, specs, communicator.size());
   });
   require_same_setup(communicator, files_given(config, specs));
+  share_copies(specs, communicator);
   setup.schedule_table = schedule_table_text(config.schedule, communicator);
   setup.hosts = communicator.all_gather(host_name());
   expect_streams(setup, specs);

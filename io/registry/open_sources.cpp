@@ -70,31 +70,36 @@ void require_together(std::span<const SourceSpec> specs) {
   }
 }
 
-/// Throws UserError when data are given twice. Copies of files are only marked: each may be converted, and they do not
-/// matter where no data are in them.
-void mark_copies(std::vector<SourceSpec>& specs) {
-  SameSource same;
-  for (const auto& spec : specs) {
-    const bool readable = spec.defect.empty();
-    same.take(spec.uri, readable ? scheme_of(spec.uri).data(spec.uri) : std::vector<UsedData>());
-  }
-  const auto copies = same.copies();
-  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
-}
-
-}  // namespace
-
-std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
+std::vector<SourceSpec> expand(std::span<const std::string> uris, SameSource& same) {
   std::vector<SourceSpec> specs;
   for (const auto& text : uris) {
     const auto uri = parse_source_uri(text);
     scheme_of(uri).expand(uri, specs);
   }
-  require_together(specs);
-  mark_copies(specs);
+  for (const auto& spec : specs) {
+    const bool readable = spec.defect.empty();
+    same.take(spec.uri, readable ? scheme_of(spec.uri).data(spec.uri) : std::vector<UsedData>());
+  }
   for (std::size_t s = 0; s < specs.size(); ++s) {
     if (specs[s].board == 0) specs[s].home = static_cast<std::uint32_t>(s);
   }
+  return specs;
+}
+
+}  // namespace
+
+std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
+  SameSource same;
+  return expand(uris, same);
+}
+
+/// Copies are only marked: each may be converted, and they do not matter where no data are in them.
+std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
+  SameSource same;
+  auto specs = expand(uris, same);
+  require_together(specs);
+  const auto copies = same.copies();
+  for (std::size_t s = 0; s < specs.size(); ++s) specs[s].copy = copies[s];
   return specs;
 }
 

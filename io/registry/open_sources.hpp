@@ -23,6 +23,10 @@ namespace eventloom {
 /// have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
+/// Likewise, and looks into the files for what names do not show: copies are marked (SourceSpec::copy), and a source of
+/// copies, or sources whose clocks cannot be told apart, are refused. One rank of a run is enough.
+std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris);
+
 /// The recordings that `uris` name, in their order, to be played. Throws UserError when one names none, or what cannot
 /// be played, or two have the same data.
 std::vector<PlayedFile> expand_played(std::span<const std::string> uris);

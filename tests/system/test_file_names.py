@@ -127,6 +127,14 @@ def test_copies_are_refused(tmp_path):
               "same contents")
 
 
+def test_a_copy_that_another_rank_opens(tmp_path):
+    """One rank compares the files for all."""
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("t_ns,ch\n" + "".join(f"{n},1\n" for n in range(50)))
+    done = eventloom("run", f"{tmp_path}/*.csv", *ALL, "--output", tmp_path / "run.h5", np=2, code=2)
+    assert "b.csv' has the same contents as" in done.stderr, done.stderr
+
+
 def test_copies_that_are_read_as_other_data(tmp_path):
     """With another time of tick 0; or one by one."""
     for name in "ab":
