@@ -19,8 +19,8 @@ namespace eventloom {
 
 namespace {
 
-std::string source_name(const RunSetup& setup, std::uint32_t source) {
-  return fmt::format("source {} ({})", source, for_terminal(setup.sources[source].name));
+std::string source_name(std::uint32_t number, const SourceInfo& source) {
+  return fmt::format("source {} ({})", number, for_terminal(source.name));
 }
 
 void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& result) {
@@ -32,7 +32,7 @@ void print_troubles(std::ostream& out, const RunSetup& setup, const RunResult& r
     }
     std::string text;
     for (const auto& [name, n] : troubles) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n);
-    if (!text.empty()) out << source_name(setup, s) << ": " << text << '\n';
+    if (!text.empty()) out << source_name(s, setup.sources[s]) << ": " << text << '\n';
   }
 }
 
@@ -49,7 +49,7 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
   std::string text;
   for (std::size_t i = 0; i < std::min(steps.size(), kNamed); ++i) {
     text += fmt::format("{}{} in {}", i == 0 ? "" : ", ", duration_text(steps[i].first, kPsPerNs),
-                        source_name(setup, steps[i].second));
+                        source_name(steps[i].second, setup.sources[steps[i].second]));
   }
   if (steps.size() > kNamed) text += fmt::format(", less in {} more", steps.size() - kNamed);
   out << "times go back by up to " << text << '\n';
@@ -60,7 +60,7 @@ void print_disorder(std::ostream& out, const RunSetup& setup, const RunResult& r
 void tell_remarks(const RunSetup& setup, const RunResult& result) {
   for (const auto& [source, texts] : result.remarks) {
     for (const auto& text : texts) {
-      spdlog::warn("source {} ({}): {}", source, for_terminal(setup.streams.at(source).name), text);
+      spdlog::warn("{}: {}", source_name(source, setup.streams.at(source)), text);
     }
   }
 }

@@ -74,7 +74,7 @@ struct FoundDataset {
   std::optional<std::uint32_t> sum;
 };
 
-/// In any order: where the list of links is damaged, HDF5 1.10 crashes when it sorts them.
+/// In any order. Only of a file that was just written: HDF5 1.10 may crash on a damaged list of links.
 std::vector<std::string> links_of(hid_t group) {
   std::vector<std::string> names;
   const auto keep = [](hid_t, const char* name, const H5L_info_t* info, void* list) -> herr_t {

@@ -14,6 +14,11 @@ LiveReturn::Missed unknown(const char* why) {
       .text = fmt::format("what it sent while the run was interrupted is lost, and nobody knows how much: {}", why)};
 }
 
+std::string text_of_missed(std::uint64_t n, const char* what) {
+  return fmt::format(
+      "{} {}: those that it sent while the run was interrupted, and those received and not yet finished then", n, what);
+}
+
 /// Finished slices are whole, so the next number is that after the last of them. A server that begins again may send
 /// what was built before, or not.
 LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First& first) {
@@ -21,10 +26,7 @@ LiveReturn::Missed missed_numbers(const LivePast& past, const LiveReturn::First&
   LiveReturn::Missed missed;
   missed.numbers = first.time - past.end * first.epoch_ticks + past.epochs_missing * first.epoch_ticks;
   if (missed.numbers == 0) return missed;
-  missed.text = fmt::format(
-      "{} event numbers are missing: those that it sent while the run was interrupted, and those "
-      "received and not yet finished then",
-      missed.numbers);
+  missed.text = text_of_missed(missed.numbers, "event numbers are missing");
   return missed;
 }
 
@@ -55,10 +57,7 @@ LiveReturn::Missed LiveReturn::missed_hits(const LivePast& past, const First& fi
   Missed missed;
   missed.hits = static_cast<std::uint64_t>(first.joined->base - expected);
   if (missed.hits == 0) return missed;
-  missed.text = fmt::format(
-      "{} hits are lost, by its own count: those that it sent while the run was interrupted, and "
-      "those received and not yet finished then",
-      missed.hits);
+  missed.text = text_of_missed(missed.hits, "hits are lost, by its own count");
   return missed;
 }
 

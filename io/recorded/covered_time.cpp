@@ -44,7 +44,7 @@ bool CoveredTime::frames_show() const {
   return hits_ >= kHitsInFrame * begun_;
 }
 
-bool CoveredTime::fits(Tick time) {
+bool CoveredTime::take(Tick time) {
   ++hits_;
   if (stretches_.empty() || time > stretches_.back().end) {
     run_on({&time, 1});

@@ -18,9 +18,9 @@ class CoveredTime {
 
   /// Hits in rising times, the first no earlier than all before.
   void run_on(std::span<const Tick> times);
-  /// Whether a hit at `time` continues a stretch, or begins one, without reaching into another; it is taken if so. A
-  /// hit at tick 0 begins none behind others.
-  bool fits(Tick time);
+  /// Takes a hit at `time` if it continues a stretch, or begins one, without reaching into another; false if not. A hit
+  /// at tick 0 begins none behind others.
+  bool take(Tick time);
 
  private:
   struct Stretch {

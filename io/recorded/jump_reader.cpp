@@ -57,9 +57,8 @@ bool JumpReader::read(HitBlock& block) {
     return true;
   }
   widen();
-  out_.assign(block.size(), false);
   any_out_ = false;
-  if (!runs_on(block)) judge(block);
+  if (!take_in_order(block)) judge(block);
   hits_ += block.size();
   if (any_out_) leave_out_hits(block, out_, DropCause::jump);
   if (held_.size() != 0) {
@@ -75,8 +74,8 @@ void JumpReader::widen() {
   order_.disorder = std::max(order_.disorder, std::min(reader_->unordered_within(), kFarthestPs / order_.tick_ps));
 }
 
-/// The usual case: the block is in order and goes on where the last one has ended.
-bool JumpReader::runs_on(HitBlock& block) {
+/// The usual case: the block is in order and goes on where the last one has ended. False when it is not.
+bool JumpReader::take_in_order(HitBlock& block) {
   const auto& times = block.time;
   if (times.empty()) return true;
   if ((foremost_ && times.front() < foremost_->time) || !std::ranges::is_sorted(times)) return false;
@@ -91,9 +90,10 @@ bool JumpReader::runs_on(HitBlock& block) {
 }
 
 void JumpReader::judge(HitBlock& block) {
+  out_.assign(block.size(), false);
   for (std::size_t i = 0; i < block.size(); ++i) {
     const Tick time = block.time[i];
-    const bool fits = covered_ && covered_->fits(time);
+    const bool fits = covered_ && covered_->take(time);
     if (!foremost_ || time >= foremost_->time) {
       take(time, hits_ + i + 1);
       behind_ = false;

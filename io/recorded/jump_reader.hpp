@@ -49,7 +49,7 @@ class JumpReader final : public HitReader {
   };
 
   void widen();
-  [[nodiscard]] bool runs_on(HitBlock& block);
+  bool take_in_order(HitBlock& block);
   void judge(HitBlock& block);
   void take(Tick time, std::uint64_t hit);
   [[nodiscard]] bool is_ordinary(Tick step) const;

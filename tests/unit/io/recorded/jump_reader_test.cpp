@@ -10,41 +10,13 @@
 #include <vector>
 
 #include "core/runtime/error.hpp"
+#include "list_reader.hpp"
 
 namespace eventloom {
 namespace {
 
 constexpr Tick kDisorder = 10'000'000;  // 10 ms of 1 ns
 constexpr Tick kSecond = 1'000'000'000;
-
-/// Gives times from a list, with the position in the list as channel and payload, some at a time.
-class JumpingReader final : public HitReader {
- public:
-  JumpingReader(std::vector<Tick> times, std::size_t at_once, Tick unordered = 0)
-      : times_(std::move(times)), at_once_(at_once), unordered_(unordered) {}
-  [[nodiscard]] const StreamHeader& header() const override { return header_; }
-  [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return {}; }
-  [[nodiscard]] Tick unordered_within() const override { return at_ == 0 ? 0 : unordered_; }
-  bool read(HitBlock& block) override {
-    block.clear();
-    for (; block.size() < at_once_ && at_ < times_.size(); ++at_) {
-      if (at_ % 5 == 3) block.losses.push_back({.before = block.size(), .hits = 1});
-      block.time.push_back(times_[at_]);
-      block.channel.push_back(static_cast<std::uint32_t>(at_));
-      block.payload.push_back(static_cast<std::uint32_t>(at_));
-    }
-    return block.size() != 0;
-  }
-
- private:
-  StreamHeader header_;
-  std::string name_ = "list";
-  std::vector<Tick> times_;
-  std::size_t at_once_;
-  Tick unordered_;
-  std::size_t at_ = 0;
-};
 
 struct Passed {
   std::vector<Tick> times;
@@ -61,7 +33,7 @@ Passed pass(const std::vector<Tick>& times, JumpPolicy policy, std::size_t at_on
   order.has_bits = true;
   order.tick_ps = 1000;
   order.frames_in_any_order = policy == JumpPolicy::refuse;
-  JumpReader reader(std::make_unique<JumpingReader>(times, at_once), order);
+  JumpReader reader(std::make_unique<ListReader>(times, at_once), order);
   Passed out;
   HitBlock block;
   while (reader.read(block)) {
@@ -133,7 +105,7 @@ TEST(JumpReader, TheFormatMayHaveNoOrderWithinAPulse) {
     order.disorder = kDisorder;
     order.stated = stated;
     order.tick_ps = 1000;
-    JumpReader reader(std::make_unique<JumpingReader>(times, 3, unordered), order);
+    JumpReader reader(std::make_unique<ListReader>(times, 3, unordered), order);
     std::vector<Tick> passed;
     try {
       for (HitBlock block; reader.read(block);) passed.insert(passed.end(), block.time.begin(), block.time.end());

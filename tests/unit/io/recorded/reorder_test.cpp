@@ -7,33 +7,10 @@
 
 #include "core/runtime/error.hpp"
 #include "io/recorded/reorder_buffer.hpp"
+#include "list_reader.hpp"
 
 namespace eventloom {
 namespace {
-
-/// Gives times from a list, with the position in the list as channel, a few at a time.
-class ListReader final : public HitReader {
- public:
-  ListReader(std::vector<Tick> times, std::size_t at_once) : times_(std::move(times)), at_once_(at_once) {}
-  [[nodiscard]] const StreamHeader& header() const override { return header_; }
-  [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] InputFile input() const override { return {}; }
-  bool read(HitBlock& block) override {
-    block.clear();
-    for (; block.size() < at_once_ && at_ < times_.size(); ++at_) {
-      block.time.push_back(times_[at_]);
-      block.channel.push_back(static_cast<std::uint32_t>(at_));
-    }
-    return block.size() != 0;
-  }
-
- private:
-  StreamHeader header_;
-  std::string name_ = "list";
-  std::vector<Tick> times_;
-  std::size_t at_once_;
-  std::size_t at_ = 0;
-};
 
 std::vector<std::uint32_t> order_of(const std::vector<Tick>& times, ReorderLimits limits, std::size_t at_once) {
   ListReader reader(times, at_once);
