@@ -297,7 +297,7 @@ int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator&
   view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
   const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
   if (!rank_run) return kExitStopped;
-  const PutsEnd puts_end(session.wiring().transport());
+  const PutsEnd puts_end(session.wiring().data());
   tell_crowding(communicator);
   before.reset();
   return seen_to_fail(view, [&] {

@@ -31,24 +31,24 @@ std::uint32_t CellDescriptor::checksum() const {
 }
 
 std::uint32_t CreditBlock::checksum() const {
-  const std::array<std::uint64_t, 2> words = {released, slice_limit};
+  const std::array<std::uint64_t, 3> words = {released, slice_limit, number};
   return crc32c_of_words(words);
 }
 
-void ChunkHeader::store(std::byte* to) const {
+void ChunkHeader::store(std::byte* to, std::uint32_t cell) const {
   const std::uint64_t flags = kind | std::uint64_t{has_more} << 16 | std::uint64_t{has_body_crc} << 24;
   Words words = {alone(slice),          alone(total_bytes),      alone(offset),
                  joined(bytes, origin), joined(flags, n_damage), body_crc};
-  words.back() = joined(body_crc, crc32c_of_words(words));
+  words.back() = joined(body_crc, crc32c_of_words(words) ^ cell);
   std::memcpy(to, words.data(), kBytes);
 }
 
-std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from) {
+std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from, std::uint32_t cell) {
   Words words;
   std::memcpy(words.data(), from, kBytes);
   const auto crc = static_cast<std::uint32_t>(words.back() >> 32);
   words.back() &= 0xffffffffU;
-  if (crc32c_of_words(words) != crc) return std::nullopt;
+  if ((crc32c_of_words(words) ^ cell) != crc) return std::nullopt;
   ChunkHeader header;
   header.slice = words[0];
   header.total_bytes = words[1];
@@ -66,7 +66,7 @@ std::optional<ChunkHeader> ChunkHeader::load(const std::byte* from) {
 std::optional<Chunk> Cell::next() {
   const bool first = first_header_ != nullptr;
   if (!first && bytes_.size() - headers_at_ < ChunkHeader::kBytes) return std::nullopt;
-  const auto header = ChunkHeader::load(first ? first_header_ : bytes_.data() + headers_at_);
+  const auto header = ChunkHeader::load(first ? first_header_ : bytes_.data() + headers_at_, number_);
   const std::uint64_t bodies_end = left_ > 1 || !first ? headers_at_ : bytes_.size();
   if (!header || body_at_ > bodies_end || header->bytes > bodies_end - body_at_) return std::nullopt;
   const Chunk chunk{*header, bytes_.subspan(body_at_, header->bytes)};

@@ -13,7 +13,7 @@
 ///
 ///   receiver's window                               sender's window
 ///   +------------------------------------------+    +-------------+
-///   | depth x CellDescriptor, 64 bytes each    |    | CreditBlock |  written by the receiver
+///   | depth x CellDescriptor, 64 bytes each    |    | CreditBlock |  x kCreditPlaces, written by the receiver
 ///   +------------------------------------------+    +-------------+
 ///   | `between` bytes that belong to others    |
 ///   +------------------------------------------+
@@ -49,18 +49,26 @@ struct RingGeometry {
 struct alignas(64) CreditBlock {
   std::uint64_t released = 0;     ///< cells released since the start
   std::uint64_t slice_limit = 0;  ///< the receiver accepts slices below this number
-  std::uint32_t crc = 0;          ///< CRC32C of the 16 bytes before it
+  std::uint64_t number = 0;       ///< of the grant, counted from 1
+  std::uint32_t crc = 0;          ///< CRC32C of the 24 bytes before it
 
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CreditBlock) == 64);
+/// Grant n is put to place n mod kCreditPlaces, so that several are on their way at a time: puts to one place would
+/// have to wait for each other.
+inline constexpr std::uint64_t kCreditPlaces = 8;
+inline constexpr std::uint64_t kCreditBytes = kCreditPlaces * sizeof(CreditBlock);
 
 /// One piece of a message: the data of one origin for one slice. In a cell it takes kBytes, little-endian:
 ///
 ///    0 u64 slice          8 u64 total_bytes   16 u64 offset
 ///   24 u32 bytes         28 u32 origin
 ///   32 u16 kind          34 u8 has_more        35 u8 has_body_crc   36 u32 n_damage
-///   40 u32 body_crc      44 u32 CRC32C of these 48 bytes with this field zero
+///   40 u32 body_crc      44 u32 CRC32C of these 48 bytes with this field zero, xor the number of the cell
+///
+/// The number of the cell, as in its descriptor, tells the header from an intact one of an earlier round of the ring,
+/// which lies there while the new one is on its way.
 struct ChunkHeader {
   enum Kind : std::uint16_t {
     kData = 0,
@@ -89,10 +97,10 @@ struct ChunkHeader {
   [[nodiscard]] std::uint64_t damage_bytes() const { return n_damage * sizeof(Damage); }
   [[nodiscard]] bool last() const { return offset + bytes == total_bytes; }
 
-  /// Writes kBytes to `to`, with their checksum.
-  void store(std::byte* to) const;
-  /// Reads kBytes; nothing when they do not match their checksum.
-  static std::optional<ChunkHeader> load(const std::byte* from);
+  /// Writes kBytes to `to`, with their checksum for cell number `cell`.
+  void store(std::byte* to, std::uint32_t cell) const;
+  /// Reads kBytes; std::nullopt when they do not match their checksum for that cell.
+  static std::optional<ChunkHeader> load(const std::byte* from, std::uint32_t cell);
 };
 
 /// Announces that a cell is complete: one cache line.
@@ -123,14 +131,16 @@ struct Chunk {
 /// Iterates over the chunks in the used bytes of a cell. A view.
 class Cell {
  public:
-  /// `first_header`: in the descriptor; the others are at the end of `bytes`.
-  Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks, const std::byte* first_header)
-      : bytes_(bytes), left_(n_chunks), first_header_(first_header) {
+  /// `first_header`: in the descriptor; the others are at the end of `bytes`. `number`: of the cell, as in the
+  /// descriptor.
+  Cell(std::span<const std::byte> bytes, std::uint32_t n_chunks, const std::byte* first_header, std::uint32_t number)
+      : bytes_(bytes), left_(n_chunks), first_header_(first_header), number_(number) {
     const std::uint64_t headers = n_chunks > 1 ? (n_chunks - 1) * ChunkHeader::kBytes : 0;
     headers_at_ = headers <= bytes.size() ? bytes.size() - headers : 0;
   }
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] bool at_end() const { return left_ == 0; }
   /// The next chunk; nothing when its header is not valid.
   std::optional<Chunk> next();
@@ -139,6 +149,7 @@ class Cell {
   std::span<const std::byte> bytes_;
   std::uint32_t left_;
   const std::byte* first_header_;  ///< null once it has been read
+  std::uint32_t number_;
   std::uint64_t headers_at_;
   std::uint64_t body_at_ = 0;
 };

@@ -4,9 +4,8 @@ namespace eventloom {
 
 std::optional<BuilderId> first_ready(const SourceView& view) {
   const std::uint64_t n = view.next.size();
-  const std::uint64_t start = view.source.value + view.turn;
   for (std::uint64_t i = 0; i < n; ++i) {
-    const auto b = static_cast<std::uint32_t>((start + i) % n);
+    const auto b = static_cast<std::uint32_t>((view.start + i) % n);
     if (view.ready[b] != 0 && view.next[b] < view.end) return BuilderId{b};
   }
   return std::nullopt;

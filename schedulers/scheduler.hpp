@@ -21,8 +21,9 @@ struct SourceView {
   std::span<const std::uint8_t> ready;
   /// The source has nothing to send from here on.
   SliceId end;
-  /// Transfers that the source has begun so far.
-  std::uint64_t turn = 0;
+  /// The builder at which a search for one that is ready begins: the one after the last that the source has served; at
+  /// first, that with the number of the source. Modulo the number of builders.
+  std::uint64_t start = 0;
 };
 inline constexpr SliceId kNoSlice{std::numeric_limits<std::uint64_t>::max()};
 

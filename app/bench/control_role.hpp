@@ -27,7 +27,6 @@ class ControlRole final : public Role {
   std::size_t do_work(SteadyTime now) override;
   /// The controller has received and confirmed the last report of every rank.
   [[nodiscard]] bool done() const override { return over_; }
-  void flush() override { channel_.progress(); }
 
   /// Messages that this rank has sent: reports, and on rank 0 the broadcasts, one for each receiver.
   [[nodiscard]] std::uint64_t messages() const { return messages_; }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "formats/crc32c.hpp"
 #include "schedulers/scheduler.hpp"
 
 namespace eventloom {
@@ -38,15 +39,14 @@ RingGeometry Duplex::geometry_for(std::uint32_t largest) { return {kDepth, (larg
 
 Duplex::Duplex(const Communicator& communicator, std::optional<int> peer, std::uint32_t largest, Wait wait)
     : geometry_(geometry_for(largest)),
-      transport_(communicator, peer ? geometry_.ring_bytes() + sizeof(CreditBlock) : 0),
+      transport_(communicator, peer ? geometry_.ring_bytes() + kCreditBytes : 0),
       wait_(wait) {
   if (!peer) return;
   const std::uint64_t credit = geometry_.ring_bytes();
-  outbox_.emplace(RingProducer(transport_, *peer, 0, credit, geometry_), Outbox::BodyCrc::all);
-  ring_.emplace(transport_, *peer, 0, credit, geometry_);
+  outbox_.emplace(RingProducer({transport_, transport_}, *peer, 0, credit, geometry_), Outbox::BodyCrc::all);
+  ring_.emplace(Windows{transport_, transport_}, *peer, 0, credit, geometry_);
   ring_->set_slice_limit(kNoSlice.value);
   ring_->grant(true);
-  ring_->flush();
 }
 
 bool Duplex::try_send(std::span<const std::byte> message) {
@@ -56,6 +56,7 @@ bool Duplex::try_send(std::span<const std::byte> message) {
   outbox_->start(message_);
   outbox_->pump();
   outbox_->publish();
+  if (message.size() >= kCopiedBelow) outbox_->flush();
   return true;
 }
 
@@ -67,7 +68,9 @@ std::optional<std::span<const std::byte>> Duplex::poll() {
   auto cell = ring_->poll();
   if (!cell) return std::nullopt;
   const auto chunk = cell->next();
-  return chunk ? std::optional(chunk->body) : std::nullopt;
+  if (chunk && chunk->header.body_crc == crc32c(chunk->body)) return chunk->body;
+  ring_->wait_for_proof();
+  return std::nullopt;
 }
 
 std::span<const std::byte> Duplex::receive() {
@@ -89,9 +92,8 @@ void Duplex::pause() {
 }
 
 void Duplex::flush() {
-  if (!outbox_) return;
-  outbox_->flush();
-  ring_->flush();
+  if (outbox_) outbox_->flush();
+  transport_.flush_all();
 }
 
 }  // namespace eventloom

@@ -32,7 +32,7 @@ class Duplex {
   /// `peer`: the rank at the other end; nothing on ranks without a part. `largest`: bytes of a message.
   Duplex(const Communicator& communicator, std::optional<int> peer, std::uint32_t largest, Wait wait);
 
-  /// Sends, with a flush and a notification, and returns. Waits for room.
+  /// Sends, and returns when `message` may change. Waits for room.
   void send(std::span<const std::byte> message);
   /// Sends if there is room now.
   bool try_send(std::span<const std::byte> message);

@@ -102,7 +102,6 @@ class TimedOutput final : public SliceOutput {
   void end(SliceId data_end) override { to_.end(data_end); }
   std::size_t do_work() override { return to_.do_work(); }
   [[nodiscard]] bool done() const override { return to_.done(); }
-  void flush() override { to_.flush(); }
 
  private:
   LocalOutput to_;
@@ -134,7 +133,6 @@ class MakerRole final : public Role {
   explicit MakerRole(LiveSource& source) : source_(source) {}
   std::size_t do_work(SteadyTime) override { return source_.make(); }
   [[nodiscard]] bool done() const override { return source_.finished(); }
-  void flush() override {}
 
  private:
   LiveSource& source_;

@@ -180,21 +180,21 @@ class Breakdown {
                        }));
     steps.emplace_back("send: header", step_ns(2000, [&](int n) {
                          for (int i = 0; i < n; ++i)
-                           ChunkHeader{.slice = static_cast<std::uint64_t>(i)}.store(notes_.data());
+                           ChunkHeader{.slice = static_cast<std::uint64_t>(i)}.store(notes_.data(), 1);
                        }));
     steps.emplace_back("send: MPI_Put of the body", step_ns(500, [&](int n) { put(message_, n, n); }));
     steps.emplace_back("send: MPI_Put of 16 bytes", step_ns(500, [&](int n) { put(note.first(16), n, n); }));
     steps.emplace_back("send: MPI_Put of 16 bytes + MPI_Win_flush",
                        step_ns(500, [&](int n) { put(note.first(16), n, 1); }));
     steps.emplace_back("receive: look for a descriptor in vain", step_ns(2000, [&](int n) {
-                         RingConsumer ring(transport_, to_, 0, 0, {8, 4096});
+                         RingConsumer ring({transport_, transport_}, to_, 0, 0, {8, 4096});
                          for (int i = 0; i < n; ++i) keep(ring.poll().has_value() ? 1 : 0);
                        }));
     steps.emplace_back("receive: MPI_Win_sync", step_ns(2000, [&](int n) {
                          for (int i = 0; i < n; ++i) transport_.sync();
                        }));
     steps.emplace_back("receive: header", step_ns(2000, [&](int n) {
-                         for (int i = 0; i < n; ++i) keep(ChunkHeader::load(notes_.data()).has_value() ? 1 : 0);
+                         for (int i = 0; i < n; ++i) keep(ChunkHeader::load(notes_.data(), 1).has_value() ? 1 : 0);
                        }));
     steps.emplace_back("either: progress (MPI_Iprobe)", step_ns(2000, [&](int n) {
                          for (int i = 0; i < n; ++i) transport_.progress();

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
+
+#include "core/exchange/inbox.hpp"
 
 namespace eventloom {
 
@@ -48,7 +49,11 @@ std::size_t SinkRole::do_work(SteadyTime now) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
       const auto cell = ring.poll();
       if (!cell) break;
-      take_cell(*cell);
+      if (!proven_chunks(*cell, chunks_)) {
+        ring.wait_for_proof();
+        break;
+      }
+      for (const auto& chunk : chunks_) take_chunk(chunk.header, chunk.body);
       ring.release();
       ++cells;
       finish_slices();
@@ -59,14 +64,6 @@ std::size_t SinkRole::do_work(SteadyTime now) {
   if (cells != 0) limit_lead();
   if (cells != 0) last_ = now;
   return cells;
-}
-
-void SinkRole::take_cell(Cell cell) {
-  while (!cell.at_end()) {
-    const auto chunk = cell.next();
-    if (!chunk) throw std::runtime_error("bench: a header does not match its checksum");
-    take_chunk(chunk->header, chunk->body);
-  }
 }
 
 void SinkRole::take_chunk(const ChunkHeader& header, std::span<const std::byte> body) {
@@ -120,10 +117,6 @@ void SinkRole::tell_claims() {
   claim.claimed = n_senders_ == 0 ? 0 : slices_ + settings_.slices_in_flight;
   claim.finished = done() ? 1 : 0;
   settings_.claims->claim(claim);
-}
-
-void SinkRole::flush() {
-  for (auto& ring : rings_) ring.flush();
 }
 
 }  // namespace eventloom

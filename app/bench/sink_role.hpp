@@ -16,7 +16,7 @@ namespace eventloom {
 
 /// Use of the received data in a benchmark's builder.
 enum class Receive {
-  look,    ///< reads the headers only, like a network test
+  look,    ///< reads what the proof of arrival takes: the headers, and bodies with a checksum
   copy,    ///< copies every byte out of the ring, as a builder must
   verify,  ///< compares every byte with the one sent
 };
@@ -49,14 +49,12 @@ class SinkRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return n_ended_ == n_senders_; }
-  void flush() override;
 
   [[nodiscard]] const std::vector<SinkCount>& counts() const { return counts_; }
   [[nodiscard]] std::uint64_t slices() const { return slices_; }
   [[nodiscard]] SteadyTime last_message() const { return last_; }
 
  private:
-  void take_cell(Cell cell);
   void take_chunk(const ChunkHeader& header, std::span<const std::byte> body);
   void finish_slices();
   void limit_lead();
@@ -68,6 +66,7 @@ class SinkRole final : public Role {
   std::vector<RingConsumer> rings_;
   std::vector<SinkCount> counts_;    ///< by source
   std::vector<std::uint64_t> upto_;  ///< by source: one past the last slice received whole
+  std::vector<Chunk> chunks_;        ///< of the cell being taken
   std::vector<std::byte> copy_;
   std::uint32_t n_senders_ = 0;
   std::uint32_t n_ended_ = 0;

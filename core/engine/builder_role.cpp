@@ -211,9 +211,4 @@ void BuilderRole::grant(bool eager) {
   inbox_.grant({next_.value + ahead}, eager);
 }
 
-void BuilderRole::flush() {
-  inbox_.flush();
-  output_->flush();
-}
-
 }  // namespace eventloom

@@ -46,7 +46,6 @@ class BuilderRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
-  void flush() override;
 
   [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
   /// What it has built so far; the time only where it measures.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -13,7 +14,7 @@ ClaimRole::ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, con
 std::size_t ClaimRole::do_work(SteadyTime) { return tell() + learn(); }
 
 std::size_t ClaimRole::tell() {
-  if (unsent_.empty() || !to_assigner_->has_credit()) return 0;
+  if (unsent_.empty() || !to_assigner_->has_room()) return 0;
   note_.clear();
   while (!unsent_.empty() && note_.size() < kMostClaimsInNote) {
     note_.push_back(unsent_.begin()->second);
@@ -31,11 +32,6 @@ std::size_t ClaimRole::learn() {
     ++notes;
   }
   return notes;
-}
-
-void ClaimRole::flush() {
-  if (to_assigner_) to_assigner_->flush();
-  from_assigner_.flush();
 }
 
 void ClaimRole::learn(std::span<const std::byte> note) {
@@ -118,7 +114,49 @@ SliceId AssignerRole::lowest_open() const {
   return lowest;
 }
 
+/// Builders that are equally fast get equally many slices, in step: one that is ahead of another gets more only when it
+/// runs out, until it is so far ahead that it must be the faster one.
+bool AssignerRole::may_get(const Builder& builder) const {
+  const auto in_flight = builder.claim.claimed - builder.claim.built;
+  const auto lead = builder.given - least_given_;
+  if (builder.claim.finished != 0 || builder.claim.claimed <= builder.given) return false;
+  return lead == 0 || lead > in_flight || runs_out(builder);
+}
+
+bool AssignerRole::runs_out(const Builder& builder) const {
+  const auto in_flight = builder.claim.claimed - builder.claim.built;
+  const bool faster = builder.given - least_given_ > in_flight;
+  return builder.open.size() * (faster ? 2 : 4) <= in_flight;
+}
+
+/// One slice at a time, as each builder claims it, would send every source to the same builder, and a note for each
+/// slice to every rank. So slices are assigned in batches: when half of the builders may get one, or one of them runs
+/// out.
+bool AssignerRole::is_time_to_assign() const {
+  std::size_t active = 0;
+  std::size_t can_get = 0;
+  bool hurry = false;
+  for (const auto& builder : builders_) {
+    if (builder.claim.finished != 0) continue;
+    if (builder.claim.claimed == 0) return false;  // its first claim has not come yet
+    ++active;
+    if (!may_get(builder)) continue;
+    ++can_get;
+    hurry = hurry || runs_out(builder);
+  }
+  return hurry || (can_get != 0 && 2 * can_get >= active);
+}
+
+void AssignerRole::find_least_given() {
+  least_given_ = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& builder : builders_) {
+    if (builder.claim.finished == 0) least_given_ = std::min(least_given_, builder.given);
+  }
+}
+
 std::size_t AssignerRole::assign() {
+  find_least_given();
+  if (!is_time_to_assign()) return 0;
   auto& book = *scheduler_->claims();
   const SliceId limit{lowest_open().value + ahead_};
   std::size_t n = 0;
@@ -136,14 +174,15 @@ std::size_t AssignerRole::assign() {
 /// The builder that gets the next slice; nothing while none has room.
 std::optional<BuilderId> AssignerRole::choose() {
   for (std::size_t b = 0; b < builders_.size(); ++b) {
-    const auto& claim = builders_[b].claim;
-    room_[b] = claim.finished != 0 ? 0 : static_cast<std::uint32_t>(claim.claimed - builders_[b].given);
+    const auto& builder = builders_[b];
+    room_[b] = may_get(builder) ? static_cast<std::uint32_t>(builder.claim.claimed - builder.given) : 0;
   }
   const auto chosen = scheduler_->assign(room_);
   if (!chosen) return std::nullopt;
   auto& builder = builders_[chosen->value];
   ++builder.given;
   builder.open.push_back(scheduler_->claims()->end());
+  find_least_given();
   return chosen;
 }
 
@@ -151,14 +190,12 @@ std::size_t AssignerRole::tell() {
   std::uint64_t least = given_;
   std::size_t told = 0;
   for (auto& reader : readers_) {
-    if (reader.told < given_ && reader.ring.has_credit()) {
+    if (reader.told < given_ && reader.ring.has_room()) {
       tell(reader);
       ++told;
     }
     least = std::min(least, reader.told);
   }
-  // All notes are on their way at a time: one after the other, they would take a round trip for each rank.
-  for (auto& reader : readers_) reader.ring.publish();
   while (log_.size() > given_ - least) log_.pop_front();
   notes_sent_ += told;
   return told;
@@ -178,13 +215,8 @@ void AssignerRole::tell(Reader& reader) {
     ++head.n;
   }
   std::memcpy(note_.data(), &head, sizeof head);
-  reader.ring.write(note_);
+  reader.ring.send(note_);
   reader.told += head.n;
-}
-
-void AssignerRole::flush() {
-  for (auto& ring : claims_) ring.flush();
-  for (auto& reader : readers_) reader.ring.flush();
 }
 
 }  // namespace eventloom

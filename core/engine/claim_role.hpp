@@ -27,7 +27,6 @@ class ClaimRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return unsent_.empty(); }
-  void flush() override;
 
  private:
   std::size_t learn();
@@ -53,7 +52,6 @@ class AssignerRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override;
-  void flush() override;
   [[nodiscard]] std::uint64_t notes_sent() const { return notes_sent_; }
 
  private:
@@ -74,6 +72,10 @@ class AssignerRole final : public Role {
   std::size_t receive_claims();
   void take(const Claim& claim);
   [[nodiscard]] SliceId lowest_open() const;
+  [[nodiscard]] bool may_get(const Builder& builder) const;
+  [[nodiscard]] bool runs_out(const Builder& builder) const;
+  [[nodiscard]] bool is_time_to_assign() const;
+  void find_least_given();
   std::size_t assign();
   [[nodiscard]] std::optional<BuilderId> choose();
   std::size_t tell();
@@ -85,8 +87,9 @@ class AssignerRole final : public Role {
   std::vector<NoteReceiver> claims_;
   std::vector<Builder> builders_;
   std::vector<Reader> readers_;
-  std::deque<Given> log_;    ///< the last slices assigned
-  std::uint64_t given_ = 0;  ///< slices
+  std::deque<Given> log_;          ///< the last slices assigned
+  std::uint64_t given_ = 0;        ///< slices
+  std::uint64_t least_given_ = 0;  ///< to a builder that is not finished
   std::vector<std::uint32_t> room_;
   std::vector<std::byte> note_;
   std::uint64_t notes_sent_ = 0;

@@ -8,6 +8,9 @@ namespace {
 
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
+/// A rank that has been idle for so long flushes: by the standard, only then its last puts are certain to arrive.
+/// Sooner would wait for transfers that the rank can leave to the network.
+constexpr std::chrono::microseconds kPause(50);
 
 /// The roles take turns until all are done or one of them has failed.
 class Turns {
@@ -32,8 +35,8 @@ class Turns {
     for (const auto* role : roles_) first = std::min(first, role->due());
     return first;
   }
-  void flush() {
-    for (auto* role : roles_) role->flush();
+  bool make_room() {
+    return std::ranges::any_of(roles_, [](Role* role) { return role->make_room(); });
   }
 
  private:
@@ -50,28 +53,30 @@ bool EndTogether::over(SteadyTime, bool done, std::size_t) {
   return barrier_->done();
 }
 
-void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& ending, const SteadyClock& clock,
+void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& ending, const SteadyClock& clock,
                IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn) {
   Turns turns(roles, ending);
   std::uint32_t n = 0;
-  bool flushed = false;
+  SteadyTime busy = clock();
   for (;;) {
     const auto now = clock();
     const bool done = turns.done();
     const std::size_t work = done ? 0 : turns.take(now);
-    if (done && !flushed) {
-      turns.flush();
-      flushed = true;
+    if (done) {
+      windows.data.flush_all();
+      windows.control.flush_all();
     }
     if (ending.over(now, done, work)) return;
     // Other ranks may still need this one's progress when it is done.
-    if (work == 0 || ++n % kTurnsBetweenProgress == 0) transport.progress();
+    if (work == 0 || ++n % kTurnsBetweenProgress == 0) windows.data.progress();
     each_turn(now);
     if (work != 0) {
       idle.reset();
+      busy = now;
       continue;
     }
-    if (!done) turns.flush();
+    if (!done && turns.make_room()) continue;
+    if (now - busy > kPause && (windows.control.flush_oldest() || windows.data.flush_oldest())) continue;
     idle.wait_until(done ? SteadyTime::max() : turns.due());
   }
 }

@@ -42,7 +42,7 @@ class EndTogether final : public Ending {
 
 /// Collective. The roles of this rank take turns until `ending` is over. `each_turn` is called once a turn, with the
 /// time at which the turn began. After a turn without work it waits as `idle` says.
-void run_roles(const std::vector<Role*>& roles, Transport& transport, Ending& ending, const SteadyClock& clock,
+void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& ending, const SteadyClock& clock,
                IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn);
 
 }  // namespace eventloom

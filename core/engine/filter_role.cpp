@@ -73,8 +73,4 @@ bool FilterRole::all_built() const {
       lanes_, [&](const Lane& lane) { return lane.assembler.all_ended() && next_ >= lane.assembler.data_end(); });
 }
 
-void FilterRole::flush() {
-  for (auto& lane : lanes_) lane.inbox.flush();
-}
-
 }  // namespace eventloom

@@ -28,7 +28,6 @@ class FilterRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return finished_; }
-  void flush() override;
 
  private:
   struct Lane {

@@ -25,7 +25,7 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 
 std::uint64_t bytes_of(const RingEnds& ends, const RingGeometry& geometry) {
   const std::uint64_t ring = (geometry.ring_bytes() + kLine - 1) / kLine * kLine;
-  return sum(product(ends.in, ring), product(ends.out, sizeof(CreditBlock)));
+  return sum(product(ends.in, ring), product(ends.out, kCreditBytes));
 }
 
 /// The number of builders, or filters, on each rank.

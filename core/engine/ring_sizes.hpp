@@ -22,7 +22,7 @@ struct RingEnds {
 /// The rings that carry data, by rank.
 std::vector<RingEnds> data_rings(const Roles& roles);
 
-/// Window bytes by rank, as RingMap lays them out; `notes` as for RingMap.
+/// Bytes of both windows of each rank, as RingMap lays them out; `notes` as for RingMap.
 std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& geometry,
                                         const std::optional<RingGeometry>& notes);
 

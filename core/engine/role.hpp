@@ -17,8 +17,9 @@ class Role {
   [[nodiscard]] virtual bool done() const = 0;
   /// When it will have work though nothing arrives, as far as its last turn has shown; the far future if never.
   [[nodiscard]] virtual SteadyTime due() const { return SteadyTime::max(); }
-  /// Completes its outstanding operations in the exchange; called when the rank is idle and at the end.
-  virtual void flush() = 0;
+  /// Called when no role of the rank has work: if it can only continue once the oldest of its puts are complete, waits
+  /// for these and returns true.
+  virtual bool make_room() { return false; }
 };
 
 }  // namespace eventloom

@@ -17,6 +17,18 @@ void add_ranks(const Roles& roles, std::uint32_t n, std::set<int>& ranks) {
 
 std::vector<int> listed(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
 
+/// `windows`: their bytes, by rank.
+std::uint64_t reserve(std::vector<std::uint64_t>& windows, int rank, std::uint64_t bytes) {
+  auto& used = windows[static_cast<std::size_t>(rank)];
+  const auto at = used;
+  used += (bytes + 63) / 64 * 64;
+  return at;
+}
+
+void place_cells(std::vector<RingLink>& links, const RingGeometry& geometry, std::vector<std::uint64_t>& windows) {
+  for (auto& link : links) link.cells_offset = reserve(windows, link.receiver, geometry.cells_bytes());
+}
+
 }  // namespace
 
 std::vector<int> Roles::source_ranks() const {
@@ -41,43 +53,38 @@ std::vector<int> Roles::exchange_ranks() const {
 }
 
 RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes)
-    : to_builder(roles.builders), to_filter(roles.filters), window_bytes(static_cast<std::size_t>(roles.ranks)) {
-  const auto link = [&](int sender, int receiver, const RingGeometry& of) {
+    : to_builder(roles.builders),
+      to_filter(roles.filters),
+      window_bytes(static_cast<std::size_t>(roles.ranks)),
+      control_bytes(static_cast<std::size_t>(roles.ranks)) {
+  const auto link = [&](int sender, int receiver, const RingGeometry& of, std::vector<std::uint64_t>& windows) {
     RingLink out{sender, receiver, 0, 0, 0};
-    out.ring_offset = reserve(receiver, of.descriptor_bytes());
-    out.credit_offset = reserve(sender, sizeof(CreditBlock));
+    out.ring_offset = reserve(windows, receiver, of.descriptor_bytes());
+    out.credit_offset = reserve(control_bytes, sender, kCreditBytes);
     return out;
   };
   const auto senders = roles.source_ranks();
   for (std::uint32_t b = 0; b < roles.builders; ++b) {
     to_builder[b].reserve(senders.size());
-    for (const int sender : senders) to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry));
+    for (const int sender : senders)
+      to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry, window_bytes));
   }
   for (std::uint32_t f = 0; f < roles.filters; ++f) {
     for (std::uint32_t b = 0; b < roles.builders; ++b) {
-      to_filter[f].push_back(link(roles.rank_of(BuilderId{b}), roles.rank_of(FilterId{f}), geometry));
+      to_filter[f].push_back(link(roles.rank_of(BuilderId{b}), roles.rank_of(FilterId{f}), geometry, window_bytes));
     }
   }
   if (notes) {
-    for (const int rank : roles.builder_ranks()) to_assigner.push_back(link(rank, roles.assigner_rank(), *notes));
-    for (const int rank : roles.exchange_ranks()) from_assigner.push_back(link(roles.assigner_rank(), rank, *notes));
+    for (const int rank : roles.builder_ranks())
+      to_assigner.push_back(link(rank, roles.assigner_rank(), *notes, control_bytes));
+    for (const int rank : roles.exchange_ranks())
+      from_assigner.push_back(link(roles.assigner_rank(), rank, *notes, control_bytes));
   }
-  for (auto& links : to_builder) place_cells(links, geometry);
-  for (auto& links : to_filter) place_cells(links, geometry);
+  for (auto& links : to_builder) place_cells(links, geometry, window_bytes);
+  for (auto& links : to_filter) place_cells(links, geometry, window_bytes);
   if (!notes) return;
-  place_cells(to_assigner, *notes);
-  place_cells(from_assigner, *notes);
-}
-
-std::uint64_t RingMap::reserve(int rank, std::uint64_t bytes) {
-  auto& used = window_bytes[static_cast<std::size_t>(rank)];
-  const auto at = used;
-  used += (bytes + 63) / 64 * 64;
-  return at;
-}
-
-void RingMap::place_cells(std::vector<RingLink>& links, const RingGeometry& geometry) {
-  for (auto& link : links) link.cells_offset = reserve(link.receiver, geometry.cells_bytes());
+  place_cells(to_assigner, *notes, control_bytes);
+  place_cells(from_assigner, *notes, control_bytes);
 }
 
 void RingMap::keep_to_builders(int rank) {

@@ -49,7 +49,7 @@ struct RingLink {
   int receiver = 0;
   std::uint64_t ring_offset = 0;    ///< of its descriptors in the receiver's window, bytes
   std::uint64_t cells_offset = 0;   ///< in the receiver's window, bytes
-  std::uint64_t credit_offset = 0;  ///< in the sender's window, bytes
+  std::uint64_t credit_offset = 0;  ///< in the sender's control window, bytes
 
   /// `geometry` with the place of this ring's cells.
   [[nodiscard]] RingGeometry placed(RingGeometry geometry) const {
@@ -67,13 +67,10 @@ struct RingMap {
 
   std::vector<std::vector<RingLink>> to_builder;  ///< [builder][index of the rank in source_ranks()]
   std::vector<std::vector<RingLink>> to_filter;   ///< [filter][builder]
-  std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks()
-  std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks()
-  std::vector<std::uint64_t> window_bytes;        ///< by rank
-
- private:
-  std::uint64_t reserve(int rank, std::uint64_t bytes);
-  void place_cells(std::vector<RingLink>& links, const RingGeometry& geometry);
+  std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks(); in the control windows
+  std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks(); in the control windows
+  std::vector<std::uint64_t> window_bytes;        ///< of the data windows, by rank
+  std::vector<std::uint64_t> control_bytes;       ///< of the control windows, by rank
 };
 
 }  // namespace eventloom

@@ -1,5 +1,6 @@
 #include "core/engine/session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/control/agreement.hpp"
@@ -80,8 +81,9 @@ void Session::add_builder(BuilderId id) {
   if (ends_.stand_in) {
     builder.stand_in = [this, id](SliceId slice, const SliceAssembly& input) { ends_.stand_in(id, slice, input); };
   }
+  const auto step = std::max<std::uint64_t>(std::uint64_t{wired.slices_in_flight} * wired.roles.builders / 2, 1);
   auto role = std::make_unique<BuilderRole>(std::move(builder), settings_.building, wiring_.scheduler(),
-                                            Inbox(wiring_.builder_rings(id)), output_of(id), ends_.report);
+                                            Inbox(wiring_.builder_rings(id), step), output_of(id), ends_.report);
   builders_.push_back(role.get());
   roles_.push_back(std::move(role));
 }

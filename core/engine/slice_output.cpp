@@ -12,13 +12,13 @@ bool FilterOutput::accepts(SliceId slice) { return lane_of(slice).outbox.accepts
 
 void FilterOutput::put(std::vector<BuiltSlice>& built) {
   auto& lane = lane_of(built.front().slice());
+  if (lane.outbox.complete_cells() < lane.outbox.cells()) lane.outbox.flush();
   std::swap(lane.built, built);
   Message message;
   message.slice = lane.built.front().slice();
   message.body = to_wire(lane.built, lane.heads);
   lane.outbox.start(message);
   lane.outbox.pump();
-  // The next put() reuses the slice's memory, perhaps before another publish.
   lane.outbox.publish();
 }
 
@@ -65,10 +65,6 @@ std::size_t FilterOutput::tell(Lane& lane) {
 
 bool FilterOutput::done() const {
   return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.told_end && lane.outbox.free(); });
-}
-
-void FilterOutput::flush() {
-  for (auto& lane : lanes_) lane.outbox.flush();
 }
 
 }  // namespace eventloom

@@ -31,7 +31,6 @@ class SliceOutput {
   virtual void end(SliceId data_end) = 0;
   virtual std::size_t do_work() = 0;
   [[nodiscard]] virtual bool done() const = 0;
-  virtual void flush() = 0;
 };
 
 /// Builder and filter in one: selects and writes each slice at once.
@@ -44,7 +43,6 @@ class LocalOutput final : public SliceOutput {
   void end(SliceId) override { ended_ = true; }
   std::size_t do_work() override { return 0; }
   [[nodiscard]] bool done() const override { return ended_; }
-  void flush() override {}
 
  private:
   Selector selector_;
@@ -61,10 +59,9 @@ class FilterOutput final : public SliceOutput {
   void end(SliceId data_end) override;
   std::size_t do_work() override;
   [[nodiscard]] bool done() const override;
-  void flush() override;
 
  private:
-  /// The way to one filter, with the slice being sent, which the outbox reads in place.
+  /// The way to one filter, with the slice sent last, which the outbox reads in place.
   struct Lane {
     Outbox outbox;
     std::vector<BuiltSlice> built;

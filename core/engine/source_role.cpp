@@ -30,6 +30,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
   for (auto& source : sources) {
     Stream stream;
     stream.source = std::move(source);
+    stream.start = stream.source.id.value;
     stream.ready.resize(settings_.n_builders);
     stream.told_end.resize(settings_.n_builders);
     stream.send_end = kNoSlice;
@@ -57,7 +58,9 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   pace_.turn(now);
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
   std::size_t work = live_.receive(now);
-  for (auto& outbox : outboxes_) work += outbox.pump() ? 1 : 0;
+  for (std::size_t b = 0; b < outboxes_.size(); ++b) work += pump(b) ? 1 : 0;
+  update_transfers();
+  full_ = nullptr;
   for (auto& stream : streams_) {
     if (!stream.ended) work += serve(stream);
   }
@@ -68,15 +71,48 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   return work;
 }
 
+bool SourceRole::pump(std::size_t builder) {
+  auto& outbox = outboxes_[builder];
+  const bool moved = outbox.pump();
+  auto* stream = under_way_[builder].stream;
+  if (moved && outbox.free() && stream != nullptr) stream->transfers.end(builder, outbox.cells());
+  return moved;
+}
+
+void SourceRole::update_transfers() {
+  under_way_now_ = 0;
+  for (auto& stream : streams_) {
+    stream.transfers.update(outboxes_);
+    under_way_now_ += stream.transfers.under_way();
+  }
+}
+
+bool SourceRole::make_room() {
+  if (full_ == nullptr) return false;
+  const auto first = full_->transfers.first_to_end();
+  if (first) outboxes_[*first].flush();
+  return first.has_value();
+}
+
+/// Whether as many messages are under way as may be.
+bool SourceRole::is_full(const Stream& stream) const {
+  if (settings_.transfers_in_flight != 0) return under_way_now_ >= settings_.transfers_in_flight;
+  return under_way_now_ >= transfers_for(stream.messages == 0 ? 0 : stream.bytes / stream.messages);
+}
+
 std::size_t SourceRole::serve(Stream& stream) {
   learn_claims(stream);
   SliceId low = lowest(stream);
   for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
   const std::uint64_t bytes_before = stream.bytes;
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
-    const SourceView view{stream.source.id, stream.next, stream.ready, end_now(stream), stream.turn};
+    const SourceView view{stream.source.id, stream.next, stream.ready, end_now(stream), stream.start};
     const auto builder = scheduler_.choose(view);
-    if (!builder || !send(stream, *builder)) return n + send_ends(stream);
+    if (builder && is_full(stream)) {
+      full_ = &stream;
+      return n;
+    }
+    if (!builder || !send(stream, *builder, low)) return n + send_ends(stream);
     if (stream.bytes - bytes_before > kBytesPerTurn) return n + 1;
     low = lowest(stream);
     stream.ready[builder->value] = may_go(stream, builder->value, low) ? 1 : 0;
@@ -203,7 +239,7 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
 
 /// False when the stream turns out to end before the slice. A slice without data is sent as a gap up to where the
 /// stream has data again.
-bool SourceRole::send(Stream& stream, BuilderId builder) {
+bool SourceRole::send(Stream& stream, BuilderId builder, SliceId low) {
   auto& under_way = begin_message(stream, builder);
   const SliceId slice = under_way.slice;
   const bool nothing = stream.gap.contains(slice) || !collect(stream, under_way);
@@ -220,17 +256,21 @@ bool SourceRole::send(Stream& stream, BuilderId builder) {
     stream.begun_end = std::max(stream.begun_end, stream.from[builder.value]);
     start_message(stream, builder);
   }
-  outboxes_[builder.value].pump();
+  stream.transfers.begin(builder.value, low);
+  ++under_way_now_;
+  pump(builder.value);
   count_transfer(stream, slice);
   find_next(stream, builder.value);
-  ++stream.turn;
+  stream.start = builder.value + 1;
   return true;
 }
 
 SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
   auto& under_way = under_way_[builder.value];
-  // The buffers of the previous message may be the source of a put that is not yet flushed.
-  if (!under_way.data.damage.empty() || !under_way.clipped.empty()) outboxes_[builder.value].publish();
+  auto& outbox = outboxes_[builder.value];
+  // The buffers of the previous message may be the source of a put that is not complete.
+  const bool kept = !under_way.data.damage.empty() || !under_way.clipped.empty();
+  if (kept && outbox.complete_cells() < outbox.cells()) outbox.flush();
   under_way.data.clear();
   under_way.stream = &stream;
   under_way.slice = stream.next[builder.value];
@@ -283,6 +323,7 @@ void SourceRole::start_message(Stream& stream, BuilderId builder) {
   if (message_.n_damage != 0) message_.body.push_back(std::as_bytes(std::span(under_way.data.damage)));
   message_.body.insert(message_.body.end(), under_way.data.pieces.begin(), under_way.data.pieces.end());
   for (const auto piece : message_.body) stream.bytes += piece.size();
+  ++stream.messages;
   outboxes_[builder.value].start(message_);
 }
 
@@ -382,16 +423,12 @@ std::size_t SourceRole::send_ends(Stream& stream) {
 
 void SourceRole::release_sent() {
   for (auto& stream : streams_) {
-    SliceId keep = lowest(stream);
+    SliceId keep = std::min(lowest(stream), stream.transfers.lowest(kNoSlice));
     for (std::size_t b = 0; b < outboxes_.size(); ++b) {
       if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
     }
     stream.source.stream->release_before(sent_epochs(stream, keep).begin);
   }
-}
-
-void SourceRole::flush() {
-  for (auto& outbox : outboxes_) outbox.flush();
 }
 
 Counters SourceRole::counters() const {

@@ -14,6 +14,7 @@
 #include "core/engine/live_inputs.hpp"
 #include "core/engine/replay_pace.hpp"
 #include "core/engine/role.hpp"
+#include "core/engine/transfers.hpp"
 #include "core/exchange/outbox.hpp"
 #include "core/monitor/rank_record.hpp"
 #include "formats/geometry.hpp"
@@ -31,6 +32,8 @@ struct SourceRoleSettings {
   /// A source serves no builder more than this many slices ahead of its slowest one: bounds what a source that is read
   /// as it comes must keep.
   std::uint64_t max_lead = 0;
+  /// Messages that the sources of the rank keep under way at a time; 0: see transfers_for().
+  std::uint32_t transfers_in_flight = 0;
   /// Recorded time per real time; 0: as fast as possible. Does not apply to live sources.
   double speed = 0;
   LivePatience patience = {};
@@ -56,9 +59,9 @@ class SourceRole final : public Role {
 
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
+  bool make_room() override;
   /// With slots: when the next one begins that a transfer waits for.
   [[nodiscard]] SteadyTime due() const override { return due_; }
-  void flush() override;
 
   /// From now on no slice is begun, until pause_at() or stop_at() sets the slice up to which to continue, or resume()
   /// lifts all limits.
@@ -117,8 +120,10 @@ class SourceRole final : public Role {
     std::vector<Damage> gap_damage;   ///< none, or the damage in which the gap lies
     SliceId claims_end;               ///< claims before it are reflected in `next`
     std::vector<std::uint8_t> ready;  ///< by builder
-    std::uint64_t turn = 0;
+    std::uint64_t start = 0;          ///< see SourceView
+    Transfers transfers;
     std::uint64_t bytes = 0;          ///< of its messages
+    std::uint64_t messages = 0;       ///< with data
     bool after_gap = false;           ///< slots: still to decide whether to leave out those of the gap
     std::int64_t left_out_ns = 0;     ///< slots: whole cycles left out in gaps, less those added by pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
@@ -137,6 +142,9 @@ class SourceRole final : public Role {
   };
 
   std::size_t serve(Stream& stream);
+  bool pump(std::size_t builder);
+  void update_transfers();
+  [[nodiscard]] bool is_full(const Stream& stream) const;
   void learn_claims(Stream& stream);
   void find_next(Stream& stream, std::size_t builder);
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
@@ -155,7 +163,7 @@ class SourceRole final : public Role {
   [[nodiscard]] bool serves(std::size_t builder) const {
     return settings_.served.empty() || settings_.served[builder] != 0;
   }
-  bool send(Stream& stream, BuilderId builder);
+  bool send(Stream& stream, BuilderId builder, SliceId low);
   UnderWay& begin_message(Stream& stream, BuilderId builder);
   bool collect(const Stream& stream, UnderWay& under_way);
   [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
@@ -178,7 +186,9 @@ class SourceRole final : public Role {
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;
-  bool sent_ = false;  ///< in the last turn
+  bool sent_ = false;              ///< in the last turn
+  Stream* full_ = nullptr;         ///< in the last turn, it had more to send than may be under way
+  std::size_t under_way_now_ = 0;  ///< messages of all sources
   SteadyTime now_{};
   SteadyTime due_ = SteadyTime::max();
   SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused

@@ -122,7 +122,8 @@ Wiring::Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idl
       rings_(rings_of(rank_, settings_, *scheduler_)),
       idle_(idle),
       time_(std::move(clock)),
-      transport_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])) {
+      data_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])),
+      control_(network.open_window(rings_.control_bytes[static_cast<std::size_t>(rank_)])) {
   if (scheduler_->claims() != nullptr) add_claims();
   const auto slot_ns = scheduler_->slot_ns();
   if (slot_ns != 0) clock_ = std::make_unique<SlotClock>(network, slot_ns, idle_, in_ns(time_));
@@ -139,7 +140,7 @@ void Wiring::run(const std::vector<Role*>& roles, Ending& ending, const std::fun
   if (assigner_) all.push_back(assigner_.get());
   if (claims_) all.push_back(claims_.get());
   all.insert(all.end(), roles.begin(), roles.end());
-  run_roles(all, *transport_, ending, time_, idle_, [&](SteadyTime now) {
+  run_roles(all, {*data_, *control_}, ending, time_, idle_, [&](SteadyTime now) {
     if (clock_) clock_->do_work();
     each_turn(now);
   });
@@ -152,12 +153,12 @@ void Wiring::add_claims() {
   std::vector<NoteReceiver> claims;
   std::vector<NoteSender> assignments;
   for (const auto& link : rings_.to_assigner) {
-    if (link.sender == rank_) to_assigner.emplace(producer(link, notes_));
-    if (link.receiver == rank_) claims.emplace_back(consumer(link, notes_));
+    if (link.sender == rank_) to_assigner.emplace(producer(link, notes_, *control_));
+    if (link.receiver == rank_) claims.emplace_back(consumer(link, notes_, *control_));
   }
   for (const auto& link : rings_.from_assigner) {
-    if (link.sender == rank_) assignments.emplace_back(producer(link, notes_));
-    if (link.receiver == rank_) from_assigner.emplace(consumer(link, notes_));
+    if (link.sender == rank_) assignments.emplace_back(producer(link, notes_, *control_));
+    if (link.receiver == rank_) from_assigner.emplace(consumer(link, notes_, *control_));
   }
   if (from_assigner) {
     claims_ = std::make_unique<ClaimRole>(*scheduler_->claims(), std::move(to_assigner), *from_assigner);
@@ -168,33 +169,40 @@ void Wiring::add_claims() {
                                      settings_.schedule.claim_ahead, std::move(claims), std::move(assignments));
 }
 
-RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry) {
-  return {*transport_, link.sender, link.ring_offset, link.credit_offset, link.placed(geometry)};
+RingConsumer Wiring::consumer(const RingLink& link, const RingGeometry& geometry, Transport& window) {
+  return {{window, *control_}, link.sender, link.ring_offset, link.credit_offset, link.placed(geometry)};
 }
 
-RingProducer Wiring::producer(const RingLink& link, const RingGeometry& geometry) {
-  return {*transport_, link.receiver, link.ring_offset, link.credit_offset, link.placed(geometry)};
+RingProducer Wiring::producer(const RingLink& link, const RingGeometry& geometry, Transport& window) {
+  return {{window, *control_}, link.receiver, link.ring_offset, link.credit_offset, link.placed(geometry)};
 }
 
 std::vector<Outbox> Wiring::source_outboxes() {
   std::vector<Outbox> outboxes;
   for (const auto& links : rings_.to_builder) {
     const auto mine = std::ranges::find(links, rank_, &RingLink::sender);
-    outboxes.emplace_back(producer(*mine, settings_.ring), Outbox::BodyCrc::staged);
+    outboxes.emplace_back(producer(*mine, settings_.ring, *data_), body_crc(mine->receiver));
   }
   return outboxes;
 }
 
+/// To another host, a checksum of every byte costs less than to wait for the acknowledgement before the receiver is
+/// notified; on the same host it costs more.
+Outbox::BodyCrc Wiring::body_crc(int receiver) const {
+  if (settings_.bodies == Bodies::counted) return Outbox::BodyCrc::none;
+  return data_->is_near(receiver) ? Outbox::BodyCrc::staged : Outbox::BodyCrc::all;
+}
+
 std::vector<RingConsumer> Wiring::builder_rings(BuilderId builder) {
   std::vector<RingConsumer> rings;
-  for (const auto& link : rings_.to_builder[builder.value]) rings.push_back(consumer(link, settings_.ring));
+  for (const auto& link : rings_.to_builder[builder.value]) rings.push_back(consumer(link, settings_.ring, *data_));
   return rings;
 }
 
 std::vector<Outbox> Wiring::filter_outboxes(BuilderId builder) {
   std::vector<Outbox> outboxes;
   for (const auto& links : rings_.to_filter) {
-    outboxes.emplace_back(producer(links[builder.value], settings_.ring), Outbox::BodyCrc::all);
+    outboxes.emplace_back(producer(links[builder.value], settings_.ring, *data_), Outbox::BodyCrc::all);
   }
   return outboxes;
 }
@@ -202,7 +210,7 @@ std::vector<Outbox> Wiring::filter_outboxes(BuilderId builder) {
 std::vector<Inbox> Wiring::filter_inboxes(FilterId filter) {
   std::vector<Inbox> inboxes;
   for (const auto& link : rings_.to_filter[filter.value]) {
-    inboxes.emplace_back(std::vector{consumer(link, settings_.ring)});
+    inboxes.emplace_back(std::vector{consumer(link, settings_.ring, *data_)});
   }
   return inboxes;
 }

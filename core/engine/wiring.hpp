@@ -21,6 +21,7 @@ struct WiringSettings {
   ScheduleSettings schedule;  ///< the numbers of sources and builders are taken from the roles
   std::uint32_t slices_in_flight = 4;
   SliceSet finished = {};  ///< slices that are not built
+  Bodies bodies = Bodies::kept;
 };
 
 /// How many slices may be claimed beyond the lowest one not yet built: enough for one builder to lag several rounds
@@ -37,7 +38,8 @@ class Wiring {
  public:
   Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock = steady_now);
 
-  [[nodiscard]] Transport& transport() { return *transport_; }
+  /// The window that data are put into.
+  [[nodiscard]] Transport& data() { return *data_; }
   [[nodiscard]] Scheduler& scheduler() { return *scheduler_; }
   [[nodiscard]] const Roles& roles() const { return settings_.roles; }
   /// The settings given, completed.
@@ -69,8 +71,9 @@ class Wiring {
   [[nodiscard]] bool here(FilterId id) const { return roles().rank_of(id) == rank_; }
 
  private:
-  [[nodiscard]] RingConsumer consumer(const RingLink& link, const RingGeometry& geometry);
-  [[nodiscard]] RingProducer producer(const RingLink& link, const RingGeometry& geometry);
+  [[nodiscard]] RingConsumer consumer(const RingLink& link, const RingGeometry& geometry, Transport& window);
+  [[nodiscard]] RingProducer producer(const RingLink& link, const RingGeometry& geometry, Transport& window);
+  [[nodiscard]] Outbox::BodyCrc body_crc(int receiver) const;
   void add_claims();
 
   WiringSettings settings_;
@@ -80,7 +83,8 @@ class Wiring {
   RingMap rings_;
   IdlePolicy& idle_;
   SteadyClock time_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Transport> data_;
+  std::unique_ptr<Transport> control_;
   std::unique_ptr<ClaimRole> claims_;
   std::unique_ptr<AssignerRole> assigner_;
   std::unique_ptr<SlotClock> clock_;

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kCellsAtOnce = 64;
 
-/// All chunks of a cell, or false when any is not valid.
-bool read_cell(Cell cell, std::vector<Chunk>& chunks) {
+}  // namespace
+
+bool proven_chunks(Cell cell, std::vector<Chunk>& chunks) {
   chunks.clear();
   while (!cell.at_end()) {
     const auto chunk = cell.next();
@@ -24,8 +25,6 @@ bool read_cell(Cell cell, std::vector<Chunk>& chunks) {
   return true;
 }
 
-}  // namespace
-
 std::size_t Inbox::drain(SliceAssembler& into) {
   std::size_t cells = 0;
   std::vector<Chunk> chunks;
@@ -33,7 +32,7 @@ std::size_t Inbox::drain(SliceAssembler& into) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
       const auto cell = ring.poll();
       if (!cell) break;
-      if (!read_cell(*cell, chunks)) {
+      if (!proven_chunks(*cell, chunks)) {
         ring.wait_for_proof();
         break;
       }
@@ -57,14 +56,11 @@ void Inbox::place(const Chunk& chunk, SliceAssembler& into) const {
 
 void Inbox::grant(SliceId slice_limit, bool eager) {
   slice_limit_ = std::max(slice_limit_, slice_limit);
+  if (slice_limit_.value - far_limit_.value >= step_) far_limit_ = slice_limit_;
   for (auto& ring : rings_) {
-    ring.set_slice_limit(slice_limit_.value);
-    ring.grant(eager);
+    ring.set_slice_limit((ring.is_near() ? slice_limit_ : far_limit_).value);
+    ring.grant(eager && ring.is_near());
   }
-}
-
-void Inbox::flush() {
-  for (auto& ring : rings_) ring.flush();
 }
 
 }  // namespace eventloom

@@ -9,24 +9,32 @@
 
 namespace eventloom {
 
+/// All chunks of a cell. False when any is not valid, or does not match the checksum of its body, if it has one: not
+/// all of the cell has arrived.
+bool proven_chunks(Cell cell, std::vector<Chunk>& chunks);
+
 /// Drains the rings of one builder or filter, one per sending rank, into a SliceAssembler.
 class Inbox {
  public:
-  explicit Inbox(std::vector<RingConsumer> rings) : rings_(std::move(rings)) {}
+  /// `step`: senders on other hosts hear of a new slice limit when it has risen by at least so much, at most half of
+  /// what they may send ahead.
+  explicit Inbox(std::vector<RingConsumer> rings, std::uint64_t step = 1) : rings_(std::move(rings)), step_(step) {}
 
   /// Takes the cells that have arrived, at most a ring's worth from each sender; returns their number. A cell that is
   /// not yet valid is left until it is; throws std::runtime_error when that takes too long, or when a valid cell was
   /// not granted.
   std::size_t drain(SliceAssembler& into);
 
-  /// Grants the senders slices below `slice_limit` and the cells released.
+  /// Grants the senders slices below `slice_limit` and the cells released; `eager`: those on this host, whenever there
+  /// is news.
   void grant(SliceId slice_limit, bool eager);
-  void flush();
 
  private:
   void place(const Chunk& chunk, SliceAssembler& into) const;
 
   std::vector<RingConsumer> rings_;
+  std::uint64_t step_;
+  SliceId far_limit_{};    ///< what senders on other hosts have heard of it
   SliceId slice_limit_{};  ///< the senders may send slices below it
 };
 

@@ -10,26 +10,18 @@
 
 namespace eventloom {
 
-/// Short notes through a ring, one per cell, as drawn in formats/control_wire.hpp. For control data, where a note is
-/// worth a flush of its own.
+/// Short notes through a ring, one per cell, as drawn in formats/control_wire.hpp.
 class NoteSender {
  public:
-  explicit NoteSender(RingProducer ring) : ring_(std::move(ring)) {}
+  explicit NoteSender(RingProducer ring) : ring_(std::move(ring)), cells_(ring_.geometry().depth) {}
 
-  [[nodiscard]] bool has_credit() { return ring_.credits() > 0; }
-  /// Needs has_credit(), and a publish() since the last one. Copies `note`, which with its checksum must fit a cell.
-  void write(std::span<const std::byte> note);
-  /// Notifies the receiver of the note. Waits until it has arrived: who has notes for many writes all of them first.
-  void publish() { ring_.publish(); }
-  void send(std::span<const std::byte> note) {
-    write(note);
-    publish();
-  }
-  void flush() { ring_.flush(); }
+  [[nodiscard]] bool has_room() { return ring_.credits() > 0; }
+  /// Needs has_room(). Copies `note`, which with its checksum must fit a cell. Does not wait for it to arrive.
+  void send(std::span<const std::byte> note);
 
  private:
   RingProducer ring_;
-  std::vector<std::byte> cell_;
+  std::vector<std::vector<std::byte>> cells_;  ///< sources of the puts, by place in the ring
 };
 
 class NoteReceiver {
@@ -40,7 +32,6 @@ class NoteReceiver {
   /// stays invalid for too long.
   [[nodiscard]] std::optional<std::span<const std::byte>> poll();
   void release();
-  void flush() { ring_.flush(); }
 
  private:
   RingConsumer ring_;

@@ -12,9 +12,6 @@ namespace eventloom {
 
 namespace {
 
-/// Pieces of a body below this size are copied to the staging memory and joined with their neighbours; a separate put
-/// pays only above it.
-constexpr std::size_t kStageBelow = 4096;
 /// A cell is closed rather than filled with less than this of a longer message.
 constexpr std::uint64_t kSmallestPiece = 64;
 
@@ -33,7 +30,8 @@ void require_transferable(std::uint64_t bytes) {
 
 }  // namespace
 
-Outbox::Outbox(RingProducer ring, BodyCrc body_crc) : ring_(std::move(ring)), body_crc_(body_crc) {}
+Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
+    : ring_(std::move(ring)), body_crc_(body_crc), staging_(most_staged_cells(ring_.geometry())) {}
 
 bool Outbox::accepts(SliceId slice) {
   return free() && slice.value < ring_.slice_limit() && (ring_.has_open_cell() || ring_.credits() > 0);
@@ -97,11 +95,11 @@ bool Outbox::ensure_room() {
   if (ring_.has_open_cell() && room() < static_cast<std::int64_t>(std::min(left, kSmallestPiece))) close_cell();
   if (ring_.has_open_cell()) return true;
   if (ring_.credits() == 0) return false;
-  if (n_staged_ == most_staged_cells(ring_.geometry())) publish();
+  if (ring_.cells() >= ring_.complete_cells() + staging_.size()) flush();
   ring_.claim();
   used_ = staged_from_ = n_chunks_ = 0;
-  if (n_staged_ == staging_.size()) staging_.emplace_back();
-  open_ = &staging_[n_staged_++];
+  proof_ = Proof::checksum;
+  open_ = &staging_[ring_.cells() % staging_.size()];
   open_->headers.clear();
   return true;
 }
@@ -138,16 +136,18 @@ void Outbox::next_chunk() {
 void Outbox::put_chunk() {
   next_chunk();
   auto& header = message_.header;
-  const bool copied = std::ranges::all_of(chunk_, [](const auto part) { return part.size() < kStageBelow; });
+  const bool copied = std::ranges::all_of(chunk_, [](const auto part) { return part.size() < kCopiedBelow; });
   const bool damage = header.offset < header.damage_bytes();
   header.has_body_crc = copied || damage || body_crc_ == BodyCrc::all ? 1 : 0;
   header.body_crc = 0;
   if (header.has_body_crc != 0) {
     for (const auto part : chunk_) header.body_crc = crc32c(part, header.body_crc);
+  } else {
+    proof_ = body_crc_ == BodyCrc::none ? Proof::order : Proof::flush;
   }
   add_header();
   for (const auto part : chunk_) {
-    if (part.size() < kStageBelow) {
+    if (part.size() < kCopiedBelow) {
       stage(part);
     } else {
       put_directly(part);
@@ -170,7 +170,7 @@ void Outbox::add_header() {
     first_header_ = message_.header;
   } else {
     open_->headers.resize(n_chunks_ * ChunkHeader::kBytes);
-    message_.header.store(open_->headers.data() + (n_chunks_ - 1) * ChunkHeader::kBytes);
+    message_.header.store(open_->headers.data() + (n_chunks_ - 1) * ChunkHeader::kBytes, ring_.open_number());
   }
   ++n_chunks_;
 }
@@ -202,16 +202,14 @@ void Outbox::close_cell() {
     ring_.put(headers, open_->headers);
     end = headers + static_cast<std::uint32_t>(open_->headers.size());
   }
-  ring_.commit(end, n_chunks_, first_header_);
+  ring_.commit(end, n_chunks_, first_header_, proof_);
   ++counters_[Metric::cells];
   counters_[Metric::cell_bytes] += end;
 }
 
 void Outbox::publish() {
   if (ring_.has_open_cell()) close_cell();
-  if (!ring_.publish()) return;
-  ++counters_[Metric::notifications];
-  n_staged_ = 0;
+  if (ring_.publish()) ++counters_[Metric::notifications];
 }
 
 void Outbox::flush() {

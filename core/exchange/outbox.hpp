@@ -20,12 +20,15 @@ struct Message {
   std::uint32_t origin = 0;
   bool has_more = true;
   std::uint32_t n_damage = 0;
-  /// The body, in order: read where it lies, no copy up to the put for large ones. Must stay
-  /// unchanged until the outbox is free() again and publish() has returned.
+  /// The body, in order: read where it lies, no copy up to the put for large ones. Must stay unchanged until the outbox
+  /// is free() again and its cells up to then are complete, see complete_cells().
   std::vector<std::span<const std::byte>> body;
 };
 
-/// How many cells of copies an outbox keeps at most: 1 MiB of them, for then it publishes.
+/// Pieces of a body below this size are copied, and joined with their neighbours; a separate put pays only above it.
+inline constexpr std::size_t kCopiedBelow = 4096;
+
+/// How many cells of copies an outbox keeps at most: 1 MiB of them, for then it flushes.
 constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
   constexpr std::uint32_t kBytes = 1U << 20;
   return std::min(std::max(kBytes / geometry.cell_bytes, 1U), geometry.depth);
@@ -35,9 +38,12 @@ constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
 /// cell, or than the ring, goes in pieces as credits come; small messages share cells.
 class Outbox {
  public:
+  /// Which bodies get a checksum, so that the receiver can prove that they have arrived: others are flushed before it
+  /// is notified.
   enum class BodyCrc {
-    staged,  ///< of damage and of chunks that are copied anyway; the body of others must carry its own checksums
+    staged,  ///< damage and chunks that are copied anyway; the body of others must carry its own checksums
     all,
+    none,  ///< bodies exist only as lengths, in a simulation, and arrive before the notice of them
   };
   Outbox(RingProducer ring, BodyCrc body_crc);
 
@@ -55,9 +61,15 @@ class Outbox {
   void start_gap(std::uint32_t origin, SliceRange gap, std::span<const Damage> damage = {});
   /// Moves as much of the message under way as there are credits for; true when it moved anything.
   bool pump();
-  /// Makes everything pumped so far visible to the receiver.
+  /// Makes everything pumped so far visible to the receiver. Waits only for bodies without a checksum.
   void publish();
+  /// Publishes, and completes everything.
   void flush();
+  /// Cells used since the start, the open one included; of these, how many from the first on are complete, and how many
+  /// have arrived, see RingProducer.
+  [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }
+  [[nodiscard]] std::uint64_t complete_cells() { return ring_.complete_cells(); }
+  [[nodiscard]] std::uint64_t arrived_cells() { return ring_.arrived_cells(); }
 
   /// Cells of the ring that the receiver has not released, as far as known; and all of them.
   [[nodiscard]] std::uint32_t cells_in_use() const { return ring_.cells_in_use(); }
@@ -95,14 +107,14 @@ class Outbox {
   BodyCrc body_crc_;
   UnderWay message_;
   bool busy_ = false;  ///< message_ is under way
-  /// Copies of headers and small bodies, one block per cell since the last publish(): after its flush
-  /// they may change. At most most_staged_cells().
+  /// Copies of headers and small bodies, one block for each cell that is not known to be complete, by its number modulo
+  /// most_staged_cells().
   std::vector<Staging> staging_;
-  std::size_t n_staged_ = 0;
   std::vector<std::span<const std::byte>> chunk_;  ///< pieces of the chunk being put
   Staging* open_ = nullptr;                        ///< of the open cell
   ChunkHeader first_header_;                       ///< of the open cell
   std::uint32_t n_chunks_ = 0;                     ///< in the open cell
+  Proof proof_ = Proof::checksum;                  ///< that the open cell has arrived
   std::uint32_t used_ = 0;                         ///< bytes of the open cell that are reserved
   std::uint32_t staged_from_ = 0;                  ///< start of the staged bytes not yet put
   Counters counters_;

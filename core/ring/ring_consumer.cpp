@@ -7,9 +7,9 @@
 
 namespace eventloom {
 
-RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
+RingConsumer::RingConsumer(Windows windows, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
                            RingGeometry geometry, Patience patience)
-    : transport_(transport),
+    : windows_(windows),
       sender_(sender),
       ring_offset_(ring_offset),
       credit_offset_(credit_offset),
@@ -17,13 +17,13 @@ RingConsumer::RingConsumer(Transport& transport, int sender, std::uint64_t ring_
       patience_(patience) {}
 
 std::optional<Cell> RingConsumer::poll() {
-  const auto ring = transport_.window().subspan(ring_offset_, geometry_.span_bytes());
+  const auto ring = windows_.data.window().subspan(ring_offset_, geometry_.span_bytes());
   std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   const auto expected = static_cast<std::uint32_t>(released_ + 1);
   // The window changes without the compiler's knowledge; nothing below may be read before this.
   const std::atomic_ref sequence(*reinterpret_cast<std::uint32_t*>(place));
   if (sequence.load(std::memory_order_acquire) != expected) return std::nullopt;
-  transport_.sync();
+  windows_.data.sync();
   CellDescriptor descriptor;
   std::memcpy(&descriptor, place, sizeof descriptor);
   if (descriptor.sequence != expected || descriptor.crc != descriptor.checksum()) {
@@ -43,7 +43,7 @@ Cell RingConsumer::cell(const CellDescriptor& descriptor, std::span<const std::b
   }
   const std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   return {ring.subspan(geometry_.cell_offset(released_), descriptor.bytes), descriptor.n_chunks,
-          place + offsetof(CellDescriptor, first_header)};
+          place + offsetof(CellDescriptor, first_header), descriptor.sequence};
 }
 
 void RingConsumer::wait_for_proof() {
@@ -65,22 +65,21 @@ void RingConsumer::grant(bool eager) {
   const std::uint64_t news = released_ - granted_released_;
   if (news == 0 && slice_limit_ == granted_slice_limit_) return;
   if (!eager && news * 2 < geometry_.depth && slice_limit_ == granted_slice_limit_) return;
-  flush();
+  const std::uint64_t place = (n_grants_ + 1) % kCreditPlaces;
+  auto& [block, round] = grants_[place];
+  if (n_grants_ >= kCreditPlaces && windows_.control.rounds(sender_) == round) windows_.control.flush(sender_);
+  ++n_grants_;
   // The sender may overwrite the released cells as soon as it sees this: they must have been read by then.
   std::atomic_thread_fence(std::memory_order_release);
-  transport_.sync();
-  block_.released = released_;
-  block_.slice_limit = slice_limit_;
-  block_.crc = block_.checksum();
-  transport_.put(sender_, credit_offset_, std::as_bytes(std::span(&block_, 1)));
-  unflushed_ = true;
+  windows_.data.sync();
+  block.released = released_;
+  block.slice_limit = slice_limit_;
+  block.number = n_grants_;
+  block.crc = block.checksum();
+  round = windows_.control.rounds(sender_);
+  windows_.control.put(sender_, credit_offset_ + place * sizeof block, std::as_bytes(std::span(&block, 1)));
   granted_released_ = released_;
   granted_slice_limit_ = slice_limit_;
-}
-
-void RingConsumer::flush() {
-  if (unflushed_) transport_.flush(sender_);
-  unflushed_ = false;
 }
 
 }  // namespace eventloom

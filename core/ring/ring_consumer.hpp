@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,9 +16,9 @@ namespace eventloom {
 /// credits to the sender.
 class RingConsumer {
  public:
-  /// `ring_offset`: of the ring in this rank's window; `credit_offset`: of the CreditBlock in the
-  /// sender's. Bytes, multiples of 64. The transport must outlive the consumer.
-  RingConsumer(Transport& transport, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
+  /// `ring_offset`: of the ring in this rank's data window; `credit_offset`: of the CreditBlocks in the sender's
+  /// control window. Bytes, multiples of 64. The windows must outlive the consumer.
+  RingConsumer(Windows windows, int sender, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry, Patience patience = {});
 
   /// The oldest cell not released, if it has arrived; aligned to 8 bytes. The view is valid until release(). Repeated
@@ -29,18 +30,19 @@ class RingConsumer {
   void wait_for_proof();
   void release();
 
+  [[nodiscard]] bool is_near() const { return windows_.data.is_near(sender_); }
   /// The sender may send slices below `limit`; never falls.
   void set_slice_limit(std::uint64_t limit) { slice_limit_ = limit; }
-  /// Informs the sender of released cells and of the slice limit: when half of the ring is released, or, with `eager`,
-  /// whenever there is news.
+  /// Informs the sender of released cells and of the slice limit: when half of the ring is released or the limit has
+  /// risen, or, with `eager`, whenever there is news. Every kCreditPlaces grants it flushes the control window, unless
+  /// somebody else has.
   void grant(bool eager);
-  void flush();
 
  private:
   [[nodiscard]] Cell cell(const CellDescriptor& descriptor, std::span<const std::byte> ring) const;
   void prefetch_next(std::span<const std::byte> ring) const;
 
-  Transport& transport_;
+  Windows windows_;
   int sender_;
   std::uint64_t ring_offset_;
   std::uint64_t credit_offset_;
@@ -50,10 +52,12 @@ class RingConsumer {
   std::uint64_t slice_limit_ = 0;
   std::uint64_t granted_released_ = 0;
   std::uint64_t granted_slice_limit_ = 0;
-  /// Source of the put; unchanged until that is flushed. MPI does not order puts to one place, so at most one is under
-  /// way.
-  CreditBlock block_{};
-  bool unflushed_ = false;
+  struct Grant {
+    CreditBlock block;        ///< source of the put; unchanged until that is flushed
+    std::uint64_t round = 0;  ///< of the transport when it was put
+  };
+  std::array<Grant, kCreditPlaces> grants_{};  ///< by place; MPI does not order puts to one place
+  std::uint64_t n_grants_ = 0;
 };
 
 }  // namespace eventloom

@@ -9,33 +9,59 @@
 
 namespace eventloom {
 
-RingProducer::RingProducer(Transport& transport, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
+RingProducer::RingProducer(Windows windows, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
                            RingGeometry geometry)
-    : transport_(transport),
+    : windows_(windows),
       receiver_(receiver),
       ring_offset_(ring_offset),
       credit_offset_(credit_offset),
       geometry_(geometry),
-      descriptors_(std::size_t{2} * geometry.depth) {}
+      descriptors_(geometry.depth),
+      round_(windows.data.rounds(receiver)) {}
 
+/// Grants arrive in any order, but are taken in theirs; some are overwritten by later ones before they are seen.
 void RingProducer::refresh_credit() {
+  while (take_next_credit()) {
+  }
+}
+
+bool RingProducer::take_next_credit() {
   CreditBlock credit;
-  std::memcpy(&credit, transport_.window().data() + credit_offset_, sizeof credit);
-  if (credit.crc == credit_.crc && credit.released == credit_.released && credit.slice_limit == credit_.slice_limit)
-    return;
+  const auto place = credit_offset_ + (grants_ + 1) % kCreditPlaces * sizeof credit;
+  std::memcpy(&credit, windows_.control.window().data() + place, sizeof credit);
   // A block that is being written is not valid; the previous grant still holds.
-  if (credit.released < released_ || credit.crc != credit.checksum()) return;
-  if (credit.released > published_) {
+  if (credit.number <= grants_ || credit.crc != credit.checksum()) return false;
+  if (credit.released < released_ || credit.released > published_) {
     throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " released " +
-                             std::to_string(credit.released) + " cells, but only " + std::to_string(published_) +
-                             " were sent to it");
+                             std::to_string(credit.released) + " cells after " + std::to_string(released_) + "; " +
+                             std::to_string(published_) + " were sent to it");
   }
   // Nothing may be put into the granted cells before the grant is seen.
   std::atomic_thread_fence(std::memory_order_acquire);
-  transport_.sync();
-  credit_ = credit;
+  windows_.data.sync();
+  grants_ = credit.number;
   released_ = credit.released;
   slice_limit_ = std::max(slice_limit_, credit.slice_limit);
+  return true;
+}
+
+/// Any flush of the receiver completes what this ring has put before it, whoever asked for it.
+void RingProducer::notice_flushes() {
+  const auto round = windows_.data.rounds(receiver_);
+  if (round == round_) return;
+  round_ = round;
+  complete_ = published_;
+  data_flushed_ = committed_;
+}
+
+std::uint64_t RingProducer::complete_cells() {
+  notice_flushes();
+  return complete_;
+}
+
+std::uint64_t RingProducer::arrived_cells() {
+  refresh_credit();
+  return std::max(complete_cells(), released_);
 }
 
 std::uint32_t RingProducer::credits() {
@@ -50,29 +76,36 @@ std::uint64_t RingProducer::slice_limit() {
 
 void RingProducer::claim() {
   assert(!open_ && committed_ - released_ < geometry_.depth);
+  if (committed_ >= complete_cells() + geometry_.depth) windows_.data.flush(receiver_);
+  notice_flushes();
   open_ = true;
 }
 
 void RingProducer::put(std::uint32_t offset, std::span<const std::byte> data) {
   assert(open_ && offset + data.size() <= geometry_.cell_bytes);
-  transport_.put(receiver_, ring_offset_ + geometry_.cell_offset(committed_) + offset, data);
-  unflushed_ = true;
+  notice_flushes();
+  windows_.data.put(receiver_, ring_offset_ + geometry_.cell_offset(committed_) + offset, data);
 }
 
-void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first) {
+void RingProducer::commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first, Proof proof) {
   assert(open_);
+  notice_flushes();
   auto& descriptor = descriptor_of(committed_);
   descriptor.sequence = static_cast<std::uint32_t>(++committed_);
   descriptor.bytes = bytes;
   descriptor.n_chunks = n_chunks;
-  first.store(descriptor.first_header.data());
+  first.store(descriptor.first_header.data(), descriptor.sequence);
   descriptor.crc = descriptor.checksum();
+  if (proof == Proof::flush) unproven_end_ = committed_;
+  if (proof == Proof::order) ordered_end_ = committed_;
   open_ = false;
 }
 
 bool RingProducer::publish() {
   if (published_ == committed_) return false;
-  transport_.flush(receiver_);
+  notice_flushes();
+  if (unproven_end_ > data_flushed_) windows_.data.flush(receiver_);
+  notice_flushes();
   const std::uint64_t wrap = published_ + geometry_.depth - published_ % geometry_.depth;
   put_descriptors(published_, std::min(committed_, wrap));
   if (committed_ > wrap) put_descriptors(wrap, committed_);
@@ -83,14 +116,18 @@ bool RingProducer::publish() {
 /// Of the cells [from, to), which are adjacent in the ring.
 void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {
   const auto bytes = std::as_bytes(std::span(&descriptor_of(from), to - from));
-  transport_.put(receiver_, ring_offset_ + from % geometry_.depth * sizeof(CellDescriptor), bytes);
-  unflushed_ = true;
+  const auto place = ring_offset_ + from % geometry_.depth * sizeof(CellDescriptor);
+  if (ordered_end_ > from) {
+    windows_.data.put_notice(receiver_, place, bytes);
+  } else {
+    windows_.data.put(receiver_, place, bytes);
+  }
 }
 
 void RingProducer::flush() {
   publish();
-  if (unflushed_) transport_.flush(receiver_);
-  unflushed_ = false;
+  windows_.data.flush(receiver_);
+  notice_flushes();
 }
 
 }  // namespace eventloom

@@ -10,12 +10,19 @@
 
 namespace eventloom {
 
+/// What proves to the receiver that all of a cell has arrived when it sees the notice of it.
+enum class Proof {
+  flush,     ///< nothing: the sender flushes before the notice
+  checksum,  ///< checksums over every byte, which the receiver verifies before it acts
+  order,     ///< the network, which delivers notices after data: in a simulation, where bodies are lengths
+};
+
 /// The sender's end of a ring: claim a cell, put into it, commit it, publish the committed cells.
 class RingProducer {
  public:
-  /// `ring_offset`: of the ring in the receiver's window; `credit_offset`: of the CreditBlock in
-  /// this rank's. Bytes, multiples of 64. The transport must outlive the producer.
-  RingProducer(Transport& transport, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
+  /// `ring_offset`: of the ring in the receiver's data window; `credit_offset`: of the CreditBlocks in this rank's
+  /// control window. Bytes, multiples of 64. The windows must outlive the producer.
+  RingProducer(Windows windows, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry);
 
   /// Free cells that the receiver has granted, the open one not counted.
@@ -27,42 +34,56 @@ class RingProducer {
   /// The receiver accepts slices below this number. May fetch a new grant.
   [[nodiscard]] std::uint64_t slice_limit();
 
-  /// Opens the next cell. Needs a credit and no open cell.
+  /// Opens the next cell. Needs a credit and no open cell. Flushes if the place of the cell was not flushed since it
+  /// was used last, a round of the ring ago.
   void claim();
   [[nodiscard]] bool has_open_cell() const { return open_; }
-  /// Writes into the open cell. `data` must stay unchanged until publish() or flush() returns.
+  /// Writes into the open cell. `data` must stay unchanged until complete_cells() includes this cell.
   void put(std::uint32_t offset, std::span<const std::byte> data);
   /// Closes the open cell, which holds `bytes` from its start, with the headers of all but the first of `n_chunks` at
   /// their end; `first`: the first header. The receiver is not notified yet.
-  void commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first);
-  /// Notifies the receiver of all committed cells: one flush and one notification for all of them. False when there
-  /// were none.
+  void commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first, Proof proof);
+  /// Notifies the receiver of all committed cells, with one notification for all of them; flushes before it where a
+  /// cell needs that. False when there were none.
   bool publish();
-  /// Completes all operations, including the notification. For when there is nothing else to do.
+  /// Publishes, and completes all operations.
   void flush();
+
+  /// The number of the open cell, as its descriptor will have it.
+  [[nodiscard]] std::uint32_t open_number() const { return static_cast<std::uint32_t>(committed_ + 1); }
+  /// Cells committed since the start.
+  [[nodiscard]] std::uint64_t cells() const { return committed_; }
+  /// Of these, the first so many are complete at the origin and at the target, notification included.
+  [[nodiscard]] std::uint64_t complete_cells();
+  /// The first so many have arrived: they are complete, or the receiver has released them.
+  [[nodiscard]] std::uint64_t arrived_cells();
 
   [[nodiscard]] const RingGeometry& geometry() const { return geometry_; }
 
  private:
   void refresh_credit();
+  [[nodiscard]] bool take_next_credit();
+  void notice_flushes();
   void put_descriptors(std::uint64_t from, std::uint64_t to);
   [[nodiscard]] CellDescriptor& descriptor_of(std::uint64_t cell) { return descriptors_[cell % descriptors_.size()]; }
 
-  Transport& transport_;
+  Windows windows_;
   int receiver_;
   std::uint64_t ring_offset_;
   std::uint64_t credit_offset_;
   RingGeometry geometry_;
-  /// Sources of the puts of descriptors, cell n at n % (2 * depth). MPI reads them until a flush: cell n is
-  /// put again in place of n - 2 * depth, whose put was flushed when n - depth was published.
-  std::vector<CellDescriptor> descriptors_;
-  std::uint64_t committed_ = 0;  ///< cells, since the start
+  std::vector<CellDescriptor> descriptors_;  ///< sources of their puts, by place in the ring
+  std::uint64_t committed_ = 0;              ///< cells, since the start
   std::uint64_t published_ = 0;
   std::uint64_t released_ = 0;
+  std::uint64_t complete_ = 0;      ///< of those published: flushed since
+  std::uint64_t data_flushed_ = 0;  ///< of those committed: their contents were flushed
+  std::uint64_t unproven_end_ = 0;  ///< one past the last cell that needs a flush before its notice
+  std::uint64_t ordered_end_ = 0;   ///< one past the last cell whose notice must come after it
+  std::uint64_t round_ = 0;         ///< of the transport, as of the last look
   std::uint64_t slice_limit_ = 0;
-  CreditBlock credit_{};  ///< the last valid one
+  std::uint64_t grants_ = 0;  ///< seen
   bool open_ = false;
-  bool unflushed_ = false;
 };
 
 }  // namespace eventloom

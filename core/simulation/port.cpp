@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "core/simulation/actors.hpp"
 #include "core/simulation/platform.hpp"
 
 namespace eventloom {
@@ -25,7 +27,12 @@ void add(std::array<double, kSpentNames.size()>& spent, Spent on, double seconds
 }  // namespace
 
 Port::Port(Fabric& fabric, int rank, s4u::Host* host, std::uint64_t seed)
-    : fabric_(fabric), rank_(rank), host_(host), bell_(s4u::Semaphore::create(0)), random_(seed) {}
+    : fabric_(fabric),
+      rank_(rank),
+      host_(host),
+      bell_(s4u::Semaphore::create(0)),
+      random_(seed),
+      loads_(s4u::Semaphore::create(0)) {}
 
 std::size_t Port::open_window(std::uint64_t bytes) {
   windows_.push_back(std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write));
@@ -37,107 +44,144 @@ std::span<std::byte> Port::window(std::size_t number) {
   return windows_[number]->bytes();
 }
 
-Port::Way& Port::way_to(int rank) {
-  if (ways_.empty()) ways_.resize(fabric_.ports.size());
-  auto& way = ways_[static_cast<std::size_t>(rank)];
+Port::Way& Port::way_to(Place place) {
+  if (ways_.size() <= place.window) ways_.resize(place.window + 1);
+  auto& ways = ways_[place.window];
+  if (ways.empty()) ways.resize(fabric_.ports.size());
+  auto& way = ways[static_cast<std::size_t>(place.rank)];
   if (way.latency >= 0) return way;
   way.latency = 0;
-  if (port(rank).host_ == host_) return way;
-  const auto route = route_between(*host_, *port(rank).host_);
-  way = {route.latency, 1 / route.rate};
+  if (is_near(place.rank)) return way;
+  const auto route = route_between(*host_, *port(place.rank).host_);
+  way.latency = route.latency;
+  way.per_byte = 1 / route.rate;
   return way;
 }
 
 void Port::put(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data) {
   const bool blank = fabric_.blank.contains(data);
-  const bool same_node = port(to).host_ == host_;
-  if (blank && same_node) return;
+  if (!blank && (is_near(to) || data.size() < kSmallestFlow)) {
+    return put_small({window, to}, offset, data, fabric_.streams);
+  }
+  if (is_near(to)) return;
   Arrival arrival{now(), 0, std::nullopt, window, offset, {}};
   if (!blank) arrival.bytes.assign(data.begin(), data.end());
-  if (same_node) return port(to).arrive(std::move(arrival));
-  if (!blank && data.size() < kSmallestFlow) {
-    if (auto* flow = data_before(to)) {
-      flow->contents.push_back(std::move(arrival));
-      return;
-    }
-    auto& way = way_to(to);
-    arrival.time += way.latency + static_cast<double>(data.size()) * way.per_byte;
-    way.complete = std::max(way.complete, arrival.time + way.latency);
-    return port(to).arrive(std::move(arrival));
+  put_data({window, to}, std::move(arrival), data.size());
+}
+
+void Port::put_notice(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data) {
+  put_small({window, to}, offset, data, true);
+}
+
+void Port::put_small(Place to, std::uint64_t offset, std::span<const std::byte> data, bool after_data) {
+  Arrival arrival{now(), 0, std::nullopt, to.window, offset, {data.begin(), data.end()}};
+  if (is_near(to.rank)) return port(to.rank).arrive(std::move(arrival));
+  auto& way = way_to(to);
+  if (after_data && !way.flows.empty()) {
+    way.flows.back().contents.push_back(std::move(arrival));
+    return;
   }
-  auto& flow = flow_to(to);
-  flow.bytes += data.size();
-  if (!blank) flow.contents.push_back(std::move(arrival));
+  arrival.time += way.latency + static_cast<double>(data.size()) * way.per_byte;
+  way.complete = std::max(way.complete, arrival.time + way.latency);
+  port(to.rank).arrive(std::move(arrival));
 }
 
-/// The data to a rank for which something small must wait, if there are any.
-Port::Flow* Port::data_before(int to) {
-  if (!fabric_.streams) return nullptr;
-  const auto last = std::find_if(flows_.rbegin(), flows_.rend(), [=](const Flow& flow) {
-    return flow.to == to && (!flow.comm || flow.comm->get_state() != s4u::Activity::State::FINISHED);
-  });
-  return last == flows_.rend() ? nullptr : &*last;
-}
-
-/// The flow to a rank that has not begun yet.
-Port::Flow& Port::flow_to(int rank) {
-  const auto found = std::ranges::find_if(flows_, [=](const Flow& flow) { return !flow.comm && flow.to == rank; });
-  if (found != flows_.end()) return *found;
-  return flows_.emplace_back(Flow{rank, now(), 0, {}, nullptr});
+/// Adds to the flow that has not begun yet, unless that has other contents: a note need not wait for data put after it.
+void Port::put_data(Place to, Arrival arrival, std::uint64_t bytes) {
+  auto& way = way_to(to);
+  const bool blank = arrival.bytes.empty();
+  if (way.flows.empty() || way.flows.back().closed || way.flows.back().blank != blank) {
+    if (!way.flows.empty()) way.flows.back().closed = true;
+    way.flows.push_back({now(), 0, {}, blank, false});
+    to_begin_.push_back(to);
+  }
+  way.flows.back().bytes += bytes;
+  if (!blank) way.flows.back().contents.push_back(std::move(arrival));
 }
 
 /// All that was put before time goes on.
 void Port::begin_flows() {
-  for (auto& flow : flows_) {
-    if (!flow.comm) flow.comm = s4u::Comm::sendto_async(host_, port(flow.to).host_, flow.bytes);
+  for (const auto to : to_begin_) {
+    auto& way = way_to(to);
+    way.flows.back().closed = true;
+    if (std::exchange(way.carried, true)) continue;
+    to_carry_.push_back(to);
+    if (to_carry_.size() > idle_carriers_) add_carrier();
+    loads_->release();
   }
+  to_begin_.clear();
 }
 
-/// As MPI_Win_flush, returns one latency after the last byte has arrived: this rank must hear of it.
-void Port::flush(int to) {
-  const double begun = now();
-  begin_flows();
-  double arrived = begun;
-  for (auto& flow : flows_) {
-    if (flow.to == to) arrived = std::max(arrived, complete(flow));
-  }
-  const bool any = std::erase_if(flows_, [=](const Flow& flow) { return flow.to == to; }) != 0;
-  const double until = any ? acknowledged(to, arrived) : begun;
-  sleep_until(std::max(until, way_to(to).complete));
-  add(spent_, Spent::network, now() - begun);
+/// A carrier moves one flow at a time: as an actor of its own, it learns of the end of the flow when it comes, whatever
+/// the rank does.
+void Port::add_carrier() {
+  ++idle_carriers_;
+  const auto name = "carrier-" + std::to_string(rank_) + "-" + std::to_string(n_carriers_++);
+  start_actor(name, host_, [this] {
+    s4u::Actor::self()->daemonize();
+    for (;;) carry();
+  });
 }
 
-/// When this rank hears that what it sent had arrived at `arrived`.
-double Port::acknowledged(int to, double arrived) {
-  double until = arrived;
-  if (fabric_.streams) {
-    std::vector<s4u::CommPtr> before;
-    for (const auto& flow : port(to).flows_) {
-      if (flow.to == rank_ && flow.comm && flow.begin < arrived) before.push_back(flow.comm);
-    }
-    for (const auto& comm : before) {
-      comm->wait();
-      until = std::max(until, comm->get_finish_time());
-    }
+/// Takes over one of the ranks to which nobody carries, until there is nothing left for it.
+void Port::carry() {
+  loads_->acquire();
+  --idle_carriers_;
+  const auto to = to_carry_.front();
+  to_carry_.pop_front();
+  auto& way = way_to(to);
+  while (!way.flows.empty()) {
+    s4u::Comm::sendto(host_, port(to.rank).host_, way.flows.front().bytes);
+    auto flow = std::move(way.flows.front());
+    way.flows.pop_front();
+    finish(to, std::move(flow));
   }
-  return until + way_to(to).latency;
+  way.carried = false;
+  ++idle_carriers_;
 }
 
-/// Returns when its last byte has arrived.
-double Port::complete(Flow& flow) {
-  flow.comm->wait();
-  const double end = flow.comm->get_finish_time();
-  const double took = end - flow.begin;
+/// Its last byte has arrived.
+void Port::finish(Place to, Flow flow) {
+  const double took = now() - flow.begin;
   transfers_.min = transfers_.n == 0 ? took : std::min(transfers_.min, took);
   transfers_.max = std::max(transfers_.max, took);
   transfers_.sum += took;
   ++transfers_.n;
-  if (fabric_.keep_log) fabric_.log.push_back({rank_, flow.to, flow.begin, end});
+  if (fabric_.keep_log) fabric_.log.push_back({rank_, to.rank, flow.begin, now()});
+  auto& way = way_to(to);
+  way.arrived = now();
   for (auto& arrival : flow.contents) {
     arrival.time = now();
-    port(flow.to).arrive(std::move(arrival));
+    port(to.rank).arrive(std::move(arrival));
   }
-  return end;
+  ++way.finished;
+  ring();
+  port(to.rank).ring();
+}
+
+/// As MPI_Win_flush, returns one latency after the last byte has arrived: this rank must hear of it.
+void Port::flush(std::size_t window, int to) {
+  const double begun = now();
+  begin_flows();
+  auto& way = way_to({window, to});
+  wait_for(way);
+  // Over a stream, the acknowledgement comes after what the other rank had sent before.
+  if (fabric_.streams && now() < way.arrived + way.latency) wait_for(port(to).way_to({window, rank_}));
+  sleep_until(std::max({way.complete, way.arrived + way.latency, fabric_.streams ? now() : 0}));
+  add(spent_, Spent::network, now() - begun);
+}
+
+/// Until those flows have arrived that are under way now.
+void Port::wait_for(const Way& way) {
+  const auto until = way.finished + way.flows.size();
+  while (way.finished < until) {
+    waits_for_flow_ = true;
+    bell_->acquire();
+  }
+}
+
+void Port::ring() {
+  if (std::exchange(waits_for_flow_, false)) bell_->release();
 }
 
 std::size_t Port::open_channel() {
@@ -148,7 +192,7 @@ std::size_t Port::open_channel() {
 
 /// None overtakes another on its way between two ranks.
 void Port::send(std::size_t channel, int to, std::span<const std::byte> message) {
-  const auto& way = way_to(to);
+  const auto& way = way_to({0, to});
   const double delay = fabric_.noise * static_cast<double>(random_()) / static_cast<double>(std::mt19937_64::max());
   auto& last = last_mail_[channel][to];
   last = std::max(last, now() + way.latency + static_cast<double>(message.size()) * way.per_byte + delay);

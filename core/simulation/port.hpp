@@ -35,12 +35,12 @@ struct Fabric {
 /// of the platform; notifications, credits and messages, which are small, take their time but leave the links to
 /// others. Between ranks of one node nothing takes time. Only the rank's own actor uses it.
 ///
-/// Puts to one rank that begin at the same time are one flow: a message cut into cells would otherwise get a larger
-/// share of a link than its neighbours.
+/// Each window has connections of its own. From one rank to a window of another, flows follow each other as on one
+/// connection, and puts that begin at the same time are one flow. A notice arrives after the data put before it: a
+/// receiver cannot use it earlier.
 ///
-/// With Fabric::streams, as over TCP: what a rank has for another is one ordered stream. Notifications and credits
-/// arrive after the data put before them, and so does the acknowledgement that ends a flush, which comes by the
-/// opposite stream.
+/// With Fabric::streams, as over TCP: what a rank has for a window of another is one ordered stream. So the
+/// acknowledgement that ends a flush comes after the data on the opposite stream.
 class Port {
  public:
   Port(Fabric& fabric, int rank, simgrid::s4u::Host* host, std::uint64_t seed);
@@ -54,7 +54,9 @@ class Port {
   [[nodiscard]] std::span<std::byte> window(std::size_t number);
   /// As Transport. `data` is copied, or is a part of Fabric::blank and only takes its time.
   void put(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data);
-  void flush(int to);
+  void put_notice(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data);
+  void flush(std::size_t window, int to);
+  [[nodiscard]] bool is_near(int rank) { return port(rank).host_ == host_; }
 
   std::size_t open_channel();
   void send(std::size_t channel, int to, std::span<const std::byte> message);
@@ -94,27 +96,40 @@ class Port {
       return std::pair(a.time, a.order) > std::pair(b.time, b.order);
     }
   };
-  /// Data puts of this rank that are not flushed.
+  /// Data put to one rank at one time.
   struct Flow {
-    int to = 0;
     double begin = 0;
     std::uint64_t bytes = 0;
     std::vector<Arrival> contents;  ///< when it arrives
-    simgrid::s4u::CommPtr comm;     ///< null: time has not gone on since the first put
+    bool blank = false;             ///< data that exist only as lengths
+    bool closed = false;            ///< nothing more is put to it
   };
+  /// Into a window of one other rank.
   struct Way {
     double latency = -1;  ///< negative: not yet known
     double per_byte = 0;
-    double complete = 0;  ///< when this rank knows that its small puts have arrived
+    double complete = 0;     ///< when this rank knows that its small puts have arrived
+    double arrived = 0;      ///< when the last flow had
+    std::deque<Flow> flows;  ///< under way, in order; only the first of them moves
+    std::uint64_t finished = 0;
+    bool carried = false;  ///< by one of the carriers
   };
 
   [[nodiscard]] Port& port(int rank) { return *fabric_.ports[static_cast<std::size_t>(rank)]; }
-  Way& way_to(int rank);
-  [[nodiscard]] Flow* data_before(int to);
-  Flow& flow_to(int rank);
+  /// The number of a window, and the rank that it belongs to.
+  struct Place {
+    std::size_t window = 0;
+    int rank = 0;
+  };
+  Way& way_to(Place place);
+  void put_small(Place to, std::uint64_t offset, std::span<const std::byte> data, bool after_data);
+  void put_data(Place to, Arrival arrival, std::uint64_t bytes);
   void begin_flows();
-  double complete(Flow& flow);
-  double acknowledged(int to, double arrived);
+  void add_carrier();
+  void carry();
+  void finish(Place to, Flow flow);
+  void wait_for(const Way& way);
+  void ring();
   void arrive(Arrival arrival);
   void take_arrivals();
   [[nodiscard]] bool any_arrived() const;
@@ -124,15 +139,20 @@ class Port {
   int rank_;
   simgrid::s4u::Host* host_;
   simgrid::s4u::SemaphorePtr bell_;
-  double wakes_at_ = -1;  ///< negative while it does not wait for the bell
+  double wakes_at_ = -1;         ///< negative while it does not wait for something to arrive
+  bool waits_for_flow_ = false;  ///< to end
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<SparseMemory>> windows_;
   std::vector<std::deque<std::pair<int, std::vector<std::byte>>>> mail_;  ///< by channel
   std::vector<std::map<int, double>> last_mail_;                          ///< by channel: when the last one arrives
   std::vector<Arrival> arrivals_;                                         ///< a heap, the next one first
   std::uint64_t n_arrivals_ = 0;
-  std::vector<Flow> flows_;
-  std::vector<Way> ways_;  ///< by rank
+  std::vector<std::vector<Way>> ways_;  ///< by window and rank
+  std::vector<Place> to_begin_;         ///< to which something was put since time went on
+  std::deque<Place> to_carry_;          ///< to which no carrier is on its way yet
+  simgrid::s4u::SemaphorePtr loads_;    ///< counts them
+  std::size_t idle_carriers_ = 0;
+  std::size_t n_carriers_ = 0;
   std::array<double, kSpentNames.size()> spent_{};
   Transfers transfers_;
   std::function<void()> on_nothing_;

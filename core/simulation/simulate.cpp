@@ -12,6 +12,7 @@
 
 #include "core/definitions/definitions.hpp"
 #include "core/engine/session.hpp"
+#include "core/simulation/actors.hpp"
 #include "core/simulation/length_source.hpp"
 #include "core/simulation/link_load.hpp"
 #include "core/simulation/platform.hpp"
@@ -60,6 +61,7 @@ SessionSettings session_settings(const SimulationSettings& settings) {
   SessionSettings session;
   session.wiring.roles = roles_of(settings);
   session.wiring.ring = settings.ring;
+  session.wiring.bodies = Bodies::counted;
   session.wiring.schedule.name = settings.schedule;
   session.wiring.schedule.table_text = settings.table_text;
   session.wiring.schedule.slot_ns = settings.slot_ns;
@@ -211,16 +213,6 @@ class RankRun {
   NoSink sink_;
 };
 
-/// SimGrid 4 replaces what all versions before it have.
-template <class Engine, class Code>
-void start_actor(Engine& engine, const std::string& name, s4u::Host* host, Code code) {
-  if constexpr (requires { engine.add_actor(name, host, code); }) {
-    engine.add_actor(name, host, code);
-  } else {
-    s4u::Actor::create(name, host, code);
-  }
-}
-
 /// The whole run.
 class Run {
  public:
@@ -244,7 +236,7 @@ class Run {
 
   SimulationResult play(s4u::Engine& engine) {
     for (std::uint32_t r = 0; r < runs_.size(); ++r) {
-      start_actor(engine, "rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
+      start_actor("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
     }
     engine.run();
     if (error_) std::rethrow_exception(error_);

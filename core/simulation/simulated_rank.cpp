@@ -18,14 +18,19 @@ class SimulatedWindow final : public Transport {
  public:
   SimulatedWindow(Port& port, std::uint64_t bytes) : port_(port), number_(port.open_window(bytes)) {}
   [[nodiscard]] std::span<std::byte> window() override { return port_.window(number_); }
-  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
-    port_.put(number_, rank, offset, data);
-  }
-  void flush(int rank) override { port_.flush(rank); }
+  [[nodiscard]] bool is_near(int rank) const override { return port_.is_near(rank); }
   void progress() override {}
   void sync() override {}
 
  private:
+  void start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
+    port_.put(number_, rank, offset, data);
+  }
+  void start_notice(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
+    port_.put_notice(number_, rank, offset, data);
+  }
+  void complete_puts(int rank) override { port_.flush(number_, rank); }
+
   Port& port_;
   std::size_t number_;
 };

@@ -8,20 +8,24 @@
 
 #include "core/mpi/check.hpp"
 #include "core/runtime/activity.hpp"
+#include "core/runtime/host_name.hpp"
 
 namespace eventloom {
 
 MpiRmaTransport::MpiRmaTransport(const Communicator& communicator, std::uint64_t window_bytes)
-    : communicator_(communicator), window_(communicator, window_bytes) {}
+    : communicator_(communicator), window_(communicator, window_bytes) {
+  const auto hosts = communicator.all_gather(host_name());
+  for (const auto& host : hosts) near_.push_back(host == host_name() ? 1 : 0);
+}
 
-void MpiRmaTransport::put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
+void MpiRmaTransport::start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
   const int bytes = static_cast<int>(data.size());
   mpi_check(
       MPI_Put(data.data(), bytes, MPI_BYTE, rank, static_cast<MPI_Aint>(offset), bytes, MPI_BYTE, window_.handle()),
       "MPI_Put");
 }
 
-void MpiRmaTransport::flush(int rank) {
+void MpiRmaTransport::complete_puts(int rank) {
   const Activity activity(kWaitingForRank, rank);
   mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush");
 }

@@ -14,14 +14,17 @@ class MpiRmaTransport final : public Transport {
   MpiRmaTransport(const Communicator& communicator, std::uint64_t window_bytes);
 
   [[nodiscard]] std::span<std::byte> window() override { return window_.memory(); }
-  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override;
-  void flush(int rank) override;
+  [[nodiscard]] bool is_near(int rank) const override { return near_[static_cast<std::size_t>(rank)] != 0; }
   void progress() override;
   void sync() override;
 
  private:
+  void start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) override;
+  void complete_puts(int rank) override;
+
   const Communicator& communicator_;
   Window window_;
+  std::vector<std::uint8_t> near_;  ///< by rank
 };
 
 }  // namespace eventloom

@@ -41,7 +41,7 @@ class Pair {
       : communicator_(communicator),
         setting_(setting),
         geometry_{setting.depth, setting.message_bytes + 64},
-        transport_(communicator, communicator.rank() == 1 ? geometry_.ring_bytes() : sizeof(CreditBlock)),
+        transport_(communicator, communicator.rank() == 1 ? geometry_.ring_bytes() : kCreditBytes),
         // As many messages in memory as the ring has cells: the source has the ring's footprint.
         source_(std::size_t{setting.depth} * setting.message_bytes, std::byte{0x5a}) {
     messages_ = std::clamp<std::uint64_t>(kBytesPerRepeat / setting.message_bytes, 1000, 200'000);
@@ -94,7 +94,7 @@ class Pair {
   }
 
   void send() {
-    Outbox outbox(RingProducer(transport_, 1, 0, 0, geometry_), Outbox::BodyCrc::staged);
+    Outbox outbox(RingProducer({transport_, transport_}, 1, 0, 0, geometry_), Outbox::BodyCrc::staged);
     for (std::uint64_t i = 0; i < messages_;) {
       std::uint32_t batch = 0;
       for (; i < messages_ && batch < std::max(1U, setting_.depth / 2) && outbox.accepts({i}); ++i, ++batch) {
@@ -117,31 +117,26 @@ class Pair {
   }
 
   void receive_cells() {
-    RingConsumer ring(transport_, 0, 0, 0, geometry_);
+    RingConsumer ring({transport_, transport_}, 0, 0, 0, geometry_);
     ring.set_slice_limit(messages_);
     ring.grant(true);
+    std::vector<Chunk> chunks;
     for (std::uint64_t bytes = 0; bytes < messages_ * setting_.message_bytes;) {
       const auto cell = ring.poll();
-      if (!cell) {
+      if (!cell || !proven_chunks(*cell, chunks)) {
         ring.grant(true);
         transport_.progress();
         continue;
       }
-      bytes += payload_bytes(*cell);
+      for (const auto& chunk : chunks) bytes += chunk.header.bytes;
       ring.release();
       ring.grant(false);
     }
-    ring.flush();
-  }
-
-  static std::uint64_t payload_bytes(Cell cell) {
-    std::uint64_t sum = 0;
-    while (!cell.at_end()) sum += cell.next()->header.bytes;
-    return sum;
+    transport_.flush_all();
   }
 
   void assemble() {
-    Inbox inbox({RingConsumer(transport_, 0, 0, 0, geometry_)});
+    Inbox inbox({RingConsumer({transport_, transport_}, 0, 0, 0, geometry_)});
     SliceAssembler assembler(1);
     for (std::uint64_t next = 0; next < messages_;) {
       const auto cells = inbox.drain(assembler);
@@ -149,7 +144,7 @@ class Pair {
       inbox.grant({next + 2ULL * setting_.depth + 64}, cells == 0);
       if (cells == 0) transport_.progress();
     }
-    inbox.flush();
+    transport_.flush_all();
   }
 
   const Communicator& communicator_;

@@ -78,20 +78,7 @@ class SimulatedWindow final : public Transport {
   SimulatedWindow(const SimulatedWindow&) = delete;
   SimulatedWindow& operator=(const SimulatedWindow&) = delete;
   [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
-  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
-    deliver_held();
-    if (simulation_.stands_still()) {
-      held_.push_back({rank, offset, {data.begin(), data.end()}});
-    } else {
-      of_.put(rank, offset, data);
-    }
-  }
-  void flush(int rank) override {
-    deliver_held();
-    simulation_.wait_for_turn(group_.places[static_cast<std::size_t>(rank_)].member,
-                              group_.places[static_cast<std::size_t>(rank)].member);
-    of_.flush(rank);
-  }
+  [[nodiscard]] bool is_near(int rank) const override { return of_.is_near(rank); }
   void progress() override {
     deliver_held();
     of_.progress();
@@ -105,6 +92,20 @@ class SimulatedWindow final : public Transport {
     std::vector<std::byte> data;
   };
 
+  void start_put(int rank, std::uint64_t offset, std::span<const std::byte> data) override {
+    deliver_held();
+    if (simulation_.stands_still()) {
+      held_.push_back({rank, offset, {data.begin(), data.end()}});
+    } else {
+      of_.put(rank, offset, data);
+    }
+  }
+  void complete_puts(int rank) override {
+    deliver_held();
+    simulation_.wait_for_turn(group_.places[static_cast<std::size_t>(rank_)].member,
+                              group_.places[static_cast<std::size_t>(rank)].member);
+    of_.flush(rank);
+  }
   void deliver_held() {
     if (simulation_.stands_still()) return;
     for (const auto& put : std::exchange(held_, {})) {

@@ -41,7 +41,7 @@ class AllToAll {
         sending_(static_cast<std::size_t>(ranks_)) {
     for (int to = 0; to < ranks_; ++to) {
       outboxes_.emplace_back(
-          RingProducer(transport_, to, ring_offset(communicator.rank()), credit_offset(to), kGeometry),
+          RingProducer({transport_, transport_}, to, ring_offset(communicator.rank()), credit_offset(to), kGeometry),
           Outbox::BodyCrc::all);
     }
   }
@@ -54,11 +54,11 @@ class AllToAll {
       if (moved) {
         idle.reset();
       } else {
-        flush();
+        transport_.flush_oldest();
         idle.wait();
       }
     }
-    flush();
+    transport_.flush_all();
     const auto barrier = communicator_.barrier();
     while (!barrier->done()) idle.wait();
     return good_;
@@ -68,12 +68,13 @@ class AllToAll {
   // In each window: the rings by sender, then the credit blocks by receiver.
   static std::uint64_t ring_offset(int sender) { return static_cast<std::uint64_t>(sender) * kGeometry.ring_bytes(); }
   [[nodiscard]] std::uint64_t credit_offset(int receiver) const {
-    return ring_offset(ranks_) + static_cast<std::uint64_t>(receiver) * sizeof(CreditBlock);
+    return ring_offset(ranks_) + static_cast<std::uint64_t>(receiver) * kCreditBytes;
   }
   std::vector<RingConsumer> consumers() {
     std::vector<RingConsumer> rings;
     for (int from = 0; from < ranks_; ++from) {
-      rings.emplace_back(transport_, from, ring_offset(from), credit_offset(communicator_.rank()), kGeometry);
+      rings.emplace_back(Windows{transport_, transport_}, from, ring_offset(from), credit_offset(communicator_.rank()),
+                         kGeometry);
     }
     return rings;
   }
@@ -83,7 +84,7 @@ class AllToAll {
     for (std::size_t to = 0; to < outboxes_.size(); ++to) {
       auto& outbox = outboxes_[to];
       if (next_send_[to] < kSlices && outbox.accepts({next_send_[to]})) {
-        outbox.publish();  // the message before may still be on its way out of this memory
+        outbox.flush();  // the message before may still be on its way out of this memory
         sending_[to] = message(communicator_.rank(), static_cast<int>(to), next_send_[to]);
         outbox.start({{next_send_[to]}, static_cast<std::uint32_t>(communicator_.rank()), true, 0, {sending_[to]}});
         ++next_send_[to];
@@ -116,11 +117,6 @@ class AllToAll {
   [[nodiscard]] bool all_sent() const {
     const bool begun = std::ranges::all_of(next_send_, [](std::uint64_t n) { return n == kSlices; });
     return begun && std::ranges::all_of(outboxes_, [](const Outbox& outbox) { return outbox.free(); });
-  }
-
-  void flush() {
-    inbox_.flush();
-    for (auto& outbox : outboxes_) outbox.flush();
   }
 
   const Communicator& communicator_;

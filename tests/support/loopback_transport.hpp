@@ -20,6 +20,8 @@ class LoopbackFabric {
 
   /// Valid as long as the fabric.
   Transport& rank(int rank);
+  /// Whether the ranks count as ranks of one host: they do at first.
+  void set_near(bool near) { near_ = near; }
   /// Drops the unflushed puts of the rank, whose memory may be freed.
   void leave(int rank);
 
@@ -31,16 +33,18 @@ class LoopbackFabric {
     std::uint64_t offset;
     std::span<const std::byte> data;
     std::vector<std::byte> as_put;  ///< what `data` must hold until the flush
+    bool delivered = false;         ///< at least once
   };
 
   void put_piece(int from, int to, std::uint64_t offset, std::span<const std::byte> data);
   void deliver_some();
   void complete(int from, int to);
-  void copy(const Put& put);
+  void copy(Put& put);
 
   std::vector<std::vector<std::byte>> windows_;
   std::vector<Put> pending_;  ///< not flushed; delivered or not
   std::mt19937_64 random_;
+  bool near_ = true;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
 };
 

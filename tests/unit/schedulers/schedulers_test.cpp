@@ -398,7 +398,7 @@ TEST(Balanced, SourcesBeginAtDifferentBuilders) {
   const std::vector<std::uint8_t> all{1, 1, 1, 1};
   for (std::uint16_t source = 0; source < 4; ++source) {
     for (std::uint32_t turn = 0; turn < 4; ++turn) {
-      EXPECT_EQ(scheduler->choose({{source}, next, all, {100}, turn}), BuilderId{(source + turn) % 4});
+      EXPECT_EQ(scheduler->choose({{source}, next, all, {100}, source + turn}), BuilderId{(source + turn) % 4});
     }
   }
 }

@@ -69,7 +69,7 @@ class Cluster {
         roles_{.sources = kRanks, .builders = kBuilders, .filters = 0, .ranks = kRanks},
         notes_(notes_of(setting)),
         map_(roles_, RingGeometry{2, 256}, notes_),
-        fabric_(map_.window_bytes, setting.seed),
+        fabric_(map_.control_bytes, setting.seed),
         random_(setting.seed) {
     for (int r = 0; r < kRanks; ++r) add_rank(r);
     add_assigner();
@@ -121,10 +121,18 @@ class Cluster {
   }
 
   RingProducer producer(const RingLink& link) {
-    return {fabric_.rank(link.sender), link.receiver, link.ring_offset, link.credit_offset, link.placed(notes_)};
+    return {{fabric_.rank(link.sender), fabric_.rank(link.sender)},
+            link.receiver,
+            link.ring_offset,
+            link.credit_offset,
+            link.placed(notes_)};
   }
   RingConsumer consumer(const RingLink& link) {
-    return {fabric_.rank(link.receiver), link.sender, link.ring_offset, link.credit_offset, link.placed(notes_)};
+    return {{fabric_.rank(link.receiver), fabric_.rank(link.receiver)},
+            link.sender,
+            link.ring_offset,
+            link.credit_offset,
+            link.placed(notes_)};
   }
 
   void turn(int r) {
@@ -136,8 +144,7 @@ class Cluster {
     build(rank);
     fabric_.rank(r).progress();
     if (random_() % 4 != 0) return;
-    rank.claims->flush();
-    if (r == 0) assigner_->flush();
+    fabric_.rank(r).flush_all();
   }
 
   // The book drops old slices; the test keeps them.

@@ -34,17 +34,17 @@ TEST(Roles, KnowTheRanksOfTheExchange) {
 }
 
 /// The extents that a ring map places in the windows, by rank.
-class Windows {
+class Extents {
  public:
-  explicit Windows(int ranks) : claimed_(static_cast<std::size_t>(ranks)) {}
+  explicit Extents(int ranks) : claimed_(static_cast<std::size_t>(ranks)) {}
 
-  void add(const RingLink& link, const RingGeometry& geometry) {
+  void add_ring(const RingLink& link, const RingGeometry& geometry) {
     claim(link.receiver, link.ring_offset, geometry.descriptor_bytes());
     claim(link.receiver, link.cells_offset, geometry.cells_bytes());
     EXPECT_EQ(link.ring_offset + link.placed(geometry).cell_offset(0), link.cells_offset);
     EXPECT_EQ(link.placed(geometry).span_bytes(), link.cells_offset + geometry.cells_bytes() - link.ring_offset);
-    claim(link.sender, link.credit_offset, sizeof(CreditBlock));
   }
+  void add_credits(const RingLink& link) { claim(link.sender, link.credit_offset, kCreditBytes); }
   /// No extents overlap, all are aligned and inside the window.
   void expect_apart(const std::vector<std::uint64_t>& window_bytes) {
     for (std::size_t r = 0; r < claimed_.size(); ++r) {
@@ -86,6 +86,7 @@ TEST(RingMap, KeepsTheRingsOfARank) {
     RingMap kept = all;
     kept.keep_to_builders(rank);
     EXPECT_EQ(kept.window_bytes, all.window_bytes);
+    EXPECT_EQ(kept.control_bytes, all.control_bytes);
     for (std::uint32_t b = 0; b < roles.builders; ++b) {
       const bool receives = roles.rank_of(BuilderId{b}) == rank;
       EXPECT_EQ(senders_of(kept.to_builder[b]), receives ? roles.source_ranks() : std::vector{rank});
@@ -103,7 +104,7 @@ TEST(RingMap, DescriptorsOfAWindowLieTogether) {
   const Roles roles{.sources = 6, .builders = 6, .filters = 0, .ranks = 6};
   const RingGeometry geometry;
   const RingMap map(roles, geometry, std::nullopt);
-  const auto most = 6 * (geometry.descriptor_bytes() + sizeof(CreditBlock));
+  const auto most = 6 * geometry.descriptor_bytes();
   for (const auto& links : map.to_builder) {
     for (const auto& link : links) EXPECT_LE(link.ring_offset + geometry.descriptor_bytes(), most);
   }
@@ -116,18 +117,24 @@ TEST(RingMap, PlacesEveryRingAndCreditApart) {
     for (const bool with_notes : {false, true}) {
       const Roles roles{.sources = 4, .builders = 3, .filters = 2, .ranks = ranks};
       const RingMap map(roles, geometry, with_notes ? std::optional(notes) : std::nullopt);
-      Windows windows(ranks);
+      Extents data(ranks);
+      Extents control(ranks);
       for (const auto& links : map.to_builder) {
         EXPECT_EQ(senders_of(links), roles.source_ranks());
-        for (const auto& link : links) windows.add(link, geometry);
+        for (const auto& link : links) data.add_ring(link, geometry);
+        for (const auto& link : links) control.add_credits(link);
       }
       for (const auto& links : map.to_filter) {
         EXPECT_EQ(links.size(), 3U);
-        for (const auto& link : links) windows.add(link, geometry);
+        for (const auto& link : links) data.add_ring(link, geometry);
+        for (const auto& link : links) control.add_credits(link);
       }
-      for (const auto& link : map.to_assigner) windows.add(link, notes);
-      for (const auto& link : map.from_assigner) windows.add(link, notes);
-      windows.expect_apart(map.window_bytes);
+      for (const auto* links : {&map.to_assigner, &map.from_assigner}) {
+        for (const auto& link : *links) control.add_ring(link, notes);
+        for (const auto& link : *links) control.add_credits(link);
+      }
+      data.expect_apart(map.window_bytes);
+      control.expect_apart(map.control_bytes);
       EXPECT_EQ(senders_of(map.to_assigner), with_notes ? roles.builder_ranks() : std::vector<int>{});
       EXPECT_EQ(receivers_of(map.from_assigner), with_notes ? roles.exchange_ranks() : std::vector<int>{});
       for (const auto& link : map.to_assigner) EXPECT_EQ(link.receiver, roles.assigner_rank());

@@ -1,0 +1,48 @@
+#include "core/engine/transfers.hpp"
+
+#include <algorithm>
+
+namespace eventloom {
+
+namespace {
+
+/// The last of a builder.
+template <class Messages>
+auto last_of(Messages& messages, std::size_t builder) {
+  return std::find_if(messages.rbegin(), messages.rend(), [&](const auto& m) { return m.builder == builder; });
+}
+
+}  // namespace
+
+void Transfers::begin(std::size_t builder, SliceId lowest) {
+  under_way_.push_back({builder, kNotPut});
+  kept_.push_back({builder, kNotPut, lowest});
+}
+
+void Transfers::end(std::size_t builder, std::uint64_t cells) {
+  if (const auto last = last_of(under_way_, builder); last != under_way_.rend()) last->cells = cells;
+  if (const auto last = last_of(kept_, builder); last != kept_.rend()) last->cells = cells;
+}
+
+void Transfers::update(std::span<Outbox> outboxes) {
+  std::erase_if(under_way_, [&](const UnderWay& m) { return outboxes[m.builder].arrived_cells() >= m.cells; });
+  while (!kept_.empty() && outboxes[kept_.front().builder].complete_cells() >= kept_.front().cells) kept_.pop_front();
+}
+
+std::optional<std::size_t> Transfers::first_to_end() const {
+  std::vector<std::size_t> later;
+  std::optional<std::size_t> first;
+  for (auto message = under_way_.rbegin(); message != under_way_.rend(); ++message) {
+    if (std::ranges::count(later, message->builder) != 0) continue;
+    later.push_back(message->builder);
+    first = message->builder;
+  }
+  return first;
+}
+
+std::size_t transfers_for(std::uint64_t bytes) {
+  constexpr std::uint64_t kWanted = std::uint64_t{2} << 20;
+  return std::clamp<std::uint64_t>(kWanted / std::max<std::uint64_t>(bytes, 1), 32, 64);
+}
+
+}  // namespace eventloom
