@@ -140,8 +140,8 @@ Json choices_json(const Plan& plan) {
   json["ranks"] = roles.ranks;
   json["schedule"] = plan.placement.schedule;
   if (plan.slot_ns() != 0) json["slot_ns"] = plan.slot_ns();
-  json["ring_depth"] = plan.choice.depth;
-  json["cell_size"] = plan.choice.cell_size;
+  json["ring_depth"] = plan.choice.ring.depth;
+  json["cell_size"] = plan.choice.ring.cell_size;
   json["slices_in_flight"] = plan.choice.slices_in_flight;
   json["epochs_per_slice"] = plan.choice.epochs_per_slice;
   json["builders_missing"] = plan.placement.builders_missing;

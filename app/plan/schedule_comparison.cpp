@@ -34,10 +34,9 @@ std::vector<SimulationSettings> points_for(const boost::program_options::variabl
   if (plan.request.nodes < 2) throw UserError("--simulate needs --nodes 2 or more: between them is the network");
   auto settings = network_settings(values);
   settings.nodes = plan.request.nodes;
-  settings.ring.depth = plan.choice.depth;
   settings.slices_in_flight = plan.choice.slices_in_flight;
   const auto orders = orders_of(built_in_schedules(), {{}, {.ns = 0, .fit = true}});
-  return points_of(settings, orders, sizes_for(values, plan), plan.choice.cell_size);
+  return points_of(settings, orders, sizes_for(values, plan), {plan.choice.ring.depth, plan.choice.ring.cell_size});
 }
 
 struct Compared {
