@@ -107,6 +107,7 @@ std::string why_simulated(const Plan& plan, const SimulatedSchedule& best) {
                           plan.request.nodes, in_bytes(static_cast<double>(best.message_bytes)), best.name, slots,
                           100 * best.share);
   if (!best.next.empty()) text += fmt::format("; the next best, {}, {:.1f} %", best.next, 100 * best.next_share);
+  if (!best.left_out.empty()) text += "; left out: " + best.left_out;
   if (best.slot_ns != 0) text += "; slots leave no room for builders that need different times, see --jitter";
   if (plan.placement.builders_unequal()) text += "; not simulated: builders beside sources are slower than the others";
   return text;
