@@ -192,7 +192,8 @@ double parse_rate(const std::string& text) {
 void add_network_options(po::options_description& options) {
   options.add_options()(
       "topology", text_value("TEXT", "star"),
-      "star; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
+      "switch (one ideal switch; also: star); leaf-spine:LEAVES,NODES_PER_LEAF,SPINES, each leaf with one link to each "
+      "spine; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
       "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
                                              "of each link; the latency of a star is from node to node")(
       "tcp", po::bool_switch(),

@@ -79,11 +79,21 @@ def test_schedules_with_commas_between_and_repeated(tmp_path):
 @needs_simgrid
 def test_rings_hold_more_than_a_message(tmp_path):
     """As long as it takes to hear of room, a source whose message is longer than the ring is at rest."""
-    words = ["--nodes", 16, "--topology", "fat-tree:2;4,4;1,4;1,1", "--sizes", 528000, "--slices", 4]
+    words = ["--nodes", 16, "--topology", "leaf-spine:4,4,4", "--sizes", 528000, "--slices", 4]
     (by_rule,), _ = simulate(tmp_path, *words)
     assert by_rule["transfers"]["n"] == 16 * 15 * 4
     (small,), _ = simulate(tmp_path, *words, "--ring-depth", 4, "--cell-size", "64KiB")
     assert small["share"] < 0.85 * by_rule["share"]
+
+
+@needs_simgrid
+def test_spines_that_oversubscribe(tmp_path):
+    """8 nodes to a leaf, 2 links up: 4 : 1. A leaf's links carry what its nodes get from the 8 others of 15."""
+    file = tmp_path / "x.json"
+    done = eventloom("simulate", "--topology", "leaf-spine:2,8,2", "--nodes", 16, "--report-json", file)
+    assert "oversubscribed 4 : 1" in done.stderr
+    (point,) = json.loads(file.read_text())["points"]
+    assert point["ideal_bytes_per_us"] == pytest.approx(12500 * 2 / 8 * 15 / 8)
 
 
 @needs_simgrid
@@ -219,6 +229,8 @@ def test_calibration_gives_the_rates(tmp_path):
 
 BAD = [
     (["--topology", "cube"], "cube"),
+    (["--topology", "leaf-spine:4,4"], "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES"),
+    (["--topology", "leaf-spine:2,4,4"], "8 nodes"),
     (["--schedule", ","], "--schedule"),
     (["--schedule", "round-robin,shuffled"], "shuffled"),
     (["--topology", "fat-tree:2;4,4"], "fat-tree:LEVELS;DOWN;UP;PARALLEL"),
