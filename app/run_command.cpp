@@ -41,7 +41,7 @@ namespace eventloom {
 namespace {
 
 void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
-  spdlog::info("{}", in_force(config, setup.run, setup.numbered));
+  spdlog::info("{}", in_force(config, setup));
   spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
   if (backend.osc.empty()) {
     spdlog::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());

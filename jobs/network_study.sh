@@ -53,6 +53,10 @@ simulate sizes "${at[@]}" "${all[@]}" --sizes 4KiB,16KiB,64KiB,256KiB,1MiB,4MiB 
 for depth in 1 2 4 8 32; do
   simulate "rings-$depth" "${at[@]}" "${shifts[@]}" --sizes 256KiB --ring-depth $depth
 done
+for message in 528000 1MiB; do # rings that hold less than a message, and those by the rule
+  simulate "small-rings-$message" "${at[@]}" "${shifts[@]}" --sizes $message --ring-depth 4 --cell-size 64KiB
+  simulate "rings-$message" "${at[@]}" "${shifts[@]}" --sizes $message
+done
 for flight in 1 2 4 16; do
   simulate "flight-$flight" "${at[@]}" "${shifts[@]}" --sizes 256KiB --slices-in-flight $flight
 done

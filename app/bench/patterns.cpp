@@ -6,6 +6,7 @@
 #include "app/bench/traffic.hpp"
 #include "app/clock_json.hpp"
 #include "app/options.hpp"
+#include "app/ring_options.hpp"
 #include "app/schedule_table.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
@@ -21,8 +22,8 @@ struct PatternsConfig {
   std::vector<std::string> patterns;
   std::vector<ScheduleSettings> schedules;  ///< empty: what suits the pattern
   std::vector<std::uint64_t> sizes;
-  std::vector<std::uint64_t> queues;
-  std::uint64_t cell_bytes = 0;  ///< 0: the message, at least 64 KiB
+  std::vector<std::optional<std::uint32_t>> queues;  ///< nothing: by the size of messages
+  std::optional<std::uint64_t> cell_size;            ///< likewise
   std::uint64_t slot_ns = 0;
   double spread = 0;
   double control = 0;
@@ -33,8 +34,6 @@ struct PatternsConfig {
   std::uint64_t build_ns = 0;
   std::vector<std::string> peers;
 };
-
-constexpr std::uint64_t kSmallestCell = 65536;
 
 ScheduleSettings schedule_settings(std::string name, std::uint64_t slot_ns = 0, std::string table_text = {}) {
   ScheduleSettings settings;
@@ -50,9 +49,8 @@ void add_patterns_options(po::options_description& options) {
                         "one-to-one, one-to-all, all-to-one, all-to-all, fixed-target; comma-separated")(
       "schedule", text_value("LIST", "", "round-robin; all-to-all: chaotic too"), "schedules to measure, as in 'run'")(
       "sizes", text_value("LIST", "1KiB,4KiB,16KiB,64KiB,256KiB,1MiB"), "bytes of a message")(
-      "queue", text_value("LIST", "8"), "receive queue: cells in each ring, e.g. 11,20,100")(
-      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"),
-      "bytes of a cell; small messages share one")(
+      "queue", text_value("LIST", "", kDefaultDepth), "receive queue: cells in each ring, e.g. 11,20,100")(
+      "cell-size", text_value("BYTES", "", kDefaultCell), "bytes of a cell; small messages share one")(
       "slot", text_value("TIME", "", "none"), "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
       "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down, e.g. 50")(
       "control", text_value("PERCENT", "0"),
@@ -68,6 +66,13 @@ void add_patterns_options(po::options_description& options) {
       "peer", text_value("LIST", "", "none"), "the same traffic, in the same run, over: mpi, zmq-ipc, zmq-tcp");
 }
 
+std::vector<std::optional<std::uint32_t>> queues_option(const po::variables_map& values) {
+  if (values["queue"].as<std::string>().empty()) return {std::nullopt};
+  std::vector<std::optional<std::uint32_t>> queues;
+  for (const auto depth : counts_option(values, "queue", 1, 65536)) queues.emplace_back(depth);
+  return queues;
+}
+
 /// Collective.
 PatternsConfig patterns_config(const po::variables_map& values, const Collective& ranks) {
   const auto word = [&](const char* option) { return values[option].as<std::string>(); };
@@ -80,9 +85,8 @@ PatternsConfig patterns_config(const po::variables_map& values, const Collective
     config.schedules.push_back(schedule_settings(name, config.slot_ns, schedule_table_text(name, ranks)));
   }
   config.sizes = sizes_option(values, "sizes", 1, 1U << 30);
-  config.queues = counts_option(values, "queue", 1, 65536);
-  const auto cell = parsed("cell-size", [&] { return parse_bytes(word("cell-size")); });
-  config.cell_bytes = cell == 0 ? 0 : in_range<std::uint64_t>("cell-size", cell, 256, 1U << 30);
+  config.queues = queues_option(values);
+  config.cell_size = cell_option(values, "cell-size");
   config.spread = static_cast<double>(count_option(values, "spread", 0, 99)) / 100;
   config.control = static_cast<double>(count_option(values, "control", 0, 100)) / 100;
   config.seconds = in_range("seconds", values["seconds"].as<double>(), 1e-3, 3600.0);
@@ -120,15 +124,13 @@ std::vector<BenchColumn> patterns_columns(const PatternsConfig& config) {
 class Point {
  public:
   Point(const PatternsConfig& config, const Communicator& communicator, std::string pattern, ScheduleSettings schedule,
-        std::uint64_t message, std::uint64_t queue)
+        std::uint64_t message, std::optional<std::uint32_t> queue)
       : config_(config), communicator_(communicator), pattern_(std::move(pattern)) {
     traffic_.connections = connections_of(pattern_, communicator.size());
     traffic_.schedule = std::move(schedule);
-    traffic_.ring.depth = static_cast<std::uint32_t>(queue);
-    const auto cell = config.cell_bytes == 0 ? std::max(message, kSmallestCell) : config.cell_bytes;
-    traffic_.ring.cell_bytes = static_cast<std::uint32_t>((cell + 63) / 64 * 64 + 64);
     traffic_.message_bytes = message;
     traffic_.spread = config.spread;
+    traffic_.ring = ring_for(traffic_, communicator, {queue, config.cell_size});
     traffic_.limits = {.seconds = config.slices == 0 ? config.seconds : 0, .slices = config.slices};
     traffic_.receive = config.receive;
     traffic_.control = config.control;
@@ -258,14 +260,17 @@ std::vector<ScheduleSettings> schedules_of(const PatternsConfig& config, const s
   return suited;
 }
 
-/// Rate over message size, a line per pattern, schedule and queue, with the ceilings.
+/// Rate over message size, a line per pattern and schedule, with the ceilings.
 class RatePlot {
  public:
+  /// `by_queue`: a line for each queue, too.
+  explicit RatePlot(bool by_queue) : by_queue_(by_queue) {}
+
   void add(const Json& point) {
     const std::string pattern = point["pattern"];
     const double size = point["message_bytes"];
-    add(pattern + " " + point["schedule"].get<std::string>() + ", queue " + std::to_string(point["queue"].get<int>()),
-        size, point["rate_bytes_per_us"]);
+    const auto queue = by_queue_ ? ", queue " + std::to_string(point["queue"].get<int>()) : std::string();
+    add(pattern + " " + point["schedule"].get<std::string>() + queue, size, point["rate_bytes_per_us"]);
     add("bare put, " + pattern, size, point["ceiling_bytes_per_us"]);
     const Json peers = point.value("peers", Json::object());
     for (const auto& [peer, rates] : peers.items()) {
@@ -282,6 +287,7 @@ class RatePlot {
     line->x.push_back(x);
     line->y.push_back(y);
   }
+  bool by_queue_;
   std::vector<PlotSeries> series_;
 };
 
@@ -306,7 +312,7 @@ int measure_patterns(const po::variables_map& values, const std::string& effecti
   }
   for (const auto& name : config.peers) parsed("peer", [&] { return make_peer(name, communicator); });
   BenchRun run("patterns", values, effective, patterns_columns(config), communicator);
-  RatePlot rates;
+  RatePlot rates(config.queues.front().has_value());
   Json last;
   std::uint64_t errors = 0;
   for (const auto& pattern : config.patterns) {

@@ -26,8 +26,6 @@ struct ScanConfig {
 };
 
 const std::vector<std::string> kParts = {"rings", "clients", "breakdown"};
-constexpr std::uint32_t kDefaultDepth = 8;
-constexpr std::uint64_t kBatchCell = 65536;
 
 void add_scan_options(po::options_description& options) {
   options.add_options()("what", text_value("LIST", "rings,clients,breakdown"),
@@ -79,10 +77,10 @@ TrafficSettings one_to_one(const ScanConfig& config, int ranks, std::uint64_t me
   return traffic;
 }
 
-/// As in a run: several small messages to a cell.
-TrafficSettings batched_one_to_one(const ScanConfig& config, int ranks) {
-  auto traffic = one_to_one(config, ranks, config.message_bytes, kDefaultDepth);
-  traffic.ring.cell_bytes = cell_for(std::max(config.message_bytes, kBatchCell));
+/// Collective. With rings as in a run: several small messages to a cell.
+TrafficSettings batched_one_to_one(const ScanConfig& config, const Communicator& communicator) {
+  auto traffic = one_to_one(config, communicator.size(), config.message_bytes, 1);
+  traffic.ring = ring_for(traffic, communicator, {});
   return traffic;
 }
 
@@ -137,7 +135,7 @@ void scan_rings(const ScanConfig& config, BenchRun& run, std::vector<PlotSeries>
 void scan_clients(const ScanConfig& config, BenchRun& run) {
   const int ranks = run.communicator().size();
   for (int clients = 1; clients < ranks; ++clients) {
-    auto traffic = batched_one_to_one(config, ranks);
+    auto traffic = batched_one_to_one(config, run.communicator());
     for (int from = 0; from < ranks; ++from) {
       auto& targets = traffic.connections[static_cast<std::size_t>(from)];
       std::ranges::fill(targets, std::uint8_t{0});
@@ -237,7 +235,7 @@ void break_down(const ScanConfig& config, BenchRun& run) {
     }
   }
   meet(communicator);
-  const auto traffic = batched_one_to_one(config, communicator.size());
+  const auto traffic = batched_one_to_one(config, communicator);
   const Rates rates = measure_rates(traffic, run);
   Json point = point_of("breakdown", "all: one message through the exchange", traffic, rates);
   point["ns"] = static_cast<double>(config.message_bytes) / rates.rate * 1000;

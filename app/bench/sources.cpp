@@ -6,6 +6,7 @@
 #include "app/bench/live_run.hpp"
 #include "app/mpi_command.hpp"
 #include "app/options.hpp"
+#include "app/ring_options.hpp"
 #include "app/schedule_table.hpp"
 #include "app/temporary_folder.hpp"
 #include "core/definitions/definitions.hpp"
@@ -51,14 +52,13 @@ void add_run_options(po::options_description& options) {
       "define", text_value("DEF", "gap:25ns,4"), "what an event is, as in 'run'")(
       "epoch", text_value("TIME", "10us"), "length of an epoch")("epochs-per-slice", text_value("N", "10"),
                                                                  "epochs built together; a packet waits for its slice")(
-      "overlap", text_value("TIME", "1us"), "longest event that is kept whole")("ring-depth", text_value("N", "16"),
-                                                                                "cells in each ring")(
-      "cell-size", text_value("BYTES", "64KiB"), "bytes of a cell")("slices-in-flight", text_value("N", "16"),
-                                                                    "slices that a builder gathers at a time")(
+      "overlap", text_value("TIME", "1us"), "longest event that is kept whole")(
+      "slices-in-flight", text_value("N", "16"), "slices that a builder gathers at a time")(
       "write", text_value("HOW", "on"), "on or off: whether builders write the events")(
       "output", text_value("FILE", "", "temporary"),
       "prefix of the part files; each measurement overwrites the previous one")("force", po::bool_switch(),
                                                                                 "overwrite existing part files");
+  add_ring_options(options);
 }
 
 std::int64_t nanoseconds(const char* option, const std::string& word) {
@@ -92,10 +92,17 @@ void read_wiring(const po::variables_map& values, const Collective& ranks, Wirin
   wiring.schedule.name = values["schedule"].as<std::string>();
   check_schedule(wiring.schedule.name, 0);
   wiring.schedule.table_text = schedule_table_text(wiring.schedule.name, ranks);
-  wiring.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
-  const auto cell = sizes_option(values, "cell-size", 256, 1U << 30).front();
-  wiring.ring.cell_bytes = static_cast<std::uint32_t>(cell / 64 * 64 + 64);
   wiring.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+}
+
+/// Collective. A packet of more than one epoch is for several slices.
+RingNeeds rings_for(const LiveRunSettings& run, const Collective& ranks) {
+  constexpr double kHitBytes = 8;
+  auto needs = ring_needs(ranks, run.wiring.roles);
+  const auto& geometry = run.live.geometry;
+  const auto ticks = static_cast<double>(geometry.slice_ticks() + 2 * geometry.margin());
+  needs.message_bytes = usual_longest(run.live.hits_per_second * ticks * kTickPs * 1e-12 * kHitBytes);
+  return needs;
 }
 
 /// Collective.
@@ -123,6 +130,7 @@ SourcesConfig sources_config(const po::variables_map& values, const Collective& 
   if (roles.builders == 0)
     roles.builders = static_cast<std::uint32_t>(std::max(ranks.size() - static_cast<int>(roles.sources), 1));
   run.live.hits_per_second = config.rate / roles.sources;
+  run.wiring.ring = ring_size(rings_for(run, ranks), ring_options(values)).geometry();
   run.live.duration_ns = static_cast<std::int64_t>(config.seconds * 1e9);
   return config;
 }

@@ -1,6 +1,7 @@
 #include "app/bench/traffic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "app/bench/control_role.hpp"
 #include "app/bench/tcp_counters.hpp"
 #include "app/mpi_command.hpp"
+#include "app/ring_options.hpp"
 #include "app/run/json_message.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/runtime/host_name.hpp"
@@ -32,10 +34,14 @@ std::uint32_t slices_in_flight(const TrafficSettings& settings) {
                                                                 : std::clamp<std::uint64_t>(share / 2, 1, several));
 }
 
+Roles roles_of(const TrafficSettings& settings) {
+  const auto ranks = static_cast<std::uint32_t>(settings.connections.size());
+  return {.sources = ranks, .builders = ranks, .filters = 0, .ranks = static_cast<int>(ranks)};
+}
+
 WiringSettings wiring_settings(const TrafficSettings& settings) {
   WiringSettings wiring;
-  const auto ranks = static_cast<std::uint32_t>(settings.connections.size());
-  wiring.roles = {.sources = ranks, .builders = ranks, .filters = 0, .ranks = static_cast<int>(ranks)};
+  wiring.roles = roles_of(settings);
   wiring.ring = settings.ring;
   wiring.schedule = settings.schedule;
   wiring.slices_in_flight = slices_in_flight(settings);
@@ -184,6 +190,13 @@ std::uint64_t TrafficResult::wrong_chunks() const {
   std::uint64_t sum = 0;
   for (const auto& c : connections) sum += c.count.wrong_chunks;
   return sum;
+}
+
+RingGeometry ring_for(const TrafficSettings& settings, const Collective& ranks, const RingOptions& options) {
+  auto needs = ring_needs(ranks, roles_of(settings));
+  const double longest = static_cast<double>(settings.message_bytes) * (1 + settings.spread);
+  needs.message_bytes = static_cast<std::uint64_t>(std::ceil(longest));
+  return ring_size(needs, options).geometry();
 }
 
 TrafficResult run_traffic(const TrafficSettings& settings, const Communicator& communicator) {

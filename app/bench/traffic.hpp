@@ -7,6 +7,7 @@
 
 #include "app/bench/sink_role.hpp"
 #include "app/bench/synthetic_source.hpp"
+#include "core/engine/ring_rule.hpp"
 #include "core/engine/wiring.hpp"
 #include "core/mpi/communicator.hpp"
 #include "schedulers/scheduler.hpp"
@@ -60,6 +61,9 @@ struct TrafficResult {
 /// Bytes per microsecond and rank, of the smaller group where senders and receivers differ in number: the data sent by
 /// the one sender of one-to-all, or received by a rank of all-to-all.
 double rate_per_rank(const Connections& connections, double bytes, double seconds);
+
+/// Collective: rings for this traffic as a run would make them, unless `options` says how large they are.
+RingGeometry ring_for(const TrafficSettings& settings, const Collective& ranks, const RingOptions& options);
 
 /// Collective: moves messages through the same outboxes, rings and schedulers as a run, from synthetic sources to
 /// builders that build nothing.

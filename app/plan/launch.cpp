@@ -52,8 +52,8 @@ std::vector<std::string> run_options(const Plan& plan) {
   add("--schedule", plan.placement.schedule);
   if (plan.slot_ns() != 0) add("--slot", fmt::format("{}ns", plan.slot_ns()));
   add("--epochs-per-slice", std::to_string(choice.epochs_per_slice));
-  add("--ring-depth", std::to_string(choice.depth));
-  add("--cell-size", size_word(choice.cell_size));
+  add("--ring-depth", std::to_string(choice.ring.depth));
+  add("--cell-size", size_word(choice.ring.cell_size));
   add("--slices-in-flight", std::to_string(choice.slices_in_flight));
   return words;
 }

@@ -23,11 +23,6 @@ constexpr std::uint64_t kProgram = 60 * kMiB;
 /// A hit while its slice is built: decoded, sorted, and in the columns of the output, 16 bytes each.
 constexpr double kBuildingBytes = 48;
 
-constexpr std::uint64_t kLeastUsefulCell = 16 * kKiB;
-constexpr std::uint64_t kLeastCell = 4 * kKiB;
-constexpr std::uint32_t kUsefulDepth = 4;
-constexpr std::uint32_t kLeastDepth = 2;
-
 /// An epoch buffer of this size reaches most of a network's rate.
 constexpr double kWantedBuffer = 32 * kKiB;
 
@@ -47,18 +42,18 @@ std::uint64_t chosen_epochs(const PlanRequest& request) {
   return best;
 }
 
+std::uint64_t most_rings(const Roles& roles) {
+  std::uint64_t most = 0;
+  for (const auto& ends : data_rings(roles)) most = std::max(most, ends.in);
+  return most;
+}
+
 RingChoice wanted_choice(const PlanRequest& request, const Placement& placement) {
   RingChoice choice;
   choice.epochs_per_slice = chosen_epochs(request);
-  if (const auto bytes = buffer_bytes(request, choice.epochs_per_slice)) {
-    while (choice.cell_size > kLeastUsefulCell && static_cast<double>(choice.cell_size) / 2 >= *bytes) {
-      choice.cell_size /= 2;
-    }
-  }
-  std::uint64_t most_rings = 0;
-  for (const auto& ends : data_rings(placement.roles)) most_rings = std::max(most_rings, ends.in);
-  if (most_rings * choice.geometry().ring_bytes() > request.l2_cache) choice.depth = kUsefulDepth;
-  while (choice.cell_size > kLeastCell && choice.geometry().ring_bytes() > request.l2_cache) choice.cell_size /= 2;
+  choice.ring = ring_size({.message_bytes = message_bytes(request, choice.epochs_per_slice),
+                           .rings = most_rings(placement.roles),
+                           .l2_cache = request.l2_cache});
   return choice;
 }
 
@@ -83,7 +78,7 @@ std::uint64_t output_bytes(std::size_t writers) {
 
 std::vector<RankMemory> memory_of(const Plan& plan) {
   const auto windows =
-      window_bytes(plan.placement.roles, plan.choice.geometry(), claim_rings(plan.placement, plan.choice));
+      window_bytes(plan.placement.roles, plan.choice.ring.geometry(), claim_rings(plan.placement, plan.choice));
   const auto ranks = roles_by_rank(plan.placement.roles);
   std::vector<RankMemory> memory;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -93,28 +88,31 @@ std::vector<RankMemory> memory_of(const Plan& plan) {
   return memory;
 }
 
-/// The next smaller choice; false at the smallest. Choices without a cost in speed come first, the costliest last.
-bool shrink(RingChoice& choice) {
-  if (choice.depth > kUsefulDepth) return choice.depth = kUsefulDepth, true;
-  if (choice.cell_size > kLeastUsefulCell) return choice.cell_size /= 2, true;
+/// The next smaller choice; false at the smallest. Choices without a cost in speed come first, the costliest last:
+/// rings that hold less than two messages.
+bool shrink(RingChoice& choice, std::uint64_t message) {
+  constexpr std::uint64_t kUsefulMessages = 2;
+  auto ring = choice.ring;
+  const bool smaller = shrink(ring, message);
+  if (smaller && ring.messages(message) >= kUsefulMessages) return choice.ring = ring, true;
   if (choice.slices_in_flight > 2) return choice.slices_in_flight = 2, true;
-  if (choice.cell_size > kLeastCell) return choice.cell_size /= 2, true;
-  if (choice.depth > kLeastDepth) return choice.depth = kLeastDepth, true;
+  if (smaller) return choice.ring = ring, true;
   if (choice.slices_in_flight > 1) return choice.slices_in_flight = 1, true;
   return false;
 }
 
 }  // namespace
 
-RingGeometry RingChoice::geometry() const {
-  // Room for one more header, which the run adds to --cell-size.
-  return {depth, static_cast<std::uint32_t>(cell_size / 64 * 64 + 64)};
-}
-
 std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice) {
   if (placement.schedule != "balanced") return std::nullopt;
   const auto builders = placement.roles.builders;
   return claim_note_geometry(claim_ahead(choice.slices_in_flight, builders), builders);
+}
+
+std::optional<std::uint64_t> message_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice) {
+  if (request.message_bytes) return request.message_bytes;
+  const auto bytes = buffer_bytes(request, epochs_per_slice);
+  return bytes ? std::optional(usual_longest(*bytes)) : std::nullopt;
 }
 
 std::optional<double> buffer_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice) {
@@ -129,8 +127,9 @@ Plan::Plan(const PlanRequest& asked)
     : request(asked), placement(asked), wanted(wanted_choice(asked, placement)), choice(wanted) {
   memory = memory_of(*this);
   if (!request.memory_per_node) return;
+  const auto message = message_bytes(request, choice.epochs_per_slice).value_or(kUnknownMessage);
   while (most_of_a_node() > *request.memory_per_node) {
-    if (!shrink(choice)) {
+    if (!shrink(choice, message)) {
       throw UserError("--memory-per-node: with the smallest rings a node needs " +
                       std::to_string((most_of_a_node() + kMiB - 1) / kMiB) +
                       "MiB; increase it, or reduce --cores-per-node: each core's rank takes " +
@@ -138,11 +137,6 @@ Plan::Plan(const PlanRequest& asked)
     }
     memory = memory_of(*this);
   }
-}
-
-bool Plan::reduced() const {
-  return choice.depth != wanted.depth || choice.cell_size != wanted.cell_size ||
-         choice.slices_in_flight != wanted.slices_in_flight;
 }
 
 std::vector<std::uint64_t> Plan::node_bytes() const {
@@ -153,10 +147,6 @@ std::vector<std::uint64_t> Plan::node_bytes() const {
 
 std::uint64_t Plan::most_of_a_node() const { return std::ranges::max(node_bytes()); }
 
-std::uint64_t Plan::rings_of_a_rank() const {
-  std::uint64_t most = 0;
-  for (const auto& ends : data_rings(placement.roles)) most = std::max(most, ends.in);
-  return most;
-}
+std::uint64_t Plan::rings_of_a_rank() const { return most_rings(placement.roles); }
 
 }  // namespace eventloom

@@ -5,20 +5,18 @@
 #include <vector>
 
 #include "app/plan/placement.hpp"
-#include "formats/ring_layout.hpp"
+#include "core/engine/ring_rule.hpp"
 
 /// The proposal of `eventloom plan`: placement, rings, slices and the memory that they take.
 namespace eventloom {
 
 /// As options of `eventloom run`.
 struct RingChoice {
-  std::uint32_t depth = 8;
-  std::uint64_t cell_size = std::uint64_t{64} << 10;  ///< bytes
+  RingSize ring;
   std::uint32_t slices_in_flight = 4;
   std::uint64_t epochs_per_slice = 100;
 
-  /// The ring geometry that the run derives from depth and cell size.
-  [[nodiscard]] RingGeometry geometry() const;
+  bool operator==(const RingChoice&) const = default;
 };
 
 /// Bytes of one rank. Rings are exact; the rest is estimated from measurements.
@@ -34,6 +32,10 @@ struct RankMemory {
 /// The rings between the assigner and the others where builders claim slices ("balanced"), as in Wiring; nothing
 /// otherwise.
 std::optional<RingGeometry> claim_rings(const Placement& placement, const RingChoice& choice);
+
+/// Bytes of the messages that rings are made for: those to simulate, or epoch buffers at their usual longest. Nothing
+/// while both are unknown.
+std::optional<std::uint64_t> message_bytes(const PlanRequest& request, std::uint64_t epochs_per_slice);
 
 /// Bytes of an epoch buffer: the data of one source for one slice, with an epoch before and one after it (the default
 /// overlap). Nothing while the rate is unknown.
@@ -51,7 +53,7 @@ struct Plan {
 
   /// Of the schedule's slots; 0: it has none.
   [[nodiscard]] std::uint64_t slot_ns() const { return request.simulated ? request.simulated->slot_ns : 0; }
-  [[nodiscard]] bool reduced() const;
+  [[nodiscard]] bool reduced() const { return choice != wanted; }
   /// The maximum over all nodes, bytes.
   [[nodiscard]] std::uint64_t most_of_a_node() const;
   /// By node, bytes.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/ring_rule.hpp"
 #include "core/engine/role_layout.hpp"
 
 /// Node, core and roles of each rank. Plain arithmetic, independent of this machine.
@@ -18,6 +19,8 @@ struct SimulatedSchedule {
   double share = 0;                 ///< of the rate that the links allow
   std::string next = {};            ///< the next best, with its slots; empty: there was no other
   double next_share = 0;
+  double ideal_rate = 0;      ///< bytes per second and node that the links allow
+  std::string left_out = {};  ///< what could not be simulated, and why; empty: nothing
 };
 
 /// The input of `eventloom plan`. All counts are at least 1 except `filters`.
@@ -25,14 +28,16 @@ struct PlanRequest {
   std::uint32_t nodes = 1;
   std::uint32_t cores_per_node = 1;
   std::uint32_t sources = 1;
-  std::uint32_t filters = 0;                        ///< at most nodes * usable_cores()
-  std::optional<double> hits_per_second;            ///< of one source; nothing: unknown
-  double hit_bytes = 8;                             ///< in the marker format: time word, channel word, payload words
-  std::uint64_t epoch_ps = 10'000'000;              ///< length of an epoch, picoseconds
-  std::optional<std::uint64_t> epochs_per_slice;    ///< nothing: chosen
-  std::uint64_t l2_cache = std::uint64_t{2} << 20;  ///< of a core, bytes
-  std::optional<std::uint64_t> memory_per_node;     ///< bytes; nothing: no bound
-  std::optional<SimulatedSchedule> simulated;       ///< nothing: the schedule is chosen by rule
+  std::uint32_t filters = 0;                      ///< at most nodes * usable_cores()
+  std::optional<double> hits_per_second;          ///< of one source; nothing: unknown
+  double hit_bytes = 8;                           ///< in the marker format: time word, channel word, payload words
+  std::uint64_t epoch_ps = 10'000'000;            ///< length of an epoch, picoseconds
+  std::optional<std::uint64_t> epochs_per_slice;  ///< nothing: chosen
+  std::optional<std::uint64_t> message_bytes;     ///< of the longest messages to simulate; nothing: as planned
+  std::uint64_t l2_cache = kUsualCache;           ///< of a core, bytes
+  std::optional<std::uint64_t> memory_per_node;   ///< bytes; nothing: no bound
+  std::optional<double> link_rate;                ///< of a node, bytes per second each way; nothing: unknown
+  std::optional<SimulatedSchedule> simulated;     ///< nothing: the schedule is chosen by rule
 
   /// Cores of a node that get a rank: all of a small node, all but the last of a larger one.
   [[nodiscard]] std::uint32_t usable_cores() const;

@@ -11,6 +11,7 @@
 #include "app/command_line.hpp"
 #include "app/file_options.hpp"
 #include "app/options.hpp"
+#include "app/plan/network.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/schedule_comparison.hpp"
 #include "app/simulate/simulate_options.hpp"
@@ -51,9 +52,9 @@ void add_plan_options(po::options_description& options) {
       "simulate the nodes with each schedule, with and without slots, and propose the best; all nodes send and build");
 }
 
-/// What only --simulate reads.
+/// What only --simulate reads, but for --link.
 po::options_description network_options() {
-  po::options_description options("With --simulate", 110, 70);
+  po::options_description options("With --simulate; --link also without", 110, 70);
   add_network_options(options);
   return options;
 }
@@ -64,6 +65,7 @@ void check_simulate(const po::variables_map& values) {
   const auto options = network_options();
   for (const auto& option : options.options()) {
     const auto& name = option->long_name();
+    if (name == "link") continue;
     if (values.count(name) != 0 && !values[name].defaulted()) throw UserError("--" + name + " needs --simulate");
   }
 }
@@ -116,6 +118,14 @@ void read_data_options(const po::variables_map& values, PlanRequest& request) {
   }
 }
 
+/// By default --link is only a model for the simulation.
+void read_network_options(const po::variables_map& values, PlanRequest& request) {
+  if (!values["link"].defaulted()) request.link_rate = network_settings(values).link_rate;
+  if (values["simulate"].as<bool>() && !values["sizes"].defaulted()) {
+    request.message_bytes = std::ranges::max(message_sizes(values));
+  }
+}
+
 PlanRequest to_request(const po::variables_map& values, const PlanNames& names) {
   PlanRequest request;
   request.nodes = node_count(values, names.hosts);
@@ -134,6 +144,7 @@ PlanRequest to_request(const po::variables_map& values, const PlanNames& names) 
     request.memory_per_node = bytes_option(values, "memory-per-node", 1, std::uint64_t{1} << 60);
   }
   read_data_options(values, request);
+  read_network_options(values, request);
   return request;
 }
 
@@ -180,7 +191,8 @@ void print_plan(const po::variables_map& values, const Plan& plan, const PlanNam
 int plan_command(int argc, const char* const* argv) {
   CommandLine line("plan",
                    "plan --nodes N --cores-per-node N --sources N [options]\nProposes roles, ranks, rings and their "
-                   "memory for a run on a cluster, with reasons. Starts nothing.");
+                   "memory for a run on a cluster, with reasons, and says whether the network can carry it (exit code "
+                   "3 when not). Starts nothing.");
   add_plan_options(line.options());
   line.options().add(network_options());
   const auto values = line.parse(argc, argv);
@@ -201,7 +213,7 @@ int plan_command(int argc, const char* const* argv) {
   const Plan plan(request);
   if (!names.rankfile.empty()) write_rankfile(plan, names);
   print_plan(*values, plan, names, comparison);
-  return kExitOk;
+  return network_of(plan).fits() ? kExitOk : kExitLosses;
 }
 
 }  // namespace eventloom

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/plan/network.hpp"
 #include "app/plan/reasons.hpp"
 
 namespace eventloom {
@@ -140,8 +141,8 @@ Json choices_json(const Plan& plan) {
   json["ranks"] = roles.ranks;
   json["schedule"] = plan.placement.schedule;
   if (plan.slot_ns() != 0) json["slot_ns"] = plan.slot_ns();
-  json["ring_depth"] = plan.choice.depth;
-  json["cell_size"] = plan.choice.cell_size;
+  json["ring_depth"] = plan.choice.ring.depth;
+  json["cell_size"] = plan.choice.ring.cell_size;
   json["slices_in_flight"] = plan.choice.slices_in_flight;
   json["epochs_per_slice"] = plan.choice.epochs_per_slice;
   json["builders_missing"] = plan.placement.builders_missing;
@@ -173,8 +174,8 @@ std::string plan_text(const Plan& plan, const PlanNames& names) {
   auto text =
       fmt::format("{} nodes of {} cores: {} ranks for {} sources, {} builders and {} filters\n\n", request.nodes,
                   request.cores_per_node, roles.ranks, roles.sources, roles.builders, roles.filters);
-  text += node_table(plan, names) + '\n' + rank_table(plan) + "\nstart\n  " + mpirun_command(plan, names) + "\n  " +
-          srun_command(plan, names) + '\n';
+  text += node_table(plan, names) + '\n' + rank_table(plan) + '\n' + network_text(network_of(plan)) + "\n\nstart\n  " +
+          mpirun_command(plan, names) + "\n  " + srun_command(plan, names) + '\n';
   if (names.hosts.empty() && !names.rankfile.empty()) {
     text += "  (+nX in a rank file is host X of a job's allocation; outside a job use --hosts)\n";
   }
@@ -185,6 +186,7 @@ std::string plan_text(const Plan& plan, const PlanNames& names) {
 
 Json plan_json(const Plan& plan, const PlanNames& names) {
   Json json = choices_json(plan);
+  json["network"] = network_json(network_of(plan));
   json["run_options"] = run_options(plan);
   json["mpirun"] = mpirun_command(plan, names);
   json["srun"] = srun_command(plan, names);

@@ -107,6 +107,7 @@ std::string why_simulated(const Plan& plan, const SimulatedSchedule& best) {
                           plan.request.nodes, in_bytes(static_cast<double>(best.message_bytes)), best.name, slots,
                           100 * best.share);
   if (!best.next.empty()) text += fmt::format("; the next best, {}, {:.1f} %", best.next, 100 * best.next_share);
+  if (!best.left_out.empty()) text += "; left out: " + best.left_out;
   if (best.slot_ns != 0) text += "; slots leave no room for builders that need different times, see --jitter";
   if (plan.placement.builders_unequal()) text += "; not simulated: builders beside sources are slower than the others";
   return text;
@@ -122,21 +123,22 @@ std::string why_schedule(const Plan& plan) {
 }
 
 std::string why_ring(const Plan& plan) {
-  const auto& choice = plan.choice;
-  const double ring = static_cast<double>(choice.geometry().ring_bytes());
-  const double all = ring * static_cast<double>(plan.rings_of_a_rank());
+  const auto& ring = plan.choice.ring;
+  const double bytes = static_cast<double>(ring.geometry().ring_bytes());
+  const double all = bytes * static_cast<double>(plan.rings_of_a_rank());
   const double l2 = static_cast<double>(plan.request.l2_cache);
   auto text =
-      fmt::format("{} a ring, {} rings end on a rank: {}", in_bytes(ring), plan.rings_of_a_rank(), in_bytes(all));
+      fmt::format("{} a ring, {} rings end on a rank: {}", in_bytes(bytes), plan.rings_of_a_rank(), in_bytes(all));
+  const auto message = message_bytes(plan.request, plan.choice.epochs_per_slice);
+  const auto held = ring.messages(message.value_or(kUnknownMessage));
+  text += fmt::format("; a ring holds {} of {}", held == 0 ? "no message" : fmt::format("{} messages", held),
+                      in_bytes(static_cast<double>(message.value_or(kUnknownMessage))));
+  text += message ? "" : " (assumed: --hits-per-second shows how many they have)";
+  if (held < 2) text += ", with two the next would be on its way while a builder takes one";
   if (all <= l2) {
-    text += fmt::format(", all in the second-level cache of {}", in_bytes(l2));
-  } else if (ring <= l2) {
-    text += fmt::format(", one ring at a time fits the second-level cache of {}", in_bytes(l2));
-    text += choice.depth < 8 ? "; with that many rings depth 4 was as fast as 8 or faster (measured)" : "";
-  }
-  text += "; measured: 14 GB/s with 8 cells of 64 KiB, 3 to 5 with 8 of 1 MiB, which do not fit";
-  if (const auto bytes = buffer_bytes(plan.request, choice.epochs_per_slice)) {
-    text += fmt::format("; an epoch buffer has {}", in_bytes(*bytes));
+    text += fmt::format("; all are in the second-level cache of {}", in_bytes(l2));
+  } else if (bytes <= l2) {
+    text += fmt::format("; one ring at a time fits the second-level cache of {}", in_bytes(l2));
   }
   return text;
 }
@@ -157,8 +159,8 @@ std::string why_reduced(const Plan& plan) {
   const auto add = [&](const char* what, const std::string& before, const std::string& after) {
     if (before != after) text += fmt::format("{} {} {} instead of {}", text.empty() ? "" : ",", what, after, before);
   };
-  add("ring depth", std::to_string(from.depth), std::to_string(to.depth));
-  add("cells of", in_bytes(static_cast<double>(from.cell_size)), in_bytes(static_cast<double>(to.cell_size)));
+  add("ring depth", std::to_string(from.ring.depth), std::to_string(to.ring.depth));
+  add("cells of", in_bytes(static_cast<double>(from.ring.cell_size)), in_bytes(static_cast<double>(to.ring.cell_size)));
   add("slices in flight", std::to_string(from.slices_in_flight), std::to_string(to.slices_in_flight));
   return "; reduced to fit --memory-per-node:" + text;
 }

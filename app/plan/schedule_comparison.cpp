@@ -1,11 +1,14 @@
 #include "app/plan/schedule_comparison.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/plan/reasons.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "app/simulate/simulation_report.hpp"
 #include "app/simulate/simulator.hpp"
@@ -34,10 +37,9 @@ std::vector<SimulationSettings> points_for(const boost::program_options::variabl
   if (plan.request.nodes < 2) throw UserError("--simulate needs --nodes 2 or more: between them is the network");
   auto settings = network_settings(values);
   settings.nodes = plan.request.nodes;
-  settings.ring.depth = plan.choice.depth;
   settings.slices_in_flight = plan.choice.slices_in_flight;
   const auto orders = orders_of(built_in_schedules(), {{}, {.ns = 0, .fit = true}});
-  return points_of(settings, orders, sizes_for(values, plan), plan.choice.cell_size);
+  return points_of(settings, orders, sizes_for(values, plan), {plan.choice.ring.depth, plan.choice.ring.cell_size});
 }
 
 struct Compared {
@@ -70,14 +72,25 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   comparison.measured = calibrate(values, points);
   BenchReport report("plan", simulation_columns(), {});
   std::vector<Compared> compared;
-  simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
+  std::string left_out;
+  const auto done = [&](const SimulationSettings& point, const SimulationResult& result) {
     auto json = point_json(point, result);
     if (table) report.add(json);
-    compared.push_back(
-        {{point.schedule, result.slot_ns, point.message_bytes, json["share"], {}, 0}, name_of(point, result)});
+    SimulatedSchedule schedule{point.schedule, result.slot_ns, point.message_bytes, json["share"]};
+    schedule.ideal_rate = result.ideal_rate;
+    compared.push_back({schedule, name_of(point, result)});
     comparison.points.push_back(std::move(json));
-  });
+  };
+  // A message may be too short for a slot; the plan goes on without.
+  const auto refused = [&](const SimulationSettings& point, const std::string& why) {
+    if (!point.fit_slots) throw UserError(why);
+    left_out += (left_out.empty() ? "" : "; ") + point.schedule + " with slots for " +
+                in_bytes(static_cast<double>(point.message_bytes)) + ": " + why;
+    spdlog::warn("left out: {} with slots for messages of {} bytes: {}", point.schedule, point.message_bytes, why);
+  };
+  simulator.run_all(points, done, refused);
   comparison.best = best_of(compared);
+  comparison.best.left_out = left_out;
   return comparison;
 }
 

@@ -50,7 +50,7 @@ LivePatience patience(const RunConfig& config, const RunSetup& setup) {
 WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   WiringSettings settings;
   settings.roles = setup.roles;
-  settings.ring = config.ring;
+  settings.ring = setup.ring.geometry();
   settings.schedule.name = config.schedule;
   settings.schedule.table_text = setup.schedule_table;
   settings.schedule.slot_ns = config.slot_ns;

@@ -8,6 +8,7 @@
 #include "app/alarm/alarm_command.hpp"
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/ring_options.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"
@@ -104,10 +105,9 @@ void add_exchange_options(po::options_description& options) {
       "order of transfers: round-robin, chaotic, balanced, table:FILE, unshifted (see schedulers/README.md)")(
       "slot", po::value<std::string>()->value_name("TIME")->default_value("", "none"),
       "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
-      "ring-depth", po::value<std::string>()->value_name("N")->default_value("8"), "cells in each ring")(
-      "cell-size", po::value<std::string>()->value_name("BYTES")->default_value("64KiB"), "bytes of a cell")(
       "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
       "slices that a builder assembles at a time");
+  add_ring_options(options);
 }
 
 void add_output_options(po::options_description& options) {
@@ -290,11 +290,7 @@ RunConfig to_config(const po::variables_map& values) {
   if (!(config.speed >= 0)) throw UserError("--speed must be 0 or more");
   config.report_json = values["report-json"].as<std::string>();
   config.save_sorted = output_name(values, "save-sorted");
-  config.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65536));
-  const auto cell = parsed("cell-size", [&] { return parse_bytes(values["cell-size"].as<std::string>()); });
-  // Room for one header more, so that a message of the size of a cell fits into one.
-  config.ring.cell_bytes =
-      static_cast<std::uint32_t>(in_range<std::uint64_t>("cell-size", cell, 256, 1U << 30) / 64 * 64 + 64);
+  config.ring = ring_options(values);
   config.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
   config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
   config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });

@@ -15,8 +15,8 @@
 #include "core/dataflow/event_filter.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
 #include "core/detector/detector.hpp"
+#include "core/engine/ring_rule.hpp"
 #include "formats/geometry.hpp"
-#include "formats/ring_layout.hpp"
 #include "io/registry/open_sources.hpp"
 
 namespace eventloom {
@@ -42,7 +42,7 @@ struct RunConfig {
   double speed = 0;
   std::string report_json;
   std::string save_sorted;  ///< folder for the time-sorted hits; empty: none
-  RingGeometry ring;
+  RingOptions ring;
   std::uint32_t slices_in_flight = 4;
   unsigned compress = 0;
   std::uint64_t segment_bytes = 0;

@@ -51,7 +51,7 @@ void write_manifest(const RunConfig& config, const RunSetup& setup, const RunRes
 
 RunRecord describe(const RunConfig& config, const RunSetup& setup, std::size_t definition, const std::string& began) {
   RunRecord record;
-  record.setup = config.effective + "# in force: " + in_force(config, setup.run, setup.numbered) + '\n';
+  record.setup = config.effective + "# in force: " + in_force(config, setup) + '\n';
   record.definition = config.define[definition].text;
   record.filters = config.filter;
   record.began = began;

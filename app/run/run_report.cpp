@@ -406,7 +406,7 @@ void write_report_json(const RunConfig& config, const RunSetup& setup, const std
   for (const auto& alarm : result.statistics.alarms) json["alarms"].push_back(to_json(alarm));
   json["remarks"] = remarks_json(result);
   json["setup"] = config.effective;
-  json["in_force"] = in_force(config, setup.run, setup.numbered);
+  json["in_force"] = in_force(config, setup);
   write_report(config.report_json, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "app/mpi_command.hpp"
+#include "app/ring_options.hpp"
 #include "app/run/json_message.hpp"
+#include "app/run/message_length.hpp"
 #include "app/run/run_sources.hpp"
 #include "app/run/same_setup.hpp"
 #include "app/run/time_origin.hpp"
@@ -27,7 +29,8 @@ namespace eventloom {
 
 namespace {
 
-SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local) {
+/// `loops`: passes over a recording.
+SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
   auto& source = *local.stream;
   const auto& header = source.header();
   const auto input = source.input();
@@ -45,6 +48,7 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
   info.text = header.text;
   info.first_epoch = source.first_epoch();
   info.live = local.live != nullptr;
+  if (!info.live) info.epoch_bytes = epoch_bytes(source, loops);
   info.joined = peer.joined;
   info.wraps_after = peer.wraps_after;
   info.counts_tai = counts_tai(spec.uri);
@@ -55,8 +59,8 @@ SourceInfo info_of(const SourceSpec& spec, const SourceRole::LocalSource& local)
 }
 
 /// The description of an opened stream for the other ranks.
-nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local) {
-  nlohmann::json json = to_json(local.id, info_of(spec, local));
+nlohmann::json describe(const SourceSpec& spec, const SourceRole::LocalSource& local, std::uint64_t loops) {
+  nlohmann::json json = to_json(local.id, info_of(spec, local, loops));
   // The manifest represents all streams of its folder.
   const auto sorted = local.id.value == 0 ? sorted_manifest(spec.uri) : std::nullopt;
   if (sorted) json["sorted"] = to_json(*sorted);
@@ -327,6 +331,10 @@ void share_copies(std::vector<SourceSpec>& specs, const Collective& ranks) {
 
 }  // namespace
 
+std::string in_force(const RunConfig& config, const RunSetup& setup) {
+  return in_force(config, setup.run, setup.numbered) + ", rings of " + ring_text(setup.ring);
+}
+
 SliceId first_slice_with_data(const RunSetup& setup) {
   return setup.run.geometry.slice_of(first_epoch_of(corrected_streams(setup)));
 }
@@ -350,11 +358,14 @@ RunSetup set_up_run(const RunConfig& config, const Communicator& communicator, c
   nlohmann::json mine = nlohmann::json::array();
   agree(communicator, [&] {
     for (const auto& source : setup.local) {
-      mine.push_back(describe(specs[source.id.value], source));
+      mine.push_back(describe(specs[source.id.value], source, config.loops));
     }
   });
   const auto described = all_gather_json(communicator, mine);
   agree(communicator, [&] { resolve_setup(setup, config, take_info(setup, described)); });
+  auto needs = ring_needs(communicator, setup.roles);
+  needs.message_bytes = message_bytes(setup.streams, setup.run.geometry);
+  setup.ring = ring_size(needs, config.ring);
   if (communicator.rank() == 0) {
     tell_sources_beyond(setup);
     tell_far_clocks(setup.streams);

@@ -9,6 +9,7 @@
 #include "app/run/run_config.hpp"
 #include "app/run/source_info.hpp"
 #include "core/dataflow/slice_builder_settings.hpp"
+#include "core/engine/ring_rule.hpp"
 #include "core/engine/role_layout.hpp"
 #include "core/engine/source_role.hpp"
 #include "core/mpi/communicator.hpp"
@@ -22,6 +23,7 @@ namespace eventloom {
 /// A run ready to start: the same on every rank except `local`.
 struct RunSetup {
   Roles roles;
+  RingSize ring;
   RunDefinition run;
   RunDetector detector;
   std::vector<SourceInfo> streams;  ///< streams to read, by number
@@ -42,6 +44,9 @@ struct RunSetup {
   std::vector<std::string> hosts;  ///< by rank
   std::vector<SourceRole::LocalSource> local;
 };
+
+/// As of its definition, with the rings.
+std::string in_force(const RunConfig& config, const RunSetup& setup);
 
 /// Where the earliest data of any source are, though others may lack some there.
 SliceId first_slice_with_data(const RunSetup& setup);

@@ -11,6 +11,7 @@ nlohmann::json to_json(SourceId id, const SourceInfo& info) {
                       {"path", info.path},
                       {"bytes", info.bytes},
                       {"crc32c", info.crc32c},
+                      {"epoch_bytes", info.epoch_bytes},
                       {"recorded_id", info.recorded_id},
                       {"tick_ps", info.base.tick_ps},
                       {"epoch_ticks", info.base.epoch_ticks},
@@ -35,6 +36,7 @@ SourceInfo info_from_json(const nlohmann::json& json) {
   info.path = json.at("path");
   info.bytes = json.at("bytes");
   info.crc32c = json.at("crc32c");
+  info.epoch_bytes = json.at("epoch_bytes");
   info.recorded_id = json.at("recorded_id");
   info.base = {json.at("tick_ps"), json.at("epoch_ticks")};
   info.payload.words = json.at("payload");

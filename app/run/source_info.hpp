@@ -20,6 +20,7 @@ struct SourceInfo {
   std::string path;  ///< empty when there is no file
   std::uint64_t bytes = 0;
   std::uint32_t crc32c = 0;
+  double epoch_bytes = 0;  ///< of an epoch, on average; 0: not known beforehand
   std::uint32_t recorded_id = 0;
   TimeBase base;
   PayloadTable payload;

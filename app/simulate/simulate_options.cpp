@@ -12,6 +12,7 @@
 
 #include "app/bench/bench_command.hpp"
 #include "app/options.hpp"
+#include "app/ring_options.hpp"
 #include "app/schedule_table.hpp"
 #include "app/simulate/calibration.hpp"
 #include "core/runtime/error.hpp"
@@ -24,7 +25,6 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr std::uint64_t kMostRanks = 65'535;
-constexpr std::uint64_t kSmallestCell = 65'536;
 constexpr std::uint64_t kLeastMessage = 1024;
 constexpr std::uint64_t kMostMessage = 1U << 30;
 
@@ -124,15 +124,12 @@ void read_disturbances(const po::variables_map& values, SimulationSettings& sett
   settings.clock_noise = seconds_option(values, "clock-noise");
 }
 
-/// Room for one header more, so that a message of the size of a cell fits into one.
-std::uint32_t cell_bytes(std::uint64_t cell, std::uint64_t message) {
-  if (cell == 0) cell = std::max(message, kSmallestCell);
-  return static_cast<std::uint32_t>((cell + 63) / 64 * 64 + 64);
-}
-
-std::uint64_t cell_option(const po::variables_map& values) {
-  const auto cell = parsed("cell-size", [&] { return parse_bytes(word(values, "cell-size")); });
-  return cell == 0 ? 0 : in_range<std::uint64_t>("cell-size", cell, 256, std::uint64_t{1} << 30);
+/// As a run has them on cores with the usual cache, where memory does not limit them.
+RingGeometry ring_of(const SimulationSettings& settings, const RingOptions& options) {
+  const double longest = static_cast<double>(settings.message_bytes) * (1 + settings.spread);
+  return ring_size({.message_bytes = static_cast<std::uint64_t>(std::ceil(longest)), .rings = settings.ranks()},
+                   options)
+      .geometry();
 }
 
 SimulatedSlots slots_of(const std::string& text) {
@@ -152,7 +149,11 @@ bool may_have_slots(const std::string& schedule) {
 }
 
 std::vector<SimulatedOrder> orders_option(const po::variables_map& values) {
-  const auto& schedules = values["schedule"].as<std::vector<std::string>>();
+  std::vector<std::string> schedules;
+  for (const auto& list : values["schedule"].as<std::vector<std::string>>()) {
+    std::ranges::move(words_of(list), std::back_inserter(schedules));
+  }
+  if (schedules.empty()) throw UserError("--schedule needs at least one value");
   std::vector<SimulatedSlots> slots;
   for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
   for (const auto& schedule : schedules) check_schedule(schedule, 0);
@@ -191,7 +192,8 @@ double parse_rate(const std::string& text) {
 void add_network_options(po::options_description& options) {
   options.add_options()(
       "topology", text_value("TEXT", "star"),
-      "star; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
+      "switch (one ideal switch; also: star); leaf-spine:LEAVES,NODES_PER_LEAF,SPINES, each leaf with one link to each "
+      "spine; fat-tree:LEVELS;DOWN;UP;PARALLEL, dragonfly:G,L;C,L;R,L;N or torus:X,Y,... with SimGrid's "
       "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
                                              "of each link; the latency of a star is from node to node")(
       "tcp", po::bool_switch(),
@@ -221,14 +223,14 @@ void add_network_options(po::options_description& options) {
 void add_simulate_options(po::options_description& options) {
   options.add_options()("nodes", text_value("LIST", "16"), "numbers of nodes, each a simulation")(
       "schedule",
-      po::value<std::vector<std::string>>()->value_name("NAME")->composing()->default_value({"round-robin"},
+      po::value<std::vector<std::string>>()->value_name("LIST")->composing()->default_value({"round-robin"},
                                                                                             "round-robin"),
-      "as in 'run'; repeatable")("slot", text_value("LIST", "", "none"),
-                                 "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
-                                 "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
-                                                                    "slices that a builder assembles at a time")(
-      "ring-depth", text_value("N", "8"), "cells in each ring")(
-      "cell-size", text_value("BYTES", "0", "the message, at least 64KiB"), "bytes of a cell");
+      "schedules as in 'run', comma-separated; repeatable")(
+      "slot", text_value("LIST", "", "none"),
+      "lengths of slots for schedules that keep them: 0 (order alone), 50us, auto (as a "
+      "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
+                                         "slices that a builder assembles at a time");
+  add_ring_options(options);
   add_network_options(options);
 }
 
@@ -263,7 +265,7 @@ std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
 }
 
 std::vector<SimulationSettings> points_of(SimulationSettings settings, const std::vector<SimulatedOrder>& orders,
-                                          const std::vector<std::uint64_t>& sizes, std::uint64_t cell) {
+                                          const std::vector<std::uint64_t>& sizes, const RingOptions& ring) {
   check_nodes(settings);
   std::vector<SimulationSettings> points;
   for (const auto& order : orders) {
@@ -273,7 +275,7 @@ std::vector<SimulationSettings> points_of(SimulationSettings settings, const std
       settings.slot_ns = order.slots.ns;
       settings.fit_slots = order.slots.fit;
       settings.message_bytes = size;
-      settings.ring.cell_bytes = cell_bytes(cell, size);
+      settings.ring = ring_of(settings, ring);
       points.push_back(settings);
     }
   }
@@ -282,15 +284,14 @@ std::vector<SimulationSettings> points_of(SimulationSettings settings, const std
 
 std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
   auto settings = network_settings(values);
-  settings.ring.depth = static_cast<std::uint32_t>(count_option(values, "ring-depth", 1, 65'536));
   settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
   const auto sizes = message_sizes(values);
-  const auto cell = cell_option(values);
+  const auto ring = ring_options(values);
   const auto orders = orders_option(values);
   std::vector<SimulationSettings> points;
   for (const auto nodes : counts_option(values, "nodes", 2, kMostRanks)) {
     settings.nodes = static_cast<std::uint32_t>(nodes);
-    std::ranges::move(points_of(settings, orders, sizes, cell), std::back_inserter(points));
+    std::ranges::move(points_of(settings, orders, sizes, ring), std::back_inserter(points));
   }
   return points;
 }

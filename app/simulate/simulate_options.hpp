@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/file_plan.hpp"
+#include "core/engine/ring_rule.hpp"
 #include "core/simulation/simulation.hpp"
 
 namespace eventloom {
@@ -32,10 +33,10 @@ std::vector<SimulatedOrder> orders_of(const std::vector<std::string>& schedules,
 SimulationSettings network_settings(const boost::program_options::variables_map& values);
 std::vector<std::uint64_t> message_sizes(const boost::program_options::variables_map& values);
 
-/// `settings` with each order and each size of messages. `cell`: bytes of a cell; 0: a message, at least 64 KiB. Throws
-/// UserError when there are not the nodes that the settings name.
+/// `settings` with each order and each size of messages, and rings for these. Throws UserError when there are not the
+/// nodes that the settings name.
 std::vector<SimulationSettings> points_of(SimulationSettings settings, const std::vector<SimulatedOrder>& orders,
-                                          const std::vector<std::uint64_t>& sizes, std::uint64_t cell);
+                                          const std::vector<std::uint64_t>& sizes, const RingOptions& ring);
 
 /// All points that the options of `simulate` ask for: of each number of nodes, each schedule, with each length of its
 /// slots, each size. Throws UserError.

@@ -21,6 +21,7 @@
 #include "app/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/memory.hpp"
+#include "core/simulation/leaf_spine.hpp"
 
 namespace eventloom {
 
@@ -89,6 +90,15 @@ Ended run_program(std::array<const char*, 3> arguments, const std::string& text)
   return ended;
 }
 
+void tell_oversubscription(const std::string& topology) {
+  const auto of = leaf_spine_of(topology);
+  if (!of) return;
+  spdlog::info("leaf-spine: {} nodes; a leaf has {} and {} links to spines: {}", of->leaves * of->nodes_per_leaf,
+               of->nodes_per_leaf, of->spines,
+               of->oversubscription() > 1 ? fmt::format("oversubscribed {:.3g} : 1", of->oversubscription())
+                                          : "not oversubscribed");
+}
+
 /// The message with which SimGrid aborts.
 std::string last_words(const std::string& messages) {
   constexpr std::string_view kMark = "CRITICAL] ";
@@ -119,14 +129,23 @@ SimulationResult Simulator::run(const SimulationSettings& settings, SimulationCo
 }
 
 void Simulator::run_all(const std::vector<SimulationSettings>& points,
-                        const std::function<void(const SimulationSettings&, const SimulationResult&)>& done) const {
+                        const std::function<void(const SimulationSettings&, const SimulationResult&)>& done,
+                        const std::function<void(const SimulationSettings&, const std::string&)>& refused) const {
   std::set<std::uint32_t> checked;
+  if (!points.empty()) tell_oversubscription(points.front().topology);
   for (const auto& point : points) {
     if (checked.insert(point.nodes).second) check(point);
   }
   for (const auto& point : points) {
     SimulationCost cost;
-    const auto result = run(point, &cost);
+    SimulationResult result;
+    try {
+      result = run(point, &cost);
+    } catch (const UserError& e) {
+      if (!refused) throw;
+      refused(point, e.what());
+      continue;
+    }
     done(point, result);
     spdlog::info("{} nodes, {}: simulated in {:.1f} s and {}", point.nodes, name_of(point, result), cost.seconds,
                  in_mebibytes(cost.peak_bytes));

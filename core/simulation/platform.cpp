@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/runtime/error.hpp"
+#include "core/simulation/leaf_spine.hpp"
 
 namespace eventloom {
 
@@ -76,6 +77,12 @@ Cluster fat_tree(const std::string& topology, const std::string& text) {
   return {"FAT_TREE", text, product(*down)};
 }
 
+Cluster leaf_spine(const std::string& topology) {
+  const auto of = leaf_spine_of(topology);
+  if (!of) refuse(topology, "expected leaf-spine:LEAVES,NODES_PER_LEAF,SPINES, as in leaf-spine:8,16,8");
+  return {"FAT_TREE", of->fat_tree(), product({of->leaves, of->nodes_per_leaf})};
+}
+
 Cluster dragonfly(const std::string& topology, const std::string& text) {
   constexpr const char* kForm =
       "expected dragonfly:GROUPS,LINKS;CHASSIS,LINKS;ROUTERS,LINKS;NODES, as in 'dragonfly:4,4;4,3;4,1;2'";
@@ -104,12 +111,13 @@ std::optional<Cluster> cluster_of(const SimulationSettings& settings) {
   const auto colon = topology.find(':');
   const auto name = topology.substr(0, colon);
   const auto text = colon == std::string::npos ? std::string() : topology.substr(colon + 1);
-  if (topology == "star") return Cluster{"FLAT", "", settings.nodes};
+  if (topology == "star" || topology == "switch") return Cluster{"FLAT", "", settings.nodes};
+  if (name == "leaf-spine") return leaf_spine(topology);
   if (name == "fat-tree") return fat_tree(topology, text);
   if (name == "dragonfly") return dragonfly(topology, text);
   if (name == "torus") return torus(topology, text);
   if (std::filesystem::is_regular_file(topology)) return std::nullopt;
-  refuse(topology, "neither star, fat-tree:, dragonfly: or torus:, nor a platform file");
+  refuse(topology, "neither switch (or star), leaf-spine:, fat-tree:, dragonfly: or torus:, nor a platform file");
 }
 
 std::string platform_text(const Cluster& cluster, const SimulationSettings& settings) {

@@ -20,8 +20,9 @@ struct OfNode {
 /// All-to-all traffic of whole slices: each rank has a source and a builder. Times are in seconds, rates in bytes per
 /// second.
 struct SimulationSettings {
-  /// "star", "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the
-  /// numbers of SimGrid's topo_parameters, or the path of a SimGrid platform file.
+  /// "switch" or "star", which are the same, "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES",
+  /// "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the numbers
+  /// of SimGrid's topo_parameters, or the path of a SimGrid platform file.
   std::string topology = "star";
   double link_rate = 12.5e9;            ///< of each link; not for a platform file
   double link_latency = 1e-6;           ///< of each link; of a star from node to node

@@ -147,6 +147,13 @@ class TestReport:
             assert point["share"] == pytest.approx(point["rate_bytes_per_us"] / point["ceiling_bytes_per_us"])
             assert min(point["rate_bytes_per_us"], point["memcpy_bytes_per_us"]) > 0
 
+    def test_rings_hold_more_than_a_message(self, tmp_path):
+        found = points(tmp_path, "patterns", "--pattern", "one-to-one", "--schedule", "round-robin", "--sizes",
+                       "1KiB,256KiB,3MiB", "--seconds", "0.02", "--repeat", 1, np=2)
+        for p in found:
+            assert p["cell_bytes"] >= max(p["message_bytes"], 64 * KIB) and p["queue"] >= 2
+        assert found[0]["queue"] >= 4
+
     def test_a_point_for_each_size_and_queue_with_its_repeats(self, tmp_path):
         found = points(tmp_path, "patterns", "--pattern", "all-to-all", "--schedule", "round-robin", "--sizes",
                        "1KiB,16KiB", "--queue", "11,20", "--seconds", "0.02", "--repeat", 3, np=2)

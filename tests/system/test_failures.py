@@ -160,7 +160,7 @@ def test_rings_that_do_not_fit(recording, tmp_path, options):
 
 def test_a_limit_of_the_address_space(recording, tmp_path):
     words = " ".join(f"'{word}'" for word in [BINARY, *run_of(recording, tmp_path), "--builders", "64",
-                                              "--cell-size", "8MiB"])
+                                              "--cell-size", "8MiB", "--ring-depth", "8"])
     done = bounded(["bash", "-c", f"ulimit -v 3000000; exec {words}"], env=environment(), timeout=60, code=2)
     assert "ulimit -v" in done.stderr and "lower --builders" in done.stderr, done.stderr
 

@@ -76,6 +76,27 @@ def test_text_says_what_and_why(tmp_path):
         assert sum(line.split()[:1] == [choice] for line in why.splitlines()) == 1, choice
 
 
+def network_line(*words, code=0):
+    done = plan("--nodes", 8, "--cores-per-node", 2, "--sources", 8, "--epochs-per-slice", 100, *words, code=code)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("network: ")]
+    return line
+
+
+def test_says_whether_the_network_carries_it():
+    """192 Gbit/s do not go through 100 Gbit/s; of a source's data 7/8 leave its node."""
+    line = network_line("--hits-per-second", "3e9", "--link", "100Gbit,1us", code=3)
+    for words in ("needed 21.4 GB/s (171.4 Gbit/s) out", "available 12.5 GB/s (100 Gbit/s)", "margin -71 %", "does not fit"):
+        assert words in line
+    assert "margin 29 %" in network_line("--hits-per-second", "3e9", "--link", "240Gbit,1us")
+    assert "links of at least 21.4 GB/s (171.4 Gbit/s) would do" in network_line("--hits-per-second", "3e9")
+    assert "--hits-per-second" in network_line("--link", "100Gbit,1us") and "--simulate" in network_line()
+    assert "not needed" in plan("--cores-per-node", 2, "--sources", 8, "--hits-per-second", "3e9", "--link", "1Gbit,1us").stdout
+    shown = json.loads(plan("--nodes", 8, "--cores-per-node", 2, "--sources", 8, "--epochs-per-slice", 100, "--json", "--link",
+                            "100Gbit,1us", "--hits-per-second", "3e9", code=3).stdout)["network"]
+    assert shown["needed_in_bytes_per_us"] == pytest.approx(3000 * 8 * 1.02 * 7 / 8)
+    assert shown["available_bytes_per_us"] == 12500 and shown["fits"] is False
+
+
 def test_json_agrees_with_the_rank_file(tmp_path):
     file = tmp_path / "plan.rankfile"
     shown = plan_json("--hosts", "aa,bb,cc", "--cores-per-node", 16, "--sources", 10, "--rankfile", file)

@@ -71,6 +71,32 @@ def test_points_hold_what_the_contract_names(tmp_path):
 
 
 @needs_simgrid
+def test_schedules_with_commas_between_and_repeated(tmp_path):
+    points, _ = simulate(tmp_path, "--nodes", 4, "--schedule", "round-robin,chaotic", "--schedule", "balanced", "--slices", 2)
+    assert [p["schedule"] for p in points] == ["round-robin", "chaotic", "balanced"]
+
+
+@needs_simgrid
+def test_rings_hold_more_than_a_message(tmp_path):
+    """As long as it takes to hear of room, a source whose message is longer than the ring is at rest."""
+    words = ["--nodes", 16, "--topology", "leaf-spine:4,4,4", "--sizes", 528000, "--slices", 4]
+    (by_rule,), _ = simulate(tmp_path, *words)
+    assert by_rule["transfers"]["n"] == 16 * 15 * 4
+    (small,), _ = simulate(tmp_path, *words, "--ring-depth", 4, "--cell-size", "64KiB")
+    assert small["share"] < 0.85 * by_rule["share"]
+
+
+@needs_simgrid
+def test_spines_that_oversubscribe(tmp_path):
+    """8 nodes to a leaf, 2 links up: 4 : 1. A leaf's links carry what its nodes get from the 8 others of 15."""
+    file = tmp_path / "x.json"
+    done = eventloom("simulate", "--topology", "leaf-spine:2,8,2", "--nodes", 16, "--report-json", file)
+    assert "oversubscribed 4 : 1" in done.stderr
+    (point,) = json.loads(file.read_text())["points"]
+    assert point["ideal_bytes_per_us"] == pytest.approx(12500 * 2 / 8 * 15 / 8)
+
+
+@needs_simgrid
 def test_the_seed_determines_the_output(tmp_path):
     def outputs(name, seed):
         words = ["simulate", "--nodes", 6, "--jitter", 20, "--spread", 30, "--slot", "auto", "--clock-drift", 20,
@@ -153,10 +179,36 @@ def test_plan_takes_rings_and_buffers_as_planned():
     shown = json.loads(eventloom(*PLAN, *words).stdout)
     seconds = (shown["epochs_per_slice"] + 2) * 10e-6
     assert {p["message_bytes"] for p in shown["simulated"]} == {round(1e7 * 8 * seconds)}
-    given = json.loads(eventloom(*PLAN, *words, "--sizes", "1MiB").stdout)
-    # 16 pieces, of which the planned ring holds 4.
-    assert given["ring_depth"] * given["cell_size"] < 1 << 20
-    assert given["simulated"][0]["transfers"]["n"] > 2 * given["simulated"][0]["messages"] * 7 / 8
+    assert shown["ring_depth"] * shown["cell_size"] >= 4 * round(1e7 * 8 * seconds)
+    given = json.loads(eventloom(*PLAN, *words, "--sizes", "64KiB,1MiB").stdout)
+    assert given["ring_depth"] * given["cell_size"] >= 2 << 20
+    for point in given["simulated"]:
+        assert point["transfers"]["n"] <= point["messages"] * 7 / 8  # of a message or more each
+
+
+@needs_simgrid
+def test_plan_leaves_out_slots_that_clocks_cannot_keep():
+    done = eventloom(*PLAN, "--simulate", "--clock-noise", "50us", "--json")
+    shown = json.loads(done.stdout)
+    assert [p["schedule"] for p in shown["simulated"]] == ["round-robin", "chaotic", "balanced", "unshifted"]
+    assert not any("slot_us" in point for point in shown["simulated"])
+    assert "left out: round-robin with slots" in done.stderr and "precision" in done.stderr
+    assert "left out: round-robin with slots" in shown["why"]["schedule"]
+    only_line(eventloom("simulate", "--slot", "auto", "--clock-noise", "50us", code=2), "precision")
+
+
+@needs_simgrid
+def test_plan_compares_the_need_with_what_was_simulated():
+    """Each of 8 nodes sends 7/8 of its source's data to others; the link of 10 Gbit/s is 1.25 GB/s."""
+    words = [*PLAN, "--simulate", "--link", "10Gbit,1us", "--epochs-per-slice", 100, "--json"]
+    shown = json.loads(eventloom(*words, "--hits-per-second", "1e8").stdout)
+    network, best = shown["network"], max(point["share"] for point in shown["simulated"])
+    assert network["needed_out_bytes_per_us"] == pytest.approx(100 * 8 * 1.02 * 7 / 8)
+    assert network["ideal_bytes_per_us"] == pytest.approx(1250)
+    assert network["available_bytes_per_us"] == pytest.approx(1250 * best)
+    assert network["fits"] and network["margin"] == pytest.approx(1 - network["needed_out_bytes_per_us"] / (1250 * best))
+    most = json.loads(eventloom(*words, "--hits-per-second", "2e8", code=3).stdout)["network"]
+    assert not most["fits"] and most["margin"] < 0
 
 
 @needs_simgrid
@@ -177,6 +229,10 @@ def test_calibration_gives_the_rates(tmp_path):
 
 BAD = [
     (["--topology", "cube"], "cube"),
+    (["--topology", "leaf-spine:4,4"], "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES"),
+    (["--topology", "leaf-spine:2,4,4"], "8 nodes"),
+    (["--schedule", ","], "--schedule"),
+    (["--schedule", "round-robin,shuffled"], "shuffled"),
     (["--topology", "fat-tree:2;4,4"], "fat-tree:LEVELS;DOWN;UP;PARALLEL"),
     (["--topology", "fat-tree:2;4,4;1;1,1"], "each level"),
     (["--topology", "fat-tree:2;2,4;1,4;1,1", "--nodes", "16"], "8 nodes"),
@@ -219,7 +275,8 @@ def test_refuses_in_one_line(tmp_path, words, told):
 
 @needs_simgrid
 @pytest.mark.parametrize("words, told", [
-    (["--link", "10Gbit,1us"], "--link needs --simulate"),
+    (["--link", "10Gbit"], "--link"),
+    (["--tcp"], "--tcp needs --simulate"),
     (["--calibrate"], "--calibrate needs --simulate"),
     (["--simulate", "--nodes", "1"], "--nodes 2"),
     (["--simulate", "--nodes", "5", "--topology", "torus:2,2"], "4 nodes"),

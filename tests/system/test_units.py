@@ -1,6 +1,7 @@
 """Lengths of time: what is in force unless the user says otherwise, what does not go together, what looks wrong."""
 
 import json
+import re
 
 import h5py
 import numpy as np
@@ -68,6 +69,32 @@ def test_the_overlap_is_20_times_what_the_definition_says(tmp_path):
     run = Run(tmp_path, [source(tmp_path / "hits.csv", times)], "--define", "gap:2us,3", "--epochs-per-slice", 1)
     assert "overlap 40us" in run.done.stderr
     assert_same(read_merged(run.merged), reference(times, "gap:2us,3", 40_000))
+
+
+def rings(words):
+    depth, size = re.search(r"rings of (\d+) cells of (\d+) KiB", words).groups()
+    return int(depth), int(size) * 1024
+
+
+def test_rings_are_made_for_the_messages_of_recordings(tmp_path):
+    """20 million hits/s in slices of 5 ms: 800 kB from each source."""
+    eventloom("generate", "--output", tmp_path, "--sources", 2, "--noise", "20e6", "--rate", 1000, "--duration", "20ms")
+    words = ["run", "--source", f"file:{tmp_path}/*.epochs", "--define", "gap:2,3", "--epochs-per-slice", 500, "--force",
+             "--output", tmp_path / "run.h5", "--report-json", tmp_path / "run.json"]
+    told = eventloom(*words, np=2).stderr
+    depth, cell = rings(told)
+    assert cell > 800_000 and depth >= 2
+    assert (depth, cell) == rings(json.loads((tmp_path / "run.json").read_text())["in_force"])
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert (depth, cell) == rings(file.attrs["setup"])
+    assert rings(eventloom(*words, "--ring-depth", 3, "--cell-size", "100KiB", np=2).stderr) == (3, 100 * 1024)
+    # Passes over a recording are as dense as the recording.
+    assert rings(eventloom(*words, "--loop", 3, np=2).stderr)[1] == pytest.approx(cell, rel=0.1)
+
+
+def test_rings_of_sources_that_do_not_tell_their_length(tmp_path):
+    run = Run(tmp_path, [source(tmp_path / "hits.csv", chain(1000, 9, 10))], "--define", "gap:10,2")
+    assert rings(run.done.stderr) == (8, 64 * 1024)
 
 
 def test_print_config_says_what_is_in_force(tmp_path):

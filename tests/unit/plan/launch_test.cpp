@@ -43,8 +43,7 @@ TEST(PlanLaunch, TheRunTakesItsOptionsAsPlanned) {
     EXPECT_EQ(config->builders, plan.placement.roles.builders);
     EXPECT_EQ(config->filters, plan.placement.roles.filters);
     EXPECT_EQ(config->schedule, plan.placement.schedule);
-    EXPECT_EQ(config->ring.depth, plan.choice.depth);
-    EXPECT_EQ(config->ring.cell_bytes, plan.choice.geometry().cell_bytes);
+    EXPECT_EQ(ring_size({}, config->ring), plan.choice.ring);
     EXPECT_EQ(config->slices_in_flight, plan.choice.slices_in_flight);
     EXPECT_EQ(config->epochs_per_slice, plan.choice.epochs_per_slice);
   }

@@ -29,7 +29,7 @@ TEST(PlanLayout, RingMemoryIsThatOfTheRun) {
     for (const std::uint64_t cache : {64U * 1024, 2048U * 1024}) {
       request.l2_cache = cache;
       const Plan plan(request);
-      const RingMap rings(plan.placement.roles, plan.choice.geometry(), claim_rings(plan.placement, plan.choice));
+      const RingMap rings(plan.placement.roles, plan.choice.ring.geometry(), claim_rings(plan.placement, plan.choice));
       ASSERT_EQ(plan.memory.size(), rings.window_bytes.size()) << text_of(request);
       for (std::size_t r = 0; r < plan.memory.size(); ++r) {
         ASSERT_EQ(plan.memory[r].rings, rings.window_bytes[r]) << text_of(request) << ", rank " << r;
@@ -60,23 +60,52 @@ TEST(PlanLayout, NodesHoldWhatTheirRanksHold) {
   EXPECT_GE(plan.most_of_a_node(), sum / 4);
 }
 
-TEST(PlanLayout, OneRingFitsTheSecondLevelCache) {
+TEST(PlanLayout, OneRingFitsTheSecondLevelCacheOrHoldsTwoMessages) {
   for (auto request : many_requests()) {
     for (const std::uint64_t cache : {64U * 1024, 256U * 1024, 1024U * 1024, 4096U * 1024}) {
       request.l2_cache = cache;
-      EXPECT_LE(Plan(request).choice.geometry().ring_bytes(), cache) << text_of(request);
+      const Plan plan(request);
+      const auto message = message_bytes(request, plan.choice.epochs_per_slice).value_or(kUnknownMessage);
+      EXPECT_GE(plan.choice.ring.messages(message), 2U) << text_of(request);
+      if (plan.choice.ring.messages(message) <= 3) continue;
+      EXPECT_LE(plan.choice.ring.bytes(), cache) << text_of(request);
     }
   }
 }
 
-TEST(PlanLayout, AFewRingsKeepTheDefaultsAndManyGetFewerCells) {
+TEST(PlanLayout, RingsAreThoseOfTheRule) {
+  for (auto request : many_requests()) {
+    const Plan plan(request);
+    const RingNeeds needs{.message_bytes = message_bytes(request, plan.choice.epochs_per_slice),
+                          .rings = plan.rings_of_a_rank()};
+    EXPECT_EQ(plan.choice.ring, ring_size(needs)) << text_of(request);
+  }
+}
+
+TEST(PlanLayout, RingsHoldTheMessagesToSimulate) {
   auto request = cluster();
-  EXPECT_EQ(Plan(request).choice.depth, 4U);
-  EXPECT_EQ(Plan(request).choice.cell_size, 64U * 1024);
-  request.nodes = 1;
-  request.cores_per_node = 4;
-  request.sources = 2;
-  EXPECT_EQ(Plan(request).choice.depth, 8U);
+  request.message_bytes = 3 * kMiB;
+  EXPECT_GE(Plan(request).choice.ring.messages(3 * kMiB), 2U);
+  request.hits_per_second = 1e4;
+  EXPECT_GE(Plan(request).choice.ring.messages(3 * kMiB), 2U);
+}
+
+TEST(PlanLayout, MemoryCostsSlicesInFlightBeforeWholeMessages) {
+  auto request = cluster();
+  request.hits_per_second = 2e8;  // 1.7 MB an epoch buffer of 102 epochs
+  request.epochs_per_slice = 100;
+  const Plan free(request);
+  const auto message = *message_bytes(request, 100);
+  ASSERT_GE(free.choice.ring.messages(message), 2U);
+  for (auto bound = free.most_of_a_node(); bound > free.most_of_a_node() / 4; bound = bound * 9 / 10) {
+    request.memory_per_node = bound;
+    try {
+      const Plan plan(request);
+      EXPECT_TRUE(plan.choice.ring.messages(message) >= 2 || plan.choice.slices_in_flight <= 2) << bound;
+    } catch (const UserError&) {
+      break;
+    }
+  }
 }
 
 TEST(PlanLayout, MemoryOfANodeIsKept) {

@@ -10,6 +10,7 @@
 #include "app/simulate/simulation_json.hpp"
 #include "app/simulate/simulator.hpp"
 #include "core/runtime/error.hpp"
+#include "core/simulation/leaf_spine.hpp"
 
 namespace eventloom {
 namespace {
@@ -177,11 +178,51 @@ TEST(Simulation, RanksOfANodeNeedNoNetwork) {
   EXPECT_EQ(result.over_network, result.delivered / 2);
 }
 
+TEST(Simulation, PresetsAreTheirPlatformsInSimGridsWords) {
+  const std::map<std::string, std::string> same{{"switch", "star"}, {"leaf-spine:4,2,1", "fat-tree:2;2,4;1,1;1,1"}};
+  for (const auto& [preset, words] : same) {
+    auto settings = settings_for(8, 65536);
+    settings.topology = words;
+    const auto expected = simulated(settings);
+    settings.topology = preset;
+    const auto result = simulated(settings);
+    EXPECT_EQ(result.seconds, expected.seconds) << preset;
+    EXPECT_EQ(result.ideal_rate, expected.ideal_rate) << preset;
+  }
+}
+
+/// 2 of the 7 others are beside a node's leaf; the leaf's one link carries all that its 2 nodes get from the 6 others.
+TEST(Simulation, OversubscribedSpinesLimitTheRate) {
+  auto settings = settings_for(8, 65536);
+  const auto ideal = [&](const char* topology) {
+    settings.topology = topology;
+    return simulated(settings).ideal_rate;
+  };
+  EXPECT_NEAR(ideal("leaf-spine:4,2,2"), settings.link_rate, 1);
+  EXPECT_NEAR(ideal("leaf-spine:4,2,1"), settings.link_rate * 7 / 12, 1);
+}
+
+TEST(LeafSpines, AreReadAndDescribed) {
+  const auto of = leaf_spine_of("leaf-spine:8,16,4");
+  ASSERT_TRUE(of);
+  EXPECT_EQ(of->fat_tree(), "2;16,8;1,4;1,1");
+  EXPECT_DOUBLE_EQ(of->oversubscription(), 4);
+  for (const auto* text : {"leaf-spine", "leaf-spine:", "leaf-spine:1,2", "leaf-spine:1,2,3,", "leaf-spine:1,,3",
+                           "leaf-spine:1,2,-3", "leaf-spine:1,2,65537", "spine-leaf:1,2,3", "fat-tree:1;2;1;1"}) {
+    EXPECT_FALSE(leaf_spine_of(text)) << text;
+  }
+}
+
 TEST(Simulation, RefusesPlatformsThatDoNotFit) {
   const std::map<std::string, std::string> reasons{{"fat-tree:2;4", "expected fat-tree:"},
                                                    {"fat-tree:2;4,4;1;1,1", "a number for each level"},
                                                    {"fat-tree:2;4,4;1,x;1,1", "expected fat-tree:"},
                                                    {"fat-tree:2;2,4;1,4;1,1", "it has 8 nodes"},
+                                                   {"leaf-spine:2", "expected leaf-spine:"},
+                                                   {"leaf-spine:2,2,2,2", "expected leaf-spine:"},
+                                                   {"leaf-spine:2,2,x", "expected leaf-spine:"},
+                                                   {"leaf-spine:2,0,2", "expected leaf-spine:"},
+                                                   {"leaf-spine:2,4,4", "it has 8 nodes"},
                                                    {"dragonfly:3;4", "expected dragonfly:"},
                                                    {"dragonfly:1,1;1,1;1,1;2", "it has 2 nodes"},
                                                    {"dragonfly:3,1;4,1;2,1;1", "more groups than"},
@@ -189,8 +230,8 @@ TEST(Simulation, RefusesPlatformsThatDoNotFit) {
                                                    {"torus:3,0", "expected torus:"},
                                                    {"torus:3,3", "it has 9 nodes"},
                                                    {"torus:1000,1000", "more than"},
-                                                   {"cube", "neither star"},
-                                                   {"/dev/null", "neither star"}};
+                                                   {"cube", "neither switch"},
+                                                   {"/dev/null", "neither switch"}};
   for (const auto& [topology, reason] : reasons) {
     auto settings = settings_for(10, 65536);
     settings.topology = topology;
