@@ -1,5 +1,6 @@
 """The Python package refuses files of runs that are damaged, or not those that the run lists, in one line that names them."""
 
+import os
 import re
 import shutil
 
@@ -10,7 +11,8 @@ import pytest
 from interrupted import parts
 from program import DATA
 from python_package import installed, package  # noqa: F401
-from test_python import one_line, run, sources  # noqa: F401
+from results import read_merged
+from test_python import assert_reads, one_line, run, sources  # noqa: F401
 
 
 @pytest.fixture
@@ -169,3 +171,57 @@ def test_parts_that_are_not_as_listed(package, copy):
     with pytest.raises(FileNotFoundError, match="keep the parts of a run beside 'run.h5'") as error:
         package.open(copy / "run.h5")
     assert third.name in one_line(error)
+
+
+# Many parts.
+
+def test_a_damaged_part_harms_no_others(package, run, copy):
+    """What comes before it is read as without it."""
+    merged, damaged = read_merged(run.merged), parts(copy)[-1]
+    with h5py.File(damaged) as file:
+        begin = int(file["ledger/slice"][0]) * 100_000
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    with package.open(copy / "run.h5") as opened:
+        before = opened.between(0, begin)
+        read = 0
+        for chunk in before.chunks(events=97):
+            assert_reads(chunk, merged, read, read + len(chunk))
+            read += len(chunk)
+        assert read == len(before) > 1000
+        with pytest.raises(package.DamagedFile, match=damaged.name) as error:
+            opened.columns()
+        one_line(error)
+
+
+def count_forks(monkeypatch):
+    """A list that grows with each."""
+    forks, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: (forks.append(1), fork())[1])
+    return forks
+
+
+def test_files_are_checked_once(package, run, monkeypatch):
+    """Many parts together, in few processes; although only some stay open, none again while it does not change."""
+    forks, found = count_forks(monkeypatch), []
+    with package.open(run.output) as opened:
+        found.append(opened.columns())
+        assert 1 < len(forks) < 10 < len(parts(run.output.parent)) / 4
+        del forks[:]
+        found.append(opened.columns())
+        assert not forks and all(np.array_equal(found[1][name], column) for name, column in found[0].items())
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda file: file["hits/channel"].__setitem__(0, file["hits/channel"][0] + 1), "/hits/channel: its values have the checksum"),
+    (lambda file: file.attrs.__setitem__("segment", 7), "the attribute 'segment' is not the one that was written")])
+@pytest.mark.every_case
+def test_a_part_that_is_changed_between_two_reads(package, copy, change, words):
+    part = parts(copy)[0]
+    with package.open(copy / "run.h5") as opened:
+        opened.columns()
+        with h5py.File(part, "a") as file:
+            change(file)
+        for _ in range(2):
+            with pytest.raises(package.DamagedFile, match=words) as error:
+                opened.columns()
+            assert str(part) in one_line(error)
