@@ -6,19 +6,26 @@ import os
 import resource
 import signal
 import warnings
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 from h5py._objects import phil
 
 _PROCESSOR_SECONDS = 10
 _BYTES_PER_SECOND = 100_000_000
 _MEMORY = 1 << 30
-_NO_MEMORY = 12  # exit code
+_NO_MEMORY, _RAISED = 12, 1  # exit codes
 _DEATHS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGXCPU)
 
 
-def dies_apart(work: Callable[[], object], file_bytes: int) -> Optional[str]:
-    """Why `work`, on a file of this size, cannot be done here; nothing when it returns or raises an exception."""
+class Ending(NamedTuple):
+    """How a piece of work ended in another process: it returned, it died, or neither: it raised an exception."""
+
+    returned: bool
+    death: Optional[str] = None  # why it cannot be done here
+
+
+def tried_apart(work: Callable[[], object], file_bytes: int) -> Ending:
+    """Does `work`, on files of this size, in another process with limited time and memory."""
     mapped = _mapped_bytes()
     try:
         with phil, warnings.catch_warnings():  # no other thread is in HDF5; Python 3.12 warns of all threads
@@ -27,12 +34,14 @@ def dies_apart(work: Callable[[], object], file_bytes: int) -> Optional[str]:
             if child == 0:
                 _work_and_leave(work, mapped, _PROCESSOR_SECONDS + file_bytes // _BYTES_PER_SECOND)
     except OSError:
-        return None
+        return Ending(False)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status):
-        return "HDF5 would need more memory than there can be in it" if os.WEXITSTATUS(status) == _NO_MEMORY else None
+        no_memory = os.WEXITSTATUS(status) == _NO_MEMORY
+        return Ending(os.WEXITSTATUS(status) == 0, "HDF5 would need more memory than there can be in it" if no_memory else None)
     number = os.WTERMSIG(status)
-    return "HDF5 does not terminate on it" if number == signal.SIGXCPU else f"HDF5 crashes on it ({signal.strsignal(number)})"
+    return Ending(False, "HDF5 does not terminate on it" if number == signal.SIGXCPU else
+                  f"HDF5 crashes on it ({signal.strsignal(number)})")
 
 
 def _work_and_leave(work: Callable[[], object], mapped: int, seconds: int) -> None:
@@ -47,7 +56,7 @@ def _work_and_leave(work: Callable[[], object], mapped: int, seconds: int) -> No
     except MemoryError:
         code = _NO_MEMORY
     except BaseException:  # the caller will get it, too
-        pass
+        code = _RAISED
     finally:
         os._exit(code)
 

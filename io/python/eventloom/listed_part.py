@@ -8,7 +8,7 @@ from pathlib import PurePath
 import h5py
 
 from .errors import DamagedFile
-from .seals import expect_sealed
+from .seals import expect_listed
 from .structure import attribute_of, column_of
 
 PART_FORMAT = "eventloom-part"
@@ -36,7 +36,8 @@ def expect_as_listed(file: h5py.File, listed: ListedPart) -> None:
     name = f"{run}.part-{attribute_of(file, 'writer', int):04}-{attribute_of(file, 'segment', int):04}.h5"
     if attribute_of(file, "format", str) != PART_FORMAT or name != listed.name:
         raise DamagedFile(f"'{file.filename}' is not as its run lists it: it was written as '{name}'")
-    expect_sealed(file, listed.datasets_crc32 if listed.datasets_crc32 >= 0 else None)
+    if listed.datasets_crc32 >= 0:
+        expect_listed(file, listed.datasets_crc32)
     ledger = column_of(file, "ledger/slice")
     found = (len(ledger), int(ledger[0]), int(ledger[-1])) if len(ledger) > 0 else (0, 0, 0)
     if found != (listed.slices, listed.first_slice, listed.last_slice):

@@ -71,7 +71,7 @@ def _opened(files: OutputFiles, path: Path) -> OpenedRun:
     if attributes["closed"]:
         listed = files.records(path, "parts", ListedPart, LACKING_IN_EARLIER_LISTS)
     parts = _parts(path, listed, attributes["epochs_per_slice"] * attributes["epoch_ticks"])
-    files.expect({path.parent / entry.name: entry for entry in listed})
+    files.expect({path.parent / entry.name: entry for entry in sorted(listed, key=lambda entry: entry.first_slice)})
     if not attributes["closed"]:
         totals = {name: sum(_total(entry.totals, name) for entry in finished) for name in totals}
     return OpenedRun(path, files, attributes, parts, totals, bool(attributes["closed"]))

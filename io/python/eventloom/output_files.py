@@ -12,17 +12,15 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from .apart import dies_apart
 from .errors import DamagedFile
-from .listed_part import ListedPart, expect_as_listed
-from .seals import ValueSums, expect_sealed
-from .sizes import expect_all_stored
+from .intact import IntactFiles
+from .listed_part import ListedPart
+from .seals import ValueSums
 from .structure import attributes_of, column_of, records_of
 
 Array = NDArray[Any]
 T = TypeVar("T")
 
-_FORMATS = "eventloom-"
 _MOST_OPEN = 32  # files: a long run has thousands of parts
 
 
@@ -47,14 +45,13 @@ class OutputFiles:
 
     def __init__(self) -> None:
         self._open: OrderedDict[Path, h5py.File] = OrderedDict()
-        self._listed: dict[Path, ListedPart] = {}
+        self._intact = IntactFiles()
         self._sums = ValueSums()
-        self._tried: set[Path] = set()  # files that do not make HDF5 crash
         self._closed = False
 
     def expect(self, listed: Mapping[Path, ListedPart]) -> None:
-        """These files have to be these parts, which is looked at when one is opened."""
-        self._listed.update(listed)
+        """These files have to be these parts, which is checked when one is opened; in the order of their times."""
+        self._intact.expect(listed)
 
     def close(self) -> None:
         self._closed = True
@@ -139,38 +136,15 @@ class OutputFiles:
         return self._open[path]
 
     def _opened(self, path: Path) -> h5py.File:
-        if path not in self._tried:
-            death = dies_apart(lambda: _try(path), path.stat().st_size)
-            if death:
-                raise ValueError(death)
-            self._tried.add(path)
-        file = h5py.File(path, "r")
-        try:
-            _expect_intact(file, path)
-            if path in self._listed:
-                expect_as_listed(file, self._listed[path])
-        except BaseException:
-            file.close()
-            raise
-        return file
+        if not self._intact.knows(path):
+            self._sums.forget(path)
+            self._intact.check(path)
+        return h5py.File(path, "r")
 
     def _read(self, data: h5py.Dataset, begin: int, end: int) -> Array:
         rows: Array = data[begin:end]
         self._sums.add(data, begin, rows)
         return rows
-
-
-def _try(path: Path) -> None:
-    with h5py.File(path, "r") as file:
-        _expect_intact(file, path)
-
-
-def _expect_intact(file: h5py.File, path: Path) -> None:
-    """As far as can be told without reading values."""
-    if not str(attributes_of(file).get("format")).startswith(_FORMATS):
-        return
-    expect_sealed(file)
-    expect_all_stored(file, path.stat().st_size)
 
 
 def _expect_in_order(times: Array, part: Part) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, Optional
+from pathlib import Path
+from typing import Any, Mapping, Optional
 
 import h5py
 import numpy as np
@@ -11,17 +12,22 @@ from numpy.typing import NDArray
 
 _VALUES, _DATASETS, _ATTRIBUTES = "crc32", "datasets", "attributes_crc32"
 _SHORT = 4 << 20  # bytes of a column that is checked whole when any of its rows is read
+_Sum = tuple[int, int, int]  # the one that was written, rows read so far, their sum
 
 
-def expect_sealed(file: h5py.File, listed: Optional[int] = None) -> None:
-    """An attribute of the root, or a dataset, that is not the one that was written is ValueError. `listed`: the sum of
-    its list of datasets, as the run has it. Files of earlier versions have no sums."""
+def expect_sealed(file: h5py.File, datasets: Mapping[str, h5py.Dataset]) -> None:
+    """An attribute of the root, or one of its datasets, that is not the one that was written is ValueError. Files of earlier
+    versions have no sums."""
     if _ATTRIBUTES in file.attrs:
         _expect_attributes(file.attrs, np.asarray(file.attrs[_ATTRIBUTES]).reshape(-1, 2).tolist())
-    lines = [str(line) for line in file.attrs.get(_DATASETS, ())]
-    for line in lines:
-        _expect_dataset(file, *line.split(" ", 1))
-    if listed is not None and zlib.crc32("".join(line + "\n" for line in lines).encode()) != listed:
+    for line in _datasets(file):
+        path, written = line.split(" ", 1)
+        _expect_dataset(datasets.get(path), path, written)
+
+
+def expect_listed(file: h5py.File, listed: int) -> None:
+    """ValueError unless the sum of the file's list of datasets is the one that its run has."""
+    if zlib.crc32("".join(line + "\n" for line in _datasets(file)).encode()) != listed:
         raise ValueError("its datasets are not those that were written")
 
 
@@ -30,14 +36,18 @@ class ValueSums:
     read in order, in whatever pieces."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, str], Optional[tuple[int, int, int]]] = {}  # what was written, rows, their sum
+        self._read: dict[str, dict[str, Optional[_Sum]]] = {}  # by file and name; nothing of what needs no more checks
+
+    def forget(self, path: Path) -> None:
+        """The file is no longer the one that was read."""
+        self._read.pop(str(path), None)
 
     def add(self, data: h5py.Dataset, begin: int, rows: NDArray[Any]) -> None:
         """Rows from `begin` on. ValueError when the values are not those that were written."""
-        key = data.file.filename, data.name
-        if key not in self._read:
-            self._read[key] = self._begin(data, rows)
-        state = self._read[key]
+        columns = self._read.setdefault(data.file.filename, {})
+        if data.name not in columns:
+            columns[data.name] = self._begin(data, rows)
+        state = columns[data.name]
         if state is None:
             return
         sealed, read, total = state if begin > 0 else (state[0], 0, 0)
@@ -45,10 +55,10 @@ class ValueSums:
             total, read = zlib.crc32(rows[read - begin:].data, total), begin + len(rows)
         if read == len(data):
             _expect_values(sealed, total)
-        self._read[key] = None if read == len(data) else (sealed, read, total)
+        columns[data.name] = None if read == len(data) else (sealed, read, total)
 
     @staticmethod
-    def _begin(data: h5py.Dataset, rows: NDArray[Any]) -> Optional[tuple[int, int, int]]:
+    def _begin(data: h5py.Dataset, rows: NDArray[Any]) -> Optional[_Sum]:
         if _VALUES not in data.attrs:
             return None
         sealed = int(data.attrs[_VALUES])
@@ -56,6 +66,10 @@ class ValueSums:
             return sealed, 0, 0
         _expect_values(sealed, zlib.crc32((rows if len(rows) == len(data) else data[:]).data))
         return None
+
+
+def _datasets(file: h5py.File) -> list[str]:
+    return [str(line) for line in file.attrs.get(_DATASETS, ())]
 
 
 def _expect_values(sealed: int, found: int) -> None:
@@ -81,12 +95,12 @@ def _contents(value: Any) -> bytes:
     return b"".join((text.encode() if isinstance(text, str) else bytes(text)) + b"\0" for text in several.tolist())
 
 
-def _expect_dataset(file: h5py.File, path: str, written: str) -> None:
-    data = file.get(path)
-    if not isinstance(data, h5py.Dataset):
+def _expect_dataset(data: Optional[h5py.Dataset], path: str, written: str) -> None:
+    if data is None:
         raise ValueError(f"{path} is missing")
-    if _VALUES not in data.attrs:
+    sealed = data.attrs.get(_VALUES)
+    if sealed is None:
         raise ValueError(f"{path} was written anew by another program")
-    found = f"{data.size or 0} {int(data.attrs[_VALUES]):08x}"
+    found = f"{data.size or 0} {int(sealed):08x}"
     if found != written:
         raise ValueError(f"rows and checksum of {path} are {found}, {written} was written")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Mapping
 
 import h5py
 
@@ -10,22 +10,13 @@ _MOST_COMPRESSED = 1032  # bytes that deflate makes of one, at most: RFC 1951 en
 _FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 
 
-def expect_all_stored(file: h5py.File, file_bytes: int) -> None:
+def expect_all_stored(datasets: Mapping[str, h5py.Dataset], file_bytes: int) -> None:
     """ValueError when the rows of a dataset of a run, a part or a merged file cannot all be in a file of this size."""
-    for name in file:
-        item = file.get(name)
-        for inner in item if isinstance(item, h5py.Group) else ():
-            _expect_if_dataset(item.get(inner), f"/{name}/{inner}", file_bytes)
-        _expect_if_dataset(item, f"/{name}", file_bytes)
-
-
-def _expect_if_dataset(item: Any, path: str, file_bytes: int) -> None:
-    if not isinstance(item, h5py.Dataset):
-        return
-    try:
-        _expect_stored(item, file_bytes)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    for path, data in datasets.items():
+        try:
+            _expect_stored(data, file_bytes)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
 
 def _expect_stored(data: h5py.Dataset, file_bytes: int) -> None:

@@ -10,6 +10,17 @@ import numpy as np
 T = TypeVar("T")
 
 
+def datasets_of(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """By their paths: those of the root and of its groups."""
+    found = {}
+    for name in file:
+        item = file.get(name)
+        found[f"/{name}"] = item
+        if isinstance(item, h5py.Group):
+            found.update({f"/{name}/{inner}": item.get(inner) for inner in item})
+    return {path: item for path, item in found.items() if isinstance(item, h5py.Dataset)}
+
+
 def column_of(file: h5py.File, name: str, kinds: str = "u") -> h5py.Dataset:
     """A dataset of one dimension; `kinds`: of its numbers, as numpy names them."""
     data = file.get(name)
