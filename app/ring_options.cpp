@@ -45,6 +45,16 @@ void add_ring_options(po::options_description& options) {
       "bytes of a cell; by default at most 4MiB, and 64KiB where the size of messages is not known beforehand");
 }
 
+void add_transfers_option(po::options_description& options) {
+  options.add_options()("transfers-in-flight", text_value("N", "auto"),
+                        "messages that a rank's sources keep under way at a time; auto: 2MiB of them, from 32 to 64");
+}
+
+std::uint32_t transfers_option(const po::variables_map& values) {
+  if (values["transfers-in-flight"].as<std::string>() == "auto") return 0;
+  return static_cast<std::uint32_t>(count_option(values, "transfers-in-flight", 1, 65536));
+}
+
 std::optional<std::uint32_t> depth_option(const po::variables_map& values, const char* name) {
   if (values[name].as<std::string>().empty()) return std::nullopt;
   return static_cast<std::uint32_t>(count_option(values, name, 1, 65536));

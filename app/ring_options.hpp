@@ -14,6 +14,11 @@ void add_ring_options(boost::program_options::options_description& options);
 /// Throws UserError.
 RingOptions ring_options(const boost::program_options::variables_map& values);
 
+/// The option --transfers-in-flight.
+void add_transfers_option(boost::program_options::options_description& options);
+/// 0: by the length of messages. Throws UserError.
+std::uint32_t transfers_option(const boost::program_options::variables_map& values);
+
 /// The default of an option for the cells of a ring, as --help shows it, and likewise for their size.
 inline constexpr const char* kDefaultDepth = "for 4 messages, else 2";
 inline constexpr const char* kDefaultCell = "a message, at least 64KiB";

@@ -56,6 +56,7 @@ WiringSettings wiring_settings(const RunConfig& config, const RunSetup& setup) {
   settings.schedule.slot_ns = config.slot_ns;
   settings.schedule.first_slice = setup.first_slice;
   settings.slices_in_flight = config.slices_in_flight;
+  settings.transfers_in_flight = config.transfers_in_flight;
   settings.finished = setup.finished;
   return settings;
 }

@@ -107,6 +107,7 @@ void add_exchange_options(po::options_description& options) {
       "length of a round-robin slot, e.g. 50us, kept by synchronised clocks")(
       "slices-in-flight", po::value<std::string>()->value_name("N")->default_value("4"),
       "slices that a builder assembles at a time");
+  add_transfers_option(options);
   add_ring_options(options);
 }
 
@@ -292,6 +293,7 @@ RunConfig to_config(const po::variables_map& values) {
   config.save_sorted = output_name(values, "save-sorted");
   config.ring = ring_options(values);
   config.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  config.transfers_in_flight = transfers_option(values);
   config.compress = static_cast<unsigned>(count_option(values, "compress", 0, 9));
   config.segment_bytes = parsed("segment-size", [&] { return parse_bytes(values["segment-size"].as<std::string>()); });
   in_range<std::uint64_t>("segment-size", config.segment_bytes, 1, std::uint64_t{1} << 60);

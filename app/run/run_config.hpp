@@ -44,6 +44,7 @@ struct RunConfig {
   std::string save_sorted;  ///< folder for the time-sorted hits; empty: none
   RingOptions ring;
   std::uint32_t slices_in_flight = 4;
+  std::uint32_t transfers_in_flight = 0;  ///< 0: by the length of messages
   unsigned compress = 0;
   std::uint64_t segment_bytes = 0;
   std::chrono::nanoseconds segment_time{};

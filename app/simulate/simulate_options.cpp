@@ -231,6 +231,7 @@ void add_simulate_options(po::options_description& options) {
       "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
                                          "slices that a builder assembles at a time");
   add_ring_options(options);
+  add_transfers_option(options);
   add_network_options(options);
 }
 
@@ -285,6 +286,7 @@ std::vector<SimulationSettings> points_of(SimulationSettings settings, const std
 std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
   auto settings = network_settings(values);
   settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
+  settings.transfers_in_flight = transfers_option(values);
   const auto sizes = message_sizes(values);
   const auto ring = ring_options(values);
   const auto orders = orders_option(values);

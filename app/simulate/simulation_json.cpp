@@ -35,6 +35,7 @@ Json to_json(const SimulationSettings& settings) {
           {"ring_depth", settings.ring.depth},
           {"cell_bytes", settings.ring.cell_bytes},
           {"slices_in_flight", settings.slices_in_flight},
+          {"transfers_in_flight", settings.transfers_in_flight},
           {"message_bytes", settings.message_bytes},
           {"spread", settings.spread},
           {"slices", settings.slices},
@@ -66,6 +67,7 @@ SimulationSettings settings_of(const Json& json) {
   settings.fit_slots = json.at("fit_slots");
   settings.ring = {json.at("ring_depth"), json.at("cell_bytes")};
   settings.slices_in_flight = json.at("slices_in_flight");
+  settings.transfers_in_flight = json.at("transfers_in_flight");
   settings.message_bytes = json.at("message_bytes");
   settings.spread = json.at("spread");
   settings.slices = json.at("slices");

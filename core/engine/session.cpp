@@ -152,6 +152,7 @@ void Session::add_sources(std::vector<SourceRole::LocalSource> sources, std::fun
   sending.finished = wired.finished;
   sending.n_builders = wired.roles.builders;
   sending.max_lead = 2 * std::uint64_t{wired.slices_in_flight} * wired.roles.builders;
+  sending.transfers_in_flight = wired.transfers_in_flight;
   sending.speed = settings_.speed;
   sending.since_start = std::move(since_start);
   sending.offsets = offsets();

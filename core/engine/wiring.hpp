@@ -20,7 +20,8 @@ struct WiringSettings {
   RingGeometry ring;
   ScheduleSettings schedule;  ///< the numbers of sources and builders are taken from the roles
   std::uint32_t slices_in_flight = 4;
-  SliceSet finished = {};  ///< slices that are not built
+  std::uint32_t transfers_in_flight = 0;  ///< see SourceRoleSettings
+  SliceSet finished = {};                 ///< slices that are not built
   Bodies bodies = Bodies::kept;
 };
 

@@ -37,6 +37,7 @@ struct SimulationSettings {
   bool fit_slots = false;  ///< slots are just long enough for a message, whatever slot_ns says
   RingGeometry ring;
   std::uint32_t slices_in_flight = 4;
+  std::uint32_t transfers_in_flight = 0;  ///< see SourceRoleSettings
 
   std::uint64_t message_bytes = 65536;  ///< of a source for a slice, on average
   double spread = 0;                    ///< sizes are uniform in message_bytes * (1 -+ spread); below 1
