@@ -18,6 +18,18 @@ std::vector<OfNode> of_nodes(const Json& json) {
   return all;
 }
 
+Json to_json(const std::vector<OfLink>& all) {
+  Json json = Json::array();
+  for (const auto& of : all) json.push_back({of.name, of.factor});
+  return json;
+}
+
+std::vector<OfLink> of_links(const Json& json) {
+  std::vector<OfLink> all;
+  for (const auto& of : json) all.push_back({of[0], of[1]});
+  return all;
+}
+
 }  // namespace
 
 Json to_json(const SimulationSettings& settings) {
@@ -26,6 +38,7 @@ Json to_json(const SimulationSettings& settings) {
           {"link_latency", settings.link_latency},
           {"streams", settings.streams},
           {"slow_links", to_json(settings.slow_links)},
+          {"dead_links", settings.dead_links},
           {"nodes", settings.nodes},
           {"ranks_per_node", settings.ranks_per_node},
           {"schedule", settings.schedule},
@@ -57,7 +70,8 @@ SimulationSettings settings_of(const Json& json) {
   settings.link_rate = json.at("link_rate");
   settings.link_latency = json.at("link_latency");
   settings.streams = json.at("streams");
-  settings.slow_links = of_nodes(json.at("slow_links"));
+  settings.slow_links = of_links(json.at("slow_links"));
+  settings.dead_links = json.at("dead_links");
   settings.nodes = json.at("nodes");
   settings.ranks_per_node = json.at("ranks_per_node");
   settings.schedule = json.at("schedule");

@@ -12,8 +12,9 @@
 
 #include "core/definitions/definitions.hpp"
 #include "core/engine/session.hpp"
+#include "core/fabric/link_load.hpp"
+#include "core/simulation/host_routes.hpp"
 #include "core/simulation/length_source.hpp"
-#include "core/simulation/link_load.hpp"
 #include "core/simulation/platform.hpp"
 #include "core/simulation/port.hpp"
 #include "core/simulation/simulated_rank.hpp"
@@ -224,9 +225,10 @@ void start_actor(Engine& engine, const std::string& name, s4u::Host* host, Code 
 /// The whole run.
 class Run {
  public:
-  Run(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts)
+  Run(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts, const FabricRoutes& routes)
       : settings_(settings),
         hosts_(hosts),
+        routes_(routes),
         blank_(2 * settings.message_bytes, SparseMemory::Access::read),
         fabric_{{}, blank_, settings.clock_noise, settings.streams, settings.transfers, {}},
         place_(static_cast<int>(settings.ranks())) {
@@ -322,8 +324,7 @@ class Run {
   }
 
   void add_links(SimulationResult& result) const {
-    const LinkLoad load(hosts_);
-    result.ideal_rate = load.ideal_rate();
+    result.ideal_rate = ideal_rate(routes_);
     std::vector<std::uint64_t> bytes(hosts_.size() * hosts_.size());
     const auto ranks = settings_.ranks();
     for (std::uint32_t s = 0; s < ranks; ++s) {
@@ -331,11 +332,12 @@ class Run {
         bytes[node_of(s) * hosts_.size() + node_of(b)] += account_.delivered[s * ranks + b];
       }
     }
-    result.links = load.busiest(bytes, result.seconds, kLinksNamed);
+    result.links = busiest_links(routes_, bytes, result.seconds, kLinksNamed);
   }
 
   const SimulationSettings& settings_;
   const std::vector<s4u::Host*>& hosts_;
+  const FabricRoutes& routes_;
   SparseMemory blank_;
   Fabric fabric_;
   MeetingPlace place_;
@@ -345,13 +347,14 @@ class Run {
 };
 
 /// While a slot lasts each rank sends one message, and hears that it has arrived.
-std::uint64_t fitting_slot(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts) {
+std::uint64_t fitting_slot(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts,
+                           const FabricRoutes& routes) {
   double latency = 0;
   for (const auto* host : hosts) {
     if (host != hosts.front()) latency = std::max(latency, route_between(*hosts.front(), *host).latency);
   }
   const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread) * settings.ranks_per_node;
-  return static_cast<std::uint64_t>(std::ceil((bytes / LinkLoad(hosts).ideal_rate() + 2 * latency) * 1e9));
+  return static_cast<std::uint64_t>(std::ceil((bytes / ideal_rate(routes) + 2 * latency) * 1e9));
 }
 
 /// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
@@ -369,21 +372,29 @@ class Simulator {
   s4u::Engine engine_;
 };
 
+/// With the links as the settings want them.
+std::vector<s4u::Host*> load_hosts(s4u::Engine& engine, const SimulationSettings& settings) {
+  auto hosts = load_platform(engine, settings);
+  disturb_links(hosts, settings);
+  return hosts;
+}
+
 }  // namespace
 
 SimulationResult simulate(const SimulationSettings& settings) {
   Simulator simulator;
-  const auto hosts = load_platform(simulator.engine(), settings);
+  const auto hosts = load_hosts(simulator.engine(), settings);
+  const auto routes = routes_between(hosts);
   auto fitted = settings;
-  if (settings.fit_slots) fitted.slot_ns = fitting_slot(settings, hosts);
-  auto result = Run(fitted, hosts).play(simulator.engine());
+  if (settings.fit_slots) fitted.slot_ns = fitting_slot(settings, hosts, routes);
+  auto result = Run(fitted, hosts, routes).play(simulator.engine());
   result.slot_ns = fitted.slot_ns;
   return result;
 }
 
 void check_platform(const SimulationSettings& settings) {
   Simulator simulator;
-  const auto hosts = load_platform(simulator.engine(), settings);
+  const auto hosts = load_hosts(simulator.engine(), settings);
 }
 
 }  // namespace eventloom

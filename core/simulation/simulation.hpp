@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric/link_load.hpp"
 #include "formats/ring_layout.hpp"
 
 /// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
@@ -17,16 +18,23 @@ struct OfNode {
   double factor = 1;
 };
 
+/// A factor for links, by a name of links_named().
+struct OfLink {
+  std::string name;
+  double factor = 1;
+};
+
 /// All-to-all traffic of whole slices: each rank has a source and a builder. Times are in seconds, rates in bytes per
 /// second.
 struct SimulationSettings {
   /// "star", "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the
   /// numbers of SimGrid's topo_parameters, or the path of a SimGrid platform file.
   std::string topology = "star";
-  double link_rate = 12.5e9;            ///< of each link; not for a platform file
-  double link_latency = 1e-6;           ///< of each link; of a star from node to node
-  bool streams = false;                 ///< as over TCP, all between two ranks is one ordered stream each way
-  std::vector<OfNode> slow_links = {};  ///< their rates are multiplied by the factor
+  double link_rate = 12.5e9;                 ///< of each link; not for a platform file
+  double link_latency = 1e-6;                ///< of each link; of a star from node to node
+  bool streams = false;                      ///< as over TCP, all between two ranks is one ordered stream each way
+  std::vector<OfLink> slow_links = {};       ///< their rates are multiplied by the factor
+  std::vector<std::string> dead_links = {};  ///< names of links_named(): routes lead around them
   std::uint32_t nodes = 2;
   std::uint32_t ranks_per_node = 1;
 
@@ -83,11 +91,6 @@ struct Transfer {
   int to = 0;    ///< rank
   double begin = 0;
   double end = 0;
-};
-
-struct UsedLink {
-  std::string name;
-  double share = 0;  ///< of what it could have carried in the time
 };
 
 struct SimulationResult {

@@ -16,6 +16,8 @@ STAR = """<?xml version="1.0"?>
 </platform>
 """
 
+TREE = "fat-tree:2;4,4;1,4;1,1"
+
 needs_simgrid = pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(BINARY), "eventloom-simulator")),
                                    reason="built without SimGrid")
 
@@ -87,6 +89,20 @@ def test_a_platform_file(tmp_path):
     (tmp_path / "lab.xml").write_text(STAR)
     (point,), _ = simulate(tmp_path, "--topology", tmp_path / "lab.xml", "--nodes", 4, "--slices", 2)
     assert point["ideal_bytes_per_us"] == pytest.approx(125)
+
+
+@needs_simgrid
+def test_links_are_named_as_the_report_names_them(tmp_path):
+    """Half of an uplink's rate, then none of it: as up:LEAF:SPINE and by its name the same."""
+    def ideal(*words):
+        (point,), _ = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--slices", 2, *words)
+        return point["ideal_bytes_per_us"], point["links"][0]["name"]
+
+    _, link = ideal("--slow-link", "up:2:1:0.25")
+    for word, rest, expected in (("--slow-link", ":0.25", 12500 * 15 / 48), ("--dead-link", "", 12500 * 15 / 16)):
+        by_place, by_name = ideal(word, "up:2:1" + rest), ideal(word, link + rest)
+        assert by_place == by_name and by_place[0] == pytest.approx(expected)
+    assert ideal("--slow-link", "3:0.5")[0] == pytest.approx(6250)
 
 
 @needs_simgrid
@@ -204,6 +220,11 @@ BAD = [
     (["--calibrate", "--build-rate", "1GB"], "--build-rate"),
     (["--slow-builder", "16:2", "--build-rate", "1GB"], "no node 16"),
     (["--slow-link", "99"], "no node 99"),
+    (["--slow-link", "5:no"], "'no' is not a factor"),
+    (["--slow-link", "up:0:0:2"], "0 links up"),
+    (["--dead-link", "net_link_5UP"], "net_link_5_UP"),
+    (["--dead-link", "3"], "no way is left"),
+    (["--topology", TREE, "--dead-link", "up:9:0"], "no leaf switch 9"),
     (["--report-json", "none/x.json"], "none/x.json"),
 ]
 
