@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/simulate/optimised_schedule.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "app/simulate/simulation_report.hpp"
 #include "app/simulate/simulator.hpp"
@@ -68,16 +69,22 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   const auto simulator = Simulator::beside_this();
   ScheduleComparison comparison;
   comparison.measured = calibrate(values, points);
+  auto optimised = optimise(simulator, values, {}, points);
   BenchReport report("plan", simulation_columns(), {});
   std::vector<Compared> compared;
   simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
     auto json = point_json(point, result);
+    if (optimised) optimised->consider(point, result);
     if (table) report.add(json);
     compared.push_back(
         {{point.schedule, result.slot_ns, point.message_bytes, json["share"], {}, 0}, name_of(point, result)});
     comparison.points.push_back(std::move(json));
   });
   comparison.best = best_of(compared);
+  if (optimised) {
+    const auto line = optimised->write();
+    if (table) report.note(line);
+  }
   return comparison;
 }
 

@@ -154,8 +154,7 @@ bool may_have_slots(const std::string& schedule) {
 
 std::vector<SimulatedOrder> orders_option(const po::variables_map& values) {
   const auto& schedules = values["schedule"].as<std::vector<std::string>>();
-  std::vector<SimulatedSlots> slots;
-  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
+  const auto slots = slots_option(values);
   for (const auto& schedule : schedules) check_schedule(schedule, 0);
   if (!slots.empty() && std::ranges::none_of(schedules, may_have_slots)) {
     throw UserError("--slot: no schedule given keeps slots; round-robin does");
@@ -175,6 +174,12 @@ void check_nodes(const SimulationSettings& settings) {
 }
 
 }  // namespace
+
+std::vector<SimulatedSlots> slots_option(const po::variables_map& values) {
+  std::vector<SimulatedSlots> slots;
+  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
+  return slots;
+}
 
 double parse_rate(const std::string& text) {
   const auto end = text.find_first_not_of("0123456789.");

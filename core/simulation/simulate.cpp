@@ -346,15 +346,14 @@ class Run {
   std::exception_ptr error_;
 };
 
-/// While a slot lasts each rank sends one message, and hears that it has arrived.
-std::uint64_t fitting_slot(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts,
-                           const FabricRoutes& routes) {
+/// As long as the largest message takes at `rate`, and its source to hear that it has arrived.
+std::uint64_t slot_at(double rate, const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts) {
   double latency = 0;
   for (const auto* host : hosts) {
     if (host != hosts.front()) latency = std::max(latency, route_between(*hosts.front(), *host).latency);
   }
-  const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread) * settings.ranks_per_node;
-  return static_cast<std::uint64_t>(std::ceil((bytes / ideal_rate(routes) + 2 * latency) * 1e9));
+  const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread);
+  return static_cast<std::uint64_t>(std::ceil((bytes / rate + 2 * latency) * 1e9));
 }
 
 /// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
@@ -386,10 +385,21 @@ SimulationResult simulate(const SimulationSettings& settings) {
   const auto hosts = load_hosts(simulator.engine(), settings);
   const auto routes = routes_between(hosts);
   auto fitted = settings;
-  if (settings.fit_slots) fitted.slot_ns = fitting_slot(settings, hosts, routes);
+  // While a slot lasts each rank sends one message.
+  if (settings.fit_slots) fitted.slot_ns = slot_at(ideal_rate(routes) / settings.ranks_per_node, settings, hosts);
   auto result = Run(fitted, hosts, routes).play(simulator.engine());
   result.slot_ns = fitted.slot_ns;
   return result;
+}
+
+PlatformPhases phases_for(const SimulationSettings& settings) {
+  Simulator simulator;
+  const auto hosts = load_hosts(simulator.engine(), settings);
+  const auto routes = routes_between(hosts);
+  PlatformPhases found{search_phases(routes, settings.ranks_per_node, settings.seed), 0};
+  const auto transfer = slot_at(full_rate(routes), settings, hosts);
+  found.step_ns = (transfer + found.phases.steps_per_transfer - 1) / found.phases.steps_per_transfer;
+  return found;
 }
 
 void check_platform(const SimulationSettings& settings) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/fabric/link_load.hpp"
+#include "core/fabric/phases.hpp"
 #include "formats/ring_layout.hpp"
 
 /// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
@@ -114,6 +115,12 @@ struct SimulationResult {
   [[nodiscard]] double rate(std::uint32_t nodes) const {
     return seconds > 0 ? static_cast<double>(over_network) / seconds / nodes : 0;
   }
+};
+
+/// A cycle made for the platform, see search_phases(), and the time that its steps need for the settings' messages.
+struct PlatformPhases {
+  Phases phases;
+  std::uint64_t step_ns = 0;
 };
 
 }  // namespace eventloom
