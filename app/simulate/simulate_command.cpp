@@ -1,6 +1,8 @@
 #include "app/simulate/simulate_command.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 
 #include "app/bench/bench_report.hpp"
@@ -74,11 +76,14 @@ int simulate_command(int argc, const char* const* argv) {
   auto optimised = optimise(simulator, *values, slots_option(*values), points);
   BenchReport report("simulate", simulation_columns(), setup_json(line.effective_config(*values), measured));
   SimulationPlots plots;
+  std::map<std::uint32_t, PairRates> pairs;
   simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
     report.add(point_json(point, result));
     plots.add(point, result);
+    pairs[point.nodes] = result.random_pairs;
     if (optimised) optimised->consider(point, result);
   });
+  for (const auto& [nodes, rates] : pairs) report.note(pairs_line(nodes, rates));
   if (optimised) report.note(optimised->write());
   const auto& file = (*values)["report-json"].as<std::string>();
   if (!file.empty()) report.write_json(file);

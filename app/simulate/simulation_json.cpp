@@ -30,6 +30,16 @@ std::vector<OfLink> of_links(const Json& json) {
   return all;
 }
 
+Json to_json(const TimeSpread& spread) {
+  return {spread.n, spread.mean, spread.deviation, spread.min, spread.p99, spread.max};
+}
+
+Json to_json(const PairRates& rates) { return {rates.patterns, rates.alone, rates.mean, rates.slowest}; }
+
+PairRates pairs_in(const Json& json) { return {json[0], json[1], json[2], json[3]}; }
+
+TimeSpread spread_in(const Json& json) { return {json[0], json[1], json[2], json[3], json[4], json[5]}; }
+
 }  // namespace
 
 Json to_json(const SimulationSettings& settings) {
@@ -103,7 +113,8 @@ Json to_json(const SimulationResult& result) {
   Json pairs = Json::array();
   for (const auto& pair : result.pairs) pairs.push_back({pair.source, pair.builder, pair.sent, pair.delivered});
   Json log = Json::array();
-  for (const auto& transfer : result.log) log.push_back({transfer.from, transfer.to, transfer.begin, transfer.end});
+  for (const auto& transfer : result.log)
+    log.push_back({transfer.from, transfer.to, transfer.begin, transfer.end, transfer.bytes});
   return {{"slot_ns", result.slot_ns},
           {"seconds", result.seconds},
           {"messages", result.messages},
@@ -111,10 +122,10 @@ Json to_json(const SimulationResult& result) {
           {"delivered", result.delivered},
           {"over_network", result.over_network},
           {"ideal_rate", result.ideal_rate},
-          {"transfers", result.transfers},
-          {"transfer_mean", result.transfer_mean},
-          {"transfer_min", result.transfer_min},
-          {"transfer_max", result.transfer_max},
+          {"random_pairs", to_json(result.random_pairs)},
+          {"transfers", to_json(result.transfers)},
+          {"arrival_deviation", result.arrivals.deviation},
+          {"arrival_span", to_json(result.arrivals.span)},
           {"spent", result.spent},
           {"links", links},
           {"pairs", pairs},
@@ -130,15 +141,14 @@ SimulationResult result_of(const Json& json) {
   result.delivered = json.at("delivered");
   result.over_network = json.at("over_network");
   result.ideal_rate = json.at("ideal_rate");
-  result.transfers = json.at("transfers");
-  result.transfer_mean = json.at("transfer_mean");
-  result.transfer_min = json.at("transfer_min");
-  result.transfer_max = json.at("transfer_max");
+  result.random_pairs = pairs_in(json.at("random_pairs"));
+  result.transfers = spread_in(json.at("transfers"));
+  result.arrivals = {json.at("arrival_deviation"), spread_in(json.at("arrival_span"))};
   json.at("spent").get_to(result.spent);
   for (const auto& link : json.at("links")) result.links.push_back({link[0], link[1]});
   for (const auto& pair : json.at("pairs")) result.pairs.push_back({pair[0], pair[1], pair[2], pair[3]});
   for (const auto& transfer : json.at("log")) {
-    result.log.push_back({transfer[0], transfer[1], transfer[2], transfer[3]});
+    result.log.push_back({transfer[0], transfer[1], transfer[2], transfer[3], transfer[4]});
   }
   return result;
 }

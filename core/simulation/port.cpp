@@ -127,12 +127,7 @@ double Port::acknowledged(int to, double arrived) {
 double Port::complete(Flow& flow) {
   flow.comm->wait();
   const double end = flow.comm->get_finish_time();
-  const double took = end - flow.begin;
-  transfers_.min = transfers_.n == 0 ? took : std::min(transfers_.min, took);
-  transfers_.max = std::max(transfers_.max, took);
-  transfers_.sum += took;
-  ++transfers_.n;
-  if (fabric_.keep_log) fabric_.log.push_back({rank_, flow.to, flow.begin, end});
+  fabric_.log.push_back({rank_, flow.to, flow.begin, end, flow.bytes});
   for (auto& arrival : flow.contents) {
     arrival.time = now();
     port(flow.to).arrive(std::move(arrival));

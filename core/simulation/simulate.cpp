@@ -26,6 +26,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr std::size_t kLinksNamed = 5;
+constexpr std::uint32_t kPairPatterns = 100;
 constexpr double kLargestOffset = 1e-3;  ///< of a clock that drifts
 /// Idle waits of all ranks in which nothing arrives: this many in a row occur only where the program is stuck.
 constexpr std::uint64_t kMostIdleWaits = 1'000'000;
@@ -79,12 +80,16 @@ class NoSink final : public EventSink {
 
 /// What all ranks add to.
 struct Account {
+  explicit Account(std::uint32_t ranks)
+      : sent(std::size_t{ranks} * ranks), delivered(std::size_t{ranks} * ranks), pieces(ranks) {}
+
   double begin = 0;
   double end = 0;
   std::uint64_t messages = 0;
   std::vector<std::uint64_t> sent;       ///< [source][builder]
   std::vector<std::uint64_t> delivered;  ///< [source][builder]
   std::uint64_t idle_waits = 0;          ///< in a row
+  BuiltPieces pieces;
 };
 
 /// One rank of the run.
@@ -166,6 +171,7 @@ class RankRun {
     for (std::uint32_t s = 0; s < settings_.ranks(); ++s) {
       const auto of_source = input.part(s).total_bytes;
       account_.delivered[s * settings_.ranks() + builder.value] += of_source;
+      account_.pieces.add(s, builder.value, of_source);
       bytes += of_source;
     }
     account_.idle_waits = 0;
@@ -230,11 +236,10 @@ class Run {
         hosts_(hosts),
         routes_(routes),
         blank_(2 * settings.message_bytes, SparseMemory::Access::read),
-        fabric_{{}, blank_, settings.clock_noise, settings.streams, settings.transfers, {}},
-        place_(static_cast<int>(settings.ranks())) {
+        fabric_{{}, blank_, settings.clock_noise, settings.streams, {}},
+        place_(static_cast<int>(settings.ranks())),
+        account_(settings.ranks()) {
     const auto ranks = settings_.ranks();
-    account_.sent.resize(std::size_t{ranks} * ranks);
-    account_.delivered.resize(std::size_t{ranks} * ranks);
     for (std::uint32_t r = 0; r < ranks; ++r) {
       fabric_.ports.push_back(std::make_unique<Port>(fabric_, static_cast<int>(r), hosts_[node_of(r)],
                                                      settings_.seed + (std::uint64_t{kNoise} << 32) + r));
@@ -275,7 +280,9 @@ class Run {
     add_bytes(result);
     add_times(result);
     if (hosts_.size() > 1) add_links(result);
-    result.log = fabric_.log;
+    result.transfers = transfer_times(fabric_.log);
+    result.arrivals = account_.pieces.arrivals(fabric_.log);
+    if (settings_.transfers) result.log = fabric_.log;
     for (auto& transfer : result.log) {
       transfer.begin -= account_.begin;
       transfer.end -= account_.begin;
@@ -302,18 +309,9 @@ class Run {
   }
 
   void add_times(SimulationResult& result) const {
-    double sum = 0;
     for (const auto& port : fabric_.ports) {
-      const auto& transfers = port->transfers();
-      if (transfers.n != 0) {
-        result.transfer_min = result.transfers == 0 ? transfers.min : std::min(result.transfer_min, transfers.min);
-        result.transfer_max = std::max(result.transfer_max, transfers.max);
-      }
-      result.transfers += transfers.n;
-      sum += transfers.sum;
       for (std::size_t i = 0; i < result.spent.size(); ++i) result.spent[i] += port->spent()[i];
     }
-    if (result.transfers != 0) result.transfer_mean = sum / static_cast<double>(result.transfers);
     // Ranks still take turns after the last slice, until all of them have heard of the end: the rest is idle time.
     double busy = 0;
     auto& idle = result.spent[static_cast<std::size_t>(Spent::idle)] = 0;
@@ -325,6 +323,7 @@ class Run {
 
   void add_links(SimulationResult& result) const {
     result.ideal_rate = ideal_rate(routes_);
+    result.random_pairs = random_pairs(routes_, kPairPatterns, settings_.seed);
     std::vector<std::uint64_t> bytes(hosts_.size() * hosts_.size());
     const auto ranks = settings_.ranks();
     for (std::uint32_t s = 0; s < ranks; ++s) {

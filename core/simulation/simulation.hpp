@@ -8,6 +8,8 @@
 
 #include "core/fabric/link_load.hpp"
 #include "core/fabric/phases.hpp"
+#include "core/fabric/random_pairs.hpp"
+#include "core/fabric/transfer_times.hpp"
 #include "formats/ring_layout.hpp"
 
 /// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
@@ -86,14 +88,6 @@ struct PairBytes {
   std::uint64_t delivered = 0;
 };
 
-/// One transfer over the network; seconds since the start.
-struct Transfer {
-  int from = 0;  ///< rank
-  int to = 0;    ///< rank
-  double begin = 0;
-  double end = 0;
-};
-
 struct SimulationResult {
   std::uint64_t slot_ns = 0;       ///< length of the slots; 0: there were none
   double seconds = 0;              ///< from the common start to the last slice built
@@ -102,10 +96,9 @@ struct SimulationResult {
   std::uint64_t delivered = 0;     ///< bytes in the slices built
   std::uint64_t over_network = 0;  ///< bytes delivered to another node
   double ideal_rate = 0;           ///< bytes per second and node that the links allow, whatever the schedule
-  std::uint64_t transfers = 0;     ///< over the network; a message may take several
-  double transfer_mean = 0;        ///< seconds, from the put to the arrival of its last byte
-  double transfer_min = 0;
-  double transfer_max = 0;
+  PairRates random_pairs;          ///< what the routes allow without any schedule
+  TimeSpread transfers;            ///< over the network; a message may take several
+  SliceArrivals arrivals;
   std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, by Spent
   std::vector<UsedLink> links;                     ///< the busiest, most used first
   std::vector<PairBytes> pairs;                    ///< if asked for

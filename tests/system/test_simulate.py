@@ -106,6 +106,24 @@ def test_links_are_named_as_the_report_names_them(tmp_path):
 
 
 @needs_simgrid
+def test_reports_how_times_differ(tmp_path):
+    """A shift in step has no late transfers, and brings the pieces of a slice one a slot; without slots it drifts."""
+    (alone, slots), shown = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--slot", "0,100us")
+    for point in (alone, slots):
+        times, arrivals, pairs = point["transfers"], point["arrivals"], point["random_pairs"]
+        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and times["n"] == 16 * 15 * 8
+        assert arrivals["span"]["n"] == 16 * 8
+        assert 0.4 < pairs["slowest_share"] < pairs["share"] < 1
+        assert pairs["rate_bytes_per_us"] == pytest.approx(12500 * pairs["share"])
+    assert slots["transfers"]["sd_us"] < alone["transfers"]["sd_us"] / 5
+    # 15 pieces in the slots of a cycle of 16.
+    assert slots["arrivals"]["sd_us"] == pytest.approx(100 * ((15**2 - 1) / 12) ** 0.5, rel=0.1)
+    assert slots["arrivals"]["span"]["mean_us"] == pytest.approx(100 * 14, rel=0.1)
+    share = slots["random_pairs"]["share"]
+    assert f"random pairs of 16 nodes: {100 * share:.0f} % of what one alone gets" in shown.splitlines()[-1]
+
+
+@needs_simgrid
 @pytest.mark.parametrize("link", [["--slow-link", "up:0:3"], ["--dead-link", "cable:1:2"]], ids=" ".join)
 def test_an_optimised_schedule_beats_the_others(tmp_path, link):
     """Where a link is slow or dead: with and without slots, and as the file that it wrote says."""

@@ -51,8 +51,8 @@ TEST(Simulation, ATransferTakesItsBytesOverTheRateAndTheLatency) {
     settings.slices = 1;
     const auto result = simulated(settings);
     const double expected = static_cast<double>(bytes) / kRate + kLatency;
-    EXPECT_NEAR(result.transfer_mean, expected, 0.02 * expected) << bytes;
-    EXPECT_NEAR(result.transfer_max, expected, 0.02 * expected) << bytes;
+    EXPECT_NEAR(result.transfers.mean, expected, 0.02 * expected) << bytes;
+    EXPECT_NEAR(result.transfers.max, expected, 0.02 * expected) << bytes;
   }
 }
 
