@@ -8,6 +8,7 @@
 #include "app/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
+#include "core/simulation/platform_questions.hpp"
 #include "core/simulation/simulate.hpp"
 
 namespace {

@@ -15,7 +15,7 @@
 #include "core/fabric/link_load.hpp"
 #include "core/simulation/host_routes.hpp"
 #include "core/simulation/length_source.hpp"
-#include "core/simulation/platform.hpp"
+#include "core/simulation/loaded_platform.hpp"
 #include "core/simulation/port.hpp"
 #include "core/simulation/simulated_rank.hpp"
 
@@ -345,65 +345,17 @@ class Run {
   std::exception_ptr error_;
 };
 
-/// As long as the largest message takes at `rate`, and its source to hear that it has arrived.
-std::uint64_t slot_at(double rate, const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts) {
-  double latency = 0;
-  for (const auto* host : hosts) {
-    if (host != hosts.front()) latency = std::max(latency, route_between(*hosts.front(), *host).latency);
-  }
-  const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread);
-  return static_cast<std::uint64_t>(std::ceil((bytes / rate + 2 * latency) * 1e9));
-}
-
-/// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
-class Simulator {
- public:
-  Simulator() : engine_(&n_arguments_, arguments_.data()) {}
-  [[nodiscard]] s4u::Engine& engine() { return engine_; }
-
- private:
-  std::array<std::string, 5> texts_{"simulator", "--log=root.thres:critical", "--cfg=network/model:CM02",
-                                    "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0"};
-  std::array<char*, 6> arguments_{texts_[0].data(), texts_[1].data(), texts_[2].data(),
-                                  texts_[3].data(), texts_[4].data(), nullptr};
-  int n_arguments_ = static_cast<int>(texts_.size());
-  s4u::Engine engine_;
-};
-
-/// With the links as the settings want them.
-std::vector<s4u::Host*> load_hosts(s4u::Engine& engine, const SimulationSettings& settings) {
-  auto hosts = load_platform(engine, settings);
-  disturb_links(hosts, settings);
-  return hosts;
-}
-
 }  // namespace
 
 SimulationResult simulate(const SimulationSettings& settings) {
-  Simulator simulator;
-  const auto hosts = load_hosts(simulator.engine(), settings);
-  const auto routes = routes_between(hosts);
+  LoadedPlatform platform(settings);
+  const auto routes = routes_between(platform.hosts());
   auto fitted = settings;
   // While a slot lasts each rank sends one message.
-  if (settings.fit_slots) fitted.slot_ns = slot_at(ideal_rate(routes) / settings.ranks_per_node, settings, hosts);
-  auto result = Run(fitted, hosts, routes).play(simulator.engine());
+  if (settings.fit_slots) fitted.slot_ns = platform.slot_at(ideal_rate(routes) / settings.ranks_per_node);
+  auto result = Run(fitted, platform.hosts(), routes).play(platform.engine());
   result.slot_ns = fitted.slot_ns;
   return result;
-}
-
-PlatformPhases phases_for(const SimulationSettings& settings) {
-  Simulator simulator;
-  const auto hosts = load_hosts(simulator.engine(), settings);
-  const auto routes = routes_between(hosts);
-  PlatformPhases found{search_phases(routes, settings.ranks_per_node, settings.seed), 0};
-  const auto transfer = slot_at(full_rate(routes), settings, hosts);
-  found.step_ns = (transfer + found.phases.steps_per_transfer - 1) / found.phases.steps_per_transfer;
-  return found;
-}
-
-void check_platform(const SimulationSettings& settings) {
-  Simulator simulator;
-  const auto hosts = load_hosts(simulator.engine(), settings);
 }
 
 }  // namespace eventloom
