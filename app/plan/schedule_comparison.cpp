@@ -72,14 +72,19 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   auto optimised = optimise(simulator, values, {}, points);
   BenchReport report("plan", simulation_columns(), {});
   std::vector<Compared> compared;
-  simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
+  const auto done = [&](const SimulationSettings& point, const SimulationResult& result) {
     auto json = point_json(point, result);
     if (optimised) optimised->consider(point, result);
     if (table) report.add(json);
     compared.push_back(
         {{point.schedule, result.slot_ns, point.message_bytes, json["share"], {}, 0}, name_of(point, result)});
     comparison.points.push_back(std::move(json));
-  });
+  };
+  const auto refused = [&](const SimulationSettings& point, const std::string& why) {
+    if (!optimised) throw UserError(why);
+    optimised->leave_out(point, why);
+  };
+  simulator.run_all(points, done, refused);
   comparison.best = best_of(compared);
   if (optimised) {
     const auto line = optimised->write();

@@ -40,11 +40,11 @@ void check_one_case(const std::vector<SimulationSettings>& points) {
   if (!one) throw UserError("--optimise makes one schedule; give one number with --nodes and one with --sizes");
 }
 
-/// Lengths of a step: 0 for the order alone, just as long as a transfer takes, a little longer, as such steps leave no
-/// time to catch up, and what is asked for.
+/// Lengths of a step: 0 for the order alone, the time of the bytes and a little, so that sources may catch up, the time
+/// until a source hears of the end, without and with a little more, and what is asked for.
 std::vector<std::uint64_t> steps_to_try(const std::vector<SimulatedSlots>& slots, const PlatformPhases& found) {
   const auto fit = found.step_ns;
-  std::vector<std::uint64_t> steps{0, fit, fit + fit / 25, fit + fit / 10};
+  std::vector<std::uint64_t> steps{0, found.bytes_ns + found.bytes_ns / 100, fit, fit + fit / 25};
   for (const auto& of : slots) {
     if (of.ns != 0) steps.push_back(of.ns / found.phases.steps_per_transfer);
   }
@@ -97,6 +97,11 @@ void OptimisedSchedule::consider(const SimulationSettings& point, const Simulati
   best_share_ = share;
   best_name_ = result.slot_ns == 0 ? "order alone" : fmt::format("slots of {:.1f} us", result.slot_ns / 1000.0);
   best_text_ = heading(point) + point.table_text;
+}
+
+void OptimisedSchedule::leave_out(const SimulationSettings& point, const std::string& why) const {
+  if (point.schedule != points_.front().schedule || point.slot_ns == 0) throw UserError(why);
+  spdlog::info("{}, slots of {:.1f} us left out: {}", point.schedule, point.slot_ns / 1000.0, why);
 }
 
 std::string OptimisedSchedule::heading(const SimulationSettings& point) const {

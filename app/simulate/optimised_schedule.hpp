@@ -28,6 +28,9 @@ class OptimisedSchedule {
   [[nodiscard]] const std::vector<SimulationSettings>& points() const { return points_; }
   /// Any point that has been simulated.
   void consider(const SimulationSettings& point, const SimulationResult& result);
+  /// A point that cannot be simulated: one of its own may have slots that are too short for the clocks. Throws
+  /// UserError for any other.
+  void leave_out(const SimulationSettings& point, const std::string& why) const;
   /// Writes the best of its own points to the file. Returns a line about it. Throws UserError.
   [[nodiscard]] std::string write() const;
 

@@ -77,12 +77,17 @@ int simulate_command(int argc, const char* const* argv) {
   BenchReport report("simulate", simulation_columns(), setup_json(line.effective_config(*values), measured));
   SimulationPlots plots;
   std::map<std::uint32_t, PairRates> pairs;
-  simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
+  const auto done = [&](const SimulationSettings& point, const SimulationResult& result) {
     report.add(point_json(point, result));
     plots.add(point, result);
     pairs[point.nodes] = result.random_pairs;
     if (optimised) optimised->consider(point, result);
-  });
+  };
+  const auto refused = [&](const SimulationSettings& point, const std::string& why) {
+    if (!optimised) throw UserError(why);
+    optimised->leave_out(point, why);
+  };
+  simulator.run_all(points, done, refused);
   for (const auto& [nodes, rates] : pairs) report.note(pairs_line(nodes, rates));
   if (optimised) report.note(optimised->write());
   const auto& file = (*values)["report-json"].as<std::string>();

@@ -156,11 +156,13 @@ SimulationResult result_of(const Json& json) {
 Json to_json(const PlatformPhases& found) {
   return {{"ends", found.phases.ends},     {"steps_per_transfer", found.phases.steps_per_transfer},
           {"steps", found.phases.steps},   {"least", found.phases.least},
-          {"begins", found.phases.begins}, {"step_ns", found.step_ns}};
+          {"begins", found.phases.begins}, {"bytes_ns", found.bytes_ns},
+          {"step_ns", found.step_ns}};
 }
 
 PlatformPhases phases_of(const Json& json) {
   return {{json.at("ends"), json.at("steps_per_transfer"), json.at("steps"), json.at("least"), json.at("begins")},
+          json.at("bytes_ns"),
           json.at("step_ns")};
 }
 

@@ -125,14 +125,22 @@ PlatformPhases Simulator::phases(const SimulationSettings& settings) const {
 }
 
 void Simulator::run_all(const std::vector<SimulationSettings>& points,
-                        const std::function<void(const SimulationSettings&, const SimulationResult&)>& done) const {
+                        const std::function<void(const SimulationSettings&, const SimulationResult&)>& done,
+                        const std::function<void(const SimulationSettings&, const std::string&)>& refused) const {
   std::set<std::uint32_t> checked;
   for (const auto& point : points) {
     if (checked.insert(point.nodes).second) check(point);
   }
   for (const auto& point : points) {
     SimulationCost cost;
-    const auto result = run(point, &cost);
+    SimulationResult result;
+    try {
+      result = run(point, &cost);
+    } catch (const UserError& e) {
+      if (!refused) throw;
+      refused(point, e.what());
+      continue;
+    }
     done(point, result);
     spdlog::info("{} nodes, {}: simulated in {:.1f} s and {}", point.nodes, name_of(point, result), cost.seconds,
                  in_mebibytes(cost.peak_bytes));

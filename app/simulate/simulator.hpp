@@ -34,9 +34,11 @@ class Simulator {
   /// Throws as run().
   [[nodiscard]] PlatformPhases phases(const SimulationSettings& settings) const;
   /// Runs all points in order, and says on standard error what each has cost. Throws UserError before the first, which
-  /// may take minutes, when a platform is not valid.
+  /// may take minutes, when a platform is not valid. `refused` receives the points with which the program does not run,
+  /// and its reason; without it they throw UserError.
   void run_all(const std::vector<SimulationSettings>& points,
-               const std::function<void(const SimulationSettings&, const SimulationResult&)>& done) const;
+               const std::function<void(const SimulationSettings&, const SimulationResult&)>& done,
+               const std::function<void(const SimulationSettings&, const std::string&)>& refused = {}) const;
 
  private:
   [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;

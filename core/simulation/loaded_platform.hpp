@@ -20,8 +20,9 @@ class LoadedPlatform {
   [[nodiscard]] simgrid::s4u::Engine& engine() { return engine_; }
   /// By node.
   [[nodiscard]] const std::vector<simgrid::s4u::Host*>& hosts() const { return hosts_; }
-  /// As long as the largest message takes at `rate`, and its source to hear that it has arrived.
-  [[nodiscard]] std::uint64_t slot_at(double rate) const;
+  /// Nanoseconds: as long as the largest message takes at `rate`, and so many times the longest latency. With 2 its
+  /// source has heard that it has arrived.
+  [[nodiscard]] std::uint64_t slot_at(double rate, double latencies) const;
 
  private:
   const SimulationSettings& settings_;

@@ -10,10 +10,11 @@ namespace eventloom {
 PlatformPhases phases_for(const SimulationSettings& settings) {
   const LoadedPlatform platform(settings);
   const auto routes = routes_between(platform.hosts());
-  PlatformPhases found{search_phases(routes, settings.ranks_per_node, settings.seed), 0};
-  const auto transfer = platform.slot_at(full_rate(routes));
-  found.step_ns = (transfer + found.phases.steps_per_transfer - 1) / found.phases.steps_per_transfer;
-  return found;
+  const auto phases = search_phases(routes, settings.ranks_per_node, settings.seed);
+  const auto step = [&](double latencies) {
+    return (platform.slot_at(full_rate(routes), latencies) + phases.steps_per_transfer - 1) / phases.steps_per_transfer;
+  };
+  return {phases, step(0), step(2)};
 }
 
 void check_platform(const SimulationSettings& settings) { const LoadedPlatform platform(settings); }

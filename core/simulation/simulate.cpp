@@ -352,7 +352,7 @@ SimulationResult simulate(const SimulationSettings& settings) {
   const auto routes = routes_between(platform.hosts());
   auto fitted = settings;
   // While a slot lasts each rank sends one message.
-  if (settings.fit_slots) fitted.slot_ns = platform.slot_at(ideal_rate(routes) / settings.ranks_per_node);
+  if (settings.fit_slots) fitted.slot_ns = platform.slot_at(ideal_rate(routes) / settings.ranks_per_node, 2);
   auto result = Run(fitted, platform.hosts(), routes).play(platform.engine());
   result.slot_ns = fitted.slot_ns;
   return result;

@@ -110,10 +110,11 @@ struct SimulationResult {
   }
 };
 
-/// A cycle made for the platform, see search_phases(), and the time that its steps need for the settings' messages.
+/// A cycle made for the platform, see search_phases(), and lengths of its steps for the settings' messages.
 struct PlatformPhases {
   Phases phases;
-  std::uint64_t step_ns = 0;
+  std::uint64_t bytes_ns = 0;  ///< time for the bytes alone: for sources that wait for nothing meanwhile
+  std::uint64_t step_ns = 0;   ///< until the source has heard that they have arrived
 };
 
 }  // namespace eventloom
