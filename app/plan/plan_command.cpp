@@ -14,6 +14,7 @@
 #include "app/plan/network.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/schedule_comparison.hpp"
+#include "app/simulate/optimised_schedule.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/error.hpp"
@@ -56,6 +57,7 @@ void add_plan_options(po::options_description& options) {
 po::options_description network_options() {
   po::options_description options("With --simulate; --link also without", 110, 70);
   add_network_options(options);
+  add_optimise_option(options);
   return options;
 }
 
@@ -167,7 +169,10 @@ void check_files(const po::variables_map& values, const PlanNames& names) {
       files.read(file, "the source");
     }
   }
-  if (values["simulate"].as<bool>()) plan_topology(files, values);
+  if (values["simulate"].as<bool>()) {
+    plan_topology(files, values);
+    plan_optimise(files, values);
+  }
   if (!names.rankfile.empty()) {
     files.write(names.rankfile, "--rankfile", is_rankfile, FilePlan::Existing::replace);
   }

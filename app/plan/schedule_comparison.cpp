@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/plan/reasons.hpp"
+#include "app/simulate/optimised_schedule.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "app/simulate/simulation_report.hpp"
 #include "app/simulate/simulator.hpp"
@@ -70,11 +71,13 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   const auto simulator = Simulator::beside_this();
   ScheduleComparison comparison;
   comparison.measured = calibrate(values, points);
+  auto optimised = optimise(simulator, values, {}, points);
   BenchReport report("plan", simulation_columns(), {});
   std::vector<Compared> compared;
   std::string left_out;
   const auto done = [&](const SimulationSettings& point, const SimulationResult& result) {
     auto json = point_json(point, result);
+    if (optimised) optimised->consider(point, result);
     if (table) report.add(json);
     SimulatedSchedule schedule{point.schedule, result.slot_ns, point.message_bytes, json["share"]};
     schedule.ideal_rate = result.ideal_rate;
@@ -83,6 +86,7 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   };
   // A message may be too short for a slot; the plan goes on without.
   const auto refused = [&](const SimulationSettings& point, const std::string& why) {
+    if (optimised && optimised->leave_out(point, why)) return;
     if (!point.fit_slots) throw UserError(why);
     left_out += (left_out.empty() ? "" : "; ") + point.schedule + " with slots for " +
                 in_bytes(static_cast<double>(point.message_bytes)) + ": " + why;
@@ -91,6 +95,10 @@ ScheduleComparison compare_schedules(const boost::program_options::variables_map
   simulator.run_all(points, done, refused);
   comparison.best = best_of(compared);
   comparison.best.left_out = left_out;
+  if (optimised) {
+    const auto line = optimised->write();
+    if (table) report.note(line);
+  }
   return comparison;
 }
 

@@ -1,6 +1,8 @@
 #include "app/simulate/simulate_command.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 
 #include "app/bench/bench_report.hpp"
@@ -10,6 +12,7 @@
 #include "app/options.hpp"
 #include "app/report_file.hpp"
 #include "app/simulate/calibration.hpp"
+#include "app/simulate/optimised_schedule.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "app/simulate/simulation_plots.hpp"
 #include "app/simulate/simulation_report.hpp"
@@ -36,6 +39,7 @@ void check_files(const po::variables_map& values, const std::vector<SimulationSe
   plan_config(files, values);
   for (const auto& point : points) plan_schedule(files, point.schedule);
   plan_topology(files, values);
+  plan_optimise(files, values);
   plan_report(files, values["report-json"].as<std::string>(), "--report-json");
   if (const auto& plot = values["plot"].as<std::string>(); !plot.empty()) plan_plot(files, plot);
   files.check();
@@ -56,9 +60,10 @@ int simulate_command(int argc, const char* const* argv) {
                    "builders, rings, credits and schedules\nare those of 'run'; only the network is a model (SimGrid). "
                    "Rates are of the data that a node receives from others.");
   add_simulate_options(line.options());
+  add_optimise_option(line.options());
   line.options().add_options()("report-json", text_value("FILE", "", "none"), "write setup and points as JSON")(
       "plot", text_value("FILE", "", "none"), "draw the points to FILE.svg or FILE.png (needs gnuplot)");
-  for (const char* file : {"report-json", "plot"}) line.leave_out_of_setup(file);
+  for (const char* file : {"optimise", "report-json", "plot"}) line.leave_out_of_setup(file);
   const auto values = line.parse(argc, argv);
   if (!values) return kExitOk;
   auto points = simulation_points(*values);
@@ -68,12 +73,22 @@ int simulate_command(int argc, const char* const* argv) {
   if (!plot.empty()) choose_pictures(points);
   const auto simulator = Simulator::beside_this();
   const auto measured = calibrate(*values, points);
+  auto optimised = optimise(simulator, *values, slots_option(*values), points);
   BenchReport report("simulate", simulation_columns(), setup_json(line.effective_config(*values), measured));
   SimulationPlots plots;
-  simulator.run_all(points, [&](const SimulationSettings& point, const SimulationResult& result) {
+  std::map<std::uint32_t, PairRates> pairs;
+  const auto done = [&](const SimulationSettings& point, const SimulationResult& result) {
     report.add(point_json(point, result));
     plots.add(point, result);
-  });
+    pairs[point.nodes] = result.random_pairs;
+    if (optimised) optimised->consider(point, result);
+  };
+  const auto refused = [&](const SimulationSettings& point, const std::string& why) {
+    if (!optimised || !optimised->leave_out(point, why)) throw UserError(why);
+  };
+  simulator.run_all(points, done, refused);
+  for (const auto& [nodes, rates] : pairs) report.note(pairs_line(nodes, rates));
+  if (optimised) report.note(optimised->write());
   const auto& file = (*values)["report-json"].as<std::string>();
   if (!file.empty()) report.write_json(file);
   if (!plot.empty()) write_plot(plot, plots.plots());

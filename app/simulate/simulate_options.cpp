@@ -15,6 +15,7 @@
 #include "app/ring_options.hpp"
 #include "app/schedule_table.hpp"
 #include "app/simulate/calibration.hpp"
+#include "app/simulate/link_options.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/units.hpp"
 
@@ -119,7 +120,7 @@ void read_disturbances(const po::variables_map& values, SimulationSettings& sett
   settings.message_cost = seconds_option(values, "message-cost");
   settings.noise = seconds_option(values, "noise");
   settings.jitter = percent_option(values, "jitter", 1e6);
-  settings.slow_links = of_nodes_option(values, "slow-link", 0.5);
+  read_link_options(values, settings);
   settings.clock_drift = static_cast<double>(count_option(values, "clock-drift", 0, 10'000)) * 1e-6;
   settings.clock_noise = seconds_option(values, "clock-noise");
 }
@@ -154,8 +155,7 @@ std::vector<SimulatedOrder> orders_option(const po::variables_map& values) {
     std::ranges::move(words_of(list), std::back_inserter(schedules));
   }
   if (schedules.empty()) throw UserError("--schedule needs at least one value");
-  std::vector<SimulatedSlots> slots;
-  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
+  const auto slots = slots_option(values);
   for (const auto& schedule : schedules) check_schedule(schedule, 0);
   if (!slots.empty() && std::ranges::none_of(schedules, may_have_slots)) {
     throw UserError("--slot: no schedule given keeps slots; round-robin does");
@@ -167,16 +167,20 @@ void check_nodes(const SimulationSettings& settings) {
   if (std::uint64_t{settings.nodes} * settings.ranks_per_node > kMostRanks) {
     throw UserError("--nodes times --ranks-per-node must be at most " + std::to_string(kMostRanks));
   }
-  for (const auto* slow : {&settings.slow_builders, &settings.slow_links}) {
-    for (const auto& of : *slow) {
-      if (of.node < settings.nodes) continue;
-      throw UserError(std::string(slow == &settings.slow_links ? "--slow-link" : "--slow-builder") + ": no node " +
-                      std::to_string(of.node) + " among " + std::to_string(settings.nodes) + ", counted from 0");
-    }
+  for (const auto& of : settings.slow_builders) {
+    if (of.node < settings.nodes) continue;
+    throw UserError("--slow-builder: no node " + std::to_string(of.node) + " among " + std::to_string(settings.nodes) +
+                    ", counted from 0");
   }
 }
 
 }  // namespace
+
+std::vector<SimulatedSlots> slots_option(const po::variables_map& values) {
+  std::vector<SimulatedSlots> slots;
+  for (const auto& text : words_of(word(values, "slot"))) slots.push_back(slots_of(text));
+  return slots;
+}
 
 double parse_rate(const std::string& text) {
   const auto end = text.find_first_not_of("0123456789.");
@@ -198,9 +202,9 @@ void add_network_options(po::options_description& options) {
                                              "of each link; the latency of a star is from node to node")(
       "tcp", po::bool_switch(),
       "all between two ranks is one ordered stream each way: notifications, credits and acknowledgements wait behind "
-      "data")("slow-link", po::value<std::vector<std::string>>()->value_name("NODE[:FACTOR]")->composing(),
-              "node, counted from 0, whose own links have FACTOR times that rate (0.5); repeatable")(
-      "ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
+      "data");
+  add_link_options(options);
+  options.add_options()("ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
       "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
       "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
       "slices", text_value("N", "8"), "slices of each builder")(

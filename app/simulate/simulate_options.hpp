@@ -20,6 +20,8 @@ struct SimulatedSlots {
   std::uint64_t ns = 0;  ///< 0: none
   bool fit = false;      ///< just long enough for a message
 };
+/// Of `simulate`. Throws UserError.
+std::vector<SimulatedSlots> slots_option(const boost::program_options::variables_map& values);
 struct SimulatedOrder {
   std::string schedule;
   std::string table_text;

@@ -13,4 +13,7 @@ SimulationSettings settings_of(const nlohmann::json& json);
 nlohmann::json to_json(const SimulationResult& result);
 SimulationResult result_of(const nlohmann::json& json);
 
+nlohmann::json to_json(const PlatformPhases& found);
+PlatformPhases phases_of(const nlohmann::json& json);
+
 }  // namespace eventloom

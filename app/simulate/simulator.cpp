@@ -122,10 +122,16 @@ Simulator Simulator::beside_this() {
       "does both");
 }
 
-void Simulator::check(const SimulationSettings& settings) const { static_cast<void>(ask(settings, true, nullptr)); }
+void Simulator::check(const SimulationSettings& settings) const {
+  static_cast<void>(ask(settings, "--check", nullptr));
+}
 
 SimulationResult Simulator::run(const SimulationSettings& settings, SimulationCost* cost) const {
-  return result_of(ask(settings, false, cost));
+  return result_of(ask(settings, nullptr, cost));
+}
+
+PlatformPhases Simulator::phases(const SimulationSettings& settings) const {
+  return phases_of(ask(settings, "--phases", nullptr));
 }
 
 void Simulator::run_all(const std::vector<SimulationSettings>& points,
@@ -152,17 +158,17 @@ void Simulator::run_all(const std::vector<SimulationSettings>& points,
   }
 }
 
-nlohmann::json Simulator::ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const {
+nlohmann::json Simulator::ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const {
   const auto text = to_json(settings).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto begun = std::chrono::steady_clock::now();
-  const auto ended = run_program({program_.c_str(), check ? "--check" : nullptr, nullptr}, text);
+  const auto ended = run_program({program_.c_str(), task, nullptr}, text);
   if (cost != nullptr) {
     cost->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     cost->peak_bytes = ended.peak_bytes;
   }
   if (!WIFEXITED(ended.status) || ended.output.empty()) {
     const auto words = last_words(ended.messages);
-    if (check) throw UserError("--topology " + settings.topology + ": " + words);
+    if (task != nullptr) throw UserError("--topology " + settings.topology + ": " + words);
     throw std::runtime_error("the simulation ended without a result" + (words.empty() ? "" : ": " + words));
   }
   auto answer = nlohmann::json::parse(ended.output);

@@ -31,6 +31,8 @@ class Simulator {
   void check(const SimulationSettings& settings) const;
   /// Throws UserError for settings that do not fit, and std::runtime_error when the simulation fails.
   [[nodiscard]] SimulationResult run(const SimulationSettings& settings, SimulationCost* cost = nullptr) const;
+  /// Throws as run().
+  [[nodiscard]] PlatformPhases phases(const SimulationSettings& settings) const;
   /// Runs all points in order, and says on standard error what each has cost. Throws UserError before the first, which
   /// may take minutes, when a platform is not valid. `refused` receives the points with which the program does not run,
   /// and its reason; without it they throw UserError.
@@ -39,7 +41,7 @@ class Simulator {
                const std::function<void(const SimulationSettings&, const std::string&)>& refused = {}) const;
 
  private:
-  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, bool check, SimulationCost* cost) const;
+  [[nodiscard]] nlohmann::json ask(const SimulationSettings& settings, const char* task, SimulationCost* cost) const;
 
   std::filesystem::path program_;
 };

@@ -8,6 +8,7 @@
 #include "app/simulate/simulation_json.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/failure.hpp"
+#include "core/simulation/platform_questions.hpp"
 #include "core/simulation/simulate.hpp"
 
 namespace {
@@ -17,12 +18,17 @@ struct Answer {
   std::string text;
 };
 
-Answer answer_to(std::istream& question, bool only_check) {
+nlohmann::json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
+  if (task == "--phases") return eventloom::to_json(eventloom::phases_for(settings));
+  if (task != "--check") return eventloom::to_json(eventloom::simulate(settings));
+  eventloom::check_platform(settings);
+  return nlohmann::json::object();
+}
+
+Answer answer_to(std::istream& question, std::string_view task) {
   try {
     const auto settings = eventloom::settings_of(nlohmann::json::parse(question));
-    if (!only_check) return {.text = eventloom::to_json(eventloom::simulate(settings)).dump()};
-    eventloom::check_platform(settings);
-    return {.text = "{}"};
+    return {.text = result_for(settings, task).dump()};
   } catch (...) {
     const auto failure = eventloom::Failure::of(std::current_exception());
     const nlohmann::json error{{"error", failure.text}};
@@ -34,7 +40,7 @@ Answer answer_to(std::istream& question, bool only_check) {
 
 int main(int argc, char** argv) {
   try {
-    const auto answer = answer_to(std::cin, argc > 1 && argv[1] == std::string_view("--check"));
+    const auto answer = answer_to(std::cin, argc > 1 ? argv[1] : "");
     std::cout << answer.text << std::endl;
     return answer.code;
   } catch (...) {  // no memory, not even for the answer

@@ -165,14 +165,6 @@ void load_file(s4u::Engine& engine, const std::string& file) {
   }
 }
 
-void slow_down(const std::vector<s4u::Host*>& hosts, const OfNode& slow) {
-  const auto* node = hosts[slow.node];
-  const auto* other = hosts[slow.node == 0 ? 1 : 0];
-  for (auto* link : {route_between(*node, *other).links.front(), route_between(*other, *node).links.back()}) {
-    link->set_bandwidth(link->get_bandwidth() * slow.factor);
-  }
-}
-
 }  // namespace
 
 std::vector<s4u::Host*> load_platform(s4u::Engine& engine, const SimulationSettings& settings) {
@@ -193,7 +185,6 @@ std::vector<s4u::Host*> load_platform(s4u::Engine& engine, const SimulationSetti
   auto hosts = engine.get_all_hosts();
   std::ranges::sort(hosts, by_number);
   hosts.resize(settings.nodes);
-  for (const auto& slow : settings.slow_links) slow_down(hosts, slow);
   return hosts;
 }
 

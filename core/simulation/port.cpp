@@ -142,12 +142,7 @@ void Port::carry() {
 
 /// Its last byte has arrived.
 void Port::finish(Place to, Flow flow) {
-  const double took = now() - flow.begin;
-  transfers_.min = transfers_.n == 0 ? took : std::min(transfers_.min, took);
-  transfers_.max = std::max(transfers_.max, took);
-  transfers_.sum += took;
-  ++transfers_.n;
-  if (fabric_.keep_log) fabric_.log.push_back({rank_, to.rank, flow.begin, now()});
+  fabric_.log.push_back({rank_, to.rank, flow.begin, now(), flow.bytes});
   auto& way = way_to(to);
   way.arrived = now();
   for (auto& arrival : flow.contents) {

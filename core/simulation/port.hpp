@@ -27,8 +27,7 @@ struct Fabric {
   const SparseMemory& blank;                 ///< data that exist only as lengths are spans of it
   double noise = 0;                          ///< messages are delayed by up to this much
   bool streams = false;                      ///< nothing overtakes data on its way from one rank to another
-  bool keep_log = false;                     ///< of transfers
-  std::vector<Transfer> log;
+  std::vector<Transfer> log;                 ///< between two ranks in order
 };
 
 /// The access of one rank to the simulated network, and its way to wait. Data puts are flows that compete for the links
@@ -70,14 +69,6 @@ class Port {
   /// Seconds by Spent, since the last begin_account().
   [[nodiscard]] const std::array<double, kSpentNames.size()>& spent() const { return spent_; }
   void begin_account() { spent_ = {}; }
-  /// Of data transfers over the network from this rank.
-  struct Transfers {
-    std::uint64_t n = 0;
-    double sum = 0;
-    double min = 0;
-    double max = 0;
-  };
-  [[nodiscard]] const Transfers& transfers() const { return transfers_; }
   /// Called when a wait ends without anything having arrived.
   void set_on_nothing(std::function<void()> call) { on_nothing_ = std::move(call); }
 
@@ -154,7 +145,6 @@ class Port {
   std::size_t idle_carriers_ = 0;
   std::size_t n_carriers_ = 0;
   std::array<double, kSpentNames.size()> spent_{};
-  Transfers transfers_;
   std::function<void()> on_nothing_;
 };
 

@@ -12,10 +12,11 @@
 
 #include "core/definitions/definitions.hpp"
 #include "core/engine/session.hpp"
+#include "core/fabric/link_load.hpp"
 #include "core/simulation/actors.hpp"
+#include "core/simulation/host_routes.hpp"
 #include "core/simulation/length_source.hpp"
-#include "core/simulation/link_load.hpp"
-#include "core/simulation/platform.hpp"
+#include "core/simulation/loaded_platform.hpp"
 #include "core/simulation/port.hpp"
 #include "core/simulation/simulated_rank.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 constexpr std::size_t kLinksNamed = 5;
+constexpr std::uint32_t kPairPatterns = 100;
 constexpr double kLargestOffset = 1e-3;  ///< of a clock that drifts
 /// Idle waits of all ranks in which nothing arrives: this many in a row occur only where the program is stuck.
 constexpr std::uint64_t kMostIdleWaits = 1'000'000;
@@ -81,12 +83,16 @@ class NoSink final : public EventSink {
 
 /// What all ranks add to.
 struct Account {
+  explicit Account(std::uint32_t ranks)
+      : sent(std::size_t{ranks} * ranks), delivered(std::size_t{ranks} * ranks), pieces(ranks) {}
+
   double begin = 0;
   double end = 0;
   std::uint64_t messages = 0;
   std::vector<std::uint64_t> sent;       ///< [source][builder]
   std::vector<std::uint64_t> delivered;  ///< [source][builder]
   std::uint64_t idle_waits = 0;          ///< in a row
+  BuiltPieces pieces;
 };
 
 /// One rank of the run.
@@ -168,6 +174,7 @@ class RankRun {
     for (std::uint32_t s = 0; s < settings_.ranks(); ++s) {
       const auto of_source = input.part(s).total_bytes;
       account_.delivered[s * settings_.ranks() + builder.value] += of_source;
+      account_.pieces.add(s, builder.value, of_source);
       bytes += of_source;
     }
     account_.idle_waits = 0;
@@ -217,15 +224,15 @@ class RankRun {
 /// The whole run.
 class Run {
  public:
-  Run(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts)
+  Run(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts, const FabricRoutes& routes)
       : settings_(settings),
         hosts_(hosts),
+        routes_(routes),
         blank_(2 * settings.message_bytes, SparseMemory::Access::read),
-        fabric_{{}, blank_, settings.clock_noise, settings.streams, settings.transfers, {}},
-        place_(static_cast<int>(settings.ranks())) {
+        fabric_{{}, blank_, settings.clock_noise, settings.streams, {}},
+        place_(static_cast<int>(settings.ranks())),
+        account_(settings.ranks()) {
     const auto ranks = settings_.ranks();
-    account_.sent.resize(std::size_t{ranks} * ranks);
-    account_.delivered.resize(std::size_t{ranks} * ranks);
     for (std::uint32_t r = 0; r < ranks; ++r) {
       fabric_.ports.push_back(std::make_unique<Port>(fabric_, static_cast<int>(r), hosts_[node_of(r)],
                                                      settings_.seed + (std::uint64_t{kNoise} << 32) + r));
@@ -266,7 +273,9 @@ class Run {
     add_bytes(result);
     add_times(result);
     if (hosts_.size() > 1) add_links(result);
-    result.log = fabric_.log;
+    result.transfers = transfer_times(fabric_.log);
+    result.arrivals = account_.pieces.arrivals(fabric_.log);
+    if (settings_.transfers) result.log = fabric_.log;
     for (auto& transfer : result.log) {
       transfer.begin -= account_.begin;
       transfer.end -= account_.begin;
@@ -293,18 +302,9 @@ class Run {
   }
 
   void add_times(SimulationResult& result) const {
-    double sum = 0;
     for (const auto& port : fabric_.ports) {
-      const auto& transfers = port->transfers();
-      if (transfers.n != 0) {
-        result.transfer_min = result.transfers == 0 ? transfers.min : std::min(result.transfer_min, transfers.min);
-        result.transfer_max = std::max(result.transfer_max, transfers.max);
-      }
-      result.transfers += transfers.n;
-      sum += transfers.sum;
       for (std::size_t i = 0; i < result.spent.size(); ++i) result.spent[i] += port->spent()[i];
     }
-    if (result.transfers != 0) result.transfer_mean = sum / static_cast<double>(result.transfers);
     // Ranks still take turns after the last slice, until all of them have heard of the end: the rest is idle time.
     double busy = 0;
     auto& idle = result.spent[static_cast<std::size_t>(Spent::idle)] = 0;
@@ -315,8 +315,8 @@ class Run {
   }
 
   void add_links(SimulationResult& result) const {
-    const LinkLoad load(hosts_);
-    result.ideal_rate = load.ideal_rate();
+    result.ideal_rate = ideal_rate(routes_);
+    result.random_pairs = random_pairs(routes_, kPairPatterns, settings_.seed);
     std::vector<std::uint64_t> bytes(hosts_.size() * hosts_.size());
     const auto ranks = settings_.ranks();
     for (std::uint32_t s = 0; s < ranks; ++s) {
@@ -324,11 +324,12 @@ class Run {
         bytes[node_of(s) * hosts_.size() + node_of(b)] += account_.delivered[s * ranks + b];
       }
     }
-    result.links = load.busiest(bytes, result.seconds, kLinksNamed);
+    result.links = busiest_links(routes_, bytes, result.seconds, kLinksNamed);
   }
 
   const SimulationSettings& settings_;
   const std::vector<s4u::Host*>& hosts_;
+  const FabricRoutes& routes_;
   SparseMemory blank_;
   Fabric fabric_;
   MeetingPlace place_;
@@ -337,46 +338,17 @@ class Run {
   std::exception_ptr error_;
 };
 
-/// While a slot lasts each rank sends one message, and hears that it has arrived.
-std::uint64_t fitting_slot(const SimulationSettings& settings, const std::vector<s4u::Host*>& hosts) {
-  double latency = 0;
-  for (const auto* host : hosts) {
-    if (host != hosts.front()) latency = std::max(latency, route_between(*hosts.front(), *host).latency);
-  }
-  const double bytes = static_cast<double>(settings.message_bytes) * (1 + settings.spread) * settings.ranks_per_node;
-  return static_cast<std::uint64_t>(std::ceil((bytes / LinkLoad(hosts).ideal_rate() + 2 * latency) * 1e9));
-}
-
-/// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
-class Simulator {
- public:
-  Simulator() : engine_(&n_arguments_, arguments_.data()) {}
-  [[nodiscard]] s4u::Engine& engine() { return engine_; }
-
- private:
-  std::array<std::string, 5> texts_{"simulator", "--log=root.thres:critical", "--cfg=network/model:CM02",
-                                    "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0"};
-  std::array<char*, 6> arguments_{texts_[0].data(), texts_[1].data(), texts_[2].data(),
-                                  texts_[3].data(), texts_[4].data(), nullptr};
-  int n_arguments_ = static_cast<int>(texts_.size());
-  s4u::Engine engine_;
-};
-
 }  // namespace
 
 SimulationResult simulate(const SimulationSettings& settings) {
-  Simulator simulator;
-  const auto hosts = load_platform(simulator.engine(), settings);
+  LoadedPlatform platform(settings);
+  const auto routes = routes_between(platform.hosts());
   auto fitted = settings;
-  if (settings.fit_slots) fitted.slot_ns = fitting_slot(settings, hosts);
-  auto result = Run(fitted, hosts).play(simulator.engine());
+  // While a slot lasts each rank sends one message.
+  if (settings.fit_slots) fitted.slot_ns = platform.slot_at(ideal_rate(routes) / settings.ranks_per_node, 2);
+  auto result = Run(fitted, platform.hosts(), routes).play(platform.engine());
   result.slot_ns = fitted.slot_ns;
   return result;
-}
-
-void check_platform(const SimulationSettings& settings) {
-  Simulator simulator;
-  const auto hosts = load_platform(simulator.engine(), settings);
 }
 
 }  // namespace eventloom

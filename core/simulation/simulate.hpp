@@ -8,7 +8,4 @@ namespace eventloom {
 /// as SimGrid allows no second simulation in it. Throws UserError when the platform or the schedule does not fit.
 SimulationResult simulate(const SimulationSettings& settings);
 
-/// Checks the platform, and that it has the nodes. Counts as the one simulation of the process.
-void check_platform(const SimulationSettings& settings);
-
 }  // namespace eventloom

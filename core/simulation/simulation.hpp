@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric/link_load.hpp"
+#include "core/fabric/phases.hpp"
+#include "core/fabric/random_pairs.hpp"
+#include "core/fabric/transfer_times.hpp"
 #include "formats/ring_layout.hpp"
 
 /// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
@@ -17,6 +21,12 @@ struct OfNode {
   double factor = 1;
 };
 
+/// A factor for links, by a name of links_named().
+struct OfLink {
+  std::string name;
+  double factor = 1;
+};
+
 /// All-to-all traffic of whole slices: each rank has a source and a builder. Times are in seconds, rates in bytes per
 /// second.
 struct SimulationSettings {
@@ -24,10 +34,11 @@ struct SimulationSettings {
   /// "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the numbers
   /// of SimGrid's topo_parameters, or the path of a SimGrid platform file.
   std::string topology = "star";
-  double link_rate = 12.5e9;            ///< of each link; not for a platform file
-  double link_latency = 1e-6;           ///< of each link; of a star from node to node
-  bool streams = false;                 ///< as over TCP, all between two ranks is one ordered stream each way
-  std::vector<OfNode> slow_links = {};  ///< their rates are multiplied by the factor
+  double link_rate = 12.5e9;                 ///< of each link; not for a platform file
+  double link_latency = 1e-6;                ///< of each link; of a star from node to node
+  bool streams = false;                      ///< as over TCP, all between two ranks is one ordered stream each way
+  std::vector<OfLink> slow_links = {};       ///< their rates are multiplied by the factor
+  std::vector<std::string> dead_links = {};  ///< names of links_named(): routes lead around them
   std::uint32_t nodes = 2;
   std::uint32_t ranks_per_node = 1;
 
@@ -79,19 +90,6 @@ struct PairBytes {
   std::uint64_t delivered = 0;
 };
 
-/// One transfer over the network; seconds since the start.
-struct Transfer {
-  int from = 0;  ///< rank
-  int to = 0;    ///< rank
-  double begin = 0;
-  double end = 0;
-};
-
-struct UsedLink {
-  std::string name;
-  double share = 0;  ///< of what it could have carried in the time
-};
-
 struct SimulationResult {
   std::uint64_t slot_ns = 0;       ///< length of the slots; 0: there were none
   double seconds = 0;              ///< from the common start to the last slice built
@@ -100,10 +98,9 @@ struct SimulationResult {
   std::uint64_t delivered = 0;     ///< bytes in the slices built
   std::uint64_t over_network = 0;  ///< bytes delivered to another node
   double ideal_rate = 0;           ///< bytes per second and node that the links allow, whatever the schedule
-  std::uint64_t transfers = 0;     ///< over the network; a message may take several
-  double transfer_mean = 0;        ///< seconds, from the put to the arrival of its last byte
-  double transfer_min = 0;
-  double transfer_max = 0;
+  PairRates random_pairs;          ///< what the routes allow without any schedule
+  TimeSpread transfers;            ///< over the network; a message may take several
+  SliceArrivals arrivals;
   std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, by Spent
   std::vector<UsedLink> links;                     ///< the busiest, most used first
   std::vector<PairBytes> pairs;                    ///< if asked for
@@ -113,6 +110,13 @@ struct SimulationResult {
   [[nodiscard]] double rate(std::uint32_t nodes) const {
     return seconds > 0 ? static_cast<double>(over_network) / seconds / nodes : 0;
   }
+};
+
+/// A cycle made for the platform, see search_phases(), and lengths of its steps for the settings' messages.
+struct PlatformPhases {
+  Phases phases;
+  std::uint64_t bytes_ns = 0;  ///< time for the bytes alone: for sources that wait for nothing meanwhile
+  std::uint64_t step_ns = 0;   ///< until the source has heard that they have arrived
 };
 
 }  // namespace eventloom

@@ -16,6 +16,8 @@ STAR = """<?xml version="1.0"?>
 </platform>
 """
 
+TREE = "fat-tree:2;4,4;1,4;1,1"
+
 needs_simgrid = pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(BINARY), "eventloom-simulator")),
                                    reason="built without SimGrid")
 
@@ -113,6 +115,86 @@ def test_a_platform_file(tmp_path):
     (tmp_path / "lab.xml").write_text(STAR)
     (point,), _ = simulate(tmp_path, "--topology", tmp_path / "lab.xml", "--nodes", 4, "--slices", 2)
     assert point["ideal_bytes_per_us"] == pytest.approx(125)
+
+
+@needs_simgrid
+def test_links_are_named_as_the_report_names_them(tmp_path):
+    """Half of an uplink's rate, then none of it: as up:LEAF:SPINE and by its name the same."""
+    def ideal(*words):
+        (point,), _ = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--slices", 2, *words)
+        return point["ideal_bytes_per_us"], point["links"][0]["name"]
+
+    _, link = ideal("--slow-link", "up:2:1:0.25")
+    for word, rest, expected in (("--slow-link", ":0.25", 12500 * 15 / 48), ("--dead-link", "", 12500 * 15 / 16)):
+        by_place, by_name = ideal(word, "up:2:1" + rest), ideal(word, link + rest)
+        assert by_place == by_name and by_place[0] == pytest.approx(expected)
+    assert ideal("--slow-link", "3:0.5")[0] == pytest.approx(6250)
+
+
+@needs_simgrid
+def test_reports_how_times_differ(tmp_path):
+    """A shift in step has no late transfers, and brings the pieces of a slice one a slot; without slots it drifts."""
+    (alone, slots), shown = simulate(tmp_path, "--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--slot", "0,100us")
+    for point in (alone, slots):
+        times, arrivals, pairs = point["transfers"], point["arrivals"], point["random_pairs"]
+        assert times["min_us"] <= times["mean_us"] <= times["p99_us"] <= times["max_us"] and times["n"] == 16 * 15 * 8
+        assert arrivals["span"]["n"] == 16 * 8
+        assert 0.4 < pairs["slowest_share"] < pairs["share"] < 1
+        assert pairs["rate_bytes_per_us"] == pytest.approx(12500 * pairs["share"])
+    assert slots["transfers"]["sd_us"] < alone["transfers"]["sd_us"] / 5
+    # 15 pieces in the slots of a cycle of 16.
+    assert slots["arrivals"]["sd_us"] == pytest.approx(100 * ((15**2 - 1) / 12) ** 0.5, rel=0.1)
+    assert slots["arrivals"]["span"]["mean_us"] == pytest.approx(100 * 14, rel=0.1)
+    share = slots["random_pairs"]["share"]
+    assert f"random pairs of 16 nodes: {100 * share:.0f} % of what one alone gets" in shown.splitlines()[-1]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("link", [["--slow-link", "up:0:3"], ["--dead-link", "cable:1:2"]], ids=" ".join)
+def test_an_optimised_schedule_beats_the_others(tmp_path, link):
+    """Where a link is slow or dead: with and without slots, and as the file that it wrote says."""
+    words = ["--topology", TREE, "--nodes", 16, "--sizes", "1MiB", *link]
+    others = [word for name in ("round-robin", "chaotic", "balanced", "unshifted") for word in ("--schedule", name)]
+    file = tmp_path / "fabric.csv"
+    points, shown = simulate(tmp_path, *words, *others, "--slot", "0,auto", "--optimise", file)
+    built_in, own = points[:5], points[5:]
+    assert [p["schedule"] for p in own] == [f"table:{file}"] * 4
+    best = max(own, key=lambda p: p["share"])
+    assert best["share"] > 1.1 * max(p["share"] for p in built_in)
+    lines = file.read_text().splitlines()
+    assert " ".join(link) in lines[1] and f"{best['share'] * 100:.1f} %" in lines[2]
+    entries = [line.split(",") for line in lines if line[0].isdigit()]
+    assert sorted((int(s), int(d)) for _, _, s, d in entries) == [(s, d) for s in range(16) for d in range(16)]
+    (again,), _ = simulate(tmp_path, *words, "--schedule", f"table:{file}")
+    assert again["share"] == best["share"]
+    assert str(file) in shown.splitlines()[-1]
+    eventloom("simulate", *words, *others, "--slot", "0,auto", "--optimise", tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_text().splitlines()[3:] == lines[3:]
+
+
+@needs_simgrid
+def test_a_run_plays_an_optimised_schedule(tmp_path):
+    """Rank r of the simulation is source r and builder r of the run."""
+    file = tmp_path / "fabric.csv"
+    eventloom("simulate", "--topology", "fat-tree:2;2,2;1,2;1,1", "--nodes", 4, "--slow-link", "up:0:1", "--slot", "0",
+              "--schedule", "round-robin", "--optimise", file)
+    run = ["run", "--source", "gen:poisson?rate=1e6&channels=16&seed=1&duration=50ms"]
+    for seed in (2, 3, 4):
+        run += ["--source", f"gen:poisson?rate=1e6&channels=16&seed={seed}&duration=50ms"]
+    run += ["--builders", 4, "--define", "gap:100ns,2"]
+    for name, schedule in (("a", f"table:{file}"), ("b", "round-robin")):
+        eventloom(*run, "--schedule", schedule, "--output", tmp_path / f"{name}.h5")
+    eventloom("compare", tmp_path / "a.h5", tmp_path / "b.h5")
+
+
+@needs_simgrid
+def test_plan_optimises(tmp_path):
+    file = tmp_path / "fabric.csv"
+    words = ["--simulate", "--sizes", "1MiB", "--topology", "fat-tree:2;4,2;1,4;1,1", "--slow-link", "up:0:1"]
+    shown = json.loads(eventloom(*PLAN, *words, "--optimise", file, "--json").stdout)
+    assert [p["schedule"] for p in shown["simulated"]][-4:] == [f"table:{file}"] * 4
+    assert shown["schedule"] == f"table:{file}" and f"table:{file}" in shown["run_options"]
+    assert file.read_text().startswith("# Schedule made by eventloom simulate --optimise")
 
 
 @needs_simgrid
@@ -260,7 +342,17 @@ BAD = [
     (["--calibrate", "--build-rate", "1GB"], "--build-rate"),
     (["--slow-builder", "16:2", "--build-rate", "1GB"], "no node 16"),
     (["--slow-link", "99"], "no node 99"),
+    (["--slow-link", "5:no"], "'no' is not a factor"),
+    (["--slow-link", "up:0:0:2"], "0 links up"),
+    (["--dead-link", "net_link_5UP"], "net_link_5_UP"),
+    (["--dead-link", "3"], "no way is left"),
+    (["--topology", TREE, "--dead-link", "up:9:0"], "no leaf switch 9"),
     (["--report-json", "none/x.json"], "none/x.json"),
+    (["--optimise", "none/x.csv"], "none/x.csv"),
+    (["--optimise", "lab.xml"], "lab.xml"),
+    (["--optimise", "x.csv", "--schedule", "table:x.csv"], "x.csv"),
+    (["--optimise", "x.csv", "--nodes", "4,8"], "--nodes"),
+    (["--optimise", "x.csv", "--sizes", "4KiB,8KiB"], "--sizes"),
 ]
 
 
@@ -278,6 +370,7 @@ def test_refuses_in_one_line(tmp_path, words, told):
     (["--link", "10Gbit"], "--link"),
     (["--tcp"], "--tcp needs --simulate"),
     (["--calibrate"], "--calibrate needs --simulate"),
+    (["--optimise", "x.csv"], "--optimise needs --simulate"),
     (["--simulate", "--nodes", "1"], "--nodes 2"),
     (["--simulate", "--nodes", "5", "--topology", "torus:2,2"], "4 nodes"),
     (["--simulate", "--nodes", "2", "--topology", "cube"], "cube"),

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -51,8 +52,8 @@ TEST(Simulation, ATransferTakesItsBytesOverTheRateAndTheLatency) {
     settings.slices = 1;
     const auto result = simulated(settings);
     const double expected = static_cast<double>(bytes) / kRate + kLatency;
-    EXPECT_NEAR(result.transfer_mean, expected, 0.02 * expected) << bytes;
-    EXPECT_NEAR(result.transfer_max, expected, 0.02 * expected) << bytes;
+    EXPECT_NEAR(result.transfers.mean, expected, 0.02 * expected) << bytes;
+    EXPECT_NEAR(result.transfers.max, expected, 0.02 * expected) << bytes;
   }
 }
 
@@ -164,10 +165,37 @@ TEST(Simulation, TheIdealIsThatOfTheMostLoadedLink) {
 
 TEST(Simulation, ASlowLinkIsTheIdealsLimit) {
   auto settings = settings_for(4, 65536);
-  settings.slow_links = {{2, 0.25}};
+  settings.slow_links = {{"2", 0.25}};
   const auto result = simulated(settings);
   EXPECT_NEAR(result.ideal_rate, kRate / 4, 1);
   EXPECT_NE(result.links.at(0).name.find("link_2"), std::string::npos) << result.links.at(0).name;
+}
+
+// Two leaves with 2 nodes and 2 links up, of which one carries no data: all from leaf 0 go over the other.
+TEST(Simulation, RoutesLeadAroundADeadLink) {
+  auto settings = settings_for(4, 1U << 20);
+  settings.topology = "fat-tree:2;2,2;1,2;1,1";
+  settings.dead_links = {"up:0:1"};
+  settings.pairs = true;
+  const auto result = simulated(settings);
+  EXPECT_NEAR(result.ideal_rate, kRate / 4 * 3, 1);
+  EXPECT_GT(result.rate(4), 0.5 * result.ideal_rate);
+  for (const auto& pair : result.pairs) EXPECT_EQ(pair.delivered, 4U << 20);
+  // The other one, by its name.
+  const auto other = std::ranges::find_if(result.links, [](const auto& link) { return link.name.ends_with("_UP"); });
+  ASSERT_NE(other, result.links.end());
+  settings.dead_links = {other->name};
+  EXPECT_NEAR(simulated(settings).ideal_rate, result.ideal_rate, 1);
+  settings.dead_links = {"up:0:1", other->name};
+  EXPECT_NE(refusal_of(settings).find("no way is left from node 0 to node 2"), std::string::npos);
+}
+
+TEST(Simulation, AnUplinkMayBeSlow) {
+  auto settings = settings_for(4, 65536);
+  settings.topology = "fat-tree:2;2,2;1,2;1,1";
+  settings.slow_links = {{"up:1:0", 0.25}};
+  // 2 transfers a cycle, at a quarter of the rate.
+  EXPECT_NEAR(simulated(settings).ideal_rate, kRate / 4 / 2 * 3, 1);
 }
 
 TEST(Simulation, RanksOfANodeNeedNoNetwork) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "core/fabric/workload.hpp"
+
+namespace eventloom {
+
+/// The jobs of a workload in a number of steps, as far as they have found a place. The workload must outlive it.
+class Timetable {
+ public:
+  Timetable(const Workload& work, std::uint32_t steps, std::uint64_t seed);
+
+  /// Places jobs, each where it displaces the fewest others, until all have a place, or `moves` were in vain. Returns
+  /// whether all have.
+  bool settle(std::uint64_t moves);
+  /// By job; all have a place.
+  [[nodiscard]] const std::vector<std::uint32_t>& begins() const { return begins_; }
+
+ private:
+  static constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+
+  void place_first(std::uint32_t job);
+  [[nodiscard]] std::uint32_t displaced(std::uint32_t job, std::uint32_t begin) const;
+  [[nodiscard]] std::optional<std::uint32_t> best_begin(std::uint32_t job, std::uint64_t move);
+  void place(std::uint32_t job, std::uint32_t begin, std::uint64_t move);
+  void remove(std::uint32_t job, std::uint64_t move);
+  [[nodiscard]] std::uint32_t* lanes(std::uint32_t resource, std::uint32_t step) {
+    return taken_.data() + first_lane_[resource] + std::size_t{step} * work_.capacity[resource];
+  }
+  [[nodiscard]] bool has_room(std::uint32_t resource, std::uint32_t step) const {
+    return n_taken_[std::size_t{resource} * steps_ + step] < work_.capacity[resource];
+  }
+
+  const Workload& work_;
+  std::uint32_t steps_;
+  std::mt19937_64 random_;
+  std::vector<std::size_t> first_lane_;  ///< by resource: of its lanes in step 0
+  std::vector<std::uint32_t> taken_;     ///< by lane: the job, or kNone
+  std::vector<std::uint32_t> n_taken_;   ///< [resource][step]: lanes that are not free
+  std::vector<std::uint32_t> begins_;    ///< by job; kNone while it has no place
+  std::vector<std::uint32_t> waiting_;   ///< jobs without a place
+  struct Barred {
+    std::uint32_t begin = kNone;
+    std::uint64_t until = 0;
+  };
+  std::vector<Barred> barred_;  ///< by job: where it may not return at once
+};
+
+}  // namespace eventloom

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <vector>
+
+#include "core/simulation/simulation.hpp"
+
+namespace eventloom {
+
+/// SimGrid with the platform of the settings, which must outlive it, and the links as they want them. One per process.
+/// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
+class LoadedPlatform {
+ public:
+  /// Throws UserError when the platform is not valid, has fewer nodes or not these links.
+  explicit LoadedPlatform(const SimulationSettings& settings);
+
+  [[nodiscard]] simgrid::s4u::Engine& engine() { return engine_; }
+  /// By node.
+  [[nodiscard]] const std::vector<simgrid::s4u::Host*>& hosts() const { return hosts_; }
+  /// Nanoseconds: as long as the largest message takes at `rate`, and so many times the longest latency. With 2 its
+  /// source has heard that it has arrived.
+  [[nodiscard]] std::uint64_t slot_at(double rate, double latencies) const;
+
+ private:
+  const SimulationSettings& settings_;
+  std::array<std::string, 5> texts_{"simulator", "--log=root.thres:critical", "--cfg=network/model:CM02",
+                                    "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0"};
+  std::array<char*, 6> arguments_{texts_[0].data(), texts_[1].data(), texts_[2].data(),
+                                  texts_[3].data(), texts_[4].data(), nullptr};
+  int n_arguments_ = static_cast<int>(texts_.size());
+  simgrid::s4u::Engine engine_;
+  std::vector<simgrid::s4u::Host*> hosts_;
+};
+
+}  // namespace eventloom
