@@ -8,8 +8,8 @@ namespace {
 
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
-/// A rank that has been idle for so long flushes: by the standard, only then its last puts are certain to arrive.
-/// Sooner would wait for transfers that the rank can leave to the network.
+/// A rank that has been idle for so long flushes its puts to other hosts: by the standard, only then the last of them
+/// are certain to arrive. Sooner would wait for transfers that the rank can leave to the network.
 constexpr std::chrono::microseconds kPause(50);
 
 /// The roles take turns until all are done or one of them has failed.
@@ -76,6 +76,10 @@ void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& 
       continue;
     }
     if (!done && turns.make_room()) continue;
+    if (!done) {
+      windows.control.flush_near();
+      windows.data.flush_near();
+    }
     if (now - busy > kPause && (windows.control.flush_oldest() || windows.data.flush_oldest())) continue;
     idle.wait_until(done ? SteadyTime::max() : turns.due());
   }

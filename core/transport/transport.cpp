@@ -35,6 +35,13 @@ bool Transport::flush_oldest() {
   return true;
 }
 
+void Transport::flush_near() {
+  const auto pending = pending_;
+  for (const auto& [rank, round] : pending) {
+    if (is_near(rank)) flush(rank);
+  }
+}
+
 void Transport::flush_all() {
   while (flush_oldest()) {
   }

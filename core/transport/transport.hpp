@@ -33,6 +33,8 @@ class Transport {
   /// Flushes the rank whose oldest pending put is the oldest of all. False when no put is pending.
   bool flush_oldest();
   void flush_all();
+  /// Flushes the ranks that are near.
+  void flush_near();
   /// The number of flushes that had puts to `rank` to complete. A put is complete once this is larger than when it was
   /// made.
   [[nodiscard]] std::uint64_t rounds(int rank) const;

@@ -72,16 +72,31 @@ class SimulatedChannel final : public MessageChannel {
 /// A rank's window in a fabric owned by the simulation. Its unflushed puts are lost with it.
 class SimulatedWindow final : public Transport {
  public:
-  SimulatedWindow(Simulation& simulation, Simulation::Group& group, LoopbackFabric& fabric, int rank)
-      : simulation_(simulation), group_(group), fabric_(fabric), rank_(rank), of_(fabric.rank(rank)) {}
-  ~SimulatedWindow() override { fabric_.leave(rank_); }
+  /// `all`: the windows of the rank.
+  SimulatedWindow(Simulation& simulation, Simulation::Group& group, LoopbackFabric& fabric, int rank,
+                  std::shared_ptr<std::vector<SimulatedWindow*>> all)
+      : simulation_(simulation),
+        group_(group),
+        fabric_(fabric),
+        rank_(rank),
+        of_(fabric.rank(rank)),
+        all_(std::move(all)) {
+    all_->push_back(this);
+  }
+  ~SimulatedWindow() override {
+    std::erase(*all_, this);
+    fabric_.leave(rank_);
+  }
   SimulatedWindow(const SimulatedWindow&) = delete;
   SimulatedWindow& operator=(const SimulatedWindow&) = delete;
   [[nodiscard]] std::span<std::byte> window() override { return of_.window(); }
   [[nodiscard]] bool is_near(int rank) const override { return of_.is_near(rank); }
+  /// MPI makes progress for all of them.
   void progress() override {
-    deliver_held();
-    of_.progress();
+    for (auto* window : *all_) {
+      window->deliver_held();
+      window->of_.progress();
+    }
   }
   void sync() override { of_.sync(); }
 
@@ -119,6 +134,7 @@ class SimulatedWindow final : public Transport {
   LoopbackFabric& fabric_;
   int rank_;
   Transport& of_;
+  std::shared_ptr<std::vector<SimulatedWindow*>> all_;
   std::vector<HeldPut> held_;
 };
 
@@ -286,7 +302,7 @@ std::unique_ptr<Transport> SimulatedRank::open_window(std::uint64_t bytes) {
     fabrics.push_back(std::make_unique<LoopbackFabric>(sizes, simulation_.random_()));
   }
   simulation_.meet(group_, rank_);
-  return std::make_unique<SimulatedWindow>(simulation_, group_, *fabrics[windows_++], rank_);
+  return std::make_unique<SimulatedWindow>(simulation_, group_, *fabrics[windows_++], rank_, open_windows_);
 }
 
 std::unique_ptr<MessageChannel> SimulatedRank::open_channel() {

@@ -55,6 +55,8 @@ class ProgramEnds : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class SimulatedWindow;
+
 class SimulatedRank;
 
 /// Ranks of which one runs at a time: the one with the baton, and the seed alone determines who gets it next. It is
@@ -211,6 +213,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   int lost_peer_ = -1;
   std::int64_t peer_lost_at_ = 0;
   std::size_t windows_ = 0;
+  std::shared_ptr<std::vector<SimulatedWindow*>> open_windows_ = std::make_shared<std::vector<SimulatedWindow*>>();
   std::size_t channels_ = 0;
 };
 

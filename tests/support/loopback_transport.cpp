@@ -58,7 +58,7 @@ void LoopbackFabric::put_piece(int from, int to, std::uint64_t offset, std::span
 
 /// Mostly what was not delivered before: otherwise little would arrive when many old puts wait for their flush.
 void LoopbackFabric::deliver_some() {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMost = 8;
   const std::size_t n = random_() % (std::min(pending_.size(), kMost) + 1);
   for (std::size_t i = 0; i < n; ++i) {
     auto put = pending_.begin() + static_cast<std::ptrdiff_t>(random_() % pending_.size());
