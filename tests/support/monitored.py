@@ -90,6 +90,17 @@ class Monitored(PlainRun):
     def report(self):
         return json.loads((self.folder / "report.json").read_text())
 
+    def wait(self, code, timeout=60):
+        """As Started, but looks until the run has ended: it waits five seconds for those who have looked and then do not."""
+        def over():
+            if self.process.poll() is not None or self.port is None:
+                return True
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status, _, body = self.ask("/status")
+                return status == 200 and json.loads(body)["state"] == "ended"
+        until(over, "the end of the run", timeout, self.text)
+        return super().wait(code, timeout)
+
     def last_status(self, timeout=60):
         """Looks until the run has ended: what it said then."""
         return self.until_status(lambda s: s["state"] == "ended", "the end of the run", timeout)
