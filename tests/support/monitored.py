@@ -5,9 +5,11 @@ import http.client
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 
 from interrupted import Started, until
+from program import BINARY, environment
 
 HOST = "127.0.0.1"
 
@@ -52,6 +54,20 @@ class Monitored(PlainRun):
         self.until_status(lambda s: s["state"] == "paused", "a pause")
         return self
 
+    def go_on(self, speed=0):
+        """Resumes a held run, which began slowly so that it could be held before its end, at this speed."""
+        assert self.control("speed", speed=speed)[0] == 202 and self.control("resume")[0] == 202
+
+    @contextlib.contextmanager
+    def watched(self):
+        """`eventloom top`, once it has shown the run."""
+        with subprocess.Popen([BINARY, "top", self.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as top:
+            try:
+                until(lambda: "source" in top.stdout.readline(), "what top says")
+                yield top
+            finally:
+                top.kill()
+
     def ask(self, path, method="GET", body=None, headers=()):
         """(status, headers, body)"""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=20)
@@ -89,6 +105,17 @@ class Monitored(PlainRun):
 
     def report(self):
         return json.loads((self.folder / "report.json").read_text())
+
+    def wait(self, code, timeout=60):
+        """As Started does, but sees the end of the run: the run waits up to five seconds for viewers that have not."""
+        def over():
+            if self.process.poll() is not None or self.port is None:
+                return True
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status, _, body = self.ask("/status")
+                return status == 200 and json.loads(body)["state"] == "ended"
+        until(over, "the end of the run", timeout, self.text)
+        return super().wait(code, timeout)
 
     def last_status(self, timeout=60):
         """Looks until the run has ended: what it said then."""

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import stat
-import subprocess
 
 import h5py
 import pytest
@@ -13,7 +12,7 @@ from epochs_file import BUFFER_HEADER, read_epochs_file
 from interrupted import STOPPED, lines_with
 from monitored import Monitored, PlainRun
 from page import document_of
-from program import BINARY, Run, environment, eventloom, generate, only_line
+from program import Run, eventloom, generate, only_line
 
 DEFINE = ("--define", "gap:25ns,4")
 TELLS = """#!/bin/sh
@@ -89,7 +88,7 @@ def test_alarms_are_kept_in_the_output(recording, tmp_path):
     """Also those raised at the very end; of a resumed run those of each invocation. Report and inspect show them."""
     uris = [damaged(recording[0], tmp_path / "a.epochs"), recording[1]]
     alarms = ("--alarm", "lost>0", "--alarm", "rate:1>1", "--alarm", "lost:1>0", "--alarm", "stalled>5min")
-    with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.1, *alarms, np=2) as run:
+    with Monitored(tmp_path / "run", uris, *DEFINE, "--speed", 0.02, *alarms, np=2) as run:
         run.listening()
         run.until_told("alarm: rate:1>1 (")
         assert run.control("stop")[0] == 202
@@ -116,12 +115,11 @@ def test_alarms_are_kept_in_the_output(recording, tmp_path):
 
 
 def test_an_alarm_that_is_over(recording, tmp_path):
-    with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.1, "--alarm", "slices<50") as run:
-        top = subprocess.Popen([BINARY, "top", run.held().url], stdout=subprocess.PIPE, text=True, env=environment())
-        assert run.control("resume")[0] == 202
+    with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.02, "--alarm", "slices<50") as run, run.held().watched() as top:
+        run.go_on(speed=0.1)
         raised = run.last_status()["alarms"][0]["raised"]
         run.wait(0)
-        assert f"\nalarm over: slices<50, last raised {raised}\n" in top.communicate(timeout=30)[0]
+        assert f"\nalarm over: slices<50, last raised {raised}\n" in top.stdout.read()
         (alarm,) = kept(run.folder / "run.h5")
         assert alarm["raised"] == raised < alarm["over"] and alarm["limit"] == 50 and alarm["value"] < 50
         eventloom("report", "run.h5", "--output", "a.html", cwd=run.folder)
@@ -139,7 +137,7 @@ def test_nothing_is_raised_where_all_is_well(recording, tmp_path):
 
 def test_a_rank_that_is_stopped(recording, program, tmp_path):
     options = ("--alarm", "stalled>2s", "--alarm", "rate:1<1", "--alarm", "rate:1>1", "--alarm-command", program, "--progress", "none")
-    with PlainRun(tmp_path / "run", recording, *DEFINE, "--speed", 0.02, *options, np=2) as run:
+    with PlainRun(tmp_path / "run", recording, *DEFINE, "--speed", 0.005, *options, np=2) as run:
         run.until_told("alarm: rate:1>1 (")
         run.send(signal.SIGSTOP, 1)
         run.until_told("rank 0", "error: alarm: stalled>2s (")
@@ -155,13 +153,11 @@ def test_a_rank_that_is_stopped(recording, program, tmp_path):
 
 def test_page_and_metrics_show_alarms(recording, tmp_path):
     options = ("--alarm", "events>200", "--alarm", "lost>0", "--alarm", "rate:1>=1e9")
-    with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.1, *options, np=2) as run:
-        run.held()
+    with Monitored(tmp_path / "run", recording, *DEFINE, "--speed", 0.02, *options, np=2) as run, run.held().watched() as top:
         quiet = run.until_status(lambda s: len(s["alarms"]) == 3, "alarms")["alarms"]
         assert [alarm["condition"] for alarm in quiet] == ["events>200", "lost>0", "rate:1>=1e9"]
         assert not any(alarm["active"] or alarm["raised"] for alarm in quiet)
-        top = subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, text=True, env=environment())
-        assert run.control("resume")[0] == 202
+        run.go_on(speed=0.1)
         alarms = run.until_status(lambda s: s["alarms"][0]["active"], "an alarm")["alarms"]
         assert alarms[0]["value"] > 200 and alarms[0]["raised"] and not alarms[1]["active"] and alarms[1]["value"] == 0
         metrics = run.ask("/metrics")[2].decode()
@@ -169,7 +165,7 @@ def test_page_and_metrics_show_alarms(recording, tmp_path):
         assert 'eventloom_alarm_active{condition="lost>0"} 0\n' in metrics
         assert run.last_status()["alarms"][0]["value"] == run.report()["totals"]["events"]
         run.wait(0)
-        assert f"\nalarm: events>200, since {alarms[0]['raised']}\n" in top.communicate(timeout=30)[0]
+        assert f"\nalarm: events>200, since {alarms[0]['raised']}\n" in top.stdout.read()
 
 
 def test_a_program_that_fails(recording, tmp_path):

@@ -203,7 +203,7 @@ def test_named_definitions(tmp_path, recording, expected):
 
 
 def test_a_new_file_while_data_flow(tmp_path, recording, expected):
-    with Monitored(tmp_path, recording, *SLICED, "--speed", "0.02", "--also", "lmd:out") as run:
+    with Monitored(tmp_path, recording, *SLICED, "--speed", "0.005", "--also", "lmd:out") as run:
         run.listening()
         run.until_status(lambda s: s["ledger"]["hits_in_events"] > 0, "events")
         assert run.control("new-file")[0] == 202

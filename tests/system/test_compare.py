@@ -232,7 +232,7 @@ def test_runs_without_events(tmp_path, run):
 def test_a_stopped_run(tmp_path, sources, run):
     """Compared is what it has finished, which the whole run has, too."""
     words = [word for uri in sources for word in ("--source", uri)]
-    options = ["--epochs-per-slice", "20", "--segment-size", "20000", "--speed", "0.05", "--output", "run.h5"]
+    options = ["--epochs-per-slice", "20", "--segment-size", "20000", "--speed", "0.01", "--output", "run.h5"]
     with Started(tmp_path, "run", *words, *DEFINE, *options) as started:
         started.until_parts(4)
         started.send(signal.SIGUSR1, 0)

@@ -323,7 +323,7 @@ def parts_of(folder, name):
 
 def stop(job, number, rank=0):
     """Stops a run when the parts of all hits are more than those of the others; returns what it said."""
-    with job.start("--speed", "0.03", "--segment-size", "100000") as started:
+    with job.start("--speed", "0.02", "--segment-size", "100000") as started:
         def enough():
             assert started.process.poll() is None, started.text()
             return len(parts_of(job.folder, "all")) >= 4

@@ -282,8 +282,9 @@ def test_damaged_map_is_refused(seen, tmp_path):
 
 
 def test_monitor(seen, tmp_path):
-    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", "0.002") as run:  # not over before a look
-        status = run.listening().last_status()
+    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:  # not over before a look
+        run.held().go_on()
+        status = run.last_status()
         assert status["share_counted"] == 1
         assert_shown(seen, status)
         run.wait(0)
@@ -391,10 +392,10 @@ def test_views_without_groups_are_coloured_by_time(ungrouped, browser, tmp_path)
 
 @needs_browser
 def test_the_page_of_a_run_shows_positions(seen, browser, tmp_path):
-    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 0.0005) as run:
+    with Monitored(tmp_path, seen.uris, *DEFINE, "--detector", seen.map, "--speed", 1e-4) as run:
         with browser.page(run.held().url) as page:
             page.until("latest && latest.state === 'paused'")
-            assert run.control("resume")[0] == 202
+            run.go_on()
             page.until("latest.state === 'ended'")
             placed = event_with_positions(page, seen.known)
             assert [channel_of(title) for _, _, title, _ in views_on(page)[0]["marks"]] == placed

@@ -147,8 +147,8 @@ def test_a_sender_that_is_stopped(tmp_path, recording, np):
     ports = [free_port(), free_port()]
     options = [*PART_BY_PART, "--builders", "1", "--epoch-timeout", "300ms", "--stall-warning", "300ms"]
     with live(tmp_path, recording, map(udp, ports), *options, np=np).listening() as run, \
-            send(recording.paths[:1], ports[0], "--speed", "0.01"), \
-            send(recording.paths[1:], ports[1], "--speed", "0.01") as stopped:  # 4 s
+            send(recording.paths[:1], ports[0], "--speed", "0.005"), \
+            send(recording.paths[1:], ports[1], "--speed", "0.005") as stopped:  # 8 s
         run.until_parts(4)
         with held(stopped.process.pid):
             until_silence_is_told(run, 1, ports[1], warnings_of(run, 1, ports[1]))
@@ -304,9 +304,9 @@ def assert_ended_in_good_order(recording, found, least):
                                            ("--duration", None, 0), ("--duration", 2, 0)])
 def test_ends_in_good_order(tmp_path, recording, how, np, rank):
     port = free_port()
-    more = ["--duration", "1500ms"] if how == "--duration" else []
+    more = ["--duration", "3s"] if how == "--duration" else []  # enough for the sender to start
     with live(tmp_path, recording, [udp(port, sources="0,1")], *PATIENT, *PART_BY_PART, "--builders", "1", *more,
-              np=np).listening() as run, send(recording.paths, port, "--speed", "0.01"):  # 4 s
+              np=np).listening() as run, send(recording.paths, port, "--speed", "0.005"):  # 8 s
         if not more:
             run.until_parts(5)
             run.send(how, rank)

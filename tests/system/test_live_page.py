@@ -34,8 +34,9 @@ def streams(tmp_path_factory):
     return [uris[0], str(folder / WIDE), str(folder / EVIL)]
 
 
-def slowly(streams, folder, *options, speed=0.005, np=3):
-    return Monitored(folder, streams, *DEFINE, "--speed", speed, *options, np=np)
+def slowly(streams, folder, *options):
+    """100 s: it is not over before the page is there."""
+    return Monitored(folder, streams, *DEFINE, "--speed", 0.005, *options, np=3)
 
 
 def hits_in(page):
@@ -106,7 +107,8 @@ def test_numbers_move_and_commands_are_obeyed(browser, streams, tmp_path):
 
 
 def test_the_end_is_that_of_the_report(browser, streams, tmp_path):
-    with slowly(streams, tmp_path, "--filter", "n_hits>=6", speed=0.2) as run, browser.page(run.listening().url) as page:
+    with slowly(streams, tmp_path, "--filter", "n_hits>=6") as run, browser.page(run.held().url) as page:
+        run.go_on(speed=0.2)
         page.until_text("#state", "ended")
         run.wait(0)
         page.until_text("#connection", "The last state: ended")
@@ -157,7 +159,8 @@ def assert_on_axis(points, log):
 @pytest.fixture(scope="module")
 def ended(browser, streams, tmp_path_factory):
     """The page of a run that has ended, and the last status."""
-    with slowly(streams, tmp_path_factory.mktemp("ended"), speed=0.5) as run, browser.page(run.listening().url) as page:
+    with slowly(streams, tmp_path_factory.mktemp("ended")) as run, browser.page(run.held().url) as page:
+        run.go_on(speed=0.5)
         status = run.last_status()
         page.until_text("#state", "ended")
         run.wait(0)

@@ -40,7 +40,8 @@ def recording(tmp_path_factory):
     return uris, read_merged(Run(folder / "reference", uris, *DEFINE).merged)
 
 
-def slowly(uris, folder, *options, speed=0.2, **how):
+def slowly(uris, folder, *options, speed=0.02, **how):
+    """25 s, so that it is not over before it is steered."""
     return Monitored(folder, uris, *DEFINE, "--speed", speed, *options, **how)
 
 
@@ -87,7 +88,7 @@ def test_what_is_served_is_true(recording, tmp_path, np):
         assert told["eventloom_peak_rss_bytes"] > 0.9 * resident > 0
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0 and checked.stderr + checked.stdout == "", checked.stderr
-        assert run.control("resume")[0] == 202
+        run.go_on(speed=0.2)
         end = run.last_status()
         run.wait(0)
         totals = run.report()["totals"]
@@ -120,7 +121,7 @@ def test_replays_of_tables_tell_how_much_is_left(tmp_path, np):
         (tmp_path / f"{name}.csv").write_text("t_us,ch\n" + "".join(f"{100 * i},1\n" for i in range(rows)))
     uris = [tmp_path / f"{name}.csv" for name in sorted(hits, reverse=True)]
     slices = 40_000 * 100 / 1000  # of 1 ms
-    with slowly(uris, tmp_path / "run", np=np) as run:
+    with slowly(uris, tmp_path / "run", speed=0.2, np=np) as run:
         run.listening()
         assert re.search(r": info: \d\d\.\d % after \d+ s: .*, \d+ s left", run.until_told(" left"))
         run.until_status(lambda s: s["run"]["share_done"] > 0.15, "the end of the short one")
@@ -153,12 +154,13 @@ def test_live_sources_have_their_own_speed(recording, tmp_path):
         run.listening()
         until(lambda: sockets("udp", port), "the port")
         path = Path(uris[0].removeprefix("file:"))
-        with Started(tmp_path / "send", "send", path, "--to", f"udp://{HOST}:{port}", "--speed", "0.1") as sender:
+        with Started(tmp_path / "send", "send", path, "--to", f"udp://{HOST}:{port}", "--speed", "0.02") as sender:
             run.until_status(lambda s: s["ledger"]["hits_in"] > 0, "hits")
             headers = {"Content-Type": "application/json", "Authorization": f"Bearer {run.token}"}
             code, _, body = run.ask("/control", "POST", '{"command": "speed", "speed": 2}', headers)
             assert code == 409 and "all sources are live" in json.loads(body)["error"]
             assert run.control("pause")[0] == 202 and run.control("resume")[0] == 202
+            sender.send(signal.SIGINT, 0)
             sender.wait(0)
         assert run.control("end")[0] in (202, 409)
         run.wait(0)
@@ -210,8 +212,8 @@ def test_steered_by_the_command(recording, tmp_path):
     token = tmp_path / "token"
     token.write_text("a secret of the shift crew\n")
     token.chmod(0o600)
-    given = ("pause", "resume", "speed 0.03", "new-file", "stop")
-    with slowly(uris, tmp_path / "run", "--monitor-token-file", token, speed=0.02, np=2) as run:
+    given = ("pause", "resume", "speed 0.006", "new-file", "stop")
+    with slowly(uris, tmp_path / "run", "--monitor-token-file", token, speed=0.005, np=2) as run:
         run.listening()
         assert run.token is None and "secret" not in run.text()
         run.until_status(lambda s: s["rates"]["hits_per_s"] > 0, "hits")
@@ -225,12 +227,11 @@ def test_steered_by_the_command(recording, tmp_path):
         only_line(eventloom("control", run.url, "speed", "--token-file", token, code=2), "speed needs a number")
         only_line(eventloom("control", run.url, "pouse", "--token-file", token, code=2), "did you mean 'pause'")
         only_line(eventloom("control", run.url, "speed", "1e10", "--token-file", token, code=2), "from 1e-6 to 1e9")
-        assert control("speed", "0.03").stdout == "speed: accepted\n"
-        run.until_status(lambda s: s["setup"]["speed"] == 0.03, "another speed")
+        assert control("speed", "0.006").stdout == "speed: accepted\n"
+        run.until_status(lambda s: s["setup"]["speed"] == 0.006, "another speed")
         control("new-file")
         until(lambda: list(run.folder.glob("run.part-*-0000.h5")), "a finished part of a run that goes on")
-        with subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, text=True, env=environment()) as top:
-            until(lambda: "source" in top.stdout.readline(), "what top says")
+        with run.watched() as top:
             assert control("stop").stdout == "stop: accepted\n"
             assert "exit code 75" in top.stdout.read(), "it alone looks"
             assert top.wait(20) == 0
@@ -255,12 +256,10 @@ def test_steered_by_the_command(recording, tmp_path):
 def test_all_who_look_see_the_end(recording, tmp_path):
     """One of them looks far more often than the others."""
     uris, reference = recording
-    with slowly(uris, tmp_path / "run", speed=0.1) as run, contextlib.ExitStack() as stack:
-        run.listening()
-        words = [BINARY, "top", run.url]
-        tops = [stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment())) for _ in range(2)]
-        for top in tops:
-            until(lambda: "source" in top.stdout.readline(), "what top says")
+    with slowly(uris, tmp_path / "run") as run, contextlib.ExitStack() as stack:
+        run.held()
+        tops = [stack.enter_context(run.watched()) for _ in range(2)]
+        run.go_on(speed=0.1)
         run.until_status(lambda s: "exit_code" in s["run"], "the end", headers={"User-Agent": "a page"})
         for top in tops:
             assert "exit code 0" in top.stdout.read()
@@ -270,11 +269,9 @@ def test_all_who_look_see_the_end(recording, tmp_path):
 
 def test_top_tells_a_run_that_dies(recording, tmp_path):
     uris, _ = recording
-    with slowly(uris, tmp_path / "run", speed=0.02, np=2) as run:
+    with slowly(uris, tmp_path / "run", np=2) as run:
         run.listening()
-        with subprocess.Popen([BINARY, "top", run.url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=environment()) as top:
-            until(lambda: "source" in top.stdout.readline(), "what top says")
+        with run.watched() as top:
             run.send(signal.SIGKILL, 0)
             assert "nobody answers any more: the run may have failed" in top.communicate(timeout=60)[1]
             assert top.returncode == 2
@@ -284,9 +281,10 @@ def test_top_tells_a_run_that_dies(recording, tmp_path):
 def attacked(recording, tmp_path_factory):
     """A run that waits while it is asked for this and that, and then has to be what it would have been without."""
     uris, reference = recording
-    with slowly(uris, tmp_path_factory.mktemp("attacked") / "run", speed=0.5, np=2) as run:
+    with slowly(uris, tmp_path_factory.mktemp("attacked") / "run", np=2) as run:
         yield run.held()
         assert [command["command"] for command in run.status()["commands"]] == ["pause"]
+        assert run.control("speed", speed=0.5)[0] == 202
         assert run.control("resume", Origin=f"http://{HOST}:{run.port}")[0] == 202
         assert_untouched(run, reference)
 
@@ -383,15 +381,16 @@ def patiently(ask, what):
 
 def test_500_hostile_clients_leave_the_run_alone(recording, tmp_path):
     uris, reference = recording
-    with slowly(uris, tmp_path / "run", speed=0.3, np=2) as run:
+    with slowly(uris, tmp_path / "run", np=2) as run:
         run.held()
+        assert run.control("speed", speed=0.3)[0] == 202
         done = {}
         loading = threading.Thread(target=lambda: done.update(load(run.port, 500, until=lambda: run.process.poll() is not None)))
         loading.start()
         patiently(lambda: run.control("resume")[0] == 202, "a command beside the load")
         assert_same_events(run, reference)
         loading.join(30)
-        assert {command["command"] for command in run.report()["commands"]} == {"pause", "resume"}
+        assert {command["command"] for command in run.report()["commands"]} == {"pause", "speed 0.3", "resume"}
         assert done["connections"] > 500 and all(done[f"{kind}: replies"] for kind in ("pipelined", "garbage", "huge", "wrong token")), done
 
 
@@ -405,9 +404,11 @@ def test_names_cannot_break_out(recording, tmp_path):
         assert name in status["sources"][0]["name"]
         metrics = run.ask("/metrics")[2].decode()
         assert 'a\\"b\\n<script>' in metrics
-        assert run.control("resume")[0] == 202
-        top = subprocess.run([BINARY, "top", run.url], capture_output=True, env=environment(), timeout=60)
-        assert top.returncode == 0 and b"\x1b" not in top.stdout and b'a"b\\x0a<script>alert(1)\\x1b]0;title\\x07.epochs' in top.stdout
+        with run.watched() as top:
+            run.go_on(speed=0.2)
+            shown = top.stdout.read()
+            assert top.wait(20) == 0
+        assert "\x1b" not in shown and 'a"b\\x0a<script>alert(1)\\x1b]0;title\\x07.epochs' in shown
         assert "\x1b" not in run.wait(0)
         checked = promtool("check", "metrics", text=metrics)
         assert checked.returncode == 0, checked.stderr
@@ -469,7 +470,7 @@ def test_without_it_nothing_listens(recording, tmp_path):
     uris, _ = recording
     found = {}
     for name, options in (("without", []), ("with", ["--monitor", "0"])):
-        with PlainRun(tmp_path / name, uris, *DEFINE, "--speed", 0.25, *options) as run:
+        with PlainRun(tmp_path / name, uris, *DEFINE, "--speed", 0.02, *options) as run:
             # MPI has opened what it opens.
             until((tmp_path / name / "run.h5").exists, "the first slice", so_far=run.text)
             found[name] = (len(run.listeners()), run.threads())

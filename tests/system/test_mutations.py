@@ -424,7 +424,7 @@ def stopped(pattern):
         clean = recordings.run_in(folder)
         for path in [*folder.glob("run.*"), folder / "merged.h5"]:
             path.unlink()
-        with Started(folder, "run", *RUN_OF_PARTS, "--speed", "0.004") as started:
+        with Started(folder, "run", *RUN_OF_PARTS, "--speed", "0.001") as started:
             started.until_parts(2)
             started.send(signal.SIGUSR1, 0)
             started.wait(STOPPED)

@@ -328,7 +328,7 @@ def test_damaged_accounts_are_refused(recording, tmp_path, damage, said):
 def test_a_run_that_was_stopped(tmp_path):
     """What its finished parts hold, and that there is more to come."""
     uris = generate(tmp_path / "in", sources=2, rate=20_000, hits=8, width="50ns", noise=200_000, duration="100ms", seed=3)
-    words = ["run", *uris, *OPTIONS, "--epochs-per-slice", "250", "--speed", "0.1", "--segment-size", "1", "--output", "run.h5"]
+    words = ["run", *uris, *OPTIONS, "--epochs-per-slice", "250", "--speed", "0.02", "--segment-size", "1", "--output", "run.h5"]
     with Started(tmp_path, *words) as started:
         started.until_parts(5)
         started.send(15, 0)
@@ -348,7 +348,7 @@ def test_a_run_that_was_stopped(tmp_path):
     ended = document_of(tmp_path / "report.html")
     assert ended["state"] == "complete" and ended["run"]["began"] == found["run"]["began"]
     first, second = ended["run"]["command_lines"]
-    assert "--speed 0.1" in first and second.endswith("--resume")
+    assert "--speed 0.02" in first and second.endswith("--resume")
     sent = [{counter["name"]: counter["value"] for counter in one["counters"]}["message_bytes"] for one in (found, ended)]
     assert 0 < sent[0] < sent[1]
 

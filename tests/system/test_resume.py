@@ -22,10 +22,10 @@ from recordings import write_csv
 from results import assert_balanced, assert_same, ledger_rows, read_ledger, read_merged
 
 TERM, INT, USR1 = signal.SIGTERM, signal.SIGINT, signal.SIGUSR1
-# 40 slices of 2.5 ms; with SLOW a second in all, and a part for each.
+# 40 slices of 2.5 ms; with SLOW two seconds in all, and a part for each.
 DEFINITION = ["--define", "gap:25ns,4"]
 SLICED = [*DEFINITION, "--epochs-per-slice", "250"]
-SLOW = ["--speed", "0.1", "--segment-size", "1"]
+SLOW = ["--speed", "0.05", "--segment-size", "1"]
 N_SLICES = 40
 RECORDING = {"sources": 4, "rate": 20_000, "timing": "poisson", "hits": 8, "width": "50ns", "noise": 500_000,
              "duration": "100ms", "payload": 1, "seed": 3}
@@ -773,7 +773,7 @@ def test_kept_hits_begin_anew(tmp_path, recording, undisturbed):
 
 @pytest.mark.parametrize("time, least, most", [("1ms", N_SLICES // 2, N_SLICES), ("1h", 1, 1)])
 def test_segment_time(tmp_path, recording, undisturbed, time, least, most):
-    """At a pace of 25 ms a slice."""
+    """At a pace of 50 ms a slice."""
     options = [*DEFINITION, "--epochs-per-slice", "250", "--segment-time", time]
     job = Job(tmp_path, recording, *options)
     job.run(*SLOW[:2])

@@ -39,7 +39,7 @@ def clean(tmp_path_factory):
 def stopped(tmp_path_factory, clean):
     folder = tmp_path_factory.mktemp("stopped")
     shutil.copytree(clean / "in", folder / "in")
-    with Started(folder, "run", *OPTIONS[:-3], "1", *OPTIONS[-2:], "--speed", "0.008") as started:
+    with Started(folder, "run", *OPTIONS[:-3], "1", *OPTIONS[-2:], "--speed", "0.002") as started:
         started.until_parts(4)
         started.send(10, 0)  # SIGUSR1
         started.wait(STOPPED)

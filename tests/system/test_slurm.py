@@ -344,7 +344,7 @@ class TestLive:
         with contextlib.ExitStack() as senders:
             jobs = {}
             for name, nodes, env in (("mpirun", "n[1-2]", {}), ("srun", "n[3-4]", {"LAUNCHER": "srun"}),
-                                     ("duration", "n5", {"DURATION": "2"})):
+                                     ("duration", "n5", {"DURATION": "5"})):
                 (tmp_path / name).mkdir()
                 jobs[name], _ = senders.enter_context(slowly_taken(cluster, boards, tmp_path / name, nodes, **env))
             for name in ("mpirun", "srun"):
