@@ -49,7 +49,7 @@ std::size_t SinkRole::do_work(SteadyTime now) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
       const auto cell = ring.poll();
       if (!cell) break;
-      if (!proven_chunks(*cell, chunks_)) {
+      if (!read_chunks(*cell, chunks_) || (!ring.is_near() && !bodies_match(chunks_))) {
         ring.wait_for_proof();
         break;
       }

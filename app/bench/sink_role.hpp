@@ -16,7 +16,7 @@ namespace eventloom {
 
 /// Use of the received data in a benchmark's builder.
 enum class Receive {
-  look,    ///< reads what the proof of arrival takes: the headers, and bodies with a checksum
+  look,    ///< reads the headers, and from other hosts the bodies, too, as they must be proven
   copy,    ///< copies every byte out of the ring, as a builder must
   verify,  ///< compares every byte with the one sent
 };

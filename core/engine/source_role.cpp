@@ -75,7 +75,7 @@ bool SourceRole::pump(std::size_t builder) {
   auto& outbox = outboxes_[builder];
   const bool moved = outbox.pump();
   auto* stream = under_way_[builder].stream;
-  if (moved && outbox.free() && stream != nullptr) stream->transfers.end(builder, outbox.cells());
+  if (moved && outbox.free() && stream != nullptr && !outbox.is_near()) stream->transfers.end(builder, outbox.cells());
   return moved;
 }
 
@@ -256,8 +256,10 @@ bool SourceRole::send(Stream& stream, BuilderId builder, SliceId low) {
     stream.begun_end = std::max(stream.begun_end, stream.from[builder.value]);
     start_message(stream, builder);
   }
-  stream.transfers.begin(builder.value, low);
-  ++under_way_now_;
+  if (!outboxes_[builder.value].is_near()) {
+    stream.transfers.begin(builder.value, low);
+    ++under_way_now_;
+  }
   pump(builder.value);
   count_transfer(stream, slice);
   find_next(stream, builder.value);

@@ -13,8 +13,8 @@
 
 namespace eventloom {
 
-/// The messages of one source that have been put: those that are not known to have arrived count as under way; those
-/// that are not known to be complete keep the memory of the source.
+/// The messages of one source to other hosts that have been put: those that are not known to have arrived count as
+/// under way; those that are not known to be complete keep the memory of the source.
 class Transfers {
  public:
   /// A message to `builder` has been begun; `lowest`: the lowest slice that the source had still to send then, which

@@ -186,7 +186,7 @@ std::vector<Outbox> Wiring::source_outboxes() {
   return outboxes;
 }
 
-/// To another host, a checksum of every byte costs less than to wait for the acknowledgement before the receiver is
+/// To another host, a checksum of every byte costs less than the wait for an acknowledgement before the receiver is
 /// notified; on the same host it costs more.
 Outbox::BodyCrc Wiring::body_crc(int receiver) const {
   if (settings_.bodies == Bodies::counted) return Outbox::BodyCrc::none;

@@ -14,15 +14,20 @@ constexpr std::size_t kCellsAtOnce = 64;
 
 }  // namespace
 
-bool proven_chunks(Cell cell, std::vector<Chunk>& chunks) {
+bool read_chunks(Cell cell, std::vector<Chunk>& chunks) {
   chunks.clear();
   while (!cell.at_end()) {
     const auto chunk = cell.next();
     if (!chunk) return false;
-    if (chunk->header.has_body_crc != 0 && chunk->header.body_crc != crc32c(chunk->body)) return false;
     chunks.push_back(*chunk);
   }
   return true;
+}
+
+bool bodies_match(const std::vector<Chunk>& chunks) {
+  return std::ranges::all_of(chunks, [](const Chunk& chunk) {
+    return chunk.header.has_body_crc == 0 || chunk.header.body_crc == crc32c(chunk.body);
+  });
 }
 
 std::size_t Inbox::drain(SliceAssembler& into) {
@@ -32,7 +37,7 @@ std::size_t Inbox::drain(SliceAssembler& into) {
     for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
       const auto cell = ring.poll();
       if (!cell) break;
-      if (!proven_chunks(*cell, chunks)) {
+      if (!read_chunks(*cell, chunks) || !bodies_match(chunks)) {
         ring.wait_for_proof();
         break;
       }

@@ -9,9 +9,10 @@
 
 namespace eventloom {
 
-/// All chunks of a cell. False when any is not valid, or does not match the checksum of its body, if it has one: not
-/// all of the cell has arrived.
-bool proven_chunks(Cell cell, std::vector<Chunk>& chunks);
+/// All chunks of a cell. False when a header is not valid.
+bool read_chunks(Cell cell, std::vector<Chunk>& chunks);
+/// Whether all bodies match their checksums, where they have one. A cell from another host has not arrived before.
+bool bodies_match(const std::vector<Chunk>& chunks);
 
 /// Drains the rings of one builder or filter, one per sending rank, into a SliceAssembler.
 class Inbox {

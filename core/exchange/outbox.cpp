@@ -98,7 +98,7 @@ bool Outbox::ensure_room() {
   if (ring_.cells() >= ring_.complete_cells() + staging_.size()) flush();
   ring_.claim();
   used_ = staged_from_ = n_chunks_ = 0;
-  proof_ = Proof::checksum;
+  proof_ = body_crc_ == BodyCrc::staged ? Proof::flush : Proof::checksum;
   open_ = &staging_[ring_.cells() % staging_.size()];
   open_->headers.clear();
   return true;
@@ -142,8 +142,8 @@ void Outbox::put_chunk() {
   header.body_crc = 0;
   if (header.has_body_crc != 0) {
     for (const auto part : chunk_) header.body_crc = crc32c(part, header.body_crc);
-  } else {
-    proof_ = body_crc_ == BodyCrc::none ? Proof::order : Proof::flush;
+  } else if (body_crc_ == BodyCrc::none) {
+    proof_ = Proof::order;
   }
   add_header();
   for (const auto part : chunk_) {

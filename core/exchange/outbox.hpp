@@ -38,12 +38,15 @@ constexpr std::uint32_t most_staged_cells(const RingGeometry& geometry) {
 /// cell, or than the ring, goes in pieces as credits come; small messages share cells.
 class Outbox {
  public:
-  /// Which bodies get a checksum, so that the receiver can prove that they have arrived: others are flushed before it
-  /// is notified.
+  /// Which bodies get a checksum, and what proves to the receiver that they have arrived.
   enum class BodyCrc {
-    staged,  ///< damage and chunks that are copied anyway; the body of others must carry its own checksums
-    all,
-    none,  ///< bodies exist only as lengths, in a simulation, and arrive before the notice of them
+    /// Damage and chunks that are copied anyway; the body of others must carry its own checksums. Each notice comes
+    /// after
+    /// a flush, which on one host costs less than the checksums.
+    staged,
+    all,   ///< the checksums are the proof
+    none,  ///< only what is copied: other bodies exist as lengths, in a simulation, and arrive before the notice of
+           ///< them
   };
   Outbox(RingProducer ring, BodyCrc body_crc);
 
@@ -68,6 +71,7 @@ class Outbox {
   /// Cells used since the start, the open one included; of these, how many from the first on are complete, and how many
   /// have arrived, see RingProducer.
   [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }
+  [[nodiscard]] bool is_near() const { return ring_.is_near(); }
   [[nodiscard]] std::uint64_t complete_cells() { return ring_.complete_cells(); }
   [[nodiscard]] std::uint64_t arrived_cells() { return ring_.arrived_cells(); }
 
@@ -114,7 +118,7 @@ class Outbox {
   Staging* open_ = nullptr;                        ///< of the open cell
   ChunkHeader first_header_;                       ///< of the open cell
   std::uint32_t n_chunks_ = 0;                     ///< in the open cell
-  Proof proof_ = Proof::checksum;                  ///< that the open cell has arrived
+  Proof proof_ = Proof::flush;                     ///< that the open cell has arrived
   std::uint32_t used_ = 0;                         ///< bytes of the open cell that are reserved
   std::uint32_t staged_from_ = 0;                  ///< start of the staged bytes not yet put
   Counters counters_;

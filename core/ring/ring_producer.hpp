@@ -58,6 +58,7 @@ class RingProducer {
   /// The first so many have arrived: they are complete, or the receiver has released them.
   [[nodiscard]] std::uint64_t arrived_cells();
 
+  [[nodiscard]] bool is_near() const { return windows_.data.is_near(receiver_); }
   [[nodiscard]] const RingGeometry& geometry() const { return geometry_; }
 
  private:

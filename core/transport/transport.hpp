@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -22,10 +21,16 @@ class Transport {
 
   /// Starts to write `data` at `offset` bytes into the window of `rank`. `data` must not change until a flush of the
   /// rank, and nothing may be put to the same place before it.
-  void put(int rank, std::uint64_t offset, std::span<const std::byte> data);
+  void put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
+    if (!is_pending(rank)) note_put(rank);
+    start_put(rank, offset, data);
+  }
   /// As put(), for what the receiver cannot use before all earlier puts have arrived. A model of a network may deliver
   /// it after them; the receiver must check nevertheless.
-  void put_notice(int rank, std::uint64_t offset, std::span<const std::byte> data);
+  void put_notice(int rank, std::uint64_t offset, std::span<const std::byte> data) {
+    if (!is_pending(rank)) note_put(rank);
+    start_notice(rank, offset, data);
+  }
 
   /// On return all earlier puts to `rank` are complete at the origin and at the target: they are visible to all later
   /// reads of its window. May wait for `rank` to call progress() or flush(). Does nothing when none is pending.
@@ -37,7 +42,10 @@ class Transport {
   void flush_near();
   /// The number of flushes that had puts to `rank` to complete. A put is complete once this is larger than when it was
   /// made.
-  [[nodiscard]] std::uint64_t rounds(int rank) const;
+  [[nodiscard]] std::uint64_t rounds(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return r < targets_.size() ? targets_[r].rounds : 0;
+  }
 
   /// Whether a flush of `rank` waits for hardly more than the copying of the data: it is on the same host.
   [[nodiscard]] virtual bool is_near(int rank) const = 0;
@@ -64,10 +72,15 @@ class Transport {
     int rank = 0;
     std::uint64_t round = 0;  ///< done when the rank's rounds are beyond it
   };
+  [[nodiscard]] bool is_pending(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return r < targets_.size() && targets_[r].pending;
+  }
   void note_put(int rank);
 
-  std::vector<Target> targets_;  ///< by rank, as far as anything was put
-  std::deque<Pending> pending_;  ///< by the age of the oldest put to the rank; with some that are done
+  std::vector<Target> targets_;   ///< by rank, as far as anything was put
+  std::vector<Pending> pending_;  ///< from first_ on, by the age of the oldest put to the rank; with some that are done
+  std::size_t first_ = 0;
 };
 
 /// The windows of an exchange: data, and what steers it, which must not wait for the data on their way. With Open MPI

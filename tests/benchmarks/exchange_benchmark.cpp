@@ -123,7 +123,7 @@ class Pair {
     std::vector<Chunk> chunks;
     for (std::uint64_t bytes = 0; bytes < messages_ * setting_.message_bytes;) {
       const auto cell = ring.poll();
-      if (!cell || !proven_chunks(*cell, chunks)) {
+      if (!cell || !read_chunks(*cell, chunks)) {
         ring.grant(true);
         transport_.progress();
         continue;

@@ -108,18 +108,18 @@ TEST(SyntheticSource, HasOneMessageForEverySlice) {
 class Bench {
  public:
   Bench(Receive receive, std::uint64_t message_bytes, double spread)
-      : fabric_({sizeof(CreditBlock), kGeometry.ring_bytes()}, 1),
+      : fabric_({kCreditBytes, kGeometry.ring_bytes()}, 1),
         pool_(std::make_shared<const PayloadPool>(0, message_bytes, spread, kFootprint)),
         scheduler_(make_scheduler({.name = "round-robin", .first_slice = {0}})),
-        outbox_(RingProducer(fabric_.rank(0), 1, 0, 0, kGeometry), Outbox::BodyCrc::staged) {
+        outbox_(RingProducer({fabric_.rank(0), fabric_.rank(0)}, 1, 0, 0, kGeometry), Outbox::BodyCrc::staged) {
     SinkSettings settings;
     settings.senders = {1};
     settings.receive = receive;
     settings.pools = {std::make_shared<const PayloadPool>(0, message_bytes, spread, kFootprint)};
     std::vector<RingConsumer> rings;
-    rings.emplace_back(fabric_.rank(1), 0, 0, 0, kGeometry);
+    rings.emplace_back(Windows{fabric_.rank(1), fabric_.rank(1)}, 0, 0, 0, kGeometry);
     sink = std::make_unique<SinkRole>(std::move(settings), *scheduler_, std::move(rings));
-    sink->flush();
+    fabric_.rank(1).flush_all();
   }
 
   /// Sends all slices; that of number `damaged` with one bit flipped at `place`.
@@ -157,12 +157,12 @@ class Bench {
       outbox_.pump();
       outbox_.flush();
       sink->do_work({});
-      sink->flush();
+      fabric_.rank(1).flush_all();
     }
     ASSERT_TRUE(outbox_.free());
     outbox_.flush();
     sink->do_work({});
-    sink->flush();
+    fabric_.rank(1).flush_all();
   }
 
   LoopbackFabric fabric_;

@@ -32,7 +32,8 @@ TEST(PlanLayout, RingMemoryIsThatOfTheRun) {
       const RingMap rings(plan.placement.roles, plan.choice.ring.geometry(), claim_rings(plan.placement, plan.choice));
       ASSERT_EQ(plan.memory.size(), rings.window_bytes.size()) << text_of(request);
       for (std::size_t r = 0; r < plan.memory.size(); ++r) {
-        ASSERT_EQ(plan.memory[r].rings, rings.window_bytes[r]) << text_of(request) << ", rank " << r;
+        ASSERT_EQ(plan.memory[r].rings, rings.window_bytes[r] + rings.control_bytes[r])
+            << text_of(request) << ", rank " << r;
       }
     }
   }
