@@ -40,16 +40,19 @@ def test_a_transfer_takes_bytes_over_rate_and_latency(tmp_path, link, rate, late
 
 @needs_simgrid
 def test_streams_delay_a_disturbed_shift(tmp_path):
-    """Over TCP the end of a transfer is heard of behind data of the other direction; alone or in step that costs nothing."""
+    """Over TCP the end of a transfer is heard of behind data of the other direction; alone, in step, or with many transfers
+    under way that costs nothing."""
     def share(*words):
         (point,), _ = simulate(tmp_path, "--link", "100Mbit,60us", "--sizes", "1MiB", "--slices", 4, *words)
         assert point["bytes_sent"] == point["bytes_delivered"]
         return point["share"]
 
     assert share("--nodes", 3, "--tcp") == share("--nodes", 3) > 0.99
-    assert share("--nodes", 3, "--noise", "1ms") > 0.9 and share("--nodes", 3, "--noise", "1ms", "--tcp") < 0.6
+    noisy, one = ["--nodes", 3, "--noise", "1ms"], ["--transfers-in-flight", 1]
+    assert share(*noisy, *one) > 0.9 and share(*noisy, *one, "--tcp") < 0.6 and share(*noisy, "--tcp") > 0.95
     late = ["--nodes", 8, "--noise", "4500us", "--tcp"]
-    assert share(*late) < 0.55 and share(*late, "--slot", "105ms") == pytest.approx(7 / 8 * 84 / 105, abs=0.02)
+    assert share(*late, *one) < 0.55 and share(*late) > 0.7
+    assert share(*late, "--slot", "105ms") == pytest.approx(7 / 8 * 84 / 105, abs=0.02)
 
 
 @needs_simgrid
@@ -152,8 +155,9 @@ def test_reports_how_times_differ(tmp_path):
 @needs_simgrid
 @pytest.mark.parametrize("link", [["--slow-link", "up:0:3"], ["--dead-link", "cable:1:2"]], ids=" ".join)
 def test_an_optimised_schedule_beats_the_others(tmp_path, link):
-    """Where a link is slow or dead: with and without slots, and as the file that it wrote says."""
-    words = ["--topology", TREE, "--nodes", 16, "--sizes", "1MiB", *link]
+    """Where a link is slow or dead, and a source has one message under way at a time: with and without slots, and as the
+    file that it wrote says."""
+    words = ["--topology", TREE, "--nodes", 16, "--sizes", "1MiB", "--transfers-in-flight", 1, *link]
     others = [word for name in ("round-robin", "chaotic", "balanced", "unshifted") for word in ("--schedule", name)]
     file = tmp_path / "fabric.csv"
     points, shown = simulate(tmp_path, *words, *others, "--slot", "0,auto", "--optimise", file)
@@ -193,7 +197,8 @@ def test_plan_optimises(tmp_path):
     words = ["--simulate", "--sizes", "1MiB", "--topology", "fat-tree:2;4,2;1,4;1,1", "--slow-link", "up:0:1"]
     shown = json.loads(eventloom(*PLAN, *words, "--optimise", file, "--json").stdout)
     assert [p["schedule"] for p in shown["simulated"]][-4:] == [f"table:{file}"] * 4
-    assert shown["schedule"] == f"table:{file}" and f"table:{file}" in shown["run_options"]
+    best = max(shown["simulated"], key=lambda point: point["share"])["schedule"]
+    assert shown["schedule"] == best and best in shown["run_options"]
     assert file.read_text().startswith("# Schedule made by eventloom simulate --optimise")
 
 
