@@ -35,6 +35,7 @@ Port::Port(Fabric& fabric, int rank, s4u::Host* host, std::uint64_t seed)
       loads_(s4u::Semaphore::create(0)) {}
 
 std::size_t Port::open_window(std::uint64_t bytes) {
+  actor_ = s4u::Actor::self();
   windows_.push_back(std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write));
   return windows_.size() - 1;
 }
@@ -131,13 +132,35 @@ void Port::carry() {
   to_carry_.pop_front();
   auto& way = way_to(to);
   while (!way.flows.empty()) {
-    s4u::Comm::sendto(host_, port(to.rank).host_, way.flows.front().bytes);
+    port(to.rank).take_in(way.flows.front().bytes);
     auto flow = std::move(way.flows.front());
     way.flows.pop_front();
     finish(to, std::move(flow));
   }
   way.carried = false;
   ++idle_carriers_;
+}
+
+/// Called by the carrier; returns when all bytes have arrived. SimGrid begins to move what goes to a mailbox that has a
+/// receiver at once, and to that actor's host. Comm::sendto needs no mailbox, but SimGrid 3 keeps all its transfers in
+/// one list, which the end of each searches.
+void Port::take_in(std::uint64_t bytes) {
+  auto* dock = free_dock();
+  dock->put(this, bytes);
+  dock->get<Port>();  // it has arrived: otherwise the mailbox would keep it
+  free_docks_.push_back(dock);
+}
+
+/// A mailbox in which there is nothing.
+s4u::Mailbox* Port::free_dock() {
+  if (free_docks_.empty()) {
+    auto* dock = s4u::Mailbox::by_name("dock-" + std::to_string(rank_) + "-" + std::to_string(n_docks_++));
+    dock->set_receiver(actor_);
+    return dock;
+  }
+  auto* dock = free_docks_.back();
+  free_docks_.pop_back();
+  return dock;
 }
 
 /// Its last byte has arrived.

@@ -118,6 +118,8 @@ class Port {
   void begin_flows();
   void add_carrier();
   void carry();
+  void take_in(std::uint64_t bytes);
+  simgrid::s4u::Mailbox* free_dock();
   void finish(Place to, Flow flow);
   void wait_for(const Way& way);
   void ring();
@@ -144,6 +146,9 @@ class Port {
   simgrid::s4u::SemaphorePtr loads_;    ///< counts them
   std::size_t idle_carriers_ = 0;
   std::size_t n_carriers_ = 0;
+  simgrid::s4u::ActorPtr actor_;                    ///< the rank's own
+  std::vector<simgrid::s4u::Mailbox*> free_docks_;  ///< through which flows arrive, one at a time each
+  std::size_t n_docks_ = 0;
   std::array<double, kSpentNames.size()> spent_{};
   std::function<void()> on_nothing_;
 };
