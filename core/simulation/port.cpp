@@ -19,6 +19,7 @@ constexpr std::uint64_t kSmallestFlow = 1024;
 constexpr double kInstant = 1e-9;
 /// An idle rank still takes turns, as heartbeats are sent by the clock.
 constexpr double kLongestNap = 2e-3;
+constexpr std::size_t kWritesKept = 1024;
 
 void add(std::array<double, kSpentNames.size()>& spent, Spent on, double seconds) {
   spent[static_cast<std::size_t>(on)] += seconds;
@@ -36,13 +37,21 @@ Port::Port(Fabric& fabric, int rank, s4u::Host* host, std::uint64_t seed)
 
 std::size_t Port::open_window(std::uint64_t bytes) {
   actor_ = s4u::Actor::self();
-  windows_.push_back(std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write));
+  windows_.push_back({std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write), {}, 0});
   return windows_.size() - 1;
 }
 
 std::span<std::byte> Port::window(std::size_t number) {
   take_arrivals();
-  return windows_[number]->bytes();
+  return windows_[number].memory->bytes();
+}
+
+std::optional<std::span<const std::uint64_t>> Port::written_since(std::size_t number, std::uint64_t& mark) {
+  take_arrivals();
+  auto& window = windows_[number];
+  const auto from = std::exchange(mark, window.forgotten + window.written.size());
+  if (from < window.forgotten) return std::nullopt;
+  return std::span(window.written).subspan(from - window.forgotten);
 }
 
 Port::Way& Port::way_to(Place place) {
@@ -246,11 +255,20 @@ void Port::take_arrivals() {
     if (arrival.sender) {
       mail_[arrival.number].emplace_back(*arrival.sender, std::move(arrival.bytes));
     } else {
-      const auto to = windows_[arrival.number]->bytes().subspan(arrival.offset, arrival.bytes.size());
-      std::memcpy(to.data(), arrival.bytes.data(), arrival.bytes.size());
+      write(windows_[arrival.number], arrival);
     }
     arrivals_.pop_back();
   }
+}
+
+void Port::write(Window& window, const Arrival& arrival) {
+  const auto to = window.memory->bytes().subspan(arrival.offset, arrival.bytes.size());
+  std::memcpy(to.data(), arrival.bytes.data(), arrival.bytes.size());
+  if (window.written.size() == kWritesKept) {
+    window.forgotten += window.written.size();
+    window.written.clear();
+  }
+  window.written.push_back(arrival.offset);
 }
 
 void Port::wait_until(double time, Spent on) {
