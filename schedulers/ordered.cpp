@@ -12,7 +12,7 @@ std::optional<BuilderId> Ordered::choose(const SourceView& view) const {
     first_slot = slot;
     due = BuilderId{b};
   }
-  if (due && view.ready[due->value] == 0) return std::nullopt;
+  if (due && !view.ready(*due)) return std::nullopt;
   return due;
 }
 

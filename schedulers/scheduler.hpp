@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -12,13 +13,14 @@
 
 namespace eventloom {
 
-/// The slices that one source could send now. All spans are indexed by builder number.
+/// The slices that one source could send now. Indexed by builder number.
 struct SourceView {
   SourceId source;
   /// The first slice for each builder that the source has not begun to send; kNoSlice while none is known.
   std::span<const SliceId> next;
-  /// Whether that slice may be sent now: the builder has room for it, and its time has come.
-  std::span<const std::uint8_t> ready;
+  /// Whether that slice may be sent now: the builder has room for it, and its time has come. Takes longer than a look
+  /// at `next`; asked only for slices before `end`.
+  std::function<bool(BuilderId)> ready;
   /// The source has nothing to send from here on.
   SliceId end;
   /// The builder at which a search for one that is ready begins: the one after the last that the source has served; at

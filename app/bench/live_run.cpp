@@ -55,19 +55,14 @@ class MadeFirst final : public Overlay {
  public:
   MadeFirst(Scheduler& of, const std::vector<LiveSource*>& by_number) : Overlay(of), by_number_(by_number) {}
   [[nodiscard]] std::optional<BuilderId> choose(const SourceView& view) const override {
-    ready_.assign(view.ready.begin(), view.ready.end());
     const auto& source = *by_number_[view.source.value];
-    for (std::size_t b = 0; b < ready_.size(); ++b) {
-      if (ready_[b] != 0 && !source.ready(view.next[b])) ready_[b] = 0;
-    }
     SourceView made = view;
-    made.ready = ready_;
+    made.ready = [&](BuilderId b) { return view.ready(b) && source.ready(view.next[b.value]); };
     return Overlay::choose(made);
   }
 
  private:
   const std::vector<LiveSource*>& by_number_;
-  mutable std::vector<std::uint8_t> ready_;
 };
 
 /// Detects when a builder takes a slice: it then asks for its next one.

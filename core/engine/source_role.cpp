@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/activity.hpp"
@@ -35,7 +36,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     stream.told_end.resize(settings_.n_builders);
     stream.send_end = kNoSlice;
     stream.claims_end = stream.begun_end = settings_.first_slice;
-    stream.next.resize(settings_.n_builders, kNoSlice);
+    stream.next = NextSlices(settings_.n_builders);
     stream.from.resize(settings_.n_builders, settings_.first_slice);
     if (!settings_.offsets.empty()) stream.offsets = settings_.offsets[stream.source.id.value];
     if (auto* live = stream.source.live) {
@@ -58,7 +59,7 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   pace_.turn(now);
   if (scheduler_.slot_ns() != 0) since_start_ = settings_.since_start();
   std::size_t work = live_.receive(now);
-  for (std::size_t b = 0; b < outboxes_.size(); ++b) work += pump(b) ? 1 : 0;
+  for (const auto b : outboxes_.busy()) work += pump(b) ? 1 : 0;
   update_transfers();
   full_ = nullptr;
   for (auto& stream : streams_) {
@@ -66,14 +67,14 @@ std::size_t SourceRole::do_work(SteadyTime now) {
   }
   sent_ = work != 0;
   if (work == 0) return 0;
-  for (auto& outbox : outboxes_) outbox.publish();
+  outboxes_.publish();
   release_sent();
   return work;
 }
 
 bool SourceRole::pump(std::size_t builder) {
-  auto& outbox = outboxes_[builder];
-  const bool moved = outbox.pump();
+  const auto& outbox = outboxes_[builder];
+  const bool moved = outboxes_.pump(builder);
   auto* stream = under_way_[builder].stream;
   if (moved && outbox.free() && stream != nullptr && !outbox.is_near()) stream->transfers.end(builder, outbox.cells());
   return moved;
@@ -82,7 +83,7 @@ bool SourceRole::pump(std::size_t builder) {
 void SourceRole::update_transfers() {
   under_way_now_ = 0;
   for (auto& stream : streams_) {
-    stream.transfers.update(outboxes_);
+    stream.transfers.update(outboxes_.all());
     under_way_now_ += stream.transfers.under_way();
   }
 }
@@ -102,22 +103,47 @@ bool SourceRole::is_full(const Stream& stream) const {
 
 std::size_t SourceRole::serve(Stream& stream) {
   learn_claims(stream);
-  SliceId low = lowest(stream);
-  for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
+  if (looks_at_all(stream)) look_at_all(stream);
+  if (still_waits(stream)) return 0;
   const std::uint64_t bytes_before = stream.bytes;
+  SourceView view{stream.source.id, stream.next.all(), readiness(stream), end_now(stream), stream.start};
   for (std::size_t n = 0; n < kTransfersPerTurn; ++n) {
-    const SourceView view{stream.source.id, stream.next, stream.ready, end_now(stream), stream.start};
     const auto builder = scheduler_.choose(view);
     if (builder && is_full(stream)) {
       full_ = &stream;
+      stream.waiting = builder;
       return n;
     }
-    if (!builder || !send(stream, *builder, low)) return n + send_ends(stream);
+    if (!builder || !send(stream, *builder)) return n + send_ends(stream);
     if (stream.bytes - bytes_before > kBytesPerTurn) return n + 1;
-    low = lowest(stream);
-    stream.ready[builder->value] = may_go(stream, builder->value, low) ? 1 : 0;
+    if (looks_at_all(stream)) stream.ready[builder->value] = may_go(stream, builder->value, lowest(stream)) ? 1 : 0;
+    view.end = end_now(stream);
+    view.start = stream.start;
   }
   return kTransfersPerTurn;
+}
+
+/// Too many messages were under way for another in the last turn, and still are.
+bool SourceRole::still_waits(Stream& stream) {
+  const auto builder = std::exchange(stream.waiting, std::nullopt);
+  if (!builder || !is_full(stream) || !readiness(stream)(*builder)) return false;
+  full_ = &stream;
+  stream.waiting = builder;
+  return true;
+}
+
+/// Where the time of a slice counts, a look at a slice has effects: it gives up a source that is late, or finds when to
+/// take the next turn. Elsewhere only the builders are looked at that the scheduler asks for.
+bool SourceRole::looks_at_all(const Stream& stream) const { return stream.live || scheduler_.slot_ns() != 0; }
+
+void SourceRole::look_at_all(Stream& stream) {
+  const SliceId low = lowest(stream);
+  for (std::size_t b = 0; b < settings_.n_builders; ++b) stream.ready[b] = may_go(stream, b, low) ? 1 : 0;
+}
+
+std::function<bool(BuilderId)> SourceRole::readiness(Stream& stream) {
+  if (looks_at_all(stream)) return [&stream](BuilderId b) { return stream.ready[b.value] != 0; };
+  return [this, &stream](BuilderId b) { return may_go(stream, b.value, lowest(stream)); };
 }
 
 /// Where builders claim their slices: finds the next slice of builders that had none.
@@ -132,13 +158,13 @@ void SourceRole::learn_claims(Stream& stream) {
 
 void SourceRole::find_next(Stream& stream, std::size_t builder) {
   const BuilderId id{static_cast<std::uint32_t>(builder)};
-  stream.next[builder] =
-      serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice;
+  stream.next.set(
+      builder, serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice);
 }
 
 /// The lowest slice that the source has still to send, as far as the builders of slices are known.
 SliceId SourceRole::lowest(const Stream& stream) const {
-  const SliceId known = *std::ranges::min_element(stream.next);
+  const SliceId known = stream.next.lowest();
   return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
 }
 
@@ -192,7 +218,7 @@ void SourceRole::leave_out_slots(Stream& stream, SliceId slice) {
 /// Transfers whose slots lay in a pause move to equivalent slots, a whole number of cycles later.
 void SourceRole::move_slots(Stream& stream) const {
   std::int64_t late = 0;
-  for (const SliceId slice : stream.next) {
+  for (const SliceId slice : stream.next.all()) {
     if (slice < stream.send_end) late = std::max(late, since_start_ - slot_begin(stream, slice));
   }
   const auto cycle = static_cast<std::int64_t>(scheduler_.cycle_ns());
@@ -239,7 +265,8 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
 
 /// False when the stream turns out to end before the slice. A slice without data is sent as a gap up to where the
 /// stream has data again.
-bool SourceRole::send(Stream& stream, BuilderId builder, SliceId low) {
+bool SourceRole::send(Stream& stream, BuilderId builder) {
+  const SliceId low = lowest(stream);
   auto& under_way = begin_message(stream, builder);
   const SliceId slice = under_way.slice;
   const bool nothing = stream.gap.contains(slice) || !collect(stream, under_way);
@@ -408,7 +435,7 @@ std::size_t SourceRole::send_ends(Stream& stream) {
     if (!serves(b) || stream.told_end[b] != 0 || !outboxes_[b].free()) continue;
     const std::span<const Damage> tail(stream.tail_damage);
     outboxes_[b].start_end(stream.source.id.value, told_end(stream), whole ? tail : tail.first(0));
-    outboxes_[b].pump();
+    outboxes_.pump(b);
     stream.told_end[b] = 1;
     ++told;
   }
@@ -426,8 +453,8 @@ std::size_t SourceRole::send_ends(Stream& stream) {
 void SourceRole::release_sent() {
   for (auto& stream : streams_) {
     SliceId keep = std::min(lowest(stream), stream.transfers.lowest(kNoSlice));
-    for (std::size_t b = 0; b < outboxes_.size(); ++b) {
-      if (under_way_[b].stream == &stream && !outboxes_[b].free()) keep = std::min(keep, under_way_[b].slice);
+    for (const auto b : outboxes_.busy()) {
+      if (under_way_[b].stream == &stream) keep = std::min(keep, under_way_[b].slice);
     }
     stream.source.stream->release_before(sent_epochs(stream, keep).begin);
   }
@@ -435,7 +462,7 @@ void SourceRole::release_sent() {
 
 Counters SourceRole::counters() const {
   Counters all;
-  for (const auto& outbox : outboxes_) all.add(outbox.counters());
+  for (const auto& outbox : outboxes_.all()) all.add(outbox.counters());
   all[Metric::late_transfers] = late_transfers_;
   for (const auto& stream : streams_) {
     all[Metric::hits_read] += stream.source.stream->hits_read();

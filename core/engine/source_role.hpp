@@ -12,6 +12,8 @@
 
 #include "core/dataflow/source.hpp"
 #include "core/engine/live_inputs.hpp"
+#include "core/engine/next_slices.hpp"
+#include "core/engine/outboxes.hpp"
 #include "core/engine/replay_pace.hpp"
 #include "core/engine/role.hpp"
 #include "core/engine/transfers.hpp"
@@ -113,14 +115,15 @@ class SourceRole final : public Role {
     OffsetSpan offsets;               ///< of its corrected times
     SliceId begin;                    ///< the first slice with data, of a recording
     std::optional<std::size_t> live;  ///< its number in LiveInputs
-    std::vector<SliceId> next;        ///< by builder; kNoSlice while unknown
-    std::vector<SliceId> from;        ///< by builder: where to look for the next
-    SliceId begun_end;                ///< one past the highest slice of which anything was sent
-    SliceRange gap;                   ///< the last gap found: the source has no data in it
-    std::vector<Damage> gap_damage;   ///< none, or the damage in which the gap lies
-    SliceId claims_end;               ///< claims before it are reflected in `next`
-    std::vector<std::uint8_t> ready;  ///< by builder
-    std::uint64_t start = 0;          ///< see SourceView
+    NextSlices next;
+    std::vector<SliceId> from;         ///< by builder: where to look for the next
+    SliceId begun_end;                 ///< one past the highest slice of which anything was sent
+    SliceRange gap;                    ///< the last gap found: the source has no data in it
+    std::vector<Damage> gap_damage;    ///< none, or the damage in which the gap lies
+    SliceId claims_end;                ///< claims before it are reflected in `next`
+    std::vector<std::uint8_t> ready;   ///< by builder; only where it looks at all of them
+    std::optional<BuilderId> waiting;  ///< would be served, were not too many messages under way
+    std::uint64_t start = 0;           ///< see SourceView
     Transfers transfers;
     std::uint64_t bytes = 0;          ///< of its messages
     std::uint64_t messages = 0;       ///< with data
@@ -148,6 +151,10 @@ class SourceRole final : public Role {
   void learn_claims(Stream& stream);
   void find_next(Stream& stream, std::size_t builder);
   [[nodiscard]] SliceId lowest(const Stream& stream) const;
+  [[nodiscard]] bool looks_at_all(const Stream& stream) const;
+  void look_at_all(Stream& stream);
+  bool still_waits(Stream& stream);
+  [[nodiscard]] std::function<bool(BuilderId)> readiness(Stream& stream);
   [[nodiscard]] bool may_go(Stream& stream, std::size_t builder, SliceId lowest);
   [[nodiscard]] bool is_due(const Stream& stream, SliceId slice);
   [[nodiscard]] double recorded_ns(SliceId end) const;
@@ -163,7 +170,7 @@ class SourceRole final : public Role {
   [[nodiscard]] bool serves(std::size_t builder) const {
     return settings_.served.empty() || settings_.served[builder] != 0;
   }
-  bool send(Stream& stream, BuilderId builder, SliceId low);
+  bool send(Stream& stream, BuilderId builder);
   UnderWay& begin_message(Stream& stream, BuilderId builder);
   bool collect(const Stream& stream, UnderWay& under_way);
   [[nodiscard]] bool continues_beyond(const Damage& damage, EpochRange sent) const;
@@ -182,7 +189,7 @@ class SourceRole final : public Role {
   ReplayPace pace_;
   LiveInputs live_;
   std::vector<Stream> streams_;
-  std::vector<Outbox> outboxes_;
+  Outboxes outboxes_;
   std::vector<UnderWay> under_way_;  ///< by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;

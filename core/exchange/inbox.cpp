@@ -30,23 +30,32 @@ bool bodies_match(const std::vector<Chunk>& chunks) {
   });
 }
 
+Inbox::Inbox(std::vector<RingConsumer> rings, std::uint64_t step)
+    : rings_(std::move(rings)), news_(rings_), step_(step) {}
+
 std::size_t Inbox::drain(SliceAssembler& into) {
   std::size_t cells = 0;
-  std::vector<Chunk> chunks;
-  for (auto& ring : rings_) {
-    for (std::size_t i = 0; i < kCellsAtOnce; ++i) {
-      const auto cell = ring.poll();
-      if (!cell) break;
-      if (!read_chunks(*cell, chunks) || !bodies_match(chunks)) {
-        ring.wait_for_proof();
-        break;
-      }
-      for (const auto& chunk : chunks) place(chunk, into);
-      ring.release();
-      ++cells;
+  for (const auto ring : news_.changed()) cells += drain(ring, into);
+  return cells;
+}
+
+std::size_t Inbox::drain(std::size_t number, SliceAssembler& into) {
+  auto& ring = rings_[number];
+  std::size_t cells = 0;
+  for (auto cell = ring.poll(); cell; cell = ring.poll()) {
+    const bool proven = read_chunks(*cell, chunks_) && bodies_match(chunks_);
+    if (!proven) ring.wait_for_proof();
+    if (!proven || cells == kCellsAtOnce) {
+      news_.look_again(number);
+      break;
     }
-    ring.grant(false);
+    for (const auto& chunk : chunks_) place(chunk, into);
+    ring.release();
+    ++cells;
   }
+  if (cells == 0) return 0;
+  ring.grant(false);
+  if (ring.owes() && ring.is_near()) owing_.insert(number);
   return cells;
 }
 
@@ -60,11 +69,19 @@ void Inbox::place(const Chunk& chunk, SliceAssembler& into) const {
 }
 
 void Inbox::grant(SliceId slice_limit, bool eager) {
+  const auto before = slice_limit_;
   slice_limit_ = std::max(slice_limit_, slice_limit);
   if (slice_limit_.value - far_limit_.value >= step_) far_limit_ = slice_limit_;
+  if (slice_limit_ != before) grant_all();
+  if (!eager) return;
+  for (const auto ring : owing_) rings_[ring].grant(true);
+  owing_.clear();
+}
+
+void Inbox::grant_all() {
   for (auto& ring : rings_) {
     ring.set_slice_limit((ring.is_near() ? slice_limit_ : far_limit_).value);
-    ring.grant(eager && ring.is_near());
+    ring.grant(false);
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
+#include "core/exchange/ring_news.hpp"
 #include "core/exchange/slice_assembler.hpp"
 #include "core/ring/ring_consumer.hpp"
 
@@ -19,7 +21,7 @@ class Inbox {
  public:
   /// `step`: senders on other hosts hear of a new slice limit when it has risen by at least so much, at most half of
   /// what they may send ahead.
-  explicit Inbox(std::vector<RingConsumer> rings, std::uint64_t step = 1) : rings_(std::move(rings)), step_(step) {}
+  explicit Inbox(std::vector<RingConsumer> rings, std::uint64_t step = 1);
 
   /// Takes the cells that have arrived, at most a ring's worth from each sender; returns their number. A cell that is
   /// not yet valid is left until it is; throws std::runtime_error when that takes too long, or when a valid cell was
@@ -31,12 +33,17 @@ class Inbox {
   void grant(SliceId slice_limit, bool eager);
 
  private:
+  std::size_t drain(std::size_t ring, SliceAssembler& into);
+  void grant_all();
   void place(const Chunk& chunk, SliceAssembler& into) const;
 
   std::vector<RingConsumer> rings_;
+  RingNews news_;
+  std::set<std::size_t> owing_;  ///< rings from this host that owe their senders a grant
   std::uint64_t step_;
   SliceId far_limit_{};    ///< what senders on other hosts have heard of it
   SliceId slice_limit_{};  ///< the senders may send slices below it
+  std::vector<Chunk> chunks_;
 };
 
 }  // namespace eventloom

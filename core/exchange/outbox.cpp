@@ -33,9 +33,7 @@ void require_transferable(std::uint64_t bytes) {
 Outbox::Outbox(RingProducer ring, BodyCrc body_crc)
     : ring_(std::move(ring)), body_crc_(body_crc), staging_(most_staged_cells(ring_.geometry())) {}
 
-bool Outbox::accepts(SliceId slice) {
-  return free() && slice.value < ring_.slice_limit() && (ring_.has_open_cell() || ring_.credits() > 0);
-}
+bool Outbox::accepts(SliceId slice) { return free() && ring_.admits(slice.value); }
 
 Outbox::UnderWay& Outbox::begin() {
   assert(free());

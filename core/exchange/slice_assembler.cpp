@@ -132,8 +132,9 @@ std::span<const Damage> SliceAssembler::missing(std::size_t origin, SliceId slic
 }
 
 bool SliceAssembler::complete(SliceId slice) const {
+  if (asked_.slice != slice) asked_ = {slice, 0};
   const auto found = slices_.find(slice);
-  for (std::size_t i = 0; i < origins_.size(); ++i) {
+  for (auto& i = asked_.complete; i < origins_.size(); ++i) {
     // An origin's last message arrives before its end: messages of one origin share a ring.
     const bool begun = found != slices_.end() && found->second->parts_[i].begun;
     if (begun ? !found->second->parts_[i].complete : !origins_[i].ended && origins_[i].passed <= slice) return false;

@@ -107,7 +107,14 @@ class SliceAssembler {
   [[nodiscard]] const Gap* gap_of(std::size_t origin, SliceId slice) const;
   [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
 
+  /// The slice that complete() was last asked for, and from how many origins it is complete: the next call goes on.
+  struct Asked {
+    SliceId slice{};
+    std::size_t complete = 0;
+  };
+
   Bodies bodies_;
+  mutable Asked asked_;
   std::map<SliceId, std::unique_ptr<SliceAssembly>> slices_;
   std::vector<std::unique_ptr<SliceAssembly>> spare_;
   std::vector<Origin> origins_;

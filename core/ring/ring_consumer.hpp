@@ -30,6 +30,11 @@ class RingConsumer {
   void wait_for_proof();
   void release();
 
+  /// The window of the ring, and where its descriptors are in it: an arrival of a cell changes one of them.
+  [[nodiscard]] Transport& window() const { return windows_.data; }
+  [[nodiscard]] std::uint64_t descriptors_begin() const { return ring_offset_; }
+  [[nodiscard]] std::uint64_t descriptors_end() const { return ring_offset_ + geometry_.descriptor_bytes(); }
+
   [[nodiscard]] bool is_near() const { return windows_.data.is_near(sender_); }
   /// The sender may send slices below `limit`; never falls.
   void set_slice_limit(std::uint64_t limit) { slice_limit_ = limit; }
@@ -37,6 +42,8 @@ class RingConsumer {
   /// risen, or, with `eager`, whenever there is news. Every kCreditPlaces grants it flushes the control window, unless
   /// somebody else has.
   void grant(bool eager);
+  /// Whether the sender has not been informed of all released cells.
+  [[nodiscard]] bool owes() const { return released_ != granted_released_; }
 
  private:
   [[nodiscard]] Cell cell(const CellDescriptor& descriptor, std::span<const std::byte> ring) const;

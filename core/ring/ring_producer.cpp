@@ -74,6 +74,12 @@ std::uint64_t RingProducer::slice_limit() {
   return slice_limit_;
 }
 
+bool RingProducer::admits(std::uint64_t slice) {
+  if (admitted(slice)) return true;
+  refresh_credit();
+  return admitted(slice);
+}
+
 void RingProducer::claim() {
   assert(!open_ && committed_ - released_ < geometry_.depth);
   if (committed_ >= complete_cells() + geometry_.depth) windows_.data.flush(receiver_);

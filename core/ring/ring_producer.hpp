@@ -33,6 +33,9 @@ class RingProducer {
   }
   /// The receiver accepts slices below this number. May fetch a new grant.
   [[nodiscard]] std::uint64_t slice_limit();
+  /// The receiver accepts slice `slice`, and there is an open cell or a credit. Fetches a new grant only when the last
+  /// one does not suffice.
+  [[nodiscard]] bool admits(std::uint64_t slice);
 
   /// Opens the next cell. Needs a credit and no open cell. Flushes if the place of the cell was not flushed since it
   /// was used last, a round of the ring ago.
@@ -64,6 +67,9 @@ class RingProducer {
  private:
   void refresh_credit();
   [[nodiscard]] bool take_next_credit();
+  [[nodiscard]] bool admitted(std::uint64_t slice) const {
+    return slice < slice_limit_ && (open_ || cells_in_use() < geometry_.depth);
+  }
   void notice_flushes();
   void put_descriptors(std::uint64_t from, std::uint64_t to);
   [[nodiscard]] CellDescriptor& descriptor_of(std::uint64_t cell) { return descriptors_[cell % descriptors_.size()]; }

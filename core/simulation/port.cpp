@@ -19,6 +19,7 @@ constexpr std::uint64_t kSmallestFlow = 1024;
 constexpr double kInstant = 1e-9;
 /// An idle rank still takes turns, as heartbeats are sent by the clock.
 constexpr double kLongestNap = 2e-3;
+constexpr std::size_t kWritesKept = 1024;
 
 void add(std::array<double, kSpentNames.size()>& spent, Spent on, double seconds) {
   spent[static_cast<std::size_t>(on)] += seconds;
@@ -35,13 +36,22 @@ Port::Port(Fabric& fabric, int rank, s4u::Host* host, std::uint64_t seed)
       loads_(s4u::Semaphore::create(0)) {}
 
 std::size_t Port::open_window(std::uint64_t bytes) {
-  windows_.push_back(std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write));
+  actor_ = s4u::Actor::self();
+  windows_.push_back({std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write), {}, 0});
   return windows_.size() - 1;
 }
 
 std::span<std::byte> Port::window(std::size_t number) {
   take_arrivals();
-  return windows_[number]->bytes();
+  return windows_[number].memory->bytes();
+}
+
+std::optional<std::span<const std::uint64_t>> Port::written_since(std::size_t number, std::uint64_t& mark) {
+  take_arrivals();
+  auto& window = windows_[number];
+  const auto from = std::exchange(mark, window.forgotten + window.written.size());
+  if (from < window.forgotten) return std::nullopt;
+  return std::span(window.written).subspan(from - window.forgotten);
 }
 
 Port::Way& Port::way_to(Place place) {
@@ -131,13 +141,35 @@ void Port::carry() {
   to_carry_.pop_front();
   auto& way = way_to(to);
   while (!way.flows.empty()) {
-    s4u::Comm::sendto(host_, port(to.rank).host_, way.flows.front().bytes);
+    port(to.rank).take_in(way.flows.front().bytes);
     auto flow = std::move(way.flows.front());
     way.flows.pop_front();
     finish(to, std::move(flow));
   }
   way.carried = false;
   ++idle_carriers_;
+}
+
+/// Called by the carrier; returns when all bytes have arrived. SimGrid begins to move what goes to a mailbox that has a
+/// receiver at once, and to that actor's host. Comm::sendto needs no mailbox, but SimGrid 3 keeps all its transfers in
+/// one list, which the end of each searches.
+void Port::take_in(std::uint64_t bytes) {
+  auto* dock = free_dock();
+  dock->put(this, bytes);
+  dock->get<Port>();  // it has arrived: otherwise the mailbox would keep it
+  free_docks_.push_back(dock);
+}
+
+/// A mailbox in which there is nothing.
+s4u::Mailbox* Port::free_dock() {
+  if (free_docks_.empty()) {
+    auto* dock = s4u::Mailbox::by_name("dock-" + std::to_string(rank_) + "-" + std::to_string(n_docks_++));
+    dock->set_receiver(actor_);
+    return dock;
+  }
+  auto* dock = free_docks_.back();
+  free_docks_.pop_back();
+  return dock;
 }
 
 /// Its last byte has arrived.
@@ -223,11 +255,20 @@ void Port::take_arrivals() {
     if (arrival.sender) {
       mail_[arrival.number].emplace_back(*arrival.sender, std::move(arrival.bytes));
     } else {
-      const auto to = windows_[arrival.number]->bytes().subspan(arrival.offset, arrival.bytes.size());
-      std::memcpy(to.data(), arrival.bytes.data(), arrival.bytes.size());
+      write(windows_[arrival.number], arrival);
     }
     arrivals_.pop_back();
   }
+}
+
+void Port::write(Window& window, const Arrival& arrival) {
+  const auto to = window.memory->bytes().subspan(arrival.offset, arrival.bytes.size());
+  std::memcpy(to.data(), arrival.bytes.data(), arrival.bytes.size());
+  if (window.written.size() == kWritesKept) {
+    window.forgotten += window.written.size();
+    window.written.clear();
+  }
+  window.written.push_back(arrival.offset);
 }
 
 void Port::wait_until(double time, Spent on) {

@@ -51,6 +51,8 @@ class Port {
   std::size_t open_window(std::uint64_t bytes);
   /// The memory of a window, with all that has arrived by now.
   [[nodiscard]] std::span<std::byte> window(std::size_t number);
+  /// As Transport.
+  std::optional<std::span<const std::uint64_t>> written_since(std::size_t number, std::uint64_t& mark);
   /// As Transport. `data` is copied, or is a part of Fabric::blank and only takes its time.
   void put(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data);
   void put_notice(std::size_t window, int to, std::uint64_t offset, std::span<const std::byte> data);
@@ -87,6 +89,11 @@ class Port {
       return std::pair(a.time, a.order) > std::pair(b.time, b.order);
     }
   };
+  struct Window {
+    std::unique_ptr<SparseMemory> memory;
+    std::vector<std::uint64_t> written;  ///< offsets of the last arrivals
+    std::uint64_t forgotten = 0;         ///< arrivals before them
+  };
   /// Data put to one rank at one time.
   struct Flow {
     double begin = 0;
@@ -118,11 +125,14 @@ class Port {
   void begin_flows();
   void add_carrier();
   void carry();
+  void take_in(std::uint64_t bytes);
+  simgrid::s4u::Mailbox* free_dock();
   void finish(Place to, Flow flow);
   void wait_for(const Way& way);
   void ring();
   void arrive(Arrival arrival);
   void take_arrivals();
+  static void write(Window& window, const Arrival& arrival);
   [[nodiscard]] bool any_arrived() const;
   void sleep_until(double time);
 
@@ -133,7 +143,7 @@ class Port {
   double wakes_at_ = -1;         ///< negative while it does not wait for something to arrive
   bool waits_for_flow_ = false;  ///< to end
   std::mt19937_64 random_;
-  std::vector<std::unique_ptr<SparseMemory>> windows_;
+  std::vector<Window> windows_;
   std::vector<std::deque<std::pair<int, std::vector<std::byte>>>> mail_;  ///< by channel
   std::vector<std::map<int, double>> last_mail_;                          ///< by channel: when the last one arrives
   std::vector<Arrival> arrivals_;                                         ///< a heap, the next one first
@@ -144,6 +154,9 @@ class Port {
   simgrid::s4u::SemaphorePtr loads_;    ///< counts them
   std::size_t idle_carriers_ = 0;
   std::size_t n_carriers_ = 0;
+  simgrid::s4u::ActorPtr actor_;                    ///< the rank's own
+  std::vector<simgrid::s4u::Mailbox*> free_docks_;  ///< through which flows arrive, one at a time each
+  std::size_t n_docks_ = 0;
   std::array<double, kSpentNames.size()> spent_{};
   std::function<void()> on_nothing_;
 };

@@ -18,6 +18,9 @@ class SimulatedWindow final : public Transport {
  public:
   SimulatedWindow(Port& port, std::uint64_t bytes) : port_(port), number_(port.open_window(bytes)) {}
   [[nodiscard]] std::span<std::byte> window() override { return port_.window(number_); }
+  [[nodiscard]] std::optional<std::span<const std::uint64_t>> written_since(std::uint64_t& mark) override {
+    return port_.written_since(number_, mark);
+  }
   [[nodiscard]] bool is_near(int rank) const override { return port_.is_near(rank); }
   void progress() override {}
   void sync() override {}

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,12 @@ class Transport {
   /// This rank's own window, zeroed at the start. Others write into it at any time: after sync(), check number and
   /// checksum of anything read.
   [[nodiscard]] virtual std::span<std::byte> window() = 0;
+
+  /// Where others have written into window() since the last call with the same `mark`, which is 0 at first: the
+  /// offsets, valid until the next call. Nothing when it is not known, and anything may have changed.
+  [[nodiscard]] virtual std::optional<std::span<const std::uint64_t>> written_since(std::uint64_t& /*mark*/) {
+    return std::nullopt;
+  }
 
   /// Starts to write `data` at `offset` bytes into the window of `rank`. `data` must not change until a flush of the
   /// rank, and nothing may be put to the same place before it.

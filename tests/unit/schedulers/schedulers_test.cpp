@@ -104,7 +104,8 @@ class Play {
       next = scheduler_.next_slice({b}, from_[{source, b}].value_or(first_)).value_or(kNoSlice);
       credits.push_back(next != kNoSlice && ready(source, b) ? 1 : 0);
     }
-    const auto builder = scheduler_.choose({{source}, next_[source], credits, end_, turn_[source]});
+    const auto builder = scheduler_.choose(
+        {{source}, next_[source], [&](BuilderId b) { return credits[b.value] != 0; }, end_, turn_[source]});
     if (!builder) return;
     const auto slice = next_[source][builder->value];
     ASSERT_EQ(credits[builder->value], 1) << "a builder without credit was chosen";
