@@ -58,6 +58,11 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
+/// By builder.
+std::function<bool(BuilderId)> ready(std::vector<std::uint8_t> credits) {
+  return [credits = std::move(credits)](BuilderId b) { return credits[b.value] != 0; };
+}
+
 /// A run without a network: sources that send, and builders that claim where they have to.
 class Play {
  public:
@@ -204,7 +209,7 @@ TEST_P(EveryScheduler, AnswersAlikeWhenReplayed) {
 TEST_P(EveryScheduler, SendsNothingFromTheEndOn) {
   const auto scheduler = scheduler_of(GetParam(), 2, 2);
   const std::vector<SliceId> next{{10}, {11}};
-  const std::vector<std::uint8_t> all(2, 1);
+  const auto all = ready({1, 1});
   EXPECT_FALSE(scheduler->choose({{0}, next, all, {10}, 0}));
   EXPECT_EQ(scheduler->choose({{1}, next, all, {11}, 0}), BuilderId{0}) << "one slice is left";
 }
@@ -283,7 +288,7 @@ TEST(RoundRobin, HasNoTimesWithoutSlots) {
 TEST(RoundRobin, WaitsForTheBuilderWhoseTurnItIs) {
   const auto scheduler = scheduler_of("round-robin", 2, 2);
   const std::vector<SliceId> next{{0}, {1}};
-  const std::vector<std::uint8_t> only_second{0, 1};
+  const auto only_second = ready({0, 1});
   EXPECT_FALSE(scheduler->choose({{0}, next, only_second, {10}, 0}));
   EXPECT_EQ(scheduler->choose({{1}, next, only_second, {10}, 0}), BuilderId{1});
 }
@@ -307,7 +312,7 @@ TEST(Chaotic, ServesAllBuildersAlike) {
   const auto scheduler = scheduler_of("chaotic", 4, 4);
   std::vector<int> served(4);
   std::vector<SliceId> next{{0}, {1}, {2}, {3}};
-  const std::vector<std::uint8_t> all(4, 1);
+  const auto all = ready({1, 1, 1, 1});
   for (std::uint64_t turn = 0; turn < 400; ++turn) {
     const auto b = scheduler->choose({{3}, next, all, {100'000}, turn});
     ASSERT_TRUE(b);
@@ -396,7 +401,7 @@ TEST(Balanced, OfEqualsTheOneAfterTheLast) {
 TEST(Balanced, SourcesBeginAtDifferentBuilders) {
   const auto scheduler = scheduler_of("balanced", 4, 4);
   const std::vector<SliceId> next{{9}, {5}, {8}, {7}};
-  const std::vector<std::uint8_t> all{1, 1, 1, 1};
+  const auto all = ready({1, 1, 1, 1});
   for (std::uint16_t source = 0; source < 4; ++source) {
     for (std::uint32_t turn = 0; turn < 4; ++turn) {
       EXPECT_EQ(scheduler->choose({{source}, next, all, {100}, source + turn}), BuilderId{(source + turn) % 4});
@@ -407,10 +412,10 @@ TEST(Balanced, SourcesBeginAtDifferentBuilders) {
 TEST(Balanced, SendsWhatHasACredit) {
   const auto scheduler = scheduler_of("balanced", 1, 4);
   const std::vector<SliceId> next{{9}, {5}, kNoSlice, {7}};
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 1, 1, 1}, {100}, 0}), BuilderId{1});
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 0, 1, 1}, {100}, 0}), BuilderId{3});
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 1, 1, 1}, {100}, 2}), BuilderId{3});
-  EXPECT_EQ(scheduler->choose({{0}, next, std::vector<std::uint8_t>{0, 0, 1, 0}, {100}, 0}), std::nullopt);
+  EXPECT_EQ(scheduler->choose({{0}, next, ready({0, 1, 1, 1}), {100}, 0}), BuilderId{1});
+  EXPECT_EQ(scheduler->choose({{0}, next, ready({0, 0, 1, 1}), {100}, 0}), BuilderId{3});
+  EXPECT_EQ(scheduler->choose({{0}, next, ready({0, 1, 1, 1}), {100}, 2}), BuilderId{3});
+  EXPECT_EQ(scheduler->choose({{0}, next, ready({0, 0, 1, 0}), {100}, 0}), std::nullopt);
 }
 
 TEST(ClaimBook, KnowsWhatIsClaimed) {
