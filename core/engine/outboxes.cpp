@@ -18,8 +18,7 @@ bool Outboxes::pump(std::size_t builder) {
 
 void Outboxes::publish() {
   std::ranges::sort(pumped_);
-  const auto repeated = std::ranges::unique(pumped_);
-  pumped_.erase(repeated.begin(), repeated.end());
+  pumped_.erase(std::unique(pumped_.begin(), pumped_.end()), pumped_.end());
   for (const auto builder : pumped_) all_[builder].publish();
   pumped_.clear();
 }

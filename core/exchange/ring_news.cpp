@@ -24,8 +24,7 @@ std::span<const std::size_t> RingNews::changed() {
   again_.clear();
   for (const auto offset : *written) add_ring_at(offset);
   std::ranges::sort(changed_);
-  const auto repeated = std::ranges::unique(changed_);
-  changed_.erase(repeated.begin(), repeated.end());
+  changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
   return changed_;
 }
 
