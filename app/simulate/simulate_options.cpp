@@ -201,8 +201,8 @@ void add_network_options(po::options_description& options) {
       "numbers; or a SimGrid platform file")("link", text_value("RATE,LATENCY", "100Gbit,1us"),
                                              "of each link; the latency of a star is from node to node")(
       "tcp", po::bool_switch(),
-      "all between two ranks is one ordered stream each way: notifications, credits and acknowledgements wait behind "
-      "data");
+      "all data between two ranks are one ordered stream each way: notifications and acknowledgements wait behind "
+      "them");
   add_link_options(options);
   options.add_options()("ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
       "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
