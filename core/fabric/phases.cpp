@@ -40,7 +40,7 @@ void place_local(Phases& phases, const Workload& work, const std::vector<std::ui
     for (std::uint32_t builder = 0; builder < n; ++builder) {
       if (over_network[source * n + builder] != 0) continue;
       while (step < phases.steps && sends[std::size_t{source} * phases.steps + step] != 0) ++step;
-      phases.begins[source * n + builder] = step < phases.steps ? step++ : builder % phases.steps;
+      phases.begins[source * n + builder] = step < phases.steps ? step++ : builder % std::max(phases.steps, 1U);
     }
   }
 }
