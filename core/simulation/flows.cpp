@@ -1,0 +1,121 @@
+#include "core/simulation/flows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace eventloom {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// Times that are closer are the same.
+constexpr double kSameTime = 1e-9;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double now() { return s4u::Engine::get_clock(); }
+
+template <class Heap>
+auto pop(Heap& heap) {
+  std::ranges::pop_heap(heap, std::greater{});
+  auto first = heap.back();
+  heap.pop_back();
+  return first;
+}
+
+}  // namespace
+
+Flows::Flows(const FabricRoutes& routes, double interval)
+    : routes_(routes), interval_(interval), bell_(s4u::Semaphore::create(0)), shares_(routes), shared_at_(-interval) {}
+
+void Flows::start(Cargo cargo) {
+  const double time = now() + cargo.latency;
+  const double bytes = cargo.bytes;
+  if (free_places_.empty()) {
+    free_places_.push_back(waiting_.size());
+    waiting_.emplace_back();
+  }
+  const auto place = free_places_.back();
+  free_places_.pop_back();
+  waiting_[place] = {std::move(cargo), n_started_++, bytes, 0, false};
+  begins_.push_back({time, waiting_[place].number, place});
+  std::ranges::push_heap(begins_, std::greater{});
+  if (wakes_at_ <= time) return;
+  wakes_at_ = -1;
+  bell_->release();
+}
+
+void Flows::run() {
+  for (;;) {
+    end_flows();
+    begin_flows();
+    if (changed_ && now() + kSameTime >= shared_at_ + interval_) share_links();
+    wait();
+  }
+}
+
+void Flows::end_flows() {
+  while (!ends_.empty() && ends_.front().time <= now() + kSameTime) {
+    auto& flow = moving_[pop(ends_).what];
+    flow.arrived = changed_ = true;
+    flow.cargo.arrived();
+  }
+}
+
+void Flows::begin_flows() {
+  while (!begins_.empty() && begins_.front().time <= now() + kSameTime) {
+    const auto place = pop(begins_).what;
+    begun_.push_back(std::move(waiting_[place]));
+    free_places_.push_back(place);
+    changed_ = true;
+  }
+}
+
+void Flows::share_links() {
+  for (auto& flow : moving_) flow.left -= flow.rate * (now() - shared_at_);
+  shared_at_ = now();
+  changed_ = false;
+  remove_arrived();
+  for (auto& flow : begun_) {
+    const auto& cargo = flow.cargo;
+    shares_.add(routes_.route(cargo.from, cargo.to), cargo.latency > 0 ? 1 / cargo.latency : 1);
+    moving_.push_back(std::move(flow));
+  }
+  begun_.clear();
+  const auto rates = shares_.share();
+  ends_.clear();
+  for (std::size_t f = 0; f < moving_.size(); ++f) {
+    moving_[f].rate = rates[f];
+    ends_.push_back({shared_at_ + std::max(moving_[f].left, 0.0) / rates[f], moving_[f].number, f});
+  }
+  std::ranges::make_heap(ends_, std::greater{});
+}
+
+void Flows::remove_arrived() {
+  for (std::size_t f = 0; f < moving_.size();) {
+    if (!moving_[f].arrived) {
+      ++f;
+      continue;
+    }
+    shares_.remove(f);
+    if (f + 1 != moving_.size()) moving_[f] = std::move(moving_.back());
+    moving_.pop_back();
+  }
+}
+
+/// Until something is due, or is started that is due earlier.
+void Flows::wait() {
+  wakes_at_ = kNever;
+  if (changed_) wakes_at_ = shared_at_ + interval_;
+  if (!ends_.empty()) wakes_at_ = std::min(wakes_at_, ends_.front().time);
+  if (!begins_.empty()) wakes_at_ = std::min(wakes_at_, begins_.front().time);
+  if (wakes_at_ == kNever) {
+    bell_->acquire();
+  } else if (wakes_at_ > now() + kSameTime) {
+    bell_->acquire_timeout(wakes_at_ - now());
+  }
+  wakes_at_ = -1;
+}
+
+}  // namespace eventloom
