@@ -7,9 +7,10 @@ namespace eventloom {
 
 FairShares::FairShares(const FabricRoutes& routes) : routes_(routes), links_(routes.rates.size()) {
   for (const auto& route : routes.routes) hops_ = std::max(hops_, route.size());
+  for (std::size_t l = 0; l < links_.size(); ++l) links_[l].left = routes_.rates[l];
 }
 
-void FairShares::add(const LinkPath& path, double weight) {
+double FairShares::add(const LinkPath& path, double weight) {
   double limit = std::numeric_limits<double>::infinity();
   const auto end = paths_.size() + hops_;
   for (const auto link : path) {
@@ -22,10 +23,38 @@ void FairShares::add(const LinkPath& path, double weight) {
   paths_.resize(end, kNoLink);
   weights_.push_back(weight);
   limits_.push_back(limit);
+  rates_.push_back(take_rest(size() - 1));
+  return rates_.back();
+}
+
+/// Rests that come from rounding count as nothing.
+double FairShares::take_rest(std::size_t flow) {
+  constexpr double kLeast = 1e-6;
+  double rate = limits_[flow];
+  for (const auto l : path(flow)) {
+    if (l == kNoLink) break;
+    rate = std::min(rate, links_[l].left > kLeast * routes_.rates[l] ? links_[l].left : 0);
+  }
+  for (const auto l : path(flow)) {
+    if (l == kNoLink) break;
+    links_[l].left -= rate;
+  }
+  return rate;
+}
+
+void FairShares::release(std::size_t flow) {
+  for (const auto l : path(flow)) {
+    if (l == kNoLink) break;
+    links_[l].left += rates_[flow];
+  }
+  rates_[flow] = 0;
 }
 
 void FairShares::remove(std::size_t flow) {
+  release(flow);
   std::ranges::copy(path(size() - 1), path(flow).begin());
+  rates_[flow] = rates_.back();
+  rates_.pop_back();
   weights_[flow] = weights_.back();
   limits_[flow] = limits_.back();
   paths_.resize(paths_.size() - hops_);

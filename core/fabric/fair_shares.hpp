@@ -18,9 +18,12 @@ class FairShares {
   /// `routes` must outlive this object.
   explicit FairShares(const FabricRoutes& routes);
 
-  /// The flow gets the next number, from 0 on.
-  void add(const LinkPath& path, double weight);
-  /// The last flow takes the number of this one.
+  /// The flow gets the next number, from 0 on. Until the next share() it takes what is left of its links: returns this
+  /// rate, which may be 0.
+  double add(const LinkPath& path, double weight);
+  /// The flow has ended: leaves its rate to those that are added.
+  void release(std::size_t flow);
+  /// Forgets a flow. The last one takes its number.
   void remove(std::size_t flow);
   [[nodiscard]] std::size_t size() const { return weights_.size(); }
 
@@ -45,6 +48,7 @@ class FairShares {
   void fill_levels();
   void exhaust(std::size_t link, double level);
   void fix(std::size_t flow, double rate);
+  double take_rest(std::size_t flow);
 
   const FabricRoutes& routes_;
   std::size_t hops_ = 1;           ///< of the longest path

@@ -38,7 +38,7 @@ void Flows::start(Cargo cargo) {
   }
   const auto place = free_places_.back();
   free_places_.pop_back();
-  waiting_[place] = {std::move(cargo), n_started_++, bytes, 0, false};
+  waiting_[place] = {std::move(cargo), n_started_++, bytes, 0, 0, false};
   begins_.push_back({time, waiting_[place].number, place});
   std::ranges::push_heap(begins_, std::greater{});
   if (wakes_at_ <= time) return;
@@ -57,38 +57,42 @@ void Flows::run() {
 
 void Flows::end_flows() {
   while (!ends_.empty() && ends_.front().time <= now() + kSameTime) {
-    auto& flow = moving_[pop(ends_).what];
-    flow.arrived = changed_ = true;
-    flow.cargo.arrived();
+    const auto number = pop(ends_).what;
+    moving_[number].arrived = changed_ = true;
+    shares_.release(number);
+    moving_[number].cargo.arrived();
   }
 }
 
 void Flows::begin_flows() {
   while (!begins_.empty() && begins_.front().time <= now() + kSameTime) {
     const auto place = pop(begins_).what;
-    begun_.push_back(std::move(waiting_[place]));
+    moving_.push_back(std::move(waiting_[place]));
     free_places_.push_back(place);
+    const auto& cargo = moving_.back().cargo;
+    set_rate(moving_.size() - 1,
+             shares_.add(routes_.route(cargo.from, cargo.to), cargo.latency > 0 ? 1 / cargo.latency : 1));
+    std::ranges::push_heap(ends_, std::greater{});
     changed_ = true;
   }
 }
 
+/// Adds its end to the end of the heap.
+void Flows::set_rate(std::size_t flow, double rate) {
+  auto& moving = moving_[flow];
+  moving.left = std::max(moving.left - moving.rate * (now() - moving.since), 0.0);
+  moving.since = now();
+  moving.rate = rate;
+  ends_.push_back({rate > 0 ? now() + moving.left / rate : kNever, moving.number, flow});
+}
+
 void Flows::share_links() {
-  for (auto& flow : moving_) flow.left -= flow.rate * (now() - shared_at_);
   shared_at_ = now();
   changed_ = false;
   remove_arrived();
-  for (auto& flow : begun_) {
-    const auto& cargo = flow.cargo;
-    shares_.add(routes_.route(cargo.from, cargo.to), cargo.latency > 0 ? 1 / cargo.latency : 1);
-    moving_.push_back(std::move(flow));
-  }
-  begun_.clear();
   const auto rates = shares_.share();
   ends_.clear();
-  for (std::size_t f = 0; f < moving_.size(); ++f) {
-    moving_[f].rate = rates[f];
-    ends_.push_back({shared_at_ + std::max(moving_[f].left, 0.0) / rates[f], moving_[f].number, f});
-  }
+  for (std::size_t f = 0; f < moving_.size(); ++f) set_rate(f, rates[f]);
   std::ranges::make_heap(ends_, std::greater{});
 }
 

@@ -24,8 +24,8 @@ struct Cargo {
 /// ends.
 class Flows {
  public:
-  /// `interval`: links are shared out anew at most so often. What a flow leaves at its end stays unused meanwhile, and
-  /// a new flow waits. `routes` must outlive this object.
+  /// `interval`: links are shared out anew at most so often. Meanwhile a new flow gets what is left of its links, and
+  /// what a flow leaves at its end. `routes` must outlive this object.
   Flows(const FabricRoutes& routes, double interval);
 
   /// Called by any actor.
@@ -46,14 +46,16 @@ class Flows {
   struct Moving {
     Cargo cargo;
     std::uint64_t number = 0;  ///< in the order of their starts
-    double left = 0;           ///< bytes, when the links were shared out last
+    double left = 0;           ///< bytes at the time `since`
     double rate = 0;
+    double since = 0;
     bool arrived = false;
   };
 
   void end_flows();
   void begin_flows();
   void share_links();
+  void set_rate(std::size_t flow, double rate);
   void remove_arrived();
   void wait();
 
@@ -67,7 +69,6 @@ class Flows {
   std::vector<Due> begins_;     ///< a heap, the first one first: places in waiting_
   std::vector<Moving> moving_;  ///< by number in shares_
   std::vector<Due> ends_;       ///< a heap, the first one first: numbers in moving_
-  std::vector<Moving> begun_;   ///< since the links were shared out
   bool changed_ = false;        ///< flows have begun or ended since
   double shared_at_ = 0;
   std::uint64_t n_started_ = 0;
