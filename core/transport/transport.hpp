@@ -21,7 +21,7 @@ class Transport {
   [[nodiscard]] virtual std::span<std::byte> window() = 0;
 
   /// Where others have written into window() since the last call with the same `mark`, which is 0 at first: the
-  /// offsets, valid until the next call. Nothing when it is not known, and anything may have changed.
+  /// offsets, valid until the transport is used again. Nothing when it is not known, and anything may have changed.
   [[nodiscard]] virtual std::optional<std::span<const std::uint64_t>> written_since(std::uint64_t& /*mark*/) {
     return std::nullopt;
   }
