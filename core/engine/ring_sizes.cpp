@@ -106,15 +106,14 @@ std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& 
 
 std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry& geometry,
                                           const std::optional<RingGeometry>& notes) {
-  // A sender keeps descriptors for two rounds and copies of small pieces; every rank keeps the list of all rings.
+  // A sender keeps descriptors for two rounds and copies of small pieces; a rank lists its own rings.
   const std::uint64_t sender = std::uint64_t{2} * geometry.depth * sizeof(CellDescriptor) +
                                std::uint64_t{most_staged_cells(geometry)} * geometry.cell_bytes;
   auto bytes = window_bytes(roles, geometry, notes);
   const auto ends = data_rings(roles);
-  std::uint64_t rings = 0;
-  for (const auto& of_rank : ends) rings = sum(rings, of_rank.in);
   for (std::size_t r = 0; r < bytes.size(); ++r) {
-    bytes[r] = sum(sum(bytes[r], product(ends[r].out, sender)), product(rings, sizeof(RingLink)));
+    bytes[r] =
+        sum(sum(bytes[r], product(ends[r].out, sender)), product(sum(ends[r].in, ends[r].out), sizeof(RingLink)));
   }
   return bytes;
 }

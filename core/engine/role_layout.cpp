@@ -1,6 +1,8 @@
 #include "core/engine/role_layout.hpp"
 
+#include <algorithm>
 #include <set>
+#include <span>
 
 namespace eventloom {
 
@@ -15,13 +17,15 @@ void add_ranks(const Roles& roles, std::uint32_t n, std::set<int>& ranks) {
   }
 }
 
+std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 std::vector<int> listed(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
 
-/// `windows`: their bytes, by rank.
-std::uint64_t reserve(std::vector<std::uint64_t>& windows, int rank, std::uint64_t bytes) {
+/// Everything begins at a cache line. `windows`: their bytes, by rank. For `n` blocks, one after the other.
+std::uint64_t reserve(std::vector<std::uint64_t>& windows, int rank, std::uint64_t bytes, std::uint64_t n = 1) {
   auto& used = windows[static_cast<std::size_t>(rank)];
   const auto at = used;
-  used += (bytes + 63) / 64 * 64;
+  used += n * in_lines(bytes);
   return at;
 }
 
@@ -52,7 +56,7 @@ std::vector<int> Roles::exchange_ranks() const {
   return listed(distinct);
 }
 
-RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes)
+RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes, std::optional<int> own)
     : to_builder(roles.builders),
       to_filter(roles.filters),
       window_bytes(static_cast<std::size_t>(roles.ranks)),
@@ -63,12 +67,7 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
     out.credit_offset = reserve(control_bytes, sender, kCreditBytes);
     return out;
   };
-  const auto senders = roles.source_ranks();
-  for (std::uint32_t b = 0; b < roles.builders; ++b) {
-    to_builder[b].reserve(senders.size());
-    for (const int sender : senders)
-      to_builder[b].push_back(link(sender, roles.rank_of(BuilderId{b}), geometry, window_bytes));
-  }
+  place_to_builders(roles, geometry, own);
   for (std::uint32_t f = 0; f < roles.filters; ++f) {
     for (std::uint32_t b = 0; b < roles.builders; ++b) {
       to_filter[f].push_back(link(roles.rank_of(BuilderId{b}), roles.rank_of(FilterId{f}), geometry, window_bytes));
@@ -80,17 +79,42 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
     for (const int rank : roles.exchange_ranks())
       from_assigner.push_back(link(roles.assigner_rank(), rank, *notes, control_bytes));
   }
-  for (auto& links : to_builder) place_cells(links, geometry, window_bytes);
+  place_cells_to_builders(roles, geometry);
   for (auto& links : to_filter) place_cells(links, geometry, window_bytes);
   if (!notes) return;
   place_cells(to_assigner, *notes, control_bytes);
   place_cells(from_assigner, *notes, control_bytes);
 }
 
-void RingMap::keep_to_builders(int rank) {
-  for (auto& links : to_builder) {
-    std::erase_if(links, [rank](const RingLink& link) { return link.sender != rank && link.receiver != rank; });
-    links.shrink_to_fit();
+/// Of all senders, side by side in the window of the builder, and for each builder at the same place in the control
+/// windows of all senders.
+void RingMap::place_to_builders(const Roles& roles, const RingGeometry& geometry, std::optional<int> own) {
+  const auto senders = roles.source_ranks();
+  for (std::uint32_t b = 0; b < roles.builders; ++b) {
+    const int receiver = roles.rank_of(BuilderId{b});
+    const auto ring = reserve(window_bytes, receiver, geometry.descriptor_bytes(), senders.size());
+    std::span<const int> mine(senders);
+    if (own && receiver != *own) {
+      const auto [first, last] = std::equal_range(senders.begin(), senders.end(), *own);
+      mine = std::span(first, last);
+    }
+    for (const auto& sender : mine) {
+      const auto s = static_cast<std::uint64_t>(&sender - senders.data());
+      to_builder[b].push_back(
+          {sender, receiver, ring + s * in_lines(geometry.descriptor_bytes()), 0, b * in_lines(kCreditBytes)});
+    }
+  }
+  for (const int sender : senders) reserve(control_bytes, sender, kCreditBytes, roles.builders);
+}
+
+void RingMap::place_cells_to_builders(const Roles& roles, const RingGeometry& geometry) {
+  const auto senders = roles.source_ranks();
+  for (std::uint32_t b = 0; b < roles.builders; ++b) {
+    const auto cells = reserve(window_bytes, roles.rank_of(BuilderId{b}), geometry.cells_bytes(), senders.size());
+    for (auto& link : to_builder[b]) {
+      const auto s = std::ranges::lower_bound(senders, link.sender) - senders.begin();
+      link.cells_offset = cells + static_cast<std::uint64_t>(s) * in_lines(geometry.cells_bytes());
+    }
   }
 }
 

@@ -58,19 +58,22 @@ struct RingLink {
   }
 };
 
-/// All rings of a run. A pure function of its arguments: every rank computes the same.
+/// The rings of a run. A pure function of its arguments: every rank computes the same.
 struct RingMap {
-  /// `notes`: geometry of the rings to and from the assigner; nothing: there are none.
-  RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes);
-  /// Drops the rings to builders, by far the longest lists of a large run, that neither begin nor end on `rank`.
-  void keep_to_builders(int rank);
+  /// `notes`: geometry of the rings to and from the assigner; nothing: there are none. `rank`: of the rings to
+  /// builders, by far the longest lists of a large run, only those that begin or end on this rank.
+  RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes, std::optional<int> own = {});
 
-  std::vector<std::vector<RingLink>> to_builder;  ///< [builder][index of the rank in source_ranks()]
+  std::vector<std::vector<RingLink>> to_builder;  ///< [builder], in the order of source_ranks()
   std::vector<std::vector<RingLink>> to_filter;   ///< [filter][builder]
   std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks(); in the control windows
   std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks(); in the control windows
   std::vector<std::uint64_t> window_bytes;        ///< of the data windows, by rank
   std::vector<std::uint64_t> control_bytes;       ///< of the control windows, by rank
+
+ private:
+  void place_to_builders(const Roles& roles, const RingGeometry& geometry, std::optional<int> own);
+  void place_cells_to_builders(const Roles& roles, const RingGeometry& geometry);
 };
 
 }  // namespace eventloom

@@ -91,13 +91,6 @@ std::unique_ptr<Scheduler> admitted(const WiringSettings& settings, const Networ
   return scheduler;
 }
 
-/// All rings of a large run take more memory than a rank's part of them.
-RingMap rings_of(int rank, const WiringSettings& settings, Scheduler& scheduler) {
-  RingMap rings(settings.roles, settings.ring, note_rings(settings, scheduler));
-  rings.keep_to_builders(rank);
-  return rings;
-}
-
 ClockSync::Clock in_ns(const SteadyClock& clock) {
   return [clock] { return std::chrono::nanoseconds(clock().time_since_epoch()).count(); };
 }
@@ -119,7 +112,7 @@ Wiring::Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idl
       rank_(network.ranks().rank()),
       scheduler_(admitted(settings_, network)),
       notes_(claim_note_geometry(settings_.schedule.claim_ahead, settings_.roles.builders)),
-      rings_(rings_of(rank_, settings_, *scheduler_)),
+      rings_(settings_.roles, settings_.ring, note_rings(settings_, *scheduler_), rank_),
       idle_(idle),
       time_(std::move(clock)),
       data_(network.open_window(rings_.window_bytes[static_cast<std::size_t>(rank_)])),

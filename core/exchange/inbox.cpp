@@ -43,9 +43,9 @@ std::size_t Inbox::drain(std::size_t number, SliceAssembler& into) {
   auto& ring = rings_[number];
   std::size_t cells = 0;
   for (auto cell = ring.poll(); cell; cell = ring.poll()) {
-    const bool proven = read_chunks(*cell, chunks_) && bodies_match(chunks_);
-    if (!proven) ring.wait_for_proof();
-    if (!proven || cells == kCellsAtOnce) {
+    const bool proven = cells < kCellsAtOnce && read_chunks(*cell, chunks_) && bodies_match(chunks_);
+    if (!proven) {
+      if (cells < kCellsAtOnce) ring.wait_for_proof();
       news_.look_again(number);
       break;
     }

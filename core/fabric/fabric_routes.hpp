@@ -18,8 +18,10 @@ struct FabricRoutes {
   std::vector<std::string> names;  ///< by link
   std::vector<double> rates;       ///< by link, bytes per second
   std::vector<LinkPath> routes;    ///< [from * nodes + to]; empty within a node
+  std::vector<std::uint8_t> free;  ///< by link: each flow gets all of its rate. Empty: all links are shared
 
   [[nodiscard]] const LinkPath& route(std::size_t from, std::size_t to) const { return routes[from * nodes + to]; }
+  [[nodiscard]] bool is_shared(LinkNumber link) const { return free.empty() || free[link] == 0; }
   [[nodiscard]] LinkPath& route(std::size_t from, std::size_t to) { return routes[from * nodes + to]; }
 };
 

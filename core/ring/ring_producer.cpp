@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -28,7 +29,10 @@ void RingProducer::refresh_credit() {
 bool RingProducer::take_next_credit() {
   CreditBlock credit;
   const auto place = credit_offset_ + (grants_ + 1) % kCreditPlaces * sizeof credit;
-  std::memcpy(&credit, windows_.control.window().data() + place, sizeof credit);
+  const std::byte* block = windows_.control.window().data() + place;
+  std::memcpy(&credit.number, block + offsetof(CreditBlock, number), sizeof credit.number);
+  if (credit.number <= grants_) return false;
+  std::memcpy(&credit, block, sizeof credit);
   // A block that is being written is not valid; the previous grant still holds.
   if (credit.number <= grants_ || credit.crc != credit.checksum()) return false;
   if (credit.released < released_ || credit.released > published_) {

@@ -33,6 +33,7 @@ struct HostRoutes {
     for (const auto* link : links) {
       fabric.names.push_back(link->get_name());
       fabric.rates.push_back(link->get_bandwidth());
+      fabric.free.push_back(link->get_sharing_policy() == s4u::Link::SharingPolicy::FATPIPE ? 1 : 0);
     }
   }
 

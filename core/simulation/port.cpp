@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/simulation/actors.hpp"
 #include "core/simulation/platform.hpp"
 
 namespace eventloom {
@@ -27,16 +26,10 @@ void add(std::array<double, kSpentNames.size()>& spent, Spent on, double seconds
 
 }  // namespace
 
-Port::Port(Fabric& fabric, int rank, s4u::Host* host, std::uint64_t seed)
-    : fabric_(fabric),
-      rank_(rank),
-      host_(host),
-      bell_(s4u::Semaphore::create(0)),
-      random_(seed),
-      loads_(s4u::Semaphore::create(0)) {}
+Port::Port(Fabric& fabric, int rank, std::uint32_t node, s4u::Host* host, std::uint64_t seed)
+    : fabric_(fabric), rank_(rank), node_(node), host_(host), bell_(s4u::Semaphore::create(0)), random_(seed) {}
 
 std::size_t Port::open_window(std::uint64_t bytes) {
-  actor_ = s4u::Actor::self();
   windows_.push_back({std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write), {}, 0});
   return windows_.size() - 1;
 }
@@ -115,61 +108,25 @@ void Port::begin_flows() {
     auto& way = way_to(to);
     way.flows.back().closed = true;
     if (std::exchange(way.carried, true)) continue;
-    to_carry_.push_back(to);
-    if (to_carry_.size() > idle_carriers_) add_carrier();
-    loads_->release();
+    move(to);
   }
   to_begin_.clear();
 }
 
-/// A carrier moves one flow at a time: as an actor of its own, it learns of the end of the flow when it comes, whatever
-/// the rank does.
-void Port::add_carrier() {
-  ++idle_carriers_;
-  const auto name = "carrier-" + std::to_string(rank_) + "-" + std::to_string(n_carriers_++);
-  start_actor(name, host_, [this] {
-    s4u::Actor::self()->daemonize();
-    for (;;) carry();
-  });
-}
-
-/// Takes over one of the ranks to which nobody carries, until there is nothing left for it.
-void Port::carry() {
-  loads_->acquire();
-  --idle_carriers_;
-  const auto to = to_carry_.front();
-  to_carry_.pop_front();
+/// The first flow on its way to one rank; the others follow.
+void Port::move(Place to) {
   auto& way = way_to(to);
-  while (!way.flows.empty()) {
-    port(to.rank).take_in(way.flows.front().bytes);
-    auto flow = std::move(way.flows.front());
-    way.flows.pop_front();
-    finish(to, std::move(flow));
-  }
-  way.carried = false;
-  ++idle_carriers_;
+  const auto bytes = static_cast<double>(way.flows.front().bytes);
+  fabric_.flows.start({node_, port(to.rank).node_, bytes, way.latency, [this, to] { arrived(to); }});
 }
 
-/// Called by the carrier; returns when all bytes have arrived. SimGrid begins to move what goes to a mailbox that has a
-/// receiver at once, and to that actor's host. Comm::sendto needs no mailbox, but SimGrid 3 keeps all its transfers in
-/// one list, which the end of each searches.
-void Port::take_in(std::uint64_t bytes) {
-  auto* dock = free_dock();
-  dock->put(this, bytes);
-  dock->get<Port>();  // it has arrived: otherwise the mailbox would keep it
-  free_docks_.push_back(dock);
-}
-
-/// A mailbox in which there is nothing.
-s4u::Mailbox* Port::free_dock() {
-  if (free_docks_.empty()) {
-    auto* dock = s4u::Mailbox::by_name("dock-" + std::to_string(rank_) + "-" + std::to_string(n_docks_++));
-    dock->set_receiver(actor_);
-    return dock;
-  }
-  auto* dock = free_docks_.back();
-  free_docks_.pop_back();
-  return dock;
+void Port::arrived(Place to) {
+  auto& way = way_to(to);
+  auto flow = std::move(way.flows.front());
+  way.flows.pop_front();
+  finish(to, std::move(flow));
+  way.carried = !way.flows.empty();
+  if (way.carried) move(to);
 }
 
 /// Its last byte has arrived.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/simulation/flows.hpp"
 #include "core/simulation/simulation.hpp"
 #include "core/simulation/sparse_memory.hpp"
 
@@ -24,10 +26,11 @@ class Port;
 /// What the ports of a simulation share. Times are simulated seconds.
 struct Fabric {
   std::vector<std::unique_ptr<Port>> ports;  ///< by rank
-  const SparseMemory& blank;                 ///< data that exist only as lengths are spans of it
-  double noise = 0;                          ///< messages are delayed by up to this much
-  bool streams = false;                      ///< nothing overtakes data on its way from one rank to another
-  std::vector<Transfer> log;                 ///< between two ranks in order
+  Flows flows;
+  const SparseMemory& blank;  ///< data that exist only as lengths are spans of it
+  double noise = 0;           ///< messages are delayed by up to this much
+  bool streams = false;       ///< nothing overtakes data on its way from one rank to another
+  std::vector<Transfer> log;  ///< between two ranks in order
 };
 
 /// The access of one rank to the simulated network, and its way to wait. Data puts are flows that compete for the links
@@ -42,7 +45,7 @@ struct Fabric {
 /// acknowledgement that ends a flush comes after the data on the opposite stream.
 class Port {
  public:
-  Port(Fabric& fabric, int rank, simgrid::s4u::Host* host, std::uint64_t seed);
+  Port(Fabric& fabric, int rank, std::uint32_t node, simgrid::s4u::Host* host, std::uint64_t seed);
 
   [[nodiscard]] static double now() { return simgrid::s4u::Engine::get_clock(); }
   [[nodiscard]] simgrid::s4u::Host* host() const { return host_; }
@@ -106,11 +109,11 @@ class Port {
   struct Way {
     double latency = -1;  ///< negative: not yet known
     double per_byte = 0;
-    double complete = 0;     ///< when this rank knows that its small puts have arrived
-    double arrived = 0;      ///< when the last flow had
-    std::deque<Flow> flows;  ///< under way, in order; only the first of them moves
+    double complete = 0;    ///< when this rank knows that its small puts have arrived
+    double arrived = 0;     ///< when the last flow had
+    std::list<Flow> flows;  ///< under way, in order; only the first of them moves
     std::uint64_t finished = 0;
-    bool carried = false;  ///< by one of the carriers
+    bool carried = false;  ///< the first of them moves
   };
 
   [[nodiscard]] Port& port(int rank) { return *fabric_.ports[static_cast<std::size_t>(rank)]; }
@@ -123,10 +126,8 @@ class Port {
   void put_small(Place to, std::uint64_t offset, std::span<const std::byte> data, bool after_data);
   void put_data(Place to, Arrival arrival, std::uint64_t bytes);
   void begin_flows();
-  void add_carrier();
-  void carry();
-  void take_in(std::uint64_t bytes);
-  simgrid::s4u::Mailbox* free_dock();
+  void move(Place to);
+  void arrived(Place to);
   void finish(Place to, Flow flow);
   void wait_for(const Way& way);
   void ring();
@@ -138,6 +139,7 @@ class Port {
 
   Fabric& fabric_;
   int rank_;
+  std::uint32_t node_;
   simgrid::s4u::Host* host_;
   simgrid::s4u::SemaphorePtr bell_;
   double wakes_at_ = -1;         ///< negative while it does not wait for something to arrive
@@ -150,13 +152,6 @@ class Port {
   std::uint64_t n_arrivals_ = 0;
   std::vector<std::vector<Way>> ways_;  ///< by window and rank
   std::vector<Place> to_begin_;         ///< to which something was put since time went on
-  std::deque<Place> to_carry_;          ///< to which no carrier is on its way yet
-  simgrid::s4u::SemaphorePtr loads_;    ///< counts them
-  std::size_t idle_carriers_ = 0;
-  std::size_t n_carriers_ = 0;
-  simgrid::s4u::ActorPtr actor_;                    ///< the rank's own
-  std::vector<simgrid::s4u::Mailbox*> free_docks_;  ///< through which flows arrive, one at a time each
-  std::size_t n_docks_ = 0;
   std::array<double, kSpentNames.size()> spent_{};
   std::function<void()> on_nothing_;
 };

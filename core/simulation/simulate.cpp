@@ -76,6 +76,14 @@ SessionSettings session_settings(const SimulationSettings& settings) {
   return session;
 }
 
+/// How often links are shared out anew: about so many times while a slice arrives at full rate.
+double sharing_interval(const SimulationSettings& settings, const FabricRoutes& routes) {
+  constexpr double kTimes = 5'000;
+  if (routes.rates.empty()) return 0;
+  const double slice_bytes = static_cast<double>(settings.message_bytes) * settings.ranks();
+  return slice_bytes / std::ranges::max(routes.rates) / kTimes;
+}
+
 class NoSink final : public EventSink {
  public:
   void write(const BuiltSlice&) override {}
@@ -229,12 +237,12 @@ class Run {
         hosts_(hosts),
         routes_(routes),
         blank_(2 * settings.message_bytes, SparseMemory::Access::read),
-        fabric_{{}, blank_, settings.clock_noise, settings.streams, {}},
+        fabric_{{}, {routes, sharing_interval(settings, routes)}, blank_, settings.clock_noise, settings.streams, {}},
         place_(static_cast<int>(settings.ranks())),
         account_(settings.ranks()) {
     const auto ranks = settings_.ranks();
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      fabric_.ports.push_back(std::make_unique<Port>(fabric_, static_cast<int>(r), hosts_[node_of(r)],
+      fabric_.ports.push_back(std::make_unique<Port>(fabric_, static_cast<int>(r), node_of(r), hosts_[node_of(r)],
                                                      settings_.seed + (std::uint64_t{kNoise} << 32) + r));
     }
     for (std::uint32_t r = 0; r < ranks; ++r) {
@@ -246,6 +254,10 @@ class Run {
     for (std::uint32_t r = 0; r < runs_.size(); ++r) {
       start_actor("rank-" + std::to_string(r), hosts_[node_of(r)], [this, r] { play(*runs_[r]); });
     }
+    start_actor("flows", hosts_[0], [this] {
+      s4u::Actor::self()->daemonize();
+      fabric_.flows.run();
+    });
     engine.run();
     if (error_) std::rethrow_exception(error_);
     return result();

@@ -1,6 +1,6 @@
 #include "core/transport/transport.hpp"
 
-#include <span>
+#include <utility>
 
 namespace eventloom {
 
@@ -9,6 +9,8 @@ void Transport::note_put(int rank) {
   if (r >= targets_.size()) targets_.resize(r + 1);
   targets_[r].pending = true;
   pending_.push_back({rank, targets_[r].rounds});
+  if (!is_near(rank) || std::exchange(targets_[r].listed, true)) return;
+  put_near_.push_back(rank);
 }
 
 void Transport::flush(int rank) {
@@ -30,10 +32,11 @@ bool Transport::flush_oldest() {
 }
 
 void Transport::flush_near() {
-  const std::vector<Pending> pending(pending_.begin() + static_cast<std::ptrdiff_t>(first_), pending_.end());
-  for (const auto& [rank, round] : pending) {
-    if (is_near(rank)) flush(rank);
+  for (const int rank : put_near_) {
+    flush(rank);
+    targets_[static_cast<std::size_t>(rank)].listed = false;
   }
+  put_near_.clear();
 }
 
 void Transport::flush_all() {

@@ -21,7 +21,7 @@ class Transport {
   [[nodiscard]] virtual std::span<std::byte> window() = 0;
 
   /// Where others have written into window() since the last call with the same `mark`, which is 0 at first: the
-  /// offsets, valid until the next call. Nothing when it is not known, and anything may have changed.
+  /// offsets, valid until the transport is used again. Nothing when it is not known, and anything may have changed.
   [[nodiscard]] virtual std::optional<std::span<const std::uint64_t>> written_since(std::uint64_t& /*mark*/) {
     return std::nullopt;
   }
@@ -74,6 +74,7 @@ class Transport {
   struct Target {
     std::uint64_t rounds = 0;
     bool pending = false;
+    bool listed = false;  ///< in put_near_
   };
   struct Pending {
     int rank = 0;
@@ -88,6 +89,7 @@ class Transport {
   std::vector<Target> targets_;   ///< by rank, as far as anything was put
   std::vector<Pending> pending_;  ///< from first_ on, by the age of the oldest put to the rank; with some that are done
   std::size_t first_ = 0;
+  std::vector<int> put_near_;  ///< ranks to which something may be pending since flush_near()
 };
 
 /// The windows of an exchange: data, and what steers it, which must not wait for the data on their way. With Open MPI

@@ -83,8 +83,7 @@ TEST(RingMap, KeepsTheRingsOfARank) {
   const Roles roles{.sources = 4, .builders = 3, .filters = 0, .ranks = 4};
   const RingMap all(roles, RingGeometry{}, std::nullopt);
   for (int rank = 0; rank < roles.ranks; ++rank) {
-    RingMap kept = all;
-    kept.keep_to_builders(rank);
+    const RingMap kept(roles, RingGeometry{}, std::nullopt, rank);
     EXPECT_EQ(kept.window_bytes, all.window_bytes);
     EXPECT_EQ(kept.control_bytes, all.control_bytes);
     for (std::uint32_t b = 0; b < roles.builders; ++b) {
