@@ -32,10 +32,11 @@ void Transfers::update(std::span<Outbox> outboxes) {
 std::optional<std::size_t> Transfers::first_to_end() const {
   std::vector<std::size_t> later;
   std::optional<std::size_t> first;
-  for (auto message = under_way_.rbegin(); message != under_way_.rend(); ++message) {
-    if (std::ranges::count(later, message->builder) != 0) continue;
-    later.push_back(message->builder);
-    first = message->builder;
+  for (std::size_t i = under_way_.size(); i-- > 0;) {
+    const auto builder = under_way_[i].builder;
+    if (std::ranges::count(later, builder) != 0) continue;
+    later.push_back(builder);
+    first = builder;
   }
   return first;
 }
