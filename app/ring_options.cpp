@@ -28,6 +28,7 @@ std::uint64_t l2_cache_here() {
 /// Of this rank; `ranks`: on its host. UCX maps the rings of all others twice into the address space of a process.
 std::uint64_t memory_for_rings(std::uint64_t ranks) {
   auto least = std::numeric_limits<std::uint64_t>::max();
+  ranks = std::max<std::uint64_t>(ranks, 1);
   for (const auto& bound : memory_there_is()) {
     least = std::min(least, bound.bytes / (bound.of_process ? 2 * ranks : ranks));
   }

@@ -30,7 +30,8 @@ Port::Port(Fabric& fabric, int rank, std::uint32_t node, s4u::Host* host, std::u
     : fabric_(fabric), rank_(rank), node_(node), host_(host), bell_(s4u::Semaphore::create(0)), random_(seed) {}
 
 std::size_t Port::open_window(std::uint64_t bytes) {
-  windows_.push_back({std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write), {}, 0});
+  auto& window = windows_.emplace_back();
+  window.memory = std::make_unique<SparseMemory>(bytes, SparseMemory::Access::write);
   return windows_.size() - 1;
 }
 
