@@ -3,7 +3,6 @@
 Ranks that poll on shared cores are what the simulation knows least of; a machine that does something else has no answer.
 """
 
-import math
 import os
 
 import pytest
@@ -35,11 +34,10 @@ def both(tmp_path_factory):
     return found
 
 
-def test_times_are_as_simulated(both):
-    """20 % on average; a single median of three measurements scatters by more."""
-    ratios = {str(point): real / model for point, (real, model) in both.items()}
-    assert 0.8 < math.exp(sum(map(math.log, ratios.values())) / len(ratios)) < 1.2, ratios
-    assert all(0.6 < ratio < 1.7 for ratio in ratios.values()), ratios
+def test_times_lie_between_those_simulated_with_one_and_with_many_transfers_under_way(tmp_path, both):
+    """A single median of three measurements scatters by 20 %."""
+    for point, (real, one) in both.items():
+        assert 0.8 * simulated(tmp_path, point, SLICES, transfers="auto") < real < 1.3 * one, (point, both)
 
 
 def test_slots_pay_over_tcp_as_simulated(both):
