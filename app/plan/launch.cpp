@@ -55,6 +55,8 @@ std::vector<std::string> run_options(const Plan& plan) {
   add("--ring-depth", std::to_string(choice.ring.depth));
   add("--cell-size", size_word(choice.ring.cell_size));
   add("--slices-in-flight", std::to_string(choice.slices_in_flight));
+  const auto transfers = plan.request.transfers_in_flight;
+  if (transfers != 0) add("--transfers-in-flight", std::to_string(transfers));
   return words;
 }
 

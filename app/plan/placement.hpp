@@ -37,6 +37,7 @@ struct PlanRequest {
   std::uint64_t l2_cache = kUsualCache;           ///< of a core, bytes
   std::optional<std::uint64_t> memory_per_node;   ///< bytes; nothing: no bound
   std::optional<double> link_rate;                ///< of a node, bytes per second each way; nothing: unknown
+  std::uint32_t transfers_in_flight = 0;          ///< of the run as simulated; 0: by the length of messages
   std::optional<SimulatedSchedule> simulated;     ///< nothing: the schedule is chosen by rule
 
   /// Cores of a node that get a rank: all of a small node, all but the last of a larger one.

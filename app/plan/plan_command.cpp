@@ -14,6 +14,7 @@
 #include "app/plan/network.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/schedule_comparison.hpp"
+#include "app/ring_options.hpp"
 #include "app/simulate/optimised_schedule.hpp"
 #include "app/simulate/simulate_options.hpp"
 #include "core/mpi/environment.hpp"
@@ -123,6 +124,7 @@ void read_data_options(const po::variables_map& values, PlanRequest& request) {
 /// By default --link is only a model for the simulation.
 void read_network_options(const po::variables_map& values, PlanRequest& request) {
   if (!values["link"].defaulted()) request.link_rate = network_settings(values).link_rate;
+  request.transfers_in_flight = transfers_option(values);
   if (values["simulate"].as<bool>() && !values["sizes"].defaulted()) {
     request.message_bytes = std::ranges::max(message_sizes(values));
   }

@@ -204,6 +204,7 @@ void add_network_options(po::options_description& options) {
       "all data between two ranks are one ordered stream each way: notifications and acknowledgements wait behind "
       "them");
   add_link_options(options);
+  add_transfers_option(options);
   options.add_options()("ranks-per-node", text_value("N", "1"), "each with a source and a builder")(
       "sizes", text_value("LIST", "64KiB"), "bytes of a message: what a source has for a slice")(
       "spread", text_value("PERCENT", "0"), "sizes vary uniformly by this much up and down")(
@@ -235,7 +236,6 @@ void add_simulate_options(po::options_description& options) {
       "message takes); comma-separated")("slices-in-flight", text_value("N", "4"),
                                          "slices that a builder assembles at a time");
   add_ring_options(options);
-  add_transfers_option(options);
   add_network_options(options);
 }
 
@@ -244,6 +244,7 @@ SimulationSettings network_settings(const po::variables_map& values) {
   settings.topology = word(values, "topology");
   read_link(values, settings);
   settings.streams = values["tcp"].as<bool>();
+  settings.transfers_in_flight = transfers_option(values);
   settings.ranks_per_node = static_cast<std::uint32_t>(count_option(values, "ranks-per-node", 1, 1024));
   settings.slices = count_option(values, "slices", 1, 1'000'000);
   settings.seed = count_option(values, "seed", 0, 1'000'000'000'000'000'000);
@@ -290,7 +291,6 @@ std::vector<SimulationSettings> points_of(SimulationSettings settings, const std
 std::vector<SimulationSettings> simulation_points(const po::variables_map& values) {
   auto settings = network_settings(values);
   settings.slices_in_flight = static_cast<std::uint32_t>(count_option(values, "slices-in-flight", 1, 10'000));
-  settings.transfers_in_flight = transfers_option(values);
   const auto sizes = message_sizes(values);
   const auto ring = ring_options(values);
   const auto orders = orders_option(values);

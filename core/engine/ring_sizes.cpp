@@ -106,8 +106,8 @@ std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& 
 
 std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry& geometry,
                                           const std::optional<RingGeometry>& notes) {
-  // A sender keeps descriptors for two rounds and copies of small pieces; a rank lists its own rings.
-  const std::uint64_t sender = std::uint64_t{2} * geometry.depth * sizeof(CellDescriptor) +
+  // A sender keeps the descriptors of a round and copies of small pieces; a rank lists its own rings.
+  const std::uint64_t sender = std::uint64_t{geometry.depth} * sizeof(CellDescriptor) +
                                std::uint64_t{most_staged_cells(geometry)} * geometry.cell_bytes;
   auto bytes = window_bytes(roles, geometry, notes);
   const auto ends = data_rings(roles);

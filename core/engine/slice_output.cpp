@@ -12,7 +12,7 @@ bool FilterOutput::accepts(SliceId slice) { return lane_of(slice).outbox.accepts
 
 void FilterOutput::put(std::vector<BuiltSlice>& built) {
   auto& lane = lane_of(built.front().slice());
-  if (lane.outbox.complete_cells() < lane.outbox.cells()) lane.outbox.flush();
+  lane.outbox.settle();
   std::swap(lane.built, built);
   Message message;
   message.slice = lane.built.front().slice();

@@ -47,10 +47,9 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
 
 SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
   auto& under_way = under_way_[builder.value];
-  auto& outbox = outboxes_[builder.value];
   // The buffers of the previous message may be the source of a put that is not complete.
   const bool kept = !under_way.data.damage.empty() || !under_way.clipped.empty();
-  if (kept && outbox.complete_cells() < outbox.cells()) outbox.flush();
+  if (kept) outboxes_[builder.value].settle();
   under_way.data.clear();
   under_way.stream = &stream;
   under_way.slice = stream.next[builder.value];

@@ -33,8 +33,8 @@ std::optional<std::size_t> Transfers::first_to_end() const {
   std::vector<std::size_t> later;
   std::optional<std::size_t> first;
   for (std::size_t i = under_way_.size(); i-- > 0;) {
-    const auto builder = under_way_[i].builder;
-    if (std::ranges::count(later, builder) != 0) continue;
+    const auto [builder, cells] = under_way_[i];
+    if (cells == kNotPut || std::ranges::count(later, builder) != 0) continue;
     later.push_back(builder);
     first = builder;
   }

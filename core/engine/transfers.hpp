@@ -26,8 +26,8 @@ class Transfers {
   void update(std::span<Outbox> outboxes);
 
   [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
-  /// Of the builders to which messages are under way, the one to which nothing was put for the longest time: a flush of
-  /// it ends first.
+  /// Of the builders to which whole messages are under way, the one whose last was put first: a flush of it ends first.
+  /// std::nullopt when all messages wait for room in their rings, which no flush makes.
   [[nodiscard]] std::optional<std::size_t> first_to_end() const;
   /// The source needs no data before this slice for them; `otherwise` when there are none.
   [[nodiscard]] SliceId lowest(SliceId otherwise) const { return kept_.empty() ? otherwise : kept_.front().lowest; }

@@ -41,8 +41,7 @@ class Outbox {
   /// Which bodies get a checksum, and what proves to the receiver that they have arrived.
   enum class BodyCrc {
     /// Damage and chunks that are copied anyway; the body of others must carry its own checksums. Each notice comes
-    /// after
-    /// a flush, which on one host costs less than the checksums.
+    /// after a flush, which on one host costs less than the checksums.
     staged,
     all,   ///< the checksums are the proof
     none,  ///< only what is copied: other bodies exist as lengths, in a simulation, and arrive before the notice of
@@ -68,6 +67,10 @@ class Outbox {
   void publish();
   /// Publishes, and completes everything.
   void flush();
+  /// As flush(), unless everything is complete: what the last message was put from may change then.
+  void settle() {
+    if (complete_cells() < cells()) flush();
+  }
   /// Cells used since the start, the open one included; of these, how many from the first on are complete, and how many
   /// have arrived, see RingProducer.
   [[nodiscard]] std::uint64_t cells() const { return ring_.cells() + (ring_.has_open_cell() ? 1 : 0); }

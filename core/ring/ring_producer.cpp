@@ -70,12 +70,7 @@ std::uint64_t RingProducer::arrived_cells() {
 
 std::uint32_t RingProducer::credits() {
   refresh_credit();
-  return geometry_.depth - static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
-}
-
-std::uint64_t RingProducer::slice_limit() {
-  refresh_credit();
-  return slice_limit_;
+  return geometry_.depth - cells_in_use();
 }
 
 bool RingProducer::admits(std::uint64_t slice) {

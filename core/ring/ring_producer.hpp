@@ -31,8 +31,6 @@ class RingProducer {
   [[nodiscard]] std::uint32_t cells_in_use() const {
     return static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
   }
-  /// The receiver accepts slices below this number. May fetch a new grant.
-  [[nodiscard]] std::uint64_t slice_limit();
   /// The receiver accepts slice `slice`, and there is an open cell or a credit. Fetches a new grant only when the last
   /// one does not suffice.
   [[nodiscard]] bool admits(std::uint64_t slice);

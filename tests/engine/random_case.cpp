@@ -17,6 +17,8 @@ std::uint64_t CaseMaker::draw(std::uint64_t least, std::uint64_t most) {
 RunCase CaseMaker::any() {
   RunCase of;
   of.simulation.seed = seed_;
+  of.simulation.far = seed_ % 2 == 0;
+  of.transfers_in_flight = seed_ % 4 == 0 ? static_cast<std::uint32_t>(1 + seed_ / 4 % 3) : 0;
   choose_roles(of);
   of.roles.filters = draw(0, 1) == 0 ? 0 : static_cast<std::uint32_t>(draw(1, 3));
   of.ring = {static_cast<std::uint32_t>(draw(2, 8)), static_cast<std::uint32_t>(64 * draw(3, 16))};

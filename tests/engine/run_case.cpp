@@ -46,6 +46,7 @@ SessionSettings session_settings(const RunCase& of) {
   session.wiring.ring = of.ring;
   session.wiring.schedule = of.schedule_settings(of.roles);
   session.wiring.slices_in_flight = of.slices_in_flight;
+  session.wiring.transfers_in_flight = of.transfers_in_flight;
   session.wiring.finished = finished_set(of);
   session.building = {of.geometry(), wanted_events(of), {}, false};
   session.building.payload.resize(of.roles.sources);
@@ -470,6 +471,7 @@ std::string text_of(const RunCase& of) {
        << of.roles.builders << " builders, " << of.roles.filters << " filters, " << of.schedule << ", " << of.definition
        << ", overlap " << of.overlap << ", " << of.epochs_per_slice << " epochs per slice, ring " << of.ring.depth
        << " x " << of.ring.cell_bytes << ", " << of.slices_in_flight << " in flight";
+  if (of.simulation.far) text << ", far apart, " << of.transfers_in_flight << " transfers";
   return text.str();
 }
 

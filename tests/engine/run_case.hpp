@@ -46,6 +46,7 @@ struct RunCase {
   std::string table_text = {};  ///< where the schedule is a table
   std::uint64_t slot_ns = 0;
   std::uint32_t slices_in_flight = 2;
+  std::uint32_t transfers_in_flight = 0;  ///< 0: chosen by the length of messages
   TimeBase base{1000, 100};
   std::uint64_t epochs_per_slice = 3;
   std::string definition = "gap:5,2";

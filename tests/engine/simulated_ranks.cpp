@@ -300,6 +300,7 @@ std::unique_ptr<Transport> SimulatedRank::open_window(std::uint64_t bytes) {
     std::vector<std::uint64_t> sizes;
     for (const auto& place : group_.places) sizes.push_back(place.window_bytes);
     fabrics.push_back(std::make_unique<LoopbackFabric>(sizes, simulation_.random_()));
+    fabrics.back()->set_near(!simulation_.settings_.far);
   }
   simulation_.meet(group_, rank_);
   return std::make_unique<SimulatedWindow>(simulation_, group_, *fabrics[windows_++], rank_, open_windows_);

@@ -30,6 +30,7 @@ struct SimulationSettings {
   std::int64_t longest_delay_ns = 50'000;  ///< of a control message
   std::int64_t longest_step_ns = 500'000;  ///< of the clock, while nobody has anything to do
   std::int64_t clock_spread_ns = 0;        ///< of the clocks of the ranks
+  bool far = false;                        ///< the ranks are on different hosts
 };
 
 inline constexpr auto kNever = std::numeric_limits<std::int64_t>::max();

@@ -292,7 +292,7 @@ class TestTimeLimit:
         found = found_by(job)
         assert_kept(before, job)
         assert "run stopped by SIGUSR1 with exit code 75" in history(job)[0]
-        live.assert_slices_as_replayed(boards, found)
+        live.assert_slices_as_replayed(boards, found, ended_early=True)
         complete = sorted(live.rows(found).keys() - live.masked(found))
         gaps = [(a, b) for a, b in zip(complete, complete[1:]) if b > a + 1]
         assert complete[0] == 0 and len(gaps) == restarts(job), "more is missing than what came between the attempts"

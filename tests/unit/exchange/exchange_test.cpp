@@ -333,10 +333,11 @@ TEST(RingProducer, TakesGrantsInTheirOrder) {
   };
   see(2, 2, 12);
   EXPECT_EQ(producer.credits(), 1U);
-  EXPECT_EQ(producer.slice_limit(), 0U);
+  EXPECT_FALSE(producer.admits(0));
   see(1, 1, 10);
   EXPECT_EQ(producer.credits(), 3U);
-  EXPECT_EQ(producer.slice_limit(), 12U);
+  EXPECT_TRUE(producer.admits(11));
+  EXPECT_FALSE(producer.admits(12));
   see(11, 3, 14);
   EXPECT_EQ(producer.credits(), 4U) << "the third was overwritten by the eleventh";
   see(12, 1, 14);
