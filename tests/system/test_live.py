@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import socket
+import time
 
 import numpy
 import pytest
@@ -275,14 +276,17 @@ def test_servers_fill_no_more_than_was_told(tmp_path):
 
 
 def until_stuck(port):
-    """Bytes wait in the server's connection, and for a while they stay the same."""
-    seen = []
+    """Bytes wait in the server's connections, and for a while they stay the same. A list of all sockets that is read while
+    others come and go may lack one, or have it twice."""
+    waiting, since = {}, time.monotonic()
 
     def stuck():
-        waiting = [one.to_send for one in sockets("tcp", port) if one.state == "01"]
-        seen[:] = [*seen, waiting] if seen and waiting == seen[-1] else [waiting]
-        return len(seen) > 100 and sum(waiting) > 0
-    until(stuck, "a server that cannot send")
+        nonlocal waiting, since
+        now = waiting | {one.peer_port: one.to_send for one in sockets("tcp", port) if one.state == "01"}
+        if now != waiting:
+            waiting, since = now, time.monotonic()
+        return sum(waiting.values()) > 0 and time.monotonic() - since > 0.3
+    until(stuck, "a server that cannot send", so_far=lambda: f"bytes that wait, by the port of the receiver: {waiting}")
 
 
 # Ends in good order
