@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
 
 namespace eventloom {
 

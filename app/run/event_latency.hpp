@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "app/latency_histogram.hpp"
+#include "app/document/latency_histogram.hpp"
 #include "formats/event.hpp"
 
 namespace eventloom {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "app/run/json_message.hpp"
+#include "app/document/json_message.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/runtime/error.hpp"
 #include "io/hdf5/live_place.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/file_plan.hpp"
+#include "app/command/file_plan.hpp"
 #include "app/run/run_config.hpp"
 #include "core/control/collective.hpp"
 #include "io/event_files/event_target.hpp"

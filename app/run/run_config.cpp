@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/alarm/alarm_command.hpp"
-#include "app/command_line.hpp"
-#include "app/options.hpp"
-#include "app/ring_options.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/options.hpp"
+#include "app/command/ring_options.hpp"
+#include "app/observe/alarm_command.hpp"
 #include "core/definitions/definitions.hpp"
 #include "core/runtime/error.hpp"
 #include "formats/duration_text.hpp"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/alarm/alarm_condition.hpp"
-#include "app/monitor/monitor.hpp"
+#include "app/observe/alarm_condition.hpp"
+#include "app/observe/monitor.hpp"
+#include "app/observe/progress.hpp"
 #include "app/run/define_option.hpp"
-#include "app/run/progress.hpp"
 #include "app/run/run_detector.hpp"
 #include "app/run/tap_option.hpp"
 #include "core/dataflow/event_filter.hpp"

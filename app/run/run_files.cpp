@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/file_options.hpp"
-#include "app/report_file.hpp"
+#include "app/command/file_options.hpp"
+#include "app/command/report_file.hpp"
 #include "io/epochs/stream_writer.hpp"
 #include "io/files/output_lock.hpp"
 #include "io/hdf5/output_kind.hpp"

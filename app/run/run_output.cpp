@@ -7,9 +7,9 @@
 #include <set>
 #include <system_error>
 
-#include "app/commit.hpp"
-#include "app/monitor/utc_text.hpp"
-#include "app/shell_word.hpp"
+#include "app/command/commit.hpp"
+#include "app/command/shell_word.hpp"
+#include "app/observe/utc_text.hpp"
 #include "core/mpi/environment.hpp"
 #include "core/runtime/log.hpp"
 #include "io/hdf5/part_list.hpp"

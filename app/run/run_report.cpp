@@ -12,14 +12,14 @@
 #include <string_view>
 #include <utility>
 
-#include "app/alarm_json.hpp"
-#include "app/clock_json.hpp"
-#include "app/report_file.hpp"
+#include "app/command/report_file.hpp"
+#include "app/document/alarm_json.hpp"
+#include "app/document/clock_json.hpp"
+#include "app/document/json_message.hpp"
+#include "app/command/safe_text.hpp"
 #include "app/run/companion_report.hpp"
-#include "app/run/json_message.hpp"
 #include "app/run/source_lines.hpp"
 #include "app/run/unused_channels.hpp"
-#include "app/show/safe_text.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/log.hpp"
 #include "formats/duration_text.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/latency_histogram.hpp"
-#include "app/monitor/status_document.hpp"
+#include "app/document/latency_histogram.hpp"
+#include "app/observe/status_document.hpp"
 #include "core/control/clock_fit.hpp"
 #include "core/dataflow/run_totals.hpp"
 #include "core/dataflow/source_counts.hpp"

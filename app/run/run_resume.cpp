@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/mpi_command.hpp"
-#include "app/options.hpp"
-#include "app/run/json_message.hpp"
+#include "app/command/mpi_command.hpp"
+#include "app/command/options.hpp"
+#include "app/document/json_message.hpp"
 #include "app/run/run_companions.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <thread>
 
-#include "app/mpi_command.hpp"
+#include "app/command/mpi_command.hpp"
 #include "app/run/run_detector.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/detector/resolve_detector.hpp"

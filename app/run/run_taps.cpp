@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/json_message.hpp"
+#include "app/document/json_message.hpp"
 #include "core/control/agreement.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "app/monitor/utc_text.hpp"
+#include "app/observe/utc_text.hpp"
 #include "app/run/run_output.hpp"
 #include "app/run/run_watch.hpp"
 #include "core/control/agreement.hpp"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/alarm/alarms.hpp"
-#include "app/monitor/monitor.hpp"
-#include "app/monitor/run_snapshot.hpp"
-#include "app/run/progress.hpp"
+#include "app/observe/alarms.hpp"
+#include "app/observe/monitor.hpp"
+#include "app/observe/progress.hpp"
+#include "app/observe/run_snapshot.hpp"
 #include "app/run/run_config.hpp"
 #include "app/run/run_report.hpp"
 #include "app/run/run_setup.hpp"

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/mpi_command.hpp"
+#include "app/command/mpi_command.hpp"
 #include "core/runtime/activity.hpp"
 #include "core/runtime/error.hpp"
 #include "core/runtime/host_name.hpp"

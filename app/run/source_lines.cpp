@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
 #include "formats/duration_text.hpp"
 
 namespace eventloom {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/listen_place.hpp"
+#include "app/command/listen_place.hpp"
 
 namespace eventloom {
 

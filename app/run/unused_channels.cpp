@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
 #include "core/detector/channel_use.hpp"
 #include "core/runtime/log.hpp"
 

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/monitor/http_connection.hpp"
-#include "app/monitor/monitor.hpp"
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
+#include "app/observe/http_connection.hpp"
+#include "app/observe/monitor.hpp"
 #include "core/runtime/log.hpp"
 #include "fuzz_input.hpp"
 

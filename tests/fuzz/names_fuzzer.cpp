@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/monitor/prometheus_text.hpp"
-#include "app/monitor/status_document.hpp"
-#include "app/page/page.hpp"
-#include "app/show/event_svg.hpp"
-#include "app/show/safe_text.hpp"
+#include "app/command/safe_text.hpp"
+#include "app/observe/page/page.hpp"
+#include "app/observe/prometheus_text.hpp"
+#include "app/observe/status_document.hpp"
+#include "app/view/show/event_svg.hpp"
 #include "fuzz_input.hpp"
 
 /// A byte that says what is looked at, and one that says how long the name is that somebody has given to a source, a

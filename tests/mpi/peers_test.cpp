@@ -1,7 +1,7 @@
 // Every peer that the build has moves several patterns of traffic for a moment, with messages small
 // and large; the ranks put their counts together. Exit code 0 when nothing is missing.
 
-#include "app/bench/peers.hpp"
+#include "app/tools/bench/peers.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -31,7 +31,7 @@ UNDERSTOOD = "mbs://lxi009|udp://:7200|udp://:7100 --define|notify-shift"
 MEASURED = ":7100|eventloom bench"
 VARIES = r"\d+(\.\d+)?(?= (s|ms|us|million hits/s|MB peak memory)\b)|(?<= on )\S+(?=: (stopping|ending))"
 # Pages that wait for clocks, or measure: test_readme_long.
-SLOW = ["app/bench/README.md", "app/simulate/README.md", "jobs/live.md"]
+SLOW = ["app/tools/bench/README.md", "app/tools/simulate/README.md", "jobs/live.md"]
 PATIENCE = 120  # s
 
 

@@ -54,7 +54,7 @@ def measured(hosts, folder, point, slices, repeat):
 
 def simulated(folder, point, slices, seeds=5, transfers=1):
     """Median over seeds of the random delays. Over TCP with ranks that share cores, more transfers under way than one gain
-    less than simulated (app/simulate/README.md)."""
+    less than simulated (app/tools/simulate/README.md)."""
     file = Path(folder) / "simulation.json"
     found = []
     for seed in range(seeds):

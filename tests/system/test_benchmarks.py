@@ -114,7 +114,7 @@ class TestOtherPages:
         assert rows["small buffer from source to built event"] == f"{built:.2f} us"
 
     def test_the_page_of_simulated_networks_shows_what_was_measured_beside_it(self):
-        page = (ROOT / "app/simulate/README.md").read_text()
+        page = (ROOT / "app/tools/simulate/README.md").read_text()
         shown_there = {}
         for schedule, *cells in re.findall(r"^\| `([a-z-]+(?: --slot \w+)?)` \|" + 6 * r" ([\d.]*) ?\|" + "$", page, re.MULTILINE):
             for size, measured, simulated in zip((64, 256, 1024), cells[::2], cells[1::2]):

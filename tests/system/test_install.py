@@ -229,7 +229,7 @@ def git(folder, *words):
 def told_commit(folder):
     """What a build of the sources in `folder` says of commit and tag."""
     output = folder.parent / f"{folder.name}.cpp"
-    done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/commit.cmake")
+    done("cmake", f"-DFOLDER={folder}", f"-DOUTPUT={output}", "-P", folder / "app/command/commit.cmake")
     return tuple(re.findall('"(.*)";', output.read_text()))
 
 
@@ -237,7 +237,7 @@ def told_commit(folder):
 def repository(tmp_path):
     folder = tmp_path / "clone"
     (folder / "app").mkdir(parents=True)
-    for name in ("app/commit.cmake", ".gitattributes"):
+    for name in ("app/command/commit.cmake", ".gitattributes"):
         shutil.copy(ROOT / name, folder / name)
     git(folder, "init", "--quiet")
     git(folder, "add", ".")
@@ -252,7 +252,7 @@ def test_commit_and_tag_are_those_of_the_sources(repository, tmp_path):
     assert told_commit(repository) == (commit, "v1.2")
     copy = tmp_path / "copy"
     shutil.copytree(repository, copy)
-    (copy / "app/commit.cmake").touch()
+    (copy / "app/command/commit.cmake").touch()
     if os.geteuid() == 0:
         done("chown", "-R", "12345", copy)
     assert told_commit(copy) == (commit, "v1.2"), "other times and owners are no changes"
@@ -268,7 +268,7 @@ def test_an_archive_tells_its_commit(repository, tmp_path):
         done("bash", "-c", 'git -C "$0" archive HEAD | tar x -C "$1"', repository, folder)
         assert told_commit(folder) == (git(repository, "rev-parse", "--short=12", "HEAD"), "v1.2")
     (tmp_path / "no-repository/app").mkdir(parents=True)
-    shutil.copy(ROOT / "app/commit.cmake", tmp_path / "no-repository/app")
+    shutil.copy(ROOT / "app/command/commit.cmake", tmp_path / "no-repository/app")
     assert told_commit(tmp_path / "no-repository") == ("", "")
 
 

@@ -16,6 +16,7 @@ FOLDERS = ["formats", "schedulers", "core", "io", "app"]
 # What all folders of core and of io may include from.
 CORE = ["core/runtime", "formats"]
 IO = ["core/dataflow", "core/definitions", "core/runtime", "formats", "io/files", "io/uri"]
+LOWER = ["io", "core", "schedulers", "formats"]
 # folder: what its files may include from, besides their own.
 ARROWS = {
     "formats": [],
@@ -73,10 +74,26 @@ ARROWS = {
     "io/playback": [*IO, "io/event_files", "io/hdf5", "io/lmd", "io/recorded"],
     "io/mbs": [*IO, "io/live", "io/lmd", "io/playback", "io/recorded"],
     "io/registry": [*IO, "io"],
-    "app": ["io", "core", "schedulers", "formats"],
+    "app/command": LOWER,
+    "app/document": [*LOWER, "app/command"],
+    "app/observe/page": ["formats"],
+    "app/observe": [*LOWER, "app/command", "app/document"],
+    "app/run": [*LOWER, "app/command", "app/document", "app/observe"],
+    "app/view/report": [*LOWER, "app/document"],
+    "app/view/show": [*LOWER, "app/command", "app/view/report"],
+    "app/view/compare": [*LOWER, "app/command", "app/view/show"],
+    "app/view/inspect": [*LOWER, "app/command"],
+    "app/view/merge": [*LOWER, "app/command"],
+    "app/view/convert": LOWER,
+    "app/tools/send": [*LOWER, "app/command"],
+    "app/tools/doctor": [*LOWER, "app/command", "app/document"],
+    "app/tools/bench": [*LOWER, "app/command", "app/document"],
+    "app/tools/simulate": [*LOWER, "app/command", "app/document", "app/run", "app/tools/bench", "app/tools/send"],
+    "app/tools/plan": [*LOWER, "app/command", "app/tools/simulate"],
+    "app/cli": [*LOWER, "app"],
 }
 DOORS = {
-    "mpi.h": ["core/mpi", "core/transport", "app/bench"],
+    "mpi.h": ["core/mpi", "core/transport", "app/tools/bench"],
     "hdf5.h": ["io/hdf5"],
     "simgrid/s4u.hpp": ["core/simulation"],
     "ucp/api/ucp.h": ["core/mpi", "core/transport"],
@@ -123,7 +140,7 @@ def test_every_system_test_is_run_and_described():
         assert f"`{name}`" in described, f"tests/README.md does not say what {path.name} holds"
 
 
-@pytest.mark.parametrize("folder", ["core", "io"])
+@pytest.mark.parametrize("folder", ["core", "io", "app"])
 def test_folders_do_not_include_each_other(folder):
     """What the files say, whatever ARROWS allows: from no folder do includes lead back to it."""
     onward = {}
@@ -138,18 +155,12 @@ def test_folders_do_not_include_each_other(folder):
         assert home not in seen, f"{home} includes {sorted(onward[home])}, and something leads back"
 
 
-def test_nothing_of_a_run_includes_the_benchmarks():
-    users = {path.relative_to(ROOT) for path in sources("app") if any(inside(i, ["app/bench"]) for i in includes(path))}
-    outside = {str(path) for path in users if not inside(path, ["app/bench"])}
-    assert {path for path in outside if not path.startswith("app/simulate/")} == {"app/main.cpp"}
-
-
-def test_nothing_of_a_run_includes_the_simulation():
-    users = {str(path.relative_to(ROOT)) for folder in ("app", "core", "io") for path in sources(folder)
-             if any(inside(i, ["app/simulate", "core/simulation"]) for i in includes(path))}
-    assert {path for path in users if not inside(path, ["app/plan", "app/simulate", "core/simulation"])} == {"app/main.cpp"}
-    assert not {str(path.relative_to(ROOT)) for path in sources("app") if any(inside(i, ["app/plan"]) for i in includes(path))
-                and not inside(path.relative_to(ROOT), ["app/plan"])} - {"app/main.cpp"}
+def test_nothing_includes_the_tools_but_commands():
+    """Nor the simulation, but the tool for it."""
+    for path in (path for folder in FOLDERS for path in sources(folder)):
+        name = path.relative_to(ROOT)
+        of_tools = [i for i in includes(path) if inside(i, ["app/tools", "core/simulation"])]
+        assert not of_tools or inside(name, ["app/cli", "app/tools", "core/simulation"]), f"{name} includes {of_tools}"
 
 
 def test_no_file_includes_its_user():
@@ -205,7 +216,7 @@ def test_only_what_links_mpi_finds_it():
         if found and inside(found[1], FOLDERS):
             has_mpi = any((Path(of["directory"]) / folder / "mpi.h").is_file() for folder in folders_of_headers(of["command"]))
             finds.setdefault(has_mpi, set()).add(found[2])
-    assert {"mpi", "mpi_transport", "app"} <= finds[True]
+    assert {"mpi", "mpi_transport", "command"} <= finds[True]
     without = {"formats", "schedulers", "io"} | {path.name for path in (ROOT / "core").iterdir() if path.is_dir()} - {"mpi", "simulation"}
     assert without <= finds[False]
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "app/simulate/simulate_options.hpp"
-#include "app/simulate/simulation_json.hpp"
-#include "app/simulate/simulator.hpp"
+#include "app/tools/simulate/simulate_options.hpp"
+#include "app/tools/simulate/simulation_json.hpp"
+#include "app/tools/simulate/simulator.hpp"
 #include "core/runtime/error.hpp"
 #include "core/simulation/leaf_spine.hpp"
 

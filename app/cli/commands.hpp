@@ -1,0 +1,24 @@
+#pragma once
+
+namespace eventloom {
+
+/// The commands, one file each. `argv[0]` is the command's name. They return an exit code and throw UserError for
+/// kExitUsage.
+int bench_command(int argc, const char* const* argv);
+int compare_command(int argc, const char* const* argv);
+int control_command(int argc, const char* const* argv);
+int convert_command(int argc, const char* const* argv);
+int doctor_command(int argc, const char* const* argv);
+int generate_command(int argc, const char* const* argv);
+int inspect_command(int argc, const char* const* argv);
+int merge_command(int argc, const char* const* argv);
+int plan_command(int argc, const char* const* argv);
+int report_command(int argc, const char* const* argv);
+int run_command(int argc, const char* const* argv);
+int send_command(int argc, const char* const* argv);
+int serve_command(int argc, const char* const* argv);
+int show_command(int argc, const char* const* argv);
+int simulate_command(int argc, const char* const* argv);
+int top_command(int argc, const char* const* argv);
+
+}  // namespace eventloom

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "app/cli/commands.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/options.hpp"
+#include "app/command/safe_text.hpp"
+#include "app/observe/http_client.hpp"
+#include "app/observe/replay_speed.hpp"
+#include "app/observe/token.hpp"
+#include "core/runtime/did_you_mean.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr unsigned kAccepted = 202;
+constexpr std::size_t kMostError = 200;
+
+std::string token_of(const po::variables_map& values) {
+  const auto& file = values["token-file"].as<std::string>();
+  if (!file.empty()) return token_of_file(file);
+  const char* token = std::getenv("EVENTLOOM_TOKEN");
+  if (token != nullptr && *token != '\0') return checked_token(token, "the token in EVENTLOOM_TOKEN");
+  throw UserError("no token given; use --token-file FILE or the environment variable EVENTLOOM_TOKEN");
+}
+
+/// What the monitor says was wrong; it may be anybody.
+std::string error_in(const HttpAnswer& answer) {
+  const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+  if (json.is_object() && json.contains("error") && json["error"].is_string()) {
+    return for_terminal(json["error"].get<std::string>().substr(0, kMostError));
+  }
+  return "no monitor of Eventloom answers there";
+}
+
+void require_command(const std::string& command) {
+  constexpr std::array<std::string_view, 6> kAll = {"pause", "resume", "speed", "new-file", "stop", "end"};
+  if (std::ranges::find(kAll, command) != kAll.end()) return;
+  throw UserError("there is no command '" + command + "'" + did_you_mean(command, kAll) +
+                  "; use pause, resume, speed X, new-file, stop or end");
+}
+
+nlohmann::json body_of(const std::string& command, const po::variable_value& value) {
+  require_command(command);
+  if ((command == "speed") == value.empty()) {
+    throw UserError(value.empty() ? "speed needs a number, such as 'speed 2'" : command + " takes no number");
+  }
+  nlohmann::json body{{"command", command}};
+  if (!value.empty()) body["speed"] = parse_replay_speed(value.as<std::string>());
+  return body;
+}
+
+}  // namespace
+
+int control_command(int argc, const char* const* argv) {
+  CommandLine line(
+      "control",
+      "control URL pause|resume|speed X|new-file|stop|end [--token-file FILE]\nSteers a run that was started with "
+      "--monitor. speed: of recordings, in multiples of the recorded one; 0: as fast as possible. new-file: each "
+      "writer finishes its part file and begins another. stop: in good order, so that --resume continues; end: "
+      "likewise, but a live run is complete then.");
+  line.options().add_options()("url", po::value<std::string>()->value_name("URL"),
+                               "of the monitor, as the run says it")(
+      "command", po::value<std::string>()->value_name("COMMAND"), "pause, resume, speed, new-file, stop or end")(
+      "value", po::value<std::string>()->value_name("X"), "with speed: how fast")(
+      "token-file", text_value("FILE", "", "EVENTLOOM_TOKEN in the environment"),
+      "file with the token that the run was given or has printed");
+  line.positional("url", 1);
+  line.positional("command", 1);
+  line.positional("value", 1);
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("url") == 0 || values->count("command") == 0) {
+    throw UserError("a URL and a command are needed; see 'eventloom control --help'");
+  }
+  const auto& command = (*values)["command"].as<std::string>();
+  const auto body = body_of(command, (*values)["value"]);
+  const auto url = parse_monitor_url((*values)["url"].as<std::string>());
+  const auto answer =
+      ask(url, "/control", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), token_of(*values));
+  if (answer.status != kAccepted) throw UserError(command + " was refused: " + error_in(answer));
+  std::cout << command << ": accepted\n";
+  return kExitOk;
+}
+
+}  // namespace eventloom

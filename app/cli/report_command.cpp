@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "app/cli/commands.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/file_options.hpp"
+#include "app/observe/page/page.hpp"
+#include "app/view/report/report_document.hpp"
+#include "app/view/report/report_plots.hpp"
+#include "core/runtime/error.hpp"
+#include "io/files/durable.hpp"
+#include "io/files/folder.hpp"
+#include "io/files/partial_file.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+CommandLine report_command_line() {
+  CommandLine line(
+      "report",
+      "report RUN_FILE --output REPORT.html [options]\n"
+      "Writes one HTML page, which needs no network, with the plots of a run: rates, multiplicity, duration,\n"
+      "time between events, hits per source and channel, ledger, balance, events. Reads run.h5 with its\n"
+      "parts, a merged file, or the finished parts of a run that was stopped.");
+  line.options().add_options()("run", po::value<std::string>()->value_name("RUN_FILE"),
+                               "run.h5, whose parts are in the same folder, or a merged file")(
+      "output,o", po::value<std::string>()->value_name("FILE"), "the page; replaces only a page of Eventloom")(
+      "png", po::value<std::string>()->value_name("DIR")->default_value("", "none"),
+      "also draw each plot to a PNG file in DIR; replaces only pictures of Eventloom (needs gnuplot)");
+  line.positional("run", 1);
+  return line;
+}
+
+bool is_page(const std::filesystem::path& file) {
+  const std::string_view begin = kPageBegin;
+  return head_of(file, begin.size()) == begin;
+}
+
+void check_report_files(const po::variables_map& values, const RunTables& run, const std::filesystem::path& run_file,
+                        const std::filesystem::path& output) {
+  const auto& png = values["png"].as<std::string>();
+  FilePlan plan;
+  plan_config(plan, values);
+  plan.read(run_file, "the run");
+  for (const auto& part : run.parts) plan.read(run.folder / part.name, "the run");
+  if (!png.empty()) plan.write_in(png, "--png", is_name_of_report_plot, is_png_plot, FilePlan::Existing::replace);
+  plan.write(output, "--output", is_page, FilePlan::Existing::replace);
+  plan.check();
+  if (!png.empty()) check_plot_file("report.png");
+}
+
+/// Pictures of another report that this one lacks do not stay beside it.
+void write_plots(const std::filesystem::path& folder, const nlohmann::json& status) {
+  const auto plots = report_plots(status);
+  for (const auto& path : entries_in(folder)) {
+    const auto name = path.filename().string();
+    const bool stays = std::ranges::find(plots, name, &std::pair<std::string, Plot>::first) != plots.end();
+    if (is_name_of_report_plot(name) && !stays) remove_own(path, is_png_plot);
+  }
+  for (const auto& [name, plot] : plots) write_plot((folder / name).string(), {plot}, is_png_plot);
+}
+
+}  // namespace
+
+int report_command(int argc, const char* const* argv) {
+  auto line = report_command_line();
+  const auto values = line.parse(argc, argv);
+  if (!values) return kExitOk;
+  if (values->count("run") == 0) throw UserError("no run file given; see 'eventloom report --help'");
+  if (values->count("output") == 0) throw UserError("no --output given; see 'eventloom report --help'");
+
+  const std::filesystem::path run_file = (*values)["run"].as<std::string>();
+  const std::filesystem::path output = (*values)["output"].as<std::string>();
+  const auto run = open_run_tables(run_file);
+  check_report_files(*values, run, run_file, output);
+
+  const auto status = report_document(run_file, run, summarise_run(run), read_statistics(run_file));
+  const auto& png = (*values)["png"].as<std::string>();
+  if (!png.empty()) create_folder_durably(png);
+  write_text_file(output, page_with(status), is_page);
+  if (!png.empty()) write_plots(png, status);
+  std::cout << status["message"].get<std::string>() << "\nreport: " << output.string() << '\n';
+  return kExitOk;
+}
+
+}  // namespace eventloom

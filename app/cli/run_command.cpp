@@ -1,0 +1,334 @@
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "app/cli/commands.hpp"
+#include "app/command/command_line.hpp"
+#include "app/command/launcher.hpp"
+#include "app/command/mpi_command.hpp"
+#include "app/command/rank_places.hpp"
+#include "app/run/live_pasts.hpp"
+#include "app/run/rank_run.hpp"
+#include "app/run/run_account.hpp"
+#include "app/run/run_companions.hpp"
+#include "app/run/run_config.hpp"
+#include "app/run/run_files.hpp"
+#include "app/run/run_output.hpp"
+#include "app/run/run_report.hpp"
+#include "app/run/run_resume.hpp"
+#include "app/run/run_setup.hpp"
+#include "app/run/run_taps.hpp"
+#include "app/run/run_view.hpp"
+#include "app/run/run_watch.hpp"
+#include "app/tools/doctor/shared_memory_check.hpp"
+#include "core/engine/run_control.hpp"
+#include "core/mpi/environment.hpp"
+#include "core/runtime/activity.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/memory.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "core/transport/mpi_network.hpp"
+#include "core/transport/puts_end.hpp"
+#include "io/files/output_lock.hpp"
+#include "io/hdf5/run_file.hpp"
+#include "io/hdf5/run_folder.hpp"
+
+namespace eventloom {
+
+namespace {
+
+void tell_setup(const RunConfig& config, const RunSetup& setup, const ExchangeBackend& backend) {
+  spdlog::info("{}", in_force(config, setup));
+  spdlog::info("exchange: osc {}, pml {}, UCX transports {}", backend.osc, backend.pml, backend.transports);
+  if (backend.osc.empty()) {
+    spdlog::warn("{} does not say whether the exchange runs over UCX; Open MPI's does", MpiEnvironment::mpi_version());
+  } else if (!backend.is_ucx) {
+    spdlog::warn("the exchange does not run over UCX: OMPI_MCA_osc or an MCA parameter file chose '{}'", backend.osc);
+  }
+}
+
+/// Collective.
+void tell_crowding(const Collective& ranks) {
+  const auto crowded = crowding(hosts_of(rank_places(ranks)));
+  if (crowded.empty() || ranks.rank() != 0) return;
+  spdlog::warn("{} and yield to each other; 'eventloom doctor', started in the same way, says what to do", crowded);
+}
+
+/// Before MPI starts, which otherwise ends the program with messages of its own.
+void tell_shared_memory() {
+  const auto share = host_share(ProcessPlace::of_this(), 1);
+  const auto little = too_little_to_start(share.ranks);
+  if (little.empty() || !share.first) return;
+  spdlog::warn("{}: MPI may not start; 'eventloom doctor', started in the same way, says what to do", little);
+}
+
+/// Messages of several ranks say which it is.
+void tell_place(const RunSetup& setup, const Collective& ranks) {
+  if (ranks.size() == 1) return;
+  set_log_place("rank " + std::to_string(ranks.rank()) + " (" + plays(setup.roles, ranks.rank()) + ")");
+}
+
+/// The records become those of all invocations that contribute to this run.
+void go_on(const std::vector<Resumption>& resumptions, RunSetup& setup, std::vector<RunRecord>& records) {
+  SliceId end;
+  for (std::size_t i = 0; i < resumptions.size(); ++i) {
+    if (!resumptions[i].resumes) continue;
+    add_invocations(records[i], resumptions[i].before);
+    end = std::max(end, resumptions[i].finished.end());
+  }
+  // Data that live sources sent meanwhile are lost, those received are not.
+  if (setup.all_live) setup.first_slice = std::max(first_slice_with_data(setup), end);
+  if (setup.all_live) return;
+  setup.finished = finished_in_all(resumptions);
+  setup.first_slice = std::max(setup.first_slice, setup.finished.frontier());
+}
+
+/// Rank 0 alone. Returns the exit code.
+int finish(const RunConfig& config, const RunSetup& setup, const std::vector<RunResult>& results,
+           std::vector<RunRecord>& records, const ExchangeBackend& backend, const std::string& stopped_by,
+           RunView& view) {
+  const Activity activity("writing the run file");
+  int code = exit_code_of(results);
+  try {
+    write_results(config, setup, results, records, backend);
+  } catch (const std::exception&) {
+    const auto failure = Failure::of(std::current_exception());
+    if (failure.code != kExitUsage) throw;
+    spdlog::error("{}; finished data are safe; complete the run with the same command and --resume", failure.text);
+    code = kExitStopped;
+  }
+  view.make_way();
+  print_summary(std::cout, config, setup, results, stopped_by);
+  for (const auto& result : results) {
+    for (const auto& wrong : imbalances(result)) spdlog::error("the ledger does not balance: {}", wrong);
+  }
+  view.conclude(results.front(), code, stopped_by);
+  return code;
+}
+
+/// Rank 0 alone: replaces what is in the place of the output, except that of definitions whose run is resumed.
+void begin_outputs(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
+                   const std::vector<Resumption>& resumptions) {
+  check_file_triggers(config, setup.roles.writers());
+  const auto configs = by_definition(config);
+  std::vector<CompanionPlace> companions;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (!resumptions[i].resumes) companions.emplace_back(configs[i], setup.event_files, setup.roles.writers());
+  }
+  if (!config.also.empty()) check_companions(config, expand_sources(config.sources), companions);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    if (!resumptions[i].resumes) begin_output(configs[i], records[i]);
+  }
+  for (const auto& place : companions) place.clear();
+  begin_index(config);
+}
+
+/// Collective.
+void prepare_output(const RunConfig& config, const RunSetup& setup, const std::vector<RunRecord>& records,
+                    const std::vector<Resumption>& resumptions, const Collective& ranks) {
+  const auto configs = by_definition(config);
+  agree(ranks, [&] {
+    if (config.scratch.empty()) return;
+    for (const auto& of_one : configs) prepare_scratch(scratch_folder(config.scratch, config.output), of_one.output);
+  });
+  agree(ranks, [&] {
+    if (ranks.rank() == 0) begin_outputs(config, setup, records, resumptions);
+  });
+}
+
+/// Collective. Nothing when a resumed run cannot write: it can still be resumed.
+std::unique_ptr<RankRun> begin_roles(const RunConfig& config, RunSetup& setup,
+                                     const std::vector<Resumption>& resumptions, RunTaps& taps, Session& session) {
+  try {
+    return std::make_unique<RankRun>(config, setup, resumptions, taps, session);
+  } catch (const UserError& e) {
+    if (!any_resumes(resumptions)) throw;
+    if (session.ranks().rank() == 0) spdlog::error("{}; repeat the same command with --resume", e.what());
+    return nullptr;
+  }
+}
+
+/// Collective: the results of all ranks for one definition.
+RunResult add_up(RunResult mine, const RunSetup& setup, const Resumption& resumption, RunView& view,
+                 const Collective& ranks) {
+  if (ranks.rank() == 0) {
+    mine.totals.add(resumption.totals);
+    mine.parts.insert(mine.parts.end(), resumption.parts.begin(), resumption.parts.end());
+  }
+  auto all = add_up(mine, ranks);
+  all.live = setup.live;
+  all.all_live = setup.all_live;
+  all.slices_before = resumption.totals[Metric::slices];
+  all.hits_before = resumption.totals[Metric::hits_in];
+  view.add_to(all);
+  if (ranks.rank() == 0) add_account(all, setup, resumption);
+  return all;
+}
+
+/// Collective: everything between the first slice and the last; one result for each definition.
+std::vector<RunResult> build_events(RankRun& rank_run, const RunSetup& setup,
+                                    const std::vector<Resumption>& resumptions, RunView& view,
+                                    const Collective& ranks) {
+  const auto start = std::chrono::steady_clock::now();
+  rank_run.work([&](SteadyTime now) { view.turn(now); });
+  auto results = rank_run.close();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].seconds = seconds;
+    results[i].totals[Metric::peak_rss_bytes] = peak_bytes();
+    results[i] = add_up(std::move(results[i]), setup, resumptions[i], view, ranks);
+  }
+  return results;
+}
+
+/// The exit code of a run that had already ended, on rank 0.
+int tell_complete(const RunConfig& config, const std::vector<Resumption>& resumptions) {
+  std::vector<RunResult> results;
+  const auto configs = by_definition(config);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    clear_up(configs[i], resumptions[i].parts);
+    std::cout << configs[i].output << ": the run is complete, there is nothing to resume\n";
+    auto& totals = results.emplace_back().totals;
+    totals = resumptions[i].before.totals;
+    totals[Metric::hits_read] = totals[Metric::hits_in];
+  }
+  return exit_code_of(results);
+}
+
+/// Collective: the exit code that `work` returns on rank 0.
+int from_first_rank(const Collective& ranks, const std::function<int()>& work) {
+  int code = kExitOk;
+  agree(ranks, [&] {
+    if (ranks.rank() == 0) code = work();
+  });
+  return ranks.broadcast(code);
+}
+
+/// Its sources need not exist any more.
+bool has_live_sources(const RunConfig& config) {
+  return std::ranges::any_of(expand_sources(config.sources), [](const SourceSpec& spec) { return is_live(spec.uri); });
+}
+
+using OutputLocks = std::vector<std::unique_ptr<OutputLock>>;
+
+/// Collective: while rank 0 holds the locks no other run writes these outputs. Files are examined under the locks: an
+/// earlier run may just have ended.
+OutputLocks lock_outputs(const RunConfig& config, const Collective& ranks) {
+  OutputLocks locks;
+  agree(ranks, [&] {
+    if (ranks.rank() != 0) return;
+    locks.push_back(std::make_unique<OutputLock>(config.output));
+    for (const auto& define : config.define) {
+      if (!define.name.empty()) locks.push_back(std::make_unique<OutputLock>(define.output));
+    }
+    check_run_files(config, expand_sources(config.sources));
+  });
+  return locks;
+}
+
+/// Collective. `--resume --force`: an interrupted run continues, a complete one is replaced.
+void choose_by_what_is_there(RunConfig& config, const Collective& ranks) {
+  config.resume = config.live.go_on = !all_complete(find_complete_runs(config, ranks));
+}
+
+/// Does `work`. Whoever looks at the run sees its error before the monitor closes.
+int seen_to_fail(RunView& view, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (...) {
+    view.fail(Failure::of(std::current_exception()));
+    throw;
+  }
+}
+
+/// Until slices have begun a signal ends the run at once. Under a launcher the launcher reports it, and may have sent
+/// the signal itself: the run may be ending for another reason.
+constexpr const char* kNotBegun =
+    "eventloom run: ended by a signal before the first slice; the same command with --resume starts it\n";
+
+/// `before`: it ends where live sources begin to receive. All arguments must outlive the result.
+SetupWatch watch_setup(const RunConfig& config, std::optional<EndsAtOnce>& before, RunWatch& watch, RunView& view) {
+  SetupWatch setup;
+  setup.expected = [&](const RunSetup& expected) {
+    if (expected.live) before.reset();
+    view.announce(config, expected);
+  };
+  setup.each_turn = [&](std::size_t live, std::size_t known) {
+    watch.turn();
+    view.wait(live, known);
+  };
+  return setup;
+}
+
+/// `before`: the time before the first slice, which ends here.
+int run(RunConfig config, std::optional<EndsAtOnce>& before, const Communicator& communicator) {
+  const bool first = communicator.rank() == 0;
+  RunWatch watch({config.stall_warning, config.stall_timeout}, communicator);
+  const auto locks = lock_outputs(config, communicator);
+  RunView view(config, communicator);
+  if (config.resume && config.force) choose_by_what_is_there(config, communicator);
+  if (config.resume && has_live_sources(config)) {
+    const auto ended = find_complete_runs(config, communicator);
+    require_undamaged(config, ended, communicator);
+    if (all_complete(ended)) return from_first_rank(communicator, [&] { return tell_complete(config, ended); });
+  }
+  const auto backend = exchange_backend();
+  RunSetup setup = set_up_run(config, communicator, watch_setup(config, before, watch, view));
+  require_alarm_sources(config.alarms, setup.sources.size());
+  watch.set_roles(setup.roles);
+  tell_place(setup, communicator);
+  auto records = describe(config, setup);
+  const auto resumptions = resume_run(config, setup, records, communicator);
+  if (all_complete(resumptions)) {
+    return from_first_rank(communicator, [&] { return tell_complete(config, resumptions); });
+  }
+  if (first) tell_setup(config, setup, backend);
+  if (any_resumes(resumptions)) go_on(resumptions, setup, records);
+  if (!config.also.empty() || config.tap) setup.event_files = agreed_event_file_run(records.front(), communicator);
+  auto taps = config.tap ? RunTaps(*config.tap, setup.event_files, setup.roles, communicator) : RunTaps();
+  MpiNetwork network(communicator);
+  Idle idle;
+  Session session(session_settings(config, setup), {network, watch, idle});
+  prepare_output(config, setup, records, resumptions, communicator);
+  prepare_live_sources(config, setup, resumptions, communicator);
+  view.begin(config, setup, records.front(), resumptions.front().totals.counters, session);
+  const auto rank_run = begin_roles(config, setup, resumptions, taps, session);
+  if (!rank_run) return kExitStopped;
+  const PutsEnd puts_end(session.wiring().data());
+  tell_crowding(communicator);
+  before.reset();
+  return seen_to_fail(view, [&] {
+    const auto results = build_events(*rank_run, setup, resumptions, view, communicator);
+    return from_first_rank(communicator, [&] {
+      return finish(config, setup, results, records, backend, session.control().stopped_by(), view);
+    });
+  });
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv) {
+  catch_stop_signals();
+  std::optional<EndsAtOnce> before(std::in_place, kExitStopped, launched() ? "" : kNotBegun);
+  return run_inside_mpi<RunConfig>(
+      "run",
+      [&] {
+        auto config = parse_run_config(argc, argv);
+        if (config && !config->quiet) tell_shared_memory();
+        return config;
+      },
+      [](const RunConfig& config) {
+        const auto text = [](bool on) { return on ? "true\n" : "false\n"; };
+        return config.effective + "resume = " + text(config.resume) + "force = " + text(config.force);
+      },
+      [&](const RunConfig& config, const Communicator& communicator) {
+        if (config.quiet) spdlog::set_level(spdlog::level::err);
+        return run(config, before, communicator);
+      });
+}
+
+}  // namespace eventloom

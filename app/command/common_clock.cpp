@@ -1,0 +1,43 @@
+#include "app/command/common_clock.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "core/mpi/mpi_message_channel.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Identifies a running kernel: its processes share CLOCK_MONOTONIC, whatever their host names.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  file >> id;
+  return id;
+}
+
+}  // namespace
+
+CommonClock::CommonClock(const Communicator& communicator) {
+  const auto ids = communicator.all_gather(boot_id());
+  if (std::ranges::count(ids, ids.front()) == communicator.size()) return;
+  sync_ = std::make_unique<ClockSync>(std::make_unique<MpiMessageChannel>(communicator), communicator.rank(),
+                                      communicator.size(), ClockSync::Settings{});
+  sync_->synchronise(idle_);
+}
+
+CommonClock::~CommonClock() {
+  if (sync_) sync_->stop(idle_);
+}
+
+void CommonClock::refresh() {
+  if (sync_) sync_->synchronise(idle_);
+}
+
+void CommonClock::do_work() {
+  if (sync_) sync_->do_work(steady_ns());
+}
+
+}  // namespace eventloom

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/registry/open_sources.hpp"
+
+/// Checked option values. All throw UserError that names the option.
+namespace eventloom {
+
+/// Runs a parser of formats/units.hpp and adds the option's name to its error message.
+template <class Parse>
+auto parsed(const char* option, Parse parse) {
+  try {
+    return parse();
+  } catch (const std::invalid_argument& e) {
+    throw UserError("--" + std::string(option) + ": " + e.what());
+  }
+}
+
+template <class T>
+T in_range(const char* option, T value, T low, T high) {
+  if (value >= low && value <= high) return value;
+  throw UserError("--" + std::string(option) + " must be from " + std::to_string(low) + " to " + std::to_string(high) +
+                  ", not " + std::to_string(value));
+}
+
+/// A text option for options_description: `name` stands for its value in --help, `value` is its default, and `shown`
+/// the default as --help displays it.
+boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value, const char* shown);
+boost::program_options::typed_value<std::string>* text_value(const char* name, const char* value);
+
+/// A count such as "1000" or "1e6".
+std::uint64_t count_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
+                           std::uint64_t high);
+
+/// A number of bytes such as "64KiB".
+std::uint64_t bytes_option(const boost::program_options::variables_map& values, const char* option, std::uint64_t low,
+                           std::uint64_t high);
+
+/// The words of an option, separated by commas.
+std::vector<std::string> words_of(const std::string& list);
+
+/// The byte sizes, or counts, of an option, separated by commas. UserError names the option.
+std::vector<std::uint64_t> sizes_option(const boost::program_options::variables_map& values, const char* option,
+                                        std::uint64_t low, std::uint64_t high);
+std::vector<std::uint64_t> counts_option(const boost::program_options::variables_map& values, const char* option,
+                                         std::uint64_t low, std::uint64_t high);
+
+/// A length of time with a unit; 0 where the option's text is empty.
+std::chrono::nanoseconds duration_option(const boost::program_options::variables_map& values, const char* option);
+
+/// Length of an epoch in ticks: a whole number from 1 to kMaxEpochTicks.
+std::uint32_t parse_epoch_length(const std::string& text, std::uint64_t tick_ps);
+
+/// Options `tick` and `epoch`, where given.
+TimeBaseOptions time_base_options(const boost::program_options::variables_map& values);
+
+/// Option `slot` in nanoseconds; 0 when not given.
+std::uint64_t slot_option(const boost::program_options::variables_map& values);
+
+/// Refuses a schedule that is invalid for any number of sources and builders.
+void check_schedule(const std::string& name, std::uint64_t slot_ns);
+
+}  // namespace eventloom

@@ -1,0 +1,16 @@
+#include "app/document/alarm_json.hpp"
+
+namespace eventloom {
+
+nlohmann::ordered_json to_json(const AlarmRecord& alarm) {
+  using Json = nlohmann::ordered_json;
+  return {{"condition", alarm.condition},
+          {"quantity", alarm.quantity},
+          {"unit", alarm.unit},
+          {"raised", alarm.raised},
+          {"over", alarm.over.empty() ? Json() : Json(alarm.over)},
+          {"limit", alarm.limit},
+          {"value", alarm.value}};
+}
+
+}  // namespace eventloom

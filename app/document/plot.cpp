@@ -1,0 +1,304 @@
+#include "app/document/plot.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "app/command/shell_word.hpp"
+#include "core/runtime/error.hpp"
+#include "io/files/partial_file.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr int kWidth = 900;
+constexpr int kHeight = 430;  // of each plot
+/// Okabe and Ito's colours, which are distinguishable to the colour-blind.
+constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444"};
+constexpr std::array kMarks = {7, 5, 9, 13, 11};  // filled circle, square, triangles, diamond
+
+/// What a PNG file begins with: its signature and header, of fixed length.
+constexpr std::size_t kPngHead = 33;
+/// A chunk after that which says what wrote the file: length, type, text, CRC.
+constexpr std::string_view kPngMark("\0\0\0\x12tEXtSoftware\0Eventloom\xdd\x20\xa8\x15", 30);
+
+using Points = std::vector<std::pair<double, double>>;
+
+/// In single quotes gnuplot takes everything literally except the quote itself and the end of line.
+std::string gnuplot_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') out += c;
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return out + "'";
+}
+
+bool in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder) / program;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+bool ends_in(const std::string& path, const std::string& ending) {
+  return path.size() > ending.size() && path.ends_with(ending);
+}
+
+Points drawable(const Plot& plot, const PlotSeries& series) {
+  const auto fits = [](double v, bool log) { return std::isfinite(v) && (!log || v > 0); };
+  Points points;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const double y = series.y.at(i);
+    if (fits(series.x[i], plot.log_x) && fits(y, plot.log_y)) points.emplace_back(series.x[i], y);
+  }
+  return points;
+}
+
+/// Properties of the values on an axis.
+struct AxisExtent {
+  double least = HUGE_VAL;
+  double greatest = -HUGE_VAL;
+  bool powers_of_two = true;
+
+  [[nodiscard]] bool empty() const { return least > greatest; }
+  void add(double v) {
+    int exponent = 0;
+    powers_of_two = powers_of_two && v >= 1 && std::frexp(v, &exponent) == 0.5;
+    least = std::min(least, v);
+    greatest = std::max(greatest, v);
+  }
+};
+
+/// Limits and marks of an axis; without any gnuplot chooses them.
+struct Scale {
+  double low = 0;
+  double high = 1;
+  double log_base = 0;  ///< 0 for linear
+  std::vector<std::pair<double, std::string>> tics;
+};
+
+/// From zero, at whole steps of 1, 2 or 5 times a power of ten, with one prefix for the whole axis.
+Scale linear_scale(const AxisExtent& extent) {
+  const double low = std::min(extent.least, 0.0);
+  const double high = std::max(extent.greatest, 0.0);
+  if (extent.empty() || low == high) return {0, 1, 0, {}};
+  const double rough = (high - low) / 5;
+  const double decade = std::pow(10, std::floor(std::log10(rough)));
+  const double step = decade * (rough < 2 * decade ? 2 : rough < 5 * decade ? 5 : 10);
+  const double most = std::max(high, -low);
+  const auto [unit, prefix] = most >= 1e9   ? std::pair(1e9, "G")
+                              : most >= 1e6 ? std::pair(1e6, "M")
+                              : most >= 1e4 ? std::pair(1e3, "k")
+                                            : std::pair(1.0, "");
+  Scale scale{step * std::floor(low / step), step * std::ceil(high / step), 0, {}};
+  for (double n = std::round(scale.low / step); n * step < scale.high + step / 2; ++n) {
+    scale.tics.emplace_back(n * step, n == 0 ? "0" : fmt::format("{:.6g}{}", n * step / unit, prefix));
+  }
+  return scale;
+}
+
+Scale binary_scale(const AxisExtent& extent) {
+  const bool single = extent.least == extent.greatest;
+  Scale scale{extent.least / (single ? 2 : 1), extent.greatest * (single ? 2 : 1), 2, {}};
+  const double step = std::exp2(std::ceil(std::log2(extent.greatest / extent.least) / 12));
+  for (double v = extent.least; v <= extent.greatest; v *= std::max(step, 2.0)) {
+    constexpr std::array kPrefixes = {"", "Ki", "Mi", "Gi", "Ti"};
+    std::size_t prefix = 0;
+    double shown = v;
+    for (; shown >= 1024 && prefix + 1 < kPrefixes.size(); shown /= 1024) ++prefix;
+    scale.tics.emplace_back(v, fmt::format("{:.0f}{}", shown, kPrefixes[prefix]));
+  }
+  return scale;
+}
+
+/// Whole decades.
+Scale decimal_scale(const AxisExtent& extent) {
+  if (extent.empty()) return {1, 10, 10, {}};
+  const double low = std::floor(std::log10(extent.least));
+  const double high = std::max(std::ceil(std::log10(extent.greatest)), low + 1);
+  return {std::pow(10, low), std::pow(10, high), 10, {}};
+}
+
+Scale scale_of(const AxisExtent& extent, bool log, bool binary) {
+  if (!log) return linear_scale(extent);
+  return binary && extent.powers_of_two && !extent.empty() ? binary_scale(extent) : decimal_scale(extent);
+}
+
+void write_axis(std::ostream& out, char axis, const std::string& label, const Scale& scale) {
+  std::string tics;
+  for (const auto& [at, text] : scale.tics) {
+    tics += fmt::format("{}{} {:.17g}", tics.empty() ? "" : ", ", gnuplot_quoted(text), at);
+  }
+  out << "set " << axis << "label " << gnuplot_quoted(label) << " noenhanced\n";
+  out << "unset logscale " << axis << '\n';
+  if (scale.log_base != 0) out << "set logscale " << axis << ' ' << scale.log_base << '\n';
+  out << fmt::format("set {}range [{:.17g}:{:.17g}]\n", axis, scale.low, scale.high);
+  out << "set format " << axis << (scale.log_base == 10 ? " '%.0s%c'\n" : " '%g'\n");
+  out << "set " << axis << "tics " << (tics.empty() ? "autofreq" : "(" + tics + ")") << '\n';
+}
+
+/// Returns whether there is nothing to plot.
+bool write_axes(std::ostream& out, const Plot& plot, const std::vector<Points>& all) {
+  AxisExtent x;
+  AxisExtent y;
+  for (const auto& points : all) {
+    for (const auto& [px, py] : points) {
+      x.add(px);
+      y.add(py);
+    }
+  }
+  write_axis(out, 'x', plot.x_label, scale_of(x, plot.log_x, true));
+  write_axis(out, 'y', plot.y_label, scale_of(y, plot.log_y, false));
+  return x.empty();
+}
+
+void write_data(std::ostream& out, std::size_t number, const Points& points) {
+  out << "$series" << number << " << END_OF_SERIES\n";
+  for (const auto& [x, y] : points) out << fmt::format("{:.17g} {:.17g}\n", x, y);
+  out << "END_OF_SERIES\n";
+}
+
+std::string style_of(std::size_t number, PlotStyle style) {
+  const auto marks = fmt::format(" pt {} ps 0.8", kMarks[number % kMarks.size()]);
+  switch (style) {
+    case PlotStyle::points: return "points" + marks;
+    case PlotStyle::line: return "lines lw 2";
+    case PlotStyle::steps: return "steps lw 2";
+    case PlotStyle::line_with_points: break;
+  }
+  return "linespoints lw 2" + marks;
+}
+
+/// A series without points keeps its place in the legend.
+std::string curve(std::size_t number, const PlotSeries& series, bool empty) {
+  return fmt::format("{} with {} lc rgb '{}' title {} noenhanced",
+                     empty ? "NaN" : fmt::format("$series{} using 1:2", number), style_of(number, series.style),
+                     kColours[number % kColours.size()], gnuplot_quoted(series.name));
+}
+
+void write_one(std::ostream& out, const Plot& plot) {
+  std::vector<Points> all;
+  for (const auto& series : plot.series) all.push_back(drawable(plot, series));
+  out << "set title " << gnuplot_quoted(plot.title) << " noenhanced\n";
+  const bool empty = write_axes(out, plot, all);
+  out << (empty ? "set label 1 'no data' at graph 0.5, graph 0.5 center\n" : "unset label 1\n");
+  std::string curves;
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    if (!all[s].empty()) write_data(out, s, all[s]);
+    curves += (s == 0 ? "" : ", ") + curve(s, plot.series[s], all[s].empty());
+  }
+  out << "plot " << (curves.empty() ? "NaN notitle" : curves) << '\n';
+}
+
+void write_terminal(std::ostream& out, bool svg, std::size_t plots) {
+  const auto height = kHeight * plots;
+  if (svg) {
+    out << fmt::format("set terminal svg size {},{} font 'Arial,14' background '#ffffff'\n", kWidth, height);
+  } else {
+    out << fmt::format("set terminal pngcairo size {},{} font 'Sans,14' fontscale 1.2 linewidth 1.5 pointscale 1.5\n",
+                       kWidth * 3 / 2, height * 3 / 2);
+  }
+}
+
+/// The legend is on the right, where it never hides a curve. All plots leave the same room, so that their axes are
+/// aligned.
+void write_style(std::ostream& out, const std::vector<Plot>& plots) {
+  std::size_t longest = 0;
+  for (const auto& plot : plots) {
+    for (const auto& series : plot.series) longest = std::max(longest, series.name.size());
+  }
+  out << "set encoding utf8\n"
+         "set border 3 lc rgb '#666666'\n"
+         "set tics nomirror scale 0.5 textcolor rgb '#333333'\n"
+         "set grid xtics ytics lt 1 dt solid lc rgb '#dddddd' lw 0.7\n"
+         "set title font ',16'\n"
+         "set key at graph 1.02, graph 1 left top vertical Left reverse samplen 2 spacing 1.2 noenhanced\n"
+      << "set lmargin 10\nset rmargin " << std::min<std::size_t>(longest + 7, 45) << '\n';
+}
+
+std::string script_of(const std::vector<Plot>& plots, bool svg) {
+  std::ostringstream out;
+  write_terminal(out, svg, plots.size());
+  write_style(out, plots);
+  out << "set multiplot layout " << plots.size() << ",1\n";
+  for (const auto& plot : plots) write_one(out, plot);
+  out << "unset multiplot\n";
+  return out.str();
+}
+
+/// Feeds gnuplot (which complains in a locale without a degree sign), whose output the shell redirects to the file:
+/// gnuplot itself would take a name that begins with '|' for a command. Returns whether it succeeded.
+bool run_gnuplot(const std::string& script, const std::string& path) {
+  // A gnuplot that exits early must not end this program.
+  const auto previous = std::signal(SIGPIPE, SIG_IGN);
+  bool good = false;
+  if (FILE* gnuplot = popen(("LC_ALL=C.UTF-8 gnuplot -d >" + shell_word(path)).c_str(), "w"); gnuplot != nullptr) {
+    good = std::fwrite(script.data(), 1, script.size(), gnuplot) == script.size();
+    good = pclose(gnuplot) == 0 && good;
+  }
+  std::signal(SIGPIPE, previous);
+  return good;
+}
+
+/// Adds the mark to a PNG file.
+void mark_png(const std::filesystem::path& file) {
+  std::string text;
+  {
+    std::ifstream in(file, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  if (text.size() < kPngHead) throw UserError("'" + file.string() + "' is not what gnuplot should have drawn");
+  std::ofstream out(file, std::ios::binary);
+  out << text.insert(kPngHead, kPngMark) << std::flush;
+  if (!out) throw UserError("cannot write '" + file.string() + "'");
+}
+
+}  // namespace
+
+void check_plot_file(const std::string& path) {
+  if (!ends_in(path, ".svg") && !ends_in(path, ".png")) {
+    throw UserError("plot '" + path + "' must end in .svg or .png");
+  }
+  if (!in_path("gnuplot")) throw UserError("plots need gnuplot, which is not in PATH: install gnuplot-nox");
+}
+
+void plan_plot(FilePlan& plan, const std::string& path) {
+  plan.write(path, "--plot", is_nobodys, FilePlan::Existing::keep);
+}
+
+bool is_png_plot(const std::filesystem::path& file) {
+  const auto head = head_of(file, kPngHead + kPngMark.size());
+  return head.starts_with("\x89PNG") && head.ends_with(kPngMark);
+}
+
+void write_plot(const std::string& path, const std::vector<Plot>& plots, Recognise ours) {
+  PartialFile file(path, ours);
+  const bool svg = ends_in(path, ".svg");
+  if (!run_gnuplot(script_of(plots, svg), file.path().string())) {
+    throw UserError("gnuplot could not draw '" + path + "', see its message above; check the installation");
+  }
+  if (!svg) mark_png(file.path());
+  file.sync();
+  file.publish();
+}
+
+}  // namespace eventloom

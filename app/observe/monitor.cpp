@@ -1,0 +1,245 @@
+#include "app/observe/monitor.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "app/observe/access.hpp"
+#include "app/observe/asker.hpp"
+#include "app/observe/page/page.hpp"
+#include "app/observe/prometheus_text.hpp"
+#include "app/observe/replay_speed.hpp"
+#include "app/observe/token.hpp"
+#include "app/observe/utc_text.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using LogSink = spdlog::sinks::ringbuffer_sink_mt;
+
+constexpr std::size_t kLogLines = 50;
+constexpr std::size_t kMostCommandsWaiting = 16;
+constexpr std::size_t kMostCommandsKept = 1000;
+/// Bytes of the name of a program that tell two viewers apart.
+constexpr std::size_t kMostAgent = 64;
+constexpr auto kToSeeTheEnd = std::chrono::seconds(5);
+/// Of the log and the time of day; all else of a text holds until there is another snapshot or command.
+constexpr auto kTextHolds = std::chrono::seconds(1);
+
+struct NamedCommand {
+  const char* name;
+  Command command;
+};
+constexpr std::array kCommands = {NamedCommand{"pause", Command::pause}, NamedCommand{"resume", Command::resume},
+                                  NamedCommand{"speed", Command::speed}, NamedCommand{"new-file", Command::new_file},
+                                  NamedCommand{"stop", Command::stop},   NamedCommand{"end", Command::end}};
+
+struct Asked {
+  Request request;
+  std::string text;
+};
+
+/// Throws UserError when it is none.
+Asked command_in(const std::string& body) {
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto name = json.is_object() ? json.value("command", nlohmann::json()) : nlohmann::json();
+  const auto* known = std::ranges::find_if(kCommands, [&](const NamedCommand& one) { return name == one.name; });
+  if (known == kCommands.end()) {
+    throw UserError("the body must be {\"command\": \"pause\"}, or resume, speed, new-file, stop or end");
+  }
+  Asked asked{{.command = known->command}, known->name};
+  if (known->command != Command::speed) return asked;
+  const auto number = json.value("speed", nlohmann::json());
+  const double speed = number.is_number() ? number.get<double>() : -1;
+  asked.request.speed_millionths = speed_in_millionths(speed);
+  asked.text += fmt::format(" {:g}", speed);
+  return asked;
+}
+
+HttpReply json_reply(unsigned status, const StatusJson& body) {
+  return {status, "application/json", shared_text(to_text(body) + "\n"), "", ""};
+}
+
+HttpReply wrong_method(const char* allowed) {
+  auto reply = refusal(405, "this method is not possible here");
+  reply.allow = allowed;
+  return reply;
+}
+
+std::vector<LogLine> lines_of(LogSink& sink) {
+  std::vector<LogLine> lines;
+  for (const auto& line : sink.last_raw()) {
+    const auto severity = spdlog::level::to_string_view(line.level);
+    lines.push_back(
+        {utc_text(line.time), {severity.data(), severity.size()}, {line.payload.data(), line.payload.size()}});
+  }
+  return lines;
+}
+
+}  // namespace
+
+const std::array<Monitor::Route, Monitor::kTexts> Monitor::kRoutes = {
+    Route{"/status", "application/json", &Monitor::status_text},
+    Route{"/metrics", "text/plain; version=0.0.4; charset=utf-8", &Monitor::metrics_text},
+    Route{"/events/latest", "application/json", &Monitor::events_text}};
+
+MonitorSettings parse_monitor_address(const std::string& text) {
+  const auto place = parse_listen_place(text);
+  if (!place) throw UserError("--monitor: '" + text + "' is not [ADDR:]PORT, such as 8080 or 0.0.0.0:8080");
+  MonitorSettings settings;
+  settings.place = *place;
+  return settings;
+}
+
+Monitor::Monitor(const MonitorSettings& settings, RunDescription run)
+    : token_(settings.token_file.empty() ? new_token() : token_of_file(settings.token_file)),
+      log_(std::make_shared<LogSink>(kLogLines)),
+      run_(std::make_shared<RunDescription>(std::move(run))),
+      snapshot_(std::make_shared<RunSnapshot>()),
+      commands_(std::make_shared<Commands>()) {
+  server_ = std::make_unique<HttpServer>(settings.place.address, settings.place.port,
+                                         [this](const HttpRequest& request) { return answer(request); });
+  add_log_sink(log_);
+  // Past the log, which anyone may read who can reach the monitor.
+  const auto token = settings.token_file.empty() ? "; token to steer the run: " + token_ : std::string();
+  std::fputs(("eventloom: info: monitor: " + server_->url() + token + "\n").c_str(), stderr);
+}
+
+Monitor::~Monitor() {
+  server_.reset();
+  remove_log_sink(log_);
+}
+
+void Monitor::describe(RunDescription run) {
+  auto described = std::make_shared<const RunDescription>(std::move(run));
+  const std::lock_guard lock(mutex_);
+  run_ = std::move(described);
+}
+
+void Monitor::publish(std::shared_ptr<const RunSnapshot> snapshot) {
+  const std::lock_guard lock(mutex_);
+  snapshot_ = std::move(snapshot);
+}
+
+std::vector<Request> Monitor::take_commands() {
+  if (!asked_.exchange(false)) return {};
+  const std::lock_guard lock(mutex_);
+  std::vector<Request> commands(queue_.begin(), queue_.end());
+  queue_.clear();
+  return commands;
+}
+
+std::vector<CommandRecord> Monitor::close_commands() {
+  const std::lock_guard lock(mutex_);
+  takes_commands_ = false;
+  return *commands_;
+}
+
+void Monitor::conclude(std::shared_ptr<const RunSnapshot> snapshot) {
+  std::unique_lock lock(mutex_);
+  snapshot_ = std::move(snapshot);
+  seen_.wait_for(lock, kToSeeTheEnd, [this] { return viewers_.all_saw_the_end(std::chrono::steady_clock::now()); });
+}
+
+// From here on: called by the server's thread.
+
+HttpReply Monitor::answer(const HttpRequest& request) {
+  const bool steers = request.path == "/control";
+  auto reply = refuse_host(request);
+  if (!reply) reply = steers ? answer_control(request) : answer_read(request);
+  if (steers && !reply->refused.empty()) {
+    refusals_.say(reply->refused, name_of_asker(request), std::chrono::steady_clock::now());
+  }
+  return *reply;
+}
+
+HttpReply Monitor::answer_read(const HttpRequest& request) {
+  const auto reply = reply_of(request);
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  return reply.status == 200 && !reads ? wrong_method("GET, HEAD") : reply;
+}
+
+HttpReply Monitor::reply_of(const HttpRequest& request) {
+  static const auto page = shared_text(page_for_monitor());
+  const auto& path = request.path;
+  if (path == "/") return {200, "text/html; charset=utf-8", page, "", ""};
+  const auto route = std::ranges::find(kRoutes, path, &Route::path);
+  if (route == kRoutes.end()) return refusal(404, "there is /, /status, /metrics, /events/latest and /control");
+  const auto seen = look();
+  if (path == "/status") note_looking(request, seen.snapshot->exit_code.has_value());
+  auto& text = texts_[static_cast<std::size_t>(route - kRoutes.begin())];
+  const auto now = std::chrono::steady_clock::now();
+  if (!text.text || text.seen != seen || now - text.made > kTextHolds) {
+    text = {seen, now, shared_text((this->*route->make)(seen))};
+  }
+  return {200, route->content_type, text.text, "", ""};
+}
+
+std::string Monitor::status_text(const Seen& seen) const {
+  const auto lines = lines_of(static_cast<LogSink&>(*log_));
+  return to_text(status_document(*seen.run, *seen.snapshot, *seen.commands, lines)) + "\n";
+}
+
+std::string Monitor::metrics_text(const Seen& seen) const { return prometheus_text(*seen.run, *seen.snapshot); }
+
+std::string Monitor::events_text(const Seen& seen) const {
+  return to_text(latest_events(*seen.run, *seen.snapshot)) + "\n";
+}
+
+Monitor::Seen Monitor::look() const {
+  const std::lock_guard lock(mutex_);
+  return {run_, snapshot_, commands_};
+}
+
+void Monitor::note_looking(const HttpRequest& request, bool at_the_end) {
+  const std::lock_guard lock(mutex_);
+  const auto name = name_of_asker(request) + " " + request.agent.substr(0, kMostAgent);
+  viewers_.looked(name, at_the_end, std::chrono::steady_clock::now());
+  if (at_the_end) seen_.notify_all();
+}
+
+HttpReply Monitor::answer_control(const HttpRequest& request) {
+  if (request.method != "POST") return wrong_method("POST");
+  if (auto reply = refuse_change(request, token_)) return *reply;
+  if (!request.content_type.starts_with("application/json")) {
+    return refusal(415, "the content type must be application/json");
+  }
+  Asked asked;
+  try {
+    asked = command_in(request.body);
+  } catch (const UserError& error) {
+    return refusal(400, error.what());
+  }
+  const CommandRecord record{utc_text(std::chrono::system_clock::now()), name_of_asker(request), asked.text,
+                             "accepted"};
+  if (auto reply = accept(asked.request, record)) return *reply;
+  spdlog::warn("command {} from {}", record.command, record.from);
+  return json_reply(202, to_json(record));
+}
+
+/// Nothing: it is in the queue; else why not.
+std::optional<HttpReply> Monitor::accept(const Request& request, const CommandRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (snapshot_->exit_code || !takes_commands_) return refusal(409, "the run has ended");
+  if (request.command == Command::speed && run_->all_live) {
+    return refusal(409, "all sources are live: they come at the speed of the experiment");
+  }
+  if (queue_.size() >= kMostCommandsWaiting || commands_->size() >= kMostCommandsKept) {
+    return refusal(429, "too many commands");
+  }
+  queue_.push_back(request);
+  auto commands = *commands_;
+  commands.push_back(record);
+  commands_ = std::make_shared<const Commands>(std::move(commands));
+  asked_ = true;
+  return std::nullopt;
+}
+
+}  // namespace eventloom

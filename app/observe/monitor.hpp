@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/command/listen_place.hpp"
+#include "app/observe/http_server.hpp"
+#include "app/observe/refusal_log.hpp"
+#include "app/observe/run_description.hpp"
+#include "app/observe/run_snapshot.hpp"
+#include "app/observe/status_document.hpp"
+#include "app/observe/viewers.hpp"
+#include "formats/control_wire.hpp"
+
+namespace spdlog::sinks {
+class sink;
+}
+
+namespace eventloom {
+
+struct MonitorSettings {
+  ListenPlace place;
+  std::string token_file;  ///< empty: a new token is made and printed
+};
+
+/// "8080", "0.0.0.0:8080", "[::1]:8080". Throws UserError.
+MonitorSettings parse_monitor_address(const std::string& text);
+
+/// Serves what rank 0 knows of its run, and takes commands. The server's thread reads snapshots, which never change,
+/// and puts commands into a queue; it touches nothing else of the run. Members are for the main thread.
+class Monitor {
+ public:
+  /// Listens, and says where. Throws UserError.
+  Monitor(const MonitorSettings& settings, RunDescription run);
+  ~Monitor();
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  void describe(RunDescription run);
+  void publish(std::shared_ptr<const RunSnapshot> snapshot);
+  /// Those that came since the last call, oldest first.
+  std::vector<Request> take_commands();
+  /// All that were accepted; no more are from here on.
+  [[nodiscard]] std::vector<CommandRecord> close_commands();
+  /// Publishes the end of the run. Waits five seconds at most until those who have just been looking have seen it.
+  void conclude(std::shared_ptr<const RunSnapshot> snapshot);
+
+  /// On the server's thread.
+  HttpReply answer(const HttpRequest& request);
+
+ private:
+  using Commands = std::vector<CommandRecord>;
+  /// What the server's thread works on while the main thread goes on.
+  struct Seen {
+    std::shared_ptr<const RunDescription> run;
+    std::shared_ptr<const RunSnapshot> snapshot;
+    std::shared_ptr<const Commands> commands;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  struct Route {
+    std::string_view path;
+    const char* content_type;
+    std::string (Monitor::*make)(const Seen&) const;
+  };
+  static constexpr std::size_t kTexts = 3;
+  static const std::array<Route, kTexts> kRoutes;
+  /// Made once for all who ask: what they cost must not grow with them.
+  struct Text {
+    Seen seen;
+    std::chrono::steady_clock::time_point made;
+    std::shared_ptr<const std::string> text;
+  };
+
+  HttpReply answer_read(const HttpRequest& request);
+  HttpReply reply_of(const HttpRequest& request);
+  [[nodiscard]] std::string status_text(const Seen& seen) const;
+  [[nodiscard]] std::string metrics_text(const Seen& seen) const;
+  [[nodiscard]] std::string events_text(const Seen& seen) const;
+  [[nodiscard]] Seen look() const;
+  void note_looking(const HttpRequest& request, bool at_the_end);
+  HttpReply answer_control(const HttpRequest& request);
+  std::optional<HttpReply> accept(const Request& request, const CommandRecord& record);
+
+  std::string token_;
+  std::shared_ptr<spdlog::sinks::sink> log_;
+  std::array<Text, kTexts> texts_;  ///< of kRoutes; the server's thread alone
+  RefusalLog refusals_;             ///< likewise
+  std::atomic<bool> asked_{false};  ///< the queue is not empty
+  mutable std::mutex mutex_;        ///< of all that follows; held for moments only
+  std::condition_variable seen_;
+  std::shared_ptr<const RunDescription> run_;
+  std::shared_ptr<const RunSnapshot> snapshot_;
+  std::deque<Request> queue_;
+  bool takes_commands_ = true;
+  std::shared_ptr<const Commands> commands_;
+  Viewers viewers_;
+  std::unique_ptr<HttpServer> server_;  ///< last: its thread uses the rest
+};
+
+}  // namespace eventloom

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace eventloom {
+
+/// One function per benchmark, in a file of its own. Like commands: `argv[0]` is the name; they return an exit code and
+/// throw UserError for kExitUsage.
+int bench_patterns(int argc, const char* const* argv);
+int bench_scan(int argc, const char* const* argv);
+int bench_latency(int argc, const char* const* argv);
+int bench_rate(int argc, const char* const* argv);
+int bench_sources(int argc, const char* const* argv);
+
+}  // namespace eventloom

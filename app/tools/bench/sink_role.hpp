@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/tools/bench/payload_pool.hpp"
+#include "core/engine/claim_role.hpp"
+#include "core/engine/role.hpp"
+#include "core/ring/ring_consumer.hpp"
+#include "formats/ids.hpp"
+#include "formats/ring_layout.hpp"
+#include "schedulers/scheduler.hpp"
+
+namespace eventloom {
+
+/// Use of the received data in a benchmark's builder.
+enum class Receive {
+  look,    ///< reads the headers, and from other hosts the bodies, too, as they must be proven
+  copy,    ///< copies every byte out of the ring, as a builder must
+  verify,  ///< compares every byte with the one sent
+};
+
+struct SinkSettings {
+  BuilderId id;
+  std::vector<std::uint8_t> senders;  ///< by source: whether it sends to this builder
+  Receive receive = Receive::look;
+  std::uint32_t slices_in_flight = 4;  ///< claimed at a time, where builders claim
+  /// Time during which the builder takes nothing after each whole slice; does not use the core.
+  std::chrono::nanoseconds build_time{0};
+  ClaimRole* claims = nullptr;                            ///< where builders claim; outlives the sink
+  std::vector<std::shared_ptr<const PayloadPool>> pools;  ///< by source, for verify
+  SteadyTime start;                                       ///< of the rate over time
+  double bin_seconds = 0.01;
+};
+
+/// Data received from one source.
+struct SinkCount {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t wrong_chunks = 0;              ///< verify: at least one wrong byte
+  std::vector<std::uint64_t> bytes_over_time;  ///< per bin
+};
+
+/// A builder that builds nothing: receives, counts, releases.
+class SinkRole final : public Role {
+ public:
+  SinkRole(SinkSettings settings, Scheduler& scheduler, std::vector<RingConsumer> rings);
+
+  std::size_t do_work(SteadyTime now) override;
+  [[nodiscard]] bool done() const override { return n_ended_ == n_senders_; }
+
+  [[nodiscard]] const std::vector<SinkCount>& counts() const { return counts_; }
+  [[nodiscard]] std::uint64_t slices() const { return slices_; }
+  [[nodiscard]] SteadyTime last_message() const { return last_; }
+
+ private:
+  void take_chunk(const ChunkHeader& header, std::span<const std::byte> body);
+  void finish_slices();
+  void limit_lead();
+  [[nodiscard]] bool whole(SliceId slice) const;
+  void tell_claims();
+
+  SinkSettings settings_;
+  Scheduler& scheduler_;
+  std::vector<RingConsumer> rings_;
+  std::vector<SinkCount> counts_;    ///< by source
+  std::vector<std::uint64_t> upto_;  ///< by source: one past the last slice received whole
+  std::vector<Chunk> chunks_;        ///< of the cell being taken
+  std::vector<std::byte> copy_;
+  std::uint32_t n_senders_ = 0;
+  std::uint32_t n_ended_ = 0;
+  SliceId from_;
+  SliceId seen_end_;          ///< one past the last slice with data received
+  std::uint64_t slices_ = 0;  ///< received whole from all
+  std::uint64_t told_ = 0;    ///< of these, in the last claim
+  SteadyTime now_;
+  std::size_t bin_ = 0;  ///< of the rate over time, now
+  SteadyTime last_;
+  SteadyTime busy_until_;
+};
+
+}  // namespace eventloom

@@ -1,0 +1,105 @@
+#include "app/tools/doctor/exchange_check.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kMpi = "mpi";
+constexpr const char* kTransports = "transports";
+
+/// Whether UCX_TLS names a transport that leads to other hosts. "^" excludes what follows.
+bool leads_to_hosts(const std::string& transports) {
+  constexpr std::array kPrefixes = {"tcp", "rc", "ud", "dc", "ib", "all", "gga", "srd"};
+  if (transports.starts_with('^')) return true;
+  std::istringstream in(transports);
+  for (std::string name; std::getline(in, name, ',');) {
+    if (std::ranges::any_of(kPrefixes, [&](const char* prefix) { return name.starts_with(prefix); })) return true;
+    if (name.starts_with("mlx")) return true;
+  }
+  return false;
+}
+
+/// What chose the component. Without a variable it is a file that outdoes the variables that the program sets.
+std::string mend_of_choice(const std::vector<std::string>& variables) {
+  if (variables.empty()) return "grep osc $(ompi_info --parsable --path sysconfdir | cut -d: -f3)/openmpi-mca-params*";
+  return fmt::format("unset {}; or leave out --mca of mpirun", fmt::join(variables, " "));
+}
+
+Finding exchange_finding(const ExchangeParts& parts) {
+  const auto& backend = parts.backend;
+  Finding finding{.subject = kMpi, .what = fmt::format("{}, UCX {}", parts.mpi, parts.ucx)};
+  if (backend.osc.empty()) {
+    finding.level = FindingLevel::note;
+    finding.meaning =
+        "it does not say whether the exchange runs over UCX, which it is made for; Open MPI does; of MPICH, a build "
+        "with --with-device=ch4:ucx runs over it";
+    return finding;
+  }
+  finding.what += fmt::format("; pml {}, osc {}", backend.pml, backend.osc);
+  if (backend.is_ucx) return finding;
+  finding.level = FindingLevel::warning;
+  finding.meaning = "the exchange does not run over UCX, which it is made for";
+  finding.mend = mend_of_choice(parts.variables);
+  return finding;
+}
+
+}  // namespace
+
+ExchangeParts exchange_parts() {
+  ExchangeParts parts{MpiEnvironment::mpi_version(), MpiEnvironment::ucx_version(), exchange_backend()};
+  for (const char* name : {"OMPI_MCA_pml", "OMPI_MCA_osc"}) {
+    if (const char* value = std::getenv(name); value != nullptr && std::string(value) != "ucx") {
+      parts.variables.emplace_back(name);
+    }
+  }
+  return parts;
+}
+
+Finding no_mpi(const ExchangeParts& parts, const std::vector<std::string>& variables) {
+  Finding finding{.subject = kMpi, .level = FindingLevel::warning};
+  finding.what = fmt::format("{}, UCX {}; it does not start on this host", parts.mpi, parts.ucx);
+  finding.meaning = "no run starts here; why, MPI itself has said above";
+  finding.mend =
+      variables.empty() ? "ompi_info | grep ucx; ucx_info -d" : fmt::format("unset {}", fmt::join(variables, " "));
+  return finding;
+}
+
+bool has_rdma(const std::filesystem::path& root) {
+  std::error_code error;
+  const std::filesystem::directory_iterator devices(root / "sys/class/infiniband", error);
+  return !error && devices != std::filesystem::directory_iterator();
+}
+
+std::vector<Finding> check_exchange(const ExchangeParts& parts, std::size_t hosts, const std::filesystem::path& root) {
+  Finding transports{.subject = kTransports, .what = parts.backend.transports};
+  if (hosts > 1 && !leads_to_hosts(parts.backend.transports)) {
+    transports.level = FindingLevel::warning;
+    transports.meaning = "none of these leads to other hosts";
+    transports.mend = "unset UCX_TLS";
+  } else if (hosts > 1 && !has_rdma(root)) {
+    transports.level = FindingLevel::note;
+    transports.meaning =
+        "no RDMA hardware on this host: hosts exchange over TCP; where there are several networks, name the fast one";
+    transports.mend = "export UCX_NET_DEVICES=eth0";
+  }
+  return {exchange_finding(parts), transports};
+}
+
+std::vector<Finding> check_agreement(const std::vector<Finding>& merged) {
+  if (std::ranges::count(merged, kMpi, &Finding::subject) <= 1) return {};
+  Finding finding{
+      .subject = kMpi, .level = FindingLevel::warning, .what = "hosts differ in MPI, UCX or its components"};
+  finding.meaning = "ranks of different versions may not understand each other";
+  finding.mend = "mpirun --map-by ppr:1:node eventloom --version";
+  return {finding};
+}
+
+}  // namespace eventloom

@@ -1,0 +1,61 @@
+#include "app/tools/doctor/mpi_start.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "core/mpi/environment.hpp"
+#include "core/runtime/error.hpp"
+
+namespace eventloom {
+
+namespace {
+
+constexpr const char* kTransportsOfUcx = "UCX_TLS";
+
+}  // namespace
+
+SharedMemoryLeftOut::SharedMemoryLeftOut() {
+  if (const char* value = std::getenv(kTransportsOfUcx); value != nullptr) before_ = value;
+  ::setenv(kTransportsOfUcx, "^shm", 1);
+}
+
+SharedMemoryLeftOut::~SharedMemoryLeftOut() {
+  if (before_) {
+    ::setenv(kTransportsOfUcx, before_->c_str(), 1);
+  } else {
+    ::unsetenv(kTransportsOfUcx);
+  }
+}
+
+bool mpi_starts() {
+  const auto child = ::fork();
+  if (child < 0) throw UserError(std::string("cannot start a process: ") + std::strerror(errno));
+  if (child == 0) {
+    // UCX writes to stdout, where one JSON object may be expected.
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    { const MpiEnvironment environment; }
+    ::_exit(kExitOk);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == kExitOk;
+}
+
+std::vector<std::string> mpi_variables() {
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("UCX_") || text.starts_with("OMPI_MCA_")) names.emplace_back(text.substr(0, text.find('=')));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "app/tools/doctor/findings.hpp"
+
+namespace eventloom {
+
+/// Receive buffers of sockets on this host.
+std::vector<Finding> check_network(const std::filesystem::path& root = "/");
+
+}  // namespace eventloom

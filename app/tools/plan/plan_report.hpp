@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/tools/plan/launch.hpp"
+
+namespace eventloom {
+
+/// Rising numbers as ranges: "3", "0-62", or with a step "0,4..248".
+std::string ranges_text(const std::vector<std::uint32_t>& rising);
+
+/// As text: nodes, memory, how to start it, and why.
+std::string plan_text(const Plan& plan, const PlanNames& names);
+
+/// The same as JSON, with each rank.
+nlohmann::ordered_json plan_json(const Plan& plan, const PlanNames& names);
+
+}  // namespace eventloom

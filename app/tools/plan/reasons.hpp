@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/tools/plan/layout.hpp"
+
+namespace eventloom {
+
+/// The reasons for a plan: one line for each choice, with the rule and its origin.
+struct Reason {
+  std::string choice;
+  std::string why;
+};
+std::vector<Reason> reasons(const Plan& plan);
+
+/// "512 B", "8.0 MiB", "1.5 GiB".
+std::string in_bytes(double bytes);
+
+}  // namespace eventloom

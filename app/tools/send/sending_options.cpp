@@ -1,0 +1,116 @@
+#include "app/tools/send/sending_options.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "app/command/options.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/log.hpp"
+#include "core/runtime/stop_signal.hpp"
+#include "formats/units.hpp"
+#include "io/registry/expand_uri.hpp"
+#include "io/udp/udp_address.hpp"
+
+namespace eventloom {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// One for each stream.
+std::vector<std::string> targets(const po::variables_map& values, std::size_t streams) {
+  if (values.count("to") == 0) throw UserError("no destination given; use --to udp://HOST:PORT");
+  auto to = values["to"].as<std::vector<std::string>>();
+  for (const auto& target : to) {
+    if (target.ends_with(":0")) throw UserError("--to: '" + target + "' has no port; use udp://HOST:PORT");
+    resolve_udp(target);
+  }
+  if (to.size() == 1) to.resize(streams, to.front());
+  if (to.size() != streams) {
+    throw UserError("--to: " + std::to_string(to.size()) + " addresses for " + std::to_string(streams) +
+                    " sources; give one for all, or one for each");
+  }
+  return to;
+}
+
+}  // namespace
+
+void add_sending_options(po::options_description& options) {
+  options.add_options()("to", po::value<std::vector<std::string>>()->value_name("URI")->composing(),
+                        "udp://HOST:PORT, one for all sources or one for each, repeatable; of HLD files "
+                        "trb://HOST:PORT[,PORT...], one port for each subevent id")(
+      "flush-after", text_value("TIME", "1ms"),
+      "idle time after which a source sends a mark, with a unit; no generated hit waits longer")(
+      "datagram", text_value("BYTES", "8192"), "of a datagram, at most; 576 to 65507")(
+      "session", po::value<std::string>()->value_name("N"),
+      "number that distinguishes this stream from an earlier one "
+      "of the same source (default: drawn at random)");
+}
+
+LiveSenderSettings sending_options(const po::variables_map& values, std::size_t streams) {
+  constexpr std::uint64_t kNanosecond = 1000;
+  constexpr std::uint64_t kSecond = 1'000'000'000'000;
+  LiveSenderSettings settings;
+  settings.to = targets(values, streams);
+  const auto& flush = values["flush-after"].as<std::string>();
+  const auto ps = parsed("flush-after", [&] { return parse_picoseconds(flush); });
+  if (ps < kNanosecond || ps > 10 * kSecond) throw UserError("--flush-after: '" + flush + "' is not from 1ns to 10s");
+  settings.flush_after_ns = static_cast<std::int64_t>(ps / kNanosecond);
+  const auto bytes = parsed("datagram", [&] { return parse_bytes(values["datagram"].as<std::string>()); });
+  settings.datagram_bytes =
+      in_range<std::uint64_t>("datagram", bytes, DatagramSender::kLeastDatagram, kMaxDatagramBytes);
+  if (values.count("session") != 0) {
+    settings.session =
+        static_cast<std::uint32_t>(count_option(values, "session", 0, std::numeric_limits<std::uint32_t>::max()));
+  }
+  return settings;
+}
+
+std::vector<std::string> trb_ports(const po::variables_map& values) {
+  std::vector<std::string> ports;
+  if (values.count("to") == 0) return ports;
+  const auto& to = values["to"].as<std::vector<std::string>>();
+  const auto is_trb = [](const std::string& target) { return target.starts_with("trb:"); };
+  if (std::ranges::none_of(to, is_trb)) return ports;
+  if (!std::ranges::all_of(to, is_trb))
+    throw UserError("--to: trb:// and udp:// cannot be mixed; send them separately");
+  for (const auto& target : to) {
+    for (const auto& place : places_of_ports(SourceUri::parse(target))) {
+      resolve_udp(place);
+      ports.push_back(place.substr(2));
+    }
+  }
+  return ports;
+}
+
+std::string trouble_text(const UdpSender::Count& count) {
+  std::string text;
+  if (count.refused != 0) text += fmt::format(", {} times nobody listened", count.refused);
+  if (count.full != 0) text += fmt::format(", {} times the buffer was full", count.full);
+  return text;
+}
+
+void print_sent(const std::vector<SentStream>& sent, std::ostream& out) {
+  for (const auto& stream : sent) {
+    const auto& n = stream.count;
+    out << fmt::format("{} to {}: {} datagrams, {} buffers, {} hits, {} bytes in {:.3f} s", stream.name, stream.to,
+                       n.datagrams, n.buffers, n.hits, n.bytes, stream.seconds);
+    if (stream.behind_ns > 0) {
+      out << fmt::format(", at most {:.3f} ms behind", static_cast<double>(stream.behind_ns) / 1e6);
+    }
+    out << trouble_text(n) << '\n';
+  }
+}
+
+bool asked_to_stop() {
+  static bool told = false;
+  const int signal = stop_signal();
+  if (signal != 0 && !told) spdlog::info("{}: ending the streams", signal_name(signal));
+  told = signal != 0;
+  return told;
+}
+
+}  // namespace eventloom

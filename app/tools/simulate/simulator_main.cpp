@@ -1,0 +1,49 @@
+// eventloom-simulator: runs one simulation for `eventloom simulate`, in a process of its own, as SimGrid allows only
+// one per process. Its input and its output are JSON; {"error": TEXT} when it fails, with the exit code.
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "app/tools/simulate/simulation_json.hpp"
+#include "core/runtime/error.hpp"
+#include "core/runtime/failure.hpp"
+#include "core/simulation/platform_questions.hpp"
+#include "core/simulation/simulate.hpp"
+
+namespace {
+
+struct Answer {
+  int code = eventloom::kExitOk;
+  std::string text;
+};
+
+nlohmann::json result_for(const eventloom::SimulationSettings& settings, std::string_view task) {
+  if (task == "--phases") return eventloom::to_json(eventloom::phases_for(settings));
+  if (task != "--check") return eventloom::to_json(eventloom::simulate(settings));
+  eventloom::check_platform(settings);
+  return nlohmann::json::object();
+}
+
+Answer answer_to(std::istream& question, std::string_view task) {
+  try {
+    const auto settings = eventloom::settings_of(nlohmann::json::parse(question));
+    return {.text = result_for(settings, task).dump()};
+  } catch (...) {
+    const auto failure = eventloom::Failure::of(std::current_exception());
+    const nlohmann::json error{{"error", failure.text}};
+    return {failure.code, error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto answer = answer_to(std::cin, argc > 1 ? argv[1] : "");
+    std::cout << answer.text << std::endl;
+    return answer.code;
+  } catch (...) {  // no memory, not even for the answer
+    return eventloom::kExitProgram;
+  }
+}

@@ -1,0 +1,226 @@
+#include "app/view/compare/compare_runs.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/error.hpp"
+#include "io/hdf5/event_stream.hpp"
+
+namespace eventloom {
+
+namespace {
+
+/// Of the columns of each run.
+constexpr std::size_t kReadAhead = std::size_t{32} << 20;
+
+constexpr std::size_t index_of(Aspect aspect) { return static_cast<std::size_t>(aspect); }
+
+bool same_hits(const HitPiece& a, const HitPiece& b) {
+  return a.time == b.time && a.channel == b.channel && a.source == b.source;
+}
+
+/// One run, and its current event if there is one.
+class Reader {
+ public:
+  explicit Reader(const RunTables& run) : run_(&run), stream_(run, kReadAhead) { next(); }
+
+  [[nodiscard]] bool at_end() const { return at_end_; }
+  [[nodiscard]] const OutputEvent& event() const { return stream_.event(); }
+  [[nodiscard]] EventAt at() const { return {stream_.place(), stream_.number()}; }
+  [[nodiscard]] const HitPiece& hits() const { return hits_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& words() const { return words_; }
+
+  void next() {
+    at_end_ = !stream_.next();
+    if (!at_end_) {
+      ++counted_.events;
+      counted_.hits += event().n_hits;
+    } else if (counted_.events != run_->events()) {
+      throw UserError(fmt::format("the run in '{}' has {} events, of which the ledger's slices hold {}: it is damaged",
+                                  run_->folder.string(), run_->events(), counted_.events));
+    }
+  }
+  void read_hits() { stream_.read_hits(hits_); }
+  void read_words() { stream_.read_words(words_); }
+
+  ComparedRun counted() {
+    scan_ledger(*run_, [&](const LedgerEntry& entry) { counted_.ledger.add(entry.row, entry.missing_mask != 0); });
+    return std::move(counted_);
+  }
+
+ private:
+  const RunTables* run_;
+  EventStream stream_;
+  HitPiece hits_;
+  std::vector<std::uint32_t> words_;
+  ComparedRun counted_;
+  bool at_end_ = false;
+};
+
+bool same_words(Reader& a, Reader& b) {
+  do {
+    a.read_words();
+    b.read_words();
+    if (a.words() != b.words()) return false;
+  } while (!a.words().empty());
+  return true;
+}
+
+/// Stops at the first difference between the hits.
+void compare_hits(Reader& a, Reader& b, Aspects& aspects) {
+  bool hits = a.event().n_hits != b.event().n_hits;
+  bool payload = false;
+  while (!hits) {
+    a.read_hits();
+    b.read_hits();
+    if (a.hits().time.empty()) break;
+    hits = !same_hits(a.hits(), b.hits());
+    if (!payload) payload = a.hits().words != b.hits().words || !same_words(a, b);
+  }
+  aspects[index_of(Aspect::hits)] = hits;
+  aspects[index_of(Aspect::payload)] = payload && !hits;
+}
+
+/// Of two events at the same time.
+Aspects different_aspects(Reader& a, Reader& b) {
+  Aspects aspects{};
+  aspects[index_of(Aspect::duration)] = a.event().duration != b.event().duration;
+  aspects[index_of(Aspect::flags)] = a.event().flags != b.event().flags;
+  aspects[index_of(Aspect::sources_missing)] = a.event().sources_missing != b.event().sources_missing;
+  compare_hits(a, b, aspects);
+  return aspects;
+}
+
+class Comparer {
+ public:
+  Comparer(const RunTables& a, const RunTables& b, std::size_t most) : a_(a), b_(b), most_(most) {}
+
+  Comparison compare() {
+    while (!a_.at_end() || !b_.at_end()) {
+      const bool a_first = b_.at_end() || (!a_.at_end() && a_.event().time < b_.event().time);
+      const bool b_first = a_.at_end() || (!b_.at_end() && b_.event().time < a_.event().time);
+      if (a_first) {
+        take_single(Found::only_in_a, result_.only_in_a, a_);
+      } else if (b_first) {
+        take_single(Found::only_in_b, result_.only_in_b, b_);
+      } else {
+        take_pair();
+      }
+    }
+    result_.a = a_.counted();
+    result_.b = b_.counted();
+    return std::move(result_);
+  }
+
+ private:
+  void keep(Found found, const Aspects& aspects) {
+    if (result_.first.size() < most_) result_.first.push_back({found, aspects, a_.at(), b_.at()});
+  }
+
+  void take_single(Found found, std::uint64_t& count, Reader& of) {
+    ++count;
+    keep(found, {});
+    of.next();
+  }
+
+  void take_pair() {
+    const auto aspects = different_aspects(a_, b_);
+    for (std::size_t i = 0; i < kAspects; ++i) result_.by_aspect[i] += aspects[i] ? 1 : 0;
+    if (std::ranges::find(aspects, true) == aspects.end()) {
+      ++result_.same;
+    } else {
+      ++result_.different;
+      keep(Found::in_both, aspects);
+    }
+    a_.next();
+    b_.next();
+  }
+
+  Reader a_;
+  Reader b_;
+  std::size_t most_;
+  Comparison result_;
+};
+
+void expect_comparable(const RunRecord& a, const RunRecord& b) {
+  if (a.numbered != b.numbered) {
+    const auto* times = "event numbers";
+    const auto* ticks = "ticks";
+    throw UserError(fmt::format("the times of A are {}, those of B {}: they cannot be compared",
+                                a.numbered ? times : ticks, b.numbered ? times : ticks));
+  }
+  if (a.numbered || a.base.tick_ps == b.base.tick_ps) return;
+  throw UserError(
+      fmt::format("A has ticks of {} ps, B of {} ps: their times cannot be compared", a.base.tick_ps, b.base.tick_ps));
+}
+
+void note_ends(const RunRecord& record, const char* which, std::vector<std::string>& notes) {
+  if (!record.missing.empty()) {
+    notes.push_back(fmt::format("{}: {}", which, record.missing));
+  } else if (!record.closed) {
+    notes.push_back(fmt::format("{} has not ended: compared is what it has finished so far", which));
+  }
+}
+
+/// Hits are compared by the numbers of their sources.
+void note_sources(const RunRecord& a, const RunRecord& b, std::vector<std::string>& notes) {
+  if (a.sources.size() != b.sources.size()) {
+    notes.push_back(fmt::format("A has {} sources, B has {}", a.sources.size(), b.sources.size()));
+  }
+  for (std::size_t i = 0; i < std::min(a.sources.size(), b.sources.size()); ++i) {
+    if (a.sources[i].name == b.sources[i].name) continue;
+    notes.push_back(fmt::format("sources have other names: source {} is '{}' in A, '{}' in B", i, a.sources[i].name,
+                                b.sources[i].name));
+    return;
+  }
+}
+
+void note_setups(const RunRecord& a, const RunRecord& b, std::vector<std::string>& notes) {
+  const auto note = [&](const char* what, const std::string& of_a, const std::string& of_b) {
+    if (of_a == of_b) return;
+    const auto shown = [](const std::string& text) { return text.empty() ? std::string("none") : text; };
+    notes.push_back(fmt::format("{}: {} in A, {} in B", what, shown(of_a), shown(of_b)));
+  };
+  note("definition", a.definition, b.definition);
+  note("filters", fmt::format("{}", fmt::join(a.filters, " and ")), fmt::format("{}", fmt::join(b.filters, " and ")));
+  note("time of tick 0", a.time_of_tick_0, b.time_of_tick_0);
+}
+
+/// Of the events that are shown, before any is.
+void verify_shown(const RunTables& a, const RunTables& b, const std::vector<Difference>& shown) {
+  std::set<std::size_t> of_a;
+  std::set<std::size_t> of_b;
+  for (const auto& difference : shown) {
+    if (difference.found != Found::only_in_b) of_a.insert(difference.a.place.part);
+    if (difference.found != Found::only_in_a) of_b.insert(difference.b.place.part);
+  }
+  verify_parts(a, of_a);
+  verify_parts(b, of_b);
+}
+
+}  // namespace
+
+std::vector<const MetricInfo*> compared_counters() {
+  std::vector<const MetricInfo*> counters = {&info(Metric::hits_in), &info(Metric::hits_in_events),
+                                             &info(Metric::hits_outside), &info(Metric::hits_rejected)};
+  for (const auto& metric : metrics_of(Account::dropped)) counters.push_back(&metric);
+  return counters;
+}
+
+Comparison compare_runs(const RunTables& a, const RunTables& b, std::size_t most) {
+  expect_comparable(a.record, b.record);
+  auto result = Comparer(a, b, most).compare();
+  verify_shown(a, b, result.first);
+  note_ends(a.record, "A", result.notes);
+  note_ends(b.record, "B", result.notes);
+  note_setups(a.record, b.record, result.notes);
+  note_sources(a.record, b.record, result.notes);
+  return result;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "app/view/compare/compare_runs.hpp"
+
+namespace eventloom {
+
+/// More hits of an event are not shown: they would need memory without bound.
+inline constexpr std::uint64_t kMostHitsOfDifference = 10'000;
+
+/// An event that differs, as far as the runs have it.
+struct DifferentEvent {
+  std::optional<OutputEvent> a;
+  std::optional<OutputEvent> b;
+};
+
+inline DifferentEvent read_different(const RunTables& a, const RunTables& b, const Difference& difference) {
+  DifferentEvent events;
+  if (difference.found != Found::only_in_b) events.a = read_event(a, difference.a.place, kMostHitsOfDifference);
+  if (difference.found != Found::only_in_a) events.b = read_event(b, difference.b.place, kMostHitsOfDifference);
+  return events;
+}
+
+}  // namespace eventloom

@@ -1,0 +1,334 @@
+#include "app/view/report/report_document.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "app/document/detector_json.hpp"
+#include "app/view/report/statistics_document.hpp"
+#include "formats/duration_text.hpp"
+
+namespace eventloom {
+
+namespace {
+
+using Document = nlohmann::json;
+
+constexpr std::size_t kMostBins = 60;
+constexpr std::uint64_t kMostHits = 2000;  // of an event that is drawn
+constexpr std::size_t kMostChannels = 4096;
+constexpr std::size_t kMostChannelsOfAll = 65536;
+
+std::string version_of(const RunRecord& record) {
+  const auto& commit = record.eventloom_commit;
+  return commit.empty() ? record.eventloom_version : fmt::format("{} ({})", record.eventloom_version, commit);
+}
+
+Document setup_of(const RunRecord& record) {
+  return {{"definition", record.definition},
+          {"filters", record.filters},
+          {"schedule", setup_option(record, "schedule")},
+          {"tick_ps", record.base.tick_ps},
+          {"epoch_ticks", record.base.epoch_ticks},
+          {"epochs_per_slice", record.epochs_per_slice},
+          {"overlap_ticks", record.overlap},
+          {"numbered", record.numbered},
+          {"hosts", record.hosts},
+          {"versions",
+           {{"eventloom", version_of(record)},
+            {"mpi", record.mpi_version},
+            {"ucx", record.ucx_version},
+            {"hdf5", record.hdf5_version}}},
+          {"configuration", record.setup}};
+}
+
+Document counters_of(const RunTotals& totals) {
+  Document list = Document::array();
+  for (const auto account : {Account::slices, Account::dropped}) {
+    for (const auto& metric : metrics_of(account)) {
+      list.push_back({{"name", metric.name},
+                      {"unit", metric.unit},
+                      {"help", metric.help},
+                      {"value", totals[metric.metric]},
+                      {"trouble", metric.trouble}});
+    }
+  }
+  return list;
+}
+
+Document ledger_of(const RunTotals& totals) {
+  Document dropped = Document::object();
+  for (std::size_t i = 0; i < kDropCauses; ++i) {
+    const auto hits = totals[dropped_hits(static_cast<DropCause>(i))];
+    if (hits != 0) dropped[std::string(kDropCauseNames[i])] = hits;
+  }
+  Document ledger = {
+      {"dropped", dropped}, {"lost", hits_lost(totals.counters)}, {"balances", totals[Metric::unbalanced_slices] == 0}};
+  totals.counters.put_into(
+      ledger, {Metric::slices, Metric::hits_in, Metric::hits_in_events, Metric::hits_outside, Metric::hits_rejected,
+               Metric::events, Metric::incomplete_slices, Metric::events_truncated, Metric::events_incomplete});
+  return ledger;
+}
+
+double per(std::uint64_t n, double seconds) { return seconds > 0 ? static_cast<double>(n) / seconds : 0; }
+
+Document sources_of(const RunTables& run, const RunSummary& summary, double seconds) {
+  Document list = Document::array();
+  const auto hits = summary.hits.of_sources();
+  for (std::size_t s = 0; s < run.record.sources.size(); ++s) {
+    const auto n = s < hits.size() ? hits[s] : 0;
+    Document source = {{"index", s},
+                       {"name", run.record.sources[s].name},
+                       {"state", summary.slices_missing[s] == 0 ? "complete" : "missing at times"},
+                       {"hits_in_events", n},
+                       {"slices_missing", summary.slices_missing[s]}};
+    if (!run.record.numbered) source["hits_per_s"] = per(n, seconds);
+    list.push_back(std::move(source));
+  }
+  return list;
+}
+
+/// What the map of the detector says, and hits by group; nothing where there is no map.
+void add_detector_of_run(Document& json, const RunSummary& summary) {
+  if (summary.known.empty()) return;
+  json["setup"]["detector"] = Document(detector_facts(summary.known));
+  if (!summary.known.groups().empty()) json["groups"] = Document(groups_json(summary.known, summary.groups, 0));
+}
+
+Document channels_of(const RunSummary& summary) {
+  Document list = Document::array();
+  const auto share = kMostChannelsOfAll / std::max<std::size_t>(summary.hits.of_sources().size(), 1);
+  for (const auto& of : summary.hits.busiest(std::clamp<std::size_t>(share, 16, kMostChannels))) {
+    Document item = {
+        {"source", of.source}, {"channel", Document::array()}, {"hits", Document::array()}, {"others", of.others}};
+    for (const auto& [channel, hits] : of.channels) {
+      item["channel"].push_back(channel);
+      item["hits"].push_back(hits);
+    }
+    if (const auto names = channel_names(summary.known, of); !names.is_null()) item["name"] = Document(names);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+/// `scale`: one of the values in units of the axis.
+Document histogram_of(const ValueHistogram& values, const Bins& bins, double scale) {
+  Document edges = Document::array();
+  for (const auto edge : bins.edges) edges.push_back(static_cast<double>(edge) * scale);
+  return {{"edges", edges},
+          {"counts", bins.counts},
+          {"log_x", bins.log},
+          {"log_y", true},
+          {"entries", values.count()},
+          {"mean", values.mean() * scale},
+          {"least", static_cast<double>(values.least()) * scale},
+          {"greatest", static_cast<double>(values.greatest()) * scale}};
+}
+
+Document with_texts(Document histogram, const char* title, const char* x, const char* unit) {
+  histogram["title"] = title;
+  histogram["x"] = x;
+  histogram["unit"] = unit;
+  return histogram;
+}
+
+/// Events too close to each other are one event: intervals count from where practically all of them can occur. Those
+/// across gaps in the data say nothing of the rate. Where most span slices without hits, these are no gaps, but hits
+/// are few. Nothing where too few intervals count.
+std::optional<Document> fit_of(const RunSummary& summary, const Bins& bins, double tick_ns) {
+  constexpr double kNearlyAll = 0.99;
+  const auto& all = summary.interval;
+  const bool gaps = summary.unbroken.count() < all.count() && summary.unbroken.count() > all.count() / 2;
+  const auto& times = gaps ? summary.unbroken : all;
+  const auto tail = times.tail(summary.duration.quantile(kNearlyAll) + summary.least_pause);
+  if (tail.count < 2 || tail.sum <= static_cast<double>(tail.count) * static_cast<double>(tail.from)) return {};
+  const auto fit = fit_exponential(times, tail.from, bins);
+  const double per_second = 1e9 / tick_ns;
+  return Document{{"rate_per_s", fit.rate * per_second},
+                  {"error_per_s", fit.error * per_second},
+                  {"entries", fit.entries},
+                  {"from_ns", static_cast<double>(fit.from) * tick_ns},
+                  {"range", gaps ? "that span no slice without hits" : ""},
+                  {"curve", fit.curve}};
+}
+
+/// For events that have numbers for times, an exponential means nothing.
+Document interval_of(const RunSummary& summary, const RunRecord& record, double tick_ns) {
+  const auto bins = summary.interval.bins(kMostBins);
+  auto json = histogram_of(summary.interval, bins, tick_ns);
+  if (record.numbered) return json;
+  if (auto fit = fit_of(summary, bins, tick_ns)) json["fit"] = std::move(*fit);
+  return json;
+}
+
+Document histograms_of(const RunSummary& summary, const RunRecord& record) {
+  const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
+  const char* unit = record.numbered ? "event numbers" : "ns";
+  Document json = Document::object();
+  if (summary.multiplicity.count() == 0) return json;
+  json["multiplicity"] = with_texts(histogram_of(summary.multiplicity, summary.multiplicity.bins(kMostBins), 1),
+                                    "Multiplicity", "hits in an event", "");
+  if (!record.numbered) {
+    json["duration"] = with_texts(histogram_of(summary.duration, summary.duration.bins(kMostBins), tick_ns), "Duration",
+                                  "last hit less first hit", unit);
+  }
+  if (summary.interval.count() > 0) {
+    json["interval"] =
+        with_texts(interval_of(summary, record, tick_ns), "Time between events", "first hit to next first hit", unit);
+  }
+  return json;
+}
+
+/// Rates in stretches of the data; of numbered events, counts per event number.
+Document series_of(const RunSummary& summary, const RunRecord& record) {
+  const auto& series = summary.series;
+  const double unit =
+      record.numbered ? static_cast<double>(record.epochs_per_slice) * record.base.epoch_ticks : slice_seconds(record);
+  Document t = Document::array();
+  Document hits = Document::array();
+  Document events = Document::array();
+  for (std::size_t i = 0; i < series.hits_in.size(); ++i) {
+    const auto first = i * series.slices_per_bin;
+    const double width = static_cast<double>(std::min(series.slices_per_bin, series.slices - first)) * unit;
+    t.push_back(static_cast<double>(first) * unit + width / 2);
+    hits.push_back(static_cast<double>(series.hits_in[i]) / width);
+    events.push_back(static_cast<double>(series.events[i]) / width);
+  }
+  const auto ticks = series.first_slice * record.epochs_per_slice * record.base.epoch_ticks;
+  const auto from = record.numbered ? std::to_string(ticks) : duration_text(ticks, record.base.tick_ps);
+  return {{"t_s", t},
+          {"axis", record.numbered ? "event number, from " + from : "time in the data, from " + from + " [s]"},
+          {"per", record.numbered ? "event number" : "s"},
+          {"hits_per_s", hits},
+          {"events_per_s", events}};
+}
+
+/// Arrays by number of the builder; one that built nothing is not in the file.
+Document balance_of(const RunSummary& summary) {
+  Document numbers = Document::array();
+  Document slices = Document::array();
+  Document hits = Document::array();
+  std::uint64_t most = 0;
+  std::uint64_t sum = 0;
+  for (const auto& [number, share] : summary.builders) {
+    numbers.push_back(number);
+    slices.push_back(share.slices);
+    hits.push_back(share.hits);
+    most = std::max(most, share.hits);
+    sum += share.hits;
+  }
+  Document json = {{"builders", numbers}, {"slices_of_builder", slices}, {"hits_of_builder", hits}};
+  // The mean over the greatest: what the schedule leaves of the speed of builders that are equal.
+  if (most > 0)
+    json["efficiency"] = static_cast<double>(sum) / static_cast<double>(most) / static_cast<double>(slices.size());
+  return json;
+}
+
+Document event_json(const OutputEvent& event, const RunRecord& record, const KnownChannels& known) {
+  const double tick_ns = record.numbered ? 1 : static_cast<double>(record.base.tick_ps) / 1000;
+  Document hits = {{"dt_ns", Document::array()}, {"source", Document::array()}, {"channel", Document::array()}};
+  for (const auto& hit : event.hits) {
+    hits["dt_ns"].push_back(static_cast<double>(hit.time - event.time) * tick_ns);
+    hits["source"].push_back(hit.source);
+    hits["channel"].push_back(hit.channel);
+    if (record.with_payload)
+      hits["payload"].push_back(hit.payload.empty() ? Document() : Document(hit.payload.front()));
+  }
+  add_detector(hits, known);
+  Document flags = Document::array();
+  if ((event.flags & kTruncated) != 0) flags.push_back("truncated");
+  if ((event.flags & kIncomplete) != 0) flags.push_back("incomplete");
+  if ((event.flags & kTagError) != 0) flags.push_back("tag_error");
+  Document json = {{"time", std::to_string(event.time)},
+                   {"duration_ns", static_cast<double>(event.duration) * tick_ns},
+                   {"n_hits", event.n_hits},
+                   {"slice", event.slice},
+                   {"flags", flags},
+                   {"truncated", event.n_hits > event.hits.size()},
+                   {"hits", hits}};
+  if (const auto utc = utc_of_tick(record, event.time)) json["utc"] = *utc;
+  return json;
+}
+
+/// What is not known is left out.
+Document run_of(const std::filesystem::path& path, const RunRecord& record) {
+  Document run = {{"name", path.filename().string()}};
+  if (!record.began.empty()) run["began"] = record.began;
+  if (!record.ended.empty()) run["ended"] = record.ended;
+  if (!record.command_lines.empty()) run["command_lines"] = record.command_lines;
+  if (!record.time_of_tick_0.empty()) run["time_of_tick_0"] = record.time_of_tick_0;
+  return run;
+}
+
+/// Each is "TIME COMMAND from ADDRESS (NAME)".
+Document commands_of(const RunRecord& record) {
+  constexpr std::string_view kFrom = " from ";
+  Document list = Document::array();
+  for (const auto& text : record.commands) {
+    const auto command = std::min(text.find(' '), text.size());
+    const auto from = std::min(text.find(kFrom, command), text.size());
+    if (from < command) continue;
+    list.push_back({{"time", text.substr(0, command)},
+                    {"command", text.substr(std::min(command + 1, from), from - std::min(command + 1, from))},
+                    {"from", text.substr(std::min(from + kFrom.size(), text.size()))}});
+  }
+  return list;
+}
+
+std::string message_of(const RunTables& run, const RunSummary& summary) {
+  const auto& t = summary.totals;
+  auto text = fmt::format("{} events with {} of {} hits, in {} slices from {} sources", t[Metric::events],
+                          t[Metric::hits_written], t[Metric::hits_in], t[Metric::slices], run.record.sources.size());
+  if (t.dropped() != 0) text += fmt::format("; {} hits dropped", t.dropped());
+  if (run.merged) text += "; what is known of the run itself beyond that is in its run.h5";
+  if (run.record.closed) return text;
+  if (!run.record.missing.empty()) return run.record.missing + ". In the file: " + text;
+  return "The run has not ended: it is still running, or was stopped and can be continued with --resume. Finished so "
+         "far: " +
+         text;
+}
+
+}  // namespace
+
+Document report_document(const std::filesystem::path& path, const RunTables& run, const RunSummary& summary,
+                         const RunStatistics& statistics) {
+  const auto& t = summary.totals;
+  const double seconds = static_cast<double>(summary.series.slices) * slice_seconds(run.record);
+  Document json = {{"schema", 1},
+                   {"kind", "report"},
+                   {"state", run.record.closed ? "complete" : "stopped"},
+                   {"message", message_of(run, summary)},
+                   {"run", run_of(path, run.record)},
+                   {"setup", setup_of(run.record)},
+                   {"counters", counters_of(t)},
+                   {"ledger", ledger_of(t)},
+                   {"sources", sources_of(run, summary, seconds)},
+                   {"series", series_of(summary, run.record)},
+                   {"histograms", histograms_of(summary, run.record)},
+                   {"channels", channels_of(summary)},
+                   {"balance", balance_of(summary)},
+                   {"commands", commands_of(run.record)},
+                   {"events", Document::array()}};
+  if (!run.record.numbered) {
+    json["run"]["data_s"] = seconds;
+    json["rates"] = {{"hits_per_s", per(t[Metric::hits_in], seconds)},
+                     {"events_per_s", per(t[Metric::events], seconds)},
+                     {"slices_per_s", per(t[Metric::slices], seconds)}};
+  }
+  add_detector_of_run(json, summary);
+  add_statistics(json, statistics);
+  std::set<std::size_t> parts;
+  for (const auto& place : summary.chosen) parts.insert(place.part);
+  verify_parts(run, parts);
+  for (const auto& place : summary.chosen) {
+    json["events"].push_back(event_json(read_event(run, place, kMostHits), run.record, summary.known));
+  }
+  return json;
+}
+
+}  // namespace eventloom

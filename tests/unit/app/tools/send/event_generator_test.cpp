@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+#include "app/tools/send/generate_events.hpp"
+
+namespace eventloom::test {
+namespace {
+
+GenerateSettings settings(const std::string& timing) {
+  GenerateSettings settings;
+  settings.timing = timing;
+  settings.noise = 200'000;
+  settings.payload = 2;
+  settings.width = 3000;
+  settings.duration = 2'000'000;
+  return settings;
+}
+
+/// All hits of all sources and all events.
+struct Made {
+  std::vector<std::vector<std::tuple<Tick, std::uint32_t>>> hits;
+  std::vector<std::vector<std::uint32_t>> payload;
+  std::vector<std::tuple<Tick, Tick, std::uint64_t>> events;
+
+  void take(const EventGenerator& generator, std::uint32_t sources) {
+    hits.resize(sources);
+    payload.resize(sources);
+    for (std::uint32_t s = 0; s < sources; ++s) {
+      const auto& made = generator.hits(s);
+      for (std::size_t i = 0; i < made.size(); ++i) hits[s].emplace_back(made.time[i], made.channel[i]);
+      payload[s].insert(payload[s].end(), made.payload.begin(), made.payload.end());
+    }
+    for (const auto& event : generator.events()) events.emplace_back(event.first, event.last, event.hits);
+  }
+  [[nodiscard]] std::uint64_t n_hits() const {
+    return std::accumulate(hits.begin(), hits.end(), std::uint64_t{0},
+                           [](std::uint64_t n, const auto& stream) { return n + stream.size(); });
+  }
+  [[nodiscard]] std::uint64_t n_event_hits() const {
+    return std::accumulate(events.begin(), events.end(), std::uint64_t{0},
+                           [](std::uint64_t n, const auto& event) { return n + std::get<2>(event); });
+  }
+};
+
+Made make(const GenerateSettings& settings, Tick step) {
+  EventGenerator generator(settings);
+  Made made;
+  for (Tick time = 0; time < settings.duration; time += step) {
+    generator.make_until(time + step);
+    for (std::uint32_t s = 0; s < settings.sources; ++s) {
+      for (const Tick at : generator.hits(s).time) EXPECT_LT(at, time + step);
+    }
+    made.take(generator, settings.sources);
+    generator.clear();
+  }
+  return made;
+}
+
+TEST(EventGenerator, MakesTheSameHoweverFarItIsAskedToGo) {
+  for (const auto* timing : {"static", "gaussian", "poisson", "burst"}) {
+    const auto s = settings(timing);
+    const auto expected = make(s, s.duration);
+    ASSERT_GT(expected.n_hits(), 1000U);
+    for (const Tick step : {777U, 10'000U, 300'000U}) {
+      const auto made = make(s, step);
+      EXPECT_EQ(made.hits, expected.hits) << timing << ' ' << step;
+      EXPECT_EQ(made.payload, expected.payload) << timing << ' ' << step;
+      EXPECT_EQ(made.events, expected.events) << timing << ' ' << step;
+    }
+  }
+}
+
+/// Events that had begun are whole, no other begins, and hits and truth agree.
+TEST(EventGenerator, StopsBehindTheEventsThatHaveBegun) {
+  auto s = settings("poisson");
+  s.noise = 0;
+  for (const Tick at : {0U, 500U, 123'456U, 1'999'999U}) {
+    EventGenerator generator(s);
+    generator.make_until(at);
+    const auto begun = generator.events().size();
+    const Tick end = generator.stop();
+    generator.make_until(end);
+    Made made;
+    made.take(generator, s.sources);
+    EXPECT_EQ(made.events.size(), begun) << at;
+    EXPECT_EQ(made.n_hits(), made.n_event_hits()) << at;
+    EXPECT_GE(end, at);
+    EXPECT_LE(end, s.duration);
+    EXPECT_LT(end, at + s.width + 3);
+  }
+}
+
+}  // namespace
+}  // namespace eventloom::test
