@@ -23,7 +23,7 @@ struct LivePatience {
   std::chrono::nanoseconds stall_warning{};  ///< warn of a source silent for this long; 0: never
   /// After it ends, a source counts as having passed this many epochs beyond its end: those sent with its last data.
   Epoch passed_at_end = 0;
-  /// Counts data time; 0: epochs have no length in seconds.
+  /// Per second of data time; 0: epochs have no length in seconds.
   double epochs_per_second = 0;
   /// First epoch of the run: a source far before it is left behind, even if it makes progress.
   Epoch begin = 0;

@@ -9,7 +9,7 @@ namespace eventloom {
 
 /// What rank 0 receives about a run in progress; identical on all ranks.
 struct TelemetrySettings {
-  bool counters = false;                                        ///< false: nothing is measured and sent
+  bool counters = false;                                        ///< false: nothing is measured or sent
   bool pictures = false;                                        ///< histograms and events as well
   std::chrono::nanoseconds interval = std::chrono::seconds(1);  ///< minimum time between two messages of a rank
   std::int64_t started_ns = 0;  ///< Unix time of tick 0; 0: unknown, and latency is not measured
