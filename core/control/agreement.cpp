@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Per thread, as in tests each thread is a rank.
+/// Per thread, since each thread is a rank in tests.
 thread_local bool shared = false;
 
 /// How the work of one rank ended, for the others.

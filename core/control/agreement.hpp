@@ -12,7 +12,7 @@ namespace eventloom {
 /// The Activity of a rank that waits for others.
 inline constexpr const char* kWaitingForRanks = "waiting for the other ranks";
 
-/// An error of the program on one rank, thrown by all ranks: "rank 1 on n1: ...".
+/// A program error on one rank, thrown by all ranks: "rank 1 on n1: ...".
 class SharedError : public std::runtime_error {
  public:
   SharedError(const std::string& what, bool no_memory) : std::runtime_error(what), no_memory_(no_memory) {}
@@ -26,13 +26,12 @@ class SharedError : public std::runtime_error {
 /// an error that the user can fix as UserError, any other as SharedError.
 void agree(const Collective& ranks, const std::function<void()>& work);
 
-/// Collective: waits until all ranks are here, and yields the core to those that still work.
+/// Collective: waits until all ranks have called it, and yields the core to those that still work.
 void meet(const Collective& ranks);
 
-/// Declares that all ranks throw the next exception of this rank at the same place, so all of them free their
-/// resources.
+/// Declares that all ranks throw the next exception of this rank at the same place, so that all free their resources.
 void leave_together();
-/// Whether the exception that is unwinding this rank, or has just unwound it, is thrown by all.
+/// Whether all ranks throw the exception that is unwinding this rank, or has just unwound it.
 bool left_together();
 
 }  // namespace eventloom

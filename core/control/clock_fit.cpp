@@ -9,9 +9,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kPoints = 64;
-/// Until the points give a better value: a quartz is within 100 ppm, and NTP slews by up to 500.
+/// Used until the points give a better value: a quartz is within 100 ppm, and NTP slews by up to 500.
 constexpr double kUnknownRate = 500e-6;
-/// How much a rate drifts (temperature) within the time that the points span.
+/// Drift of a rate (temperature) within the time that the points span.
 constexpr double kWander = 0.1e-6;
 /// Times are whole ns: no point is better than this.
 constexpr double kRounding = 1;
@@ -33,7 +33,7 @@ std::int64_t to_local(const ClockModel& model, std::int64_t T) {
   return model.t0 + since - std::llround(static_cast<double>(since) * ((model.coef - 1) / model.coef));
 }
 
-/// The weighted line through the points; x and y from the newest point, in ns.
+/// The weighted line through the points; x and y are relative to the newest point, in ns.
 struct ClockFit::Line {
   double x = 0;  ///< the weighted mean of the points is on the line
   double y = 0;
@@ -138,8 +138,8 @@ double ClockFit::promise(const Point& point, std::int64_t at) const {
   return point.error + std::abs(distance(point)) + rate_error_ * ahead;
 }
 
-// Newest first: while the clock keeps its rate all promises hold; a promise is refuted by a newer point that is
-// certainly farther off the line.
+// Newest first: while the clock keeps its rate all promises hold; a newer point that is certainly farther off the line
+// refutes a promise.
 ClockQuality ClockFit::quality(std::int64_t until) const {
   double bound = std::numeric_limits<double>::infinity();
   for (auto point = points_.rbegin(); point != points_.rend(); ++point) {

@@ -10,8 +10,8 @@ namespace eventloom {
 
 namespace {
 
-/// From synchronise() to the first batch. While a rate is unknown the precision degrades with every ms; later a model
-/// is good for about as long as it has been observed.
+/// Time between synchronise() and the first batch. While a rate is unknown the precision degrades every ms; later a
+/// model is good for about as long as it has been observed.
 constexpr std::int64_t kFirstGap = 1'000'000;
 /// How often rank 0 looks for due batches: it has many peers and is called often.
 constexpr std::int64_t kLook = 100'000;
@@ -176,7 +176,7 @@ void ClockSync::tell(int rank) {
   send(rank, {.kind = ClockMessage::kModel, .model = to.fit.model(), .quality = to.quality, .worst = worst_});
 }
 
-// With the answers received so far; each rank owes at most one more.
+// Batches end with the answers received so far; each rank owes at most one more.
 void ClockSync::finish_batches(IdlePolicy& idle) {
   for (auto& peer : peers_) peer.left = 0;
   work_until(idle, [&] { return std::ranges::none_of(peers_, &Peer::asked); });

@@ -10,7 +10,7 @@ void append_with_length(std::string& message, const std::string& text) {
   message += text;
 }
 
-/// Those that were appended.
+/// Splits a message into the texts appended to it.
 std::vector<std::string> texts_in(const std::string& message) {
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < message.size(); at += texts.back().size()) {

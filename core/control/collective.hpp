@@ -19,7 +19,7 @@ class PendingBarrier {
   PendingBarrier() = default;
   PendingBarrier(const PendingBarrier&) = delete;
   PendingBarrier& operator=(const PendingBarrier&) = delete;
-  /// Waits for the other ranks, unless this rank is being unwound by an exception of its own.
+  /// Waits for the other ranks, unless an exception of its own unwinds this rank.
   virtual ~PendingBarrier() = default;
 
   /// Whether all ranks have begun the barrier. Makes progress for them, too.
@@ -30,9 +30,9 @@ class PendingBarrier {
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_convertible_v<T, std::string_view>;
 
-/// The collective operations of a run, for set-up and wind-down only, not for the data path. Every member but rank()
-/// and size() is collective: all ranks call the same ones, with values of the same type, in the same order. One thread
-/// at a time. Throws std::runtime_error when the ranks cannot reach each other, or together send more than 2 GiB at
+/// The collective operations of a run, for set-up and wind-down only, not for the data path. Every member except rank()
+/// and size() is collective: all ranks call the same ones, with values of the same type, in the same order. Not
+/// thread-safe. Throws std::runtime_error if the ranks cannot reach each other, or together send more than 2 GiB at
 /// once.
 class Collective {
  public:
@@ -52,7 +52,7 @@ class Collective {
                  std::as_writable_bytes(std::span(all)));
     return all;
   }
-  /// Lists may be of any length.
+  /// Lists may have any length.
   template <Plain T>
   [[nodiscard]] std::vector<std::vector<T>> all_gather(const std::vector<T>& mine) const {
     std::vector<std::vector<T>> all;
@@ -69,7 +69,7 @@ class Collective {
     }
     return all;
   }
-  /// Texts may be of any length.
+  /// Texts may have any length.
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) const;
   [[nodiscard]] std::vector<std::vector<std::string>> all_gather(const std::vector<std::string>& mine) const;
 
@@ -99,7 +99,7 @@ class Collective {
   /// Fills `all` with the bytes of all ranks, in order of rank; `bytes`: the size of each, known on every rank.
   virtual void gather_bytes(std::span<const std::byte> mine, const std::vector<std::size_t>& bytes,
                             std::span<std::byte> all) const = 0;
-  /// Overwrites `data` with rank 0's, which has the same length.
+  /// Overwrites `data` with rank 0's data, which have the same length.
   virtual void broadcast_bytes(std::span<std::byte> data) const = 0;
 };
 

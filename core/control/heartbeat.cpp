@@ -15,13 +15,13 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Between two rounds: long enough to cost nothing, short enough to end a run without delay.
+/// Time between two rounds: long enough to cost nothing, short enough to end a run without delay.
 constexpr auto kShortestInterval = milliseconds(2);
 constexpr auto kIntervalPerRank = microseconds(50);
-/// Between two looks for messages while nothing is urgent.
+/// Time between two checks for messages while nothing is urgent.
 constexpr auto kLookEvery = microseconds(250);
 
-/// Whether the others should learn of `status` at once.
+/// Whether the others should learn of `status` immediately.
 bool is_news(const RankStatus& status, const RankStatus& reported) {
   return status.request.command != Command::none || status.done != reported.done || status.failed != reported.failed ||
          status.frozen != reported.frozen;
@@ -157,7 +157,7 @@ void Heartbeat::tell_of_waiting(Time now) {
   tell_waiting_ones(note);
 }
 
-/// To the ranks that have reported: they are waiting to read it.
+/// Sends to the ranks that have reported: they are waiting to read it.
 void Heartbeat::tell_waiting_ones(const HeartbeatNote& note) {
   for (int r = 1; r < size_; ++r) {
     if (is_here_[static_cast<std::size_t>(r)] != 0) send(r, note);
@@ -176,7 +176,7 @@ Heartbeat::Silence Heartbeat::silence(Time now) const {
   silence.lasts = now - (rank_ == 0 || waited_for_ < 0 ? heard_ : round_ended_);
   if (silence.lasts < notice_) return silence;
   if (rank_ != 0) {
-    // Rank 0 repeats its note as long as it waits.
+    // Rank 0 repeats its note while it waits.
     const bool rank_0_lives = waited_for_ >= 0 && now - heard_ < 2 * longest_notice_;
     silence.ranks = {rank_0_lives ? waited_for_ : 0};
     return silence;

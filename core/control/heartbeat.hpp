@@ -13,20 +13,21 @@
 namespace eventloom {
 
 /// Keeps the ranks of a run informed of each other, in rounds: each rank reports to rank 0, which combines the reports
-/// and sends all ranks the verdict. A rank begins its next round once it has the verdict of the last, so all ranks
-/// decide the same things in the same round, and a silent rank is known by name.
+/// and sends all ranks the verdict. A rank begins its next round once it has the verdict of the last, so all ranks make
+/// the same decisions in the same round, and a silent rank is known by name.
 ///
-/// The last round is the one in which all ranks are done or any has failed. One thread at a time. Throws
-/// std::runtime_error when the ranks cannot reach each other.
+/// The last round is the one in which all ranks are done or any has failed. Not thread-safe. Throws std::runtime_error
+/// if the ranks cannot reach each other.
 class Heartbeat {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  /// `channel`: for the heartbeat alone, of this rank, one of `size`. `notice`: after this long rank 0 informs the
-  /// others which rank it waits for, again each time the wait has doubled, and at least every `longest_notice`.
+  /// `channel`: this rank's, used only for the heartbeat; the run has `size` ranks. `notice`: after this long rank 0
+  /// informs the others which rank it waits for, again each time the wait has doubled, and at least every
+  /// `longest_notice`.
   Heartbeat(std::unique_ptr<MessageChannel> channel, int rank, int size, Duration notice, Duration longest_notice);
-  /// Collective, like that of the channel; after the last round, or when the program ends with an error.
+  /// Collective, like the channel's destruction; after the last round, or when the program ends with an error.
   ~Heartbeat() = default;
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
@@ -39,15 +40,15 @@ class Heartbeat {
   [[nodiscard]] std::uint64_t reports_made() const { return reports_made_; }
 
   /// The ranks waited for, and for how long: on rank 0 all of them, elsewhere the lowest if known, or rank 0. Empty
-  /// while all is well.
+  /// while all ranks respond.
   struct Silence {
     std::vector<int> ranks;
     Duration lasts{};
   };
   [[nodiscard]] Silence silence(Time now) const;
-  /// This rank has not received for `absence`: that time does not count as silence of the others.
+  /// This rank could not receive for `absence`: that time does not count as silence of the others.
   void leave_out(Duration absence);
-  /// On rank 0: informs the ranks that have reported that the program is about to end; see told_to_end().
+  /// On rank 0: notifies the ranks that have reported that the program is about to end; see told_to_end().
   void tell_to_end();
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
@@ -78,8 +79,8 @@ class Heartbeat {
   Time heard_{};         ///< when rank 0 was last heard; on rank 0 the beginning of the round
   int waited_for_ = -1;  ///< the rank that rank 0 waits for, -1: unknown
   bool told_to_end_ = false;
-  std::vector<RankStatus> reports_;    ///< on rank 0, by rank
-  std::vector<std::uint8_t> is_here_;  ///< on rank 0, by rank: has reported in this round
+  std::vector<RankStatus> reports_;    ///< on rank 0, indexed by rank
+  std::vector<std::uint8_t> is_here_;  ///< on rank 0, indexed by rank: has reported in this round
   int n_here_ = 0;
   Duration next_notice_{};
   std::vector<std::byte> buffer_;

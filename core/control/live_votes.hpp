@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// `votes` more sources have jumped to `epoch`.
+/// Adds the votes of sources that have jumped to `epoch`.
 inline void add_jump(LiveVotes& all, std::uint64_t epoch, std::uint64_t votes = 1) {
   for (auto& place : all.places) {
     const auto apart = place.epoch > epoch ? place.epoch - epoch : epoch - place.epoch;

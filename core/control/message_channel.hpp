@@ -8,8 +8,8 @@
 namespace eventloom {
 
 /// Small two-sided messages between any two ranks (also from a rank to itself), for control, not for data: every
-/// message is copied. Messages between two ranks arrive in the order in which they were sent. Making and destroying a
-/// channel is collective; in between no member blocks. One thread at a time. Throws std::runtime_error when the ranks
+/// message is copied. Messages between two ranks arrive in the order in which they were sent. Construction and
+/// destruction are collective; no member blocks in between. Not thread-safe. Throws std::runtime_error if the ranks
 /// cannot reach each other.
 ///
 /// All messages must have been received before destruction.
@@ -20,11 +20,11 @@ class MessageChannel {
   MessageChannel& operator=(const MessageChannel&) = delete;
   virtual ~MessageChannel() = default;
 
-  /// `data` may change or be freed as soon as this returns. Messages that cannot leave yet are kept in memory, without
-  /// limit: the caller must not send more than the other side receives.
+  /// `data` may change or be freed once this returns. Messages that cannot leave yet are kept in memory, without limit:
+  /// the caller must not send more than the other side receives.
   virtual void send(int to, std::span<const std::byte> data) = 0;
   /// Receives the oldest complete message: its bytes replace `out`, and its sender is returned. Without one, returns
-  /// nothing and leaves `out` unchanged. Makes progress for the other ranks.
+  /// std::nullopt and leaves `out` unchanged. Makes progress for the other ranks.
   virtual std::optional<int> receive(std::vector<std::byte>& out) = 0;
   /// Frees the memory of messages that have left, as does send().
   virtual void progress() = 0;

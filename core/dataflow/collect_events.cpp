@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// Position of the first hit not before `tick`, which counts like those of the keys.
+/// Position of the first hit not before `tick`, which is relative like those of the keys.
 std::uint32_t position_of(std::span<const HitKey> keys, std::uint64_t tick) {
   const auto at = std::ranges::partition_point(keys, [tick](HitKey key) { return tick_of(key) < tick; });
   return static_cast<std::uint32_t>(at - keys.begin());

@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// Copies only the events found into the columns of a BuiltSlice, and counts the slice's hits inside and outside of
-/// them.
+/// Copies only the hits of events into the columns of a BuiltSlice, and counts the slice's hits inside and outside
+/// events.
 class EventCollector {
  public:
   /// Replaces `out.events` and `out.hits`; sets `hits_in_events` and `hits_outside` of its ledger row. `keys`: all
@@ -20,7 +20,7 @@ class EventCollector {
                const SliceBounds& bounds, bool with_payload, BuiltSlice& out);
 
  private:
-  /// Hits [begin, end) of the list, of one event or of several adjacent ones.
+  /// Hits [begin, end) of the list, belonging to one event or to several adjacent ones.
   struct Block {
     std::uint32_t begin;
     std::uint32_t end;

@@ -29,7 +29,7 @@ void enter_into_ledger(std::span<const SourceDamage> damage, EpochRange owned, B
   }
 }
 
-/// Sorted by their beginning.
+/// The missing ranges, sorted by their beginning.
 std::vector<MissingTicks> missing_ticks(std::span<const SourceDamage> damage, std::uint32_t epoch_ticks) {
   std::vector<MissingTicks> missing;
   for (const auto& [source, what] : damage) {

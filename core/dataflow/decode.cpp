@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// `damage`, given in epochs as recorded, in those of corrected times.
+/// Converts `damage` from recorded epochs to epochs of corrected times.
 Damage corrected(Damage damage, OffsetSpan offsets, std::uint32_t epoch_ticks) {
   if (offsets.none()) return damage;
   const auto epochs = epochs_of(damage);
@@ -23,8 +23,8 @@ Damage corrected(Damage damage, OffsetSpan offsets, std::uint32_t epoch_ticks) {
   return damage;
 }
 
-/// Writes the hits of one buffer to the columns. There is room for as many hits as the buffer has words. kClip: the
-/// buffer may hold epochs outside `range`. kSorted: hits carry the source they came from.
+/// Writes the hits of one buffer to the columns, which have room for as many hits as the buffer has words. kClip: the
+/// buffer may hold epochs outside `range`. kSorted: hits carry their source.
 template <bool kClip, bool kPayload, bool kSorted>
 struct HitWriter {
   HitWriter(DecodedHits& hits, DecodedSource& source, EpochRange range, std::uint32_t epoch_ticks)
@@ -86,7 +86,7 @@ struct HitWriter {
   void peak(Peak) { leave_out(OtherMarker::peak); }
   void histogram(std::uint32_t, std::span<const std::uint32_t>) { leave_out(OtherMarker::histogram); }
   void schedule(std::span<const std::uint32_t>) { leave_out(OtherMarker::schedule); }
-  /// By the slice that owns the epoch, as the first hits in it may be corrected.
+  /// Counts the marker in the slice that owns its epoch, after correction of the epoch's first hits.
   void leave_out(OtherMarker marker) {
     if (owned_.contains(first_corrected(epoch_, offsets_, epoch_ticks_))) left_out_.count(marker);
   }
@@ -102,7 +102,7 @@ struct HitWriter {
   std::uint32_t last_ = 0;
   std::uint32_t falls_ = 0;
   std::uint32_t clipped_ = 0;
-  std::uint32_t early_ = 0;  ///< of the clipped ones
+  std::uint32_t early_ = 0;  ///< clipped hits that precede the range
   std::uint32_t is_early_ = 0;
   bool inside_ = true;
   bool wrong_ = false;
@@ -124,7 +124,7 @@ Damage damage_of(const EpochBufferHeader& header, DropCause cause) {
           .cause = cause};
 }
 
-/// Whether its numbers are valid.
+/// Whether cause and origin are valid.
 bool known(const Damage& damage, const std::optional<SortedInput>& sorted) {
   return known(damage.cause) && (!sorted || damage.origin == kAllOrigins || damage.origin < sorted->n_sources);
 }
@@ -170,7 +170,7 @@ void SliceDecoder::decode(SliceId slice, std::span<const SourceSlice> sources, s
 void SliceDecoder::set_range(std::uint16_t stream, SliceId slice) {
   const std::uint32_t epoch_ticks = settings_.geometry.base.epoch_ticks;
   sent_ = read_ = offsets_.empty() ? window_ : sent_epochs(settings_.geometry, slice, offsets_[stream]);
-  // Slice 0 may get more than what 32 bits count: hits long before tick 0.
+  // Slice 0 includes hits long before tick 0, whose ticks may exceed 32 bits.
   constexpr std::uint64_t kMostTicks = std::numeric_limits<std::uint32_t>::max();
   const Epoch most = kMostTicks / epoch_ticks;
   if (sent_.end - sent_.begin > most) read_.begin = sent_.end - most;
@@ -211,13 +211,13 @@ void SliceDecoder::decode_source(std::uint16_t source, std::span<const std::byte
   while (!bytes.empty()) {
     const auto header = read_epoch_buffer_header(bytes);
     if (!header || header->stored_bytes() > bytes.size()) {
-      // Without a length the next buffer cannot be found.
+      // The next buffer cannot be found without a length.
       drop(source, unknown_from(source, next_epoch, header.value_or(EpochBufferHeader{})),
            header ? "an epoch buffer is cut off" : "the header of an epoch buffer is damaged");
       break;
     }
     if (!header->epochs().overlaps(sent_)) {
-      // Intact, but of another slice: the data that belong here did not arrive.
+      // Intact, but of another slice: this slice's data did not arrive.
       drop(source, unknown_from(source, next_epoch, {}),
            "an epoch buffer of another slice is in place of one of this slice");
       bytes = bytes.subspan(header->stored_bytes());
@@ -287,14 +287,14 @@ void SliceDecoder::read_words(std::uint16_t source, const EpochBufferHeader& hea
   drop(source, damage, error ? error->reason : "the number of hits in an epoch buffer differs from its header");
 }
 
-/// Sources come in rising order.
+/// Must be called in ascending order of sources.
 void SliceDecoder::leave_out(std::uint16_t source, const MarkerCounts& counts) {
   if (!counts.any()) return;
   if (left_out_.empty() || left_out_.back().source != source) left_out_.push_back({source, {}});
   left_out_.back().counts.add(counts);
 }
 
-/// Data of unknown extent: charged to this slice, wherever they lie. In epochs of corrected times.
+/// Data of unknown extent, charged to this slice wherever they lie. Returns epochs of corrected times.
 Damage SliceDecoder::unknown_from(std::uint16_t stream, Epoch epoch, const EpochBufferHeader& instead) const {
   Damage rest = damage_of(instead, DropCause::corrupt);
   rest.first_epoch = epoch;
@@ -311,7 +311,7 @@ void SliceDecoder::add_damage(std::uint16_t source, const Damage& damage) {
   Damage share = damage;
   for (std::uint16_t origin = 0; origin < settings_.sorted->n_sources; ++origin) {
     damage_.push_back({{origin}, share});
-    share.n_hits = 0;  // counted once
+    share.n_hits = 0;  // count hits only once
   }
 }
 

@@ -18,7 +18,7 @@
 
 namespace eventloom {
 
-/// The hits of one stream in DecodedHits. Epochs rise; times within an epoch may not.
+/// The hits of one stream in DecodedHits. Epochs are in ascending order; times within an epoch may not be.
 struct DecodedSource {
   struct EpochMark {
     std::uint32_t tick;  ///< first tick of the epoch, relative to `start`
@@ -26,10 +26,10 @@ struct DecodedSource {
   };
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  bool ordered = true;  ///< times never fall
+  bool ordered = true;  ///< times never decrease
   std::vector<EpochMark> epochs;
-  Tick start = 0;           ///< from which its ticks count
-  std::uint64_t early = 0;  ///< hits before `start`, which are not among the others
+  Tick start = 0;           ///< origin of its ticks
+  std::uint64_t early = 0;  ///< hits before `start`, not included in the columns
 };
 
 /// An event tag, in streams of time-sorted hits.
@@ -38,21 +38,21 @@ struct TaggedEvent {
   SortedTag tag;
 };
 
-/// All hits sent for a slice, in columns: source after source, each in the order of its stream, so that the number of a
+/// All hits sent for a slice, in columns: source by source, each in the order of its stream, so that the number of a
 /// hit orders hits of equal time.
 struct DecodedHits {
-  Scratch<std::uint32_t> tick;  ///< relative to the first that is sent of the stream
+  Scratch<std::uint32_t> tick;  ///< relative to DecodedSource::start of the stream
   Scratch<std::uint32_t> channel;
   Scratch<std::uint16_t> source;
-  Scratch<const std::uint32_t*> payload;  ///< into the epoch buffers; unset without payload
+  Scratch<const std::uint32_t*> payload;  ///< points into the epoch buffers; unset without payload
   Scratch<std::uint32_t> payload_words;
-  std::vector<DecodedSource> sources;  ///< by stream
-  std::vector<TaggedEvent> tags;       ///< stream after stream
+  std::vector<DecodedSource> sources;  ///< indexed by stream
+  std::vector<TaggedEvent> tags;       ///< stream by stream
   std::uint32_t size = 0;
 
-  /// Hits with begin <= tick < end, both borders of epochs, as counted while decoding.
+  /// Hits with begin <= tick < end, both epoch boundaries, as counted while decoding.
   [[nodiscard]] std::uint64_t count(std::uint32_t begin, std::uint32_t end) const;
-  /// Those of one stream.
+  /// The same for one stream.
   [[nodiscard]] std::uint64_t count_of(std::size_t stream, std::uint32_t begin, std::uint32_t end) const;
 };
 
@@ -63,13 +63,14 @@ class SliceDecoder {
       : settings_(settings),
         offsets_(stream_offsets(*settings.detector, settings.sorted.has_value(), settings.payload.size())) {}
 
-  /// Hits outside the epochs sent for the slice are dropped. Replaces hits() and damage().
+  /// Drops hits outside the epochs sent for the slice. Replaces hits() and damage().
   void decode(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuildProblem>& problems);
 
   [[nodiscard]] const DecodedHits& hits() const { return hits_; }
-  /// Damage reported by the sources and found here, in epochs of corrected times.
+  /// Damage reported by the sources and found while decoding, in epochs of corrected times.
   [[nodiscard]] const std::vector<SourceDamage>& damage() const { return damage_; }
-  /// Markers of the slice that are neither epochs nor hits, by source; those of time-sorted hits are the program's own.
+  /// Markers of the slice that are neither epochs nor hits, by source; excludes those that the program adds to
+  /// time-sorted hits.
   [[nodiscard]] const std::vector<MarkersLeftOut>& left_out() const { return left_out_; }
 
  private:
@@ -86,11 +87,11 @@ class SliceDecoder {
   void leave_out(std::uint16_t source, const MarkerCounts& counts);
 
   const SliceBuilderSettings& settings_;
-  std::vector<OffsetSpan> offsets_;  ///< by stream; none: times are not corrected
-  EpochRange window_;                ///< that the builder sees, in corrected times
-  EpochRange owned_;                 ///< in corrected times
-  EpochRange sent_;                  ///< of the stream being read
-  EpochRange read_;                  ///< those of them whose hits are decoded
+  std::vector<OffsetSpan> offsets_;  ///< indexed by stream; empty: times are not corrected
+  EpochRange window_;                ///< epochs that the builder sees, in corrected times
+  EpochRange owned_;                 ///< owned by the slice, in corrected times
+  EpochRange sent_;                  ///< epochs sent of the stream being read
+  EpochRange read_;                  ///< part of sent_ whose hits are decoded
   DecodedHits hits_;
   std::vector<SourceDamage> damage_;
   std::vector<MarkersLeftOut> left_out_;

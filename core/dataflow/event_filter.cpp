@@ -16,7 +16,7 @@ class Compactor {
  public:
   explicit Compactor(BuiltSlice& slice) : events_(slice.events), hits_(slice.hits) {}
 
-  /// The next event, whose hits follow those of the previous one.
+  /// Processes the next event, whose hits follow those of the previous one.
   void pass(const EventHits& event, bool keep) {
     const std::size_t n = event.times.size();
     const std::size_t words = event.payload.size();

@@ -20,19 +20,19 @@ class EventFilter {
   explicit EventFilter(DetectorPtr detector) : measure_(std::move(detector)) {}
   EventFilter() : EventFilter(std::make_shared<Detector>()) {}
 
-  /// Throws UserError that says what was expected. Lengths of time are ticks or carry a unit.
+  /// Throws UserError that states what was expected. Durations are in ticks or carry a unit.
   void add(std::string_view expression, std::uint64_t tick_ps);
-  /// `stream_flags`: StreamFlag bits by source number. Throws UserError when an expression asks for what these sources
-  /// or the detector do not have: trigger types or positions.
+  /// `stream_flags`: StreamFlag bits by source number. Throws UserError if an expression needs trigger types or
+  /// positions that these sources or the detector lack.
   void set_streams(std::vector<std::uint32_t> stream_flags);
 
   [[nodiscard]] bool empty() const { return expressions_.empty(); }
   [[nodiscard]] const std::vector<Expression>& expressions() const { return expressions_; }
   [[nodiscard]] const EventMeasure& measure() const { return measure_; }
 
-  /// Removes foreign and rejected events from `slice`, with their hits, and moves the slice's hits in rejected events
-  /// from `hits_in_events` to `hits_rejected` in its ledger row. Counts the rejected events that are its own, those of
-  /// each expression too: every event is put to all of them, whatever the others say.
+  /// Removes foreign and rejected events from `slice`, with their hits, and moves the slice's hits in rejected
+  /// events from `hits_in_events` to `hits_rejected` in its ledger row. Counts the rejected events that the slice
+  /// owns, in total and per expression: all expressions are evaluated on every event.
   void select(BuiltSlice& slice) const;
 
  private:

@@ -10,22 +10,22 @@ namespace eventloom {
 
 /// An event of a BuiltSlice with its hits.
 struct EventHits {
-  std::size_t number = 0;  ///< in the columns of the events
+  std::size_t number = 0;  ///< index into the columns of the events
   Tick time = 0;
   Tick duration = 0;
   std::span<const Tick> times = {};
   std::span<const std::uint32_t> channels = {};
   std::span<const std::uint16_t> sources = {};
-  std::span<const std::uint32_t> payload_words = {};  ///< of each hit; empty when the run has no payload
+  std::span<const std::uint32_t> payload_words = {};  ///< words per hit; empty if the run has no payload
   std::span<const std::uint32_t> payload = {};
 };
 
-/// Goes through the events of a slice in their order. What it has passed may change.
+/// Iterates over the events of a slice in order. Events already passed may change.
 class EventWalk {
  public:
   explicit EventWalk(const BuiltSlice& slice) : slice_(slice), n_(slice.events.size()) {}
 
-  /// False after the last event.
+  /// Returns false after the last event.
   bool next(EventHits& event) {
     if (number_ == n_) return false;
     const auto& [time, channel, source, payload_words, payload] = slice_.hits;

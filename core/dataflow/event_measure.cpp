@@ -67,7 +67,7 @@ std::uint64_t EventMeasure::hits_in_group(std::size_t group, const EventHits& ev
   return n;
 }
 
-/// That of the first hit that has one: events are built of sources that agree, see NumberMatch.
+/// Trigger type of the first hit that has one: the sources of an event agree on it, see NumberMatch.
 std::optional<std::uint64_t> EventMeasure::trigger(const EventHits& event) const {
   std::size_t word = 0;
   for (std::size_t i = 0; i < event.payload_words.size(); ++i) {

@@ -13,17 +13,17 @@
 
 namespace eventloom {
 
-/// Measures the quantities of expressions on events. Immutable but for set_streams(), and then shared by threads.
+/// Evaluates the quantities of expressions on events. Immutable after set_streams(), and then shared by threads.
 class EventMeasure {
  public:
   explicit EventMeasure(DetectorPtr detector);
 
-  /// `stream_flags`: StreamFlag bits by source number; they say which sources have trigger types.
+  /// `stream_flags`: StreamFlag bits by source number; they indicate which sources have trigger types.
   void set_streams(std::vector<std::uint32_t> stream_flags) { flags_ = std::move(stream_flags); }
   [[nodiscard]] bool has_triggers() const;
   [[nodiscard]] const Detector& detector() const { return *detector_; }
 
-  /// Nothing where the trigger type of an event is not known.
+  /// Returns std::nullopt if the trigger type of an event is unknown.
   [[nodiscard]] std::optional<std::uint64_t> value(const Quantity& quantity, const EventHits& event) const;
   /// A comparison with an unknown value does not hold.
   [[nodiscard]] bool holds(const Term& term, const EventHits& event) const {

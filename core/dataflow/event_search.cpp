@@ -36,7 +36,7 @@ void EventSearch::build(SliceHits slice, SliceId id, BuiltSlice& out, std::vecto
   if (match_) slice.keys = match_->agreeing(slice.decoded, slice.keys, slice.bounds, out, problems);
   find(slice);
   collector_.collect(slice.decoded, slice.keys, events_, slice.bounds, settings_.with_payload, out);
-  const std::uint64_t out_of_step = out.ledger.dropped();  // decoded, and therefore counted there
+  const std::uint64_t out_of_step = out.ledger.dropped();  // among the decoded hits, hence already counted there
   account_for_damage(slice.damage, geometry_, out);
   const auto* correction = slice.correction;
   if (correction != nullptr) correction->account(out);

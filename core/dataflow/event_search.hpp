@@ -15,30 +15,30 @@
 
 namespace eventloom {
 
-/// A slice in which events are searched for: all its hits, decoded and in time order.
+/// A slice to search for events: all its hits, decoded and in time order.
 struct SliceHits {
   const DecodedHits& decoded;
   std::span<const HitKey> keys;
-  SliceBounds bounds;                    ///< its overlap is that of the search
-  std::span<const SourceDamage> damage;  ///< by source
-  const HitCorrection* correction;       ///< null where no detector changes hits
+  SliceBounds bounds;                    ///< the overlap is that of the search
+  std::span<const SourceDamage> damage;  ///< ordered by source
+  const HitCorrection* correction;       ///< null if the detector changes no hits
 };
 
-/// The events of one definition in the slices of a builder, and their account. Keeps its memory between slices.
+/// The events of one definition in the slices of a builder, and their account. Reuses its memory between slices.
 class EventSearch {
  public:
-  /// `settings` must outlive it. `wanted`: one of its events.
+  /// `settings` must outlive this object. `wanted`: one of its events.
   EventSearch(const SliceBuilderSettings& settings, const WantedEvents& wanted);
 
-  /// Replaces the contents of `out`, of which the losses are those found here. `problems`: those of the slice so far;
+  /// Replaces the contents of `out`; its losses are those found here. `problems`: those of the slice so far;
   /// appends those found here.
   void build(SliceHits slice, SliceId id, BuiltSlice& out, std::vector<BuildProblem>& problems);
 
-  /// The events among all hits of a slice, also among those that build() leaves out of events by number.
+  /// Finds the events among all hits of a slice, including those that build() excludes from events by number.
   void find(SliceHits slice);
-  /// Those found last, as runs of the keys; none where events are no runs.
+  /// The events found last, as runs of the keys; empty if the definition's events are not runs.
   [[nodiscard]] std::span<const EventRange> runs() const;
-  /// Whether build() may leave hits out of events by number.
+  /// Whether build() may exclude hits from events by number.
   [[nodiscard]] bool matches_numbers() const { return match_.has_value(); }
 
  private:
@@ -48,7 +48,7 @@ class EventSearch {
   SliceGeometry geometry_;
   EventList events_;
   EventCollector collector_;
-  std::optional<NumberMatch> match_;  ///< for events built by number
+  std::optional<NumberMatch> match_;  ///< only for events built by number
 };
 
 }  // namespace eventloom

@@ -11,8 +11,8 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
 
-  /// `slice` holds only owned, accepted events and a complete ledger row; slices come in rising order. The caller may
-  /// reuse the data when the call returns. Throws UserError when writing fails.
+  /// `slice` holds only owned, accepted events and a complete ledger row; slices come in ascending order. The caller
+  /// may reuse the data once the call returns. Throws UserError if writing fails.
   virtual void write(const BuiltSlice& slice) = 0;
 };
 

@@ -35,7 +35,7 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
   taken_out_.clear();
   for (std::size_t s = 0; s < hits.sources.size(); ++s) {
     const auto& stream = hits.sources[s];
-    // Modulo 2^64: the sum with a tick of the stream is a small number again.
+    // Modulo 2^64: adding a tick of the stream gives a small number again.
     const auto base = static_cast<std::int64_t>(stream.start - bounds.start);
     const bool uniform = !settings_.sorted && rules_.of(static_cast<std::uint16_t>(s)).uniform();
     const Rule rule = uniform ? rules_.of(static_cast<std::uint16_t>(s))[0] : Rule{};
@@ -62,8 +62,8 @@ std::span<const HitKey> HitCorrection::correct(const DecodedHits& hits, const Sl
   return {keys_.data(), n_keys_};
 }
 
-/// A stream of which no hit is taken out. Without branches, as what lies where cannot be predicted near borders.
-/// `delta_of`: ticks to add to a hit, by its number.
+/// Handles a stream from which no hit is removed. Branch-free, since branches near slice boundaries are unpredictable.
+/// `delta_of`: ticks to add to a hit, given its number.
 template <class DeltaOf>
 void HitCorrection::shift(const DecodedHits& hits, std::uint16_t source, DeltaOf delta_of) {
   const auto& stream = hits.sources[source];
@@ -124,7 +124,7 @@ void HitCorrection::drop(std::uint16_t source, std::int64_t tick, std::uint64_t 
   if (by_number_ && tick >= 0) taken_out_.push_back({static_cast<std::uint32_t>(tick), source});
 }
 
-/// Hits of epochs that are sent with slice 0 only because all their corrected times are before tick 0.
+/// Counts hits of epochs that are sent with slice 0 only because all their corrected times are before tick 0.
 void HitCorrection::count_early(const DecodedHits& hits) {
   if (!is_first()) return;
   for (std::size_t s = 0; s < hits.sources.size(); ++s) {

@@ -16,37 +16,37 @@
 
 namespace eventloom {
 
-/// Adds the detector's offsets to the times of the hits, and takes out those that are masked or cut.
+/// Adds the detector's offsets to the times of the hits, and removes those that are masked or cut.
 ///
-/// A hit that is taken out belongs to the slice in which its corrected time is. Hits whose corrected times are before
-/// tick 0 are dropped as untimed, by slice 0.
+/// A removed hit belongs to the slice that contains its corrected time. Hits with corrected times before tick 0 are
+/// dropped as untimed, by slice 0.
 class HitCorrection {
  public:
   explicit HitCorrection(const SliceBuilderSettings& settings);
 
-  /// The hits that remain and lie in the `n_ticks` from bounds.start on, in the order of their numbers; valid until the
-  /// next call. Appends what was untimed to `problems`.
+  /// The remaining hits within `n_ticks` of bounds.start, in the order of their numbers; valid until the next call.
+  /// Appends untimed hits to `problems`.
   std::span<const HitKey> correct(const DecodedHits& hits, const SliceBounds& bounds, std::uint32_t n_ticks,
                                   std::vector<BuildProblem>& problems);
 
-  /// Puts hits of equal times in the order of the run, for hits that were saved in another order: by source, then by
-  /// their times as saved. `keys`: of correct(), by time; the result is valid until the next call.
+  /// Restores the order of the run among hits of equal times that were saved in another order: by source, then by
+  /// time as saved. `keys`: the result of correct(), sorted by time. The result is valid until the next call.
   std::span<const HitKey> order_equal_times(const DecodedHits& hits, std::span<const HitKey> keys);
 
-  /// Those of them that lie in the slice.
+  /// Number of remaining hits that lie in the slice.
   [[nodiscard]] std::uint64_t kept_in_slice() const { return kept_in_slice_; }
-  /// The slice's hits of a source that were taken out, or were untimed.
+  /// Number of the slice's hits of a source that were masked, cut or untimed.
   [[nodiscard]] std::uint64_t dropped_of(std::size_t source) const {
     const auto& of = dropped_[source];
     return of.masked + of.cut + of.untimed;
   }
-  /// Enters the slice's hits that were taken out, and those that were untimed, into its account.
+  /// Enters the slice's masked, cut and untimed hits into its account.
   void account(BuiltSlice& out) const;
-  /// Of the slice, rising. Kept only where events are built by number.
+  /// The slice's removed hits, ascending. Empty unless events are built by number.
   [[nodiscard]] std::span<const TakenOut> taken_out() const { return taken_out_; }
 
  private:
-  /// What happens to the hits of a channel.
+  /// The treatment of the hits of a channel.
   struct Rule {
     std::int64_t offset = 0;
     bool masked = false;
@@ -55,7 +55,7 @@ class HitCorrection {
     std::uint32_t max_payload = 0;
     friend bool operator==(const Rule&, const Rule&) = default;
   };
-  /// Hits that were dropped, of a source.
+  /// Counts of a source's dropped hits.
   struct Dropped {
     std::uint64_t masked = 0;
     std::uint64_t cut = 0;
@@ -73,8 +73,8 @@ class HitCorrection {
   const SliceBuilderSettings& settings_;
   ChannelTable<Rule> rules_;
   bool by_number_;
-  std::vector<bool> takes_out_;   ///< by source: some of its hits are masked or cut
-  std::vector<Dropped> dropped_;  ///< by source
+  std::vector<bool> takes_out_;   ///< indexed by source: some of its hits are masked or cut
+  std::vector<Dropped> dropped_;  ///< indexed by source
   std::vector<TakenOut> taken_out_;
   Scratch<HitKey> keys_;
   std::vector<HitKey> ordered_;

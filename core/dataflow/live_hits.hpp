@@ -9,9 +9,9 @@
 
 namespace eventloom {
 
-/// The hits of a slice by live source, lost ones included: those of live sources alone add up to its `hits_in`.
-/// `live`: by number of the source, not 0 for those to count. `slice.keys`: of all hits, not only of those that events
-/// by number keep.
+/// The hits of a slice by live source, including lost ones; if all sources are live, they add up to its `hits_in`.
+/// `live`: indexed by source number, nonzero for sources to count. `slice.keys`: all hits, including those
+/// excluded from events by number.
 std::vector<SourceHits> count_live_hits(const SliceHits& slice, EpochRange owned,
                                         const std::vector<std::uint8_t>& live);
 

@@ -22,7 +22,7 @@ NumberMatch::NumberMatch(std::vector<std::uint32_t> stream_flags, bool with_payl
   compares_ = with_payload && (with_trigger > 1 || with_tag > 1);
 }
 
-/// Collects the parts of the event whose first hit is at `begin`; returns where it ends.
+/// Collects the parts of the event whose first hit is at `begin`; returns its end.
 std::uint32_t NumberMatch::find_parts(const DecodedHits& hits, std::span<const HitKey> keys, std::uint32_t begin) {
   parts_.clear();
   std::uint32_t at = begin;
@@ -37,7 +37,7 @@ std::uint32_t NumberMatch::find_parts(const DecodedHits& hits, std::span<const H
   return at;
 }
 
-/// That which begins with this hit, as far as the hit tells.
+/// The part that begins with this hit, with what the hit reveals.
 NumberMatch::Part NumberMatch::part_of(const DecodedHits& hits, std::uint32_t number) const {
   Part part{hits.source.data()[number], kUntold, kUntold, 0, 0};
   if (!compares_ || !has(part.source, kNumbered)) return part;
@@ -59,7 +59,7 @@ bool NumberMatch::same_everywhere(Mark mark) const {
   return true;
 }
 
-/// What most of the parts that are kept tell; of several the first.
+/// The most frequent value among the parts kept; in a tie, that of the first part.
 std::uint32_t NumberMatch::common(Mark mark) const {
   const auto votes = [this, mark](const Part& part) {
     if (part.dropped || part.*mark == kUntold) return std::ptrdiff_t{0};
@@ -105,7 +105,7 @@ void NumberMatch::keep_or_drop(std::span<const HitKey> keys, const SliceBounds& 
   }
 }
 
-/// Drops the parts that differ from most; whether there were any.
+/// Drops the parts that differ from the majority; returns whether any did.
 bool NumberMatch::drop_others(Mark mark, const char* name, Tick event, bool owned, BuiltSlice& out,
                               std::vector<BuildProblem>& problems) {
   const auto right = common(mark);
@@ -143,7 +143,7 @@ void NumberMatch::flag_missing(const DecodedHits& hits, const EventList& events,
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
 }
 
-/// The event whose parts were found last.
+/// Flags the event whose parts were found last.
 void NumberMatch::flag_event(std::size_t event, std::uint32_t tick, std::span<const TakenOut> taken_out,
                              EventColumns& columns) {
   if (std::ranges::binary_search(tag_errors_, tick)) columns.flags[event] |= kTagError;

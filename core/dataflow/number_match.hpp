@@ -13,44 +13,44 @@
 
 namespace eventloom {
 
-/// A hit that a detector map has masked or cut: its time, which counts like those of keys, and its source.
+/// A hit masked or cut by a detector map: its time, relative like those of the keys, and its source.
 struct TakenOut {
   std::uint32_t tick = 0;
   std::uint16_t source = 0;
   friend auto operator<=>(const TakenOut&, const TakenOut&) = default;
 };
 
-/// What event building by number requires besides equal times: all numbered sources contribute to every event, and
-/// agree on its trigger type and on its tag.
+/// Requirements of event building by number besides equal times: all numbered sources contribute to every event, and
+/// agree on its trigger type and its tag.
 class NumberMatch {
  public:
   /// `stream_flags`: StreamFlag bits by source number. `with_payload`: whether the payload of the hits is available.
   NumberMatch(std::vector<std::uint32_t> stream_flags, bool with_payload);
 
-  /// Removes the hits of sources whose trigger type is not that of most sources of the same event (of the first source,
-  /// in a tie), and then likewise by tag: their counters are out of step. Enters those that the slice owns into its
-  /// account and into `problems`. Sources without a trigger type or tag have no vote on it and stay. The result lives
-  /// as long as `keys` and until the next call.
+  /// Removes the hits of sources whose trigger type differs from that of most sources of the same event (from the first
+  /// source's, in a tie), and then likewise by tag: their counters are out of step. Enters those that the slice owns
+  /// into its account and into `problems`. Sources without a trigger type or tag have no vote on it and stay. The
+  /// result is valid as long as `keys` and until the next call.
   std::span<const HitKey> agreeing(const DecodedHits& hits, std::span<const HitKey> keys, const SliceBounds& bounds,
                                    BuiltSlice& out, std::vector<BuildProblem>& problems);
 
-  /// Flags the events in `out`, which are `events`, that lack a numbered source which is not optional, and adds these
-  /// sources to the missing ones of the slice; flags those of which hits were removed by their tag. An event does not
-  /// lack a source of which a hit was `taken_out`, rising: the user does not want it.
+  /// Flags the events in `out`, which are `events`, that lack a required numbered source, and adds these sources to the
+  /// slice's missing ones; flags events from which hits were removed by tag. A source with hits in `taken_out`
+  /// (ascending) is not missing from their event: the user excluded them.
   void flag_missing(const DecodedHits& hits, const EventList& events, std::span<const TakenOut> taken_out,
                     BuiltSlice& out);
 
  private:
-  /// The part of a source in an event.
+  /// A source's contribution to an event.
   struct Part {
     std::uint16_t source;
-    std::uint32_t trigger;  ///< or kUntold
-    std::uint32_t tag;      ///< likewise
-    std::uint32_t begin;    ///< positions in the keys
+    std::uint32_t trigger;  ///< kUntold if unknown
+    std::uint32_t tag;      ///< kUntold if unknown
+    std::uint32_t begin;    ///< [begin, end): positions in the keys
     std::uint32_t end;
     bool dropped = false;
   };
-  using Mark = std::uint32_t Part::*;  ///< what sources agree on
+  using Mark = std::uint32_t Part::*;  ///< property on which sources agree
 
   static constexpr std::uint32_t kUntold = ~std::uint32_t{0};  ///< trigger types have 16 bits, tags 8
 
@@ -67,13 +67,13 @@ class NumberMatch {
   void flag_event(std::size_t event, std::uint32_t tick, std::span<const TakenOut> taken_out, EventColumns& columns);
 
   std::vector<std::uint32_t> flags_;
-  std::vector<std::uint16_t> numbered_;  ///< sources that every event should have
-  std::size_t n_numbered_ = 0;           ///< optional ones included
+  std::vector<std::uint16_t> numbered_;  ///< sources required in every event
+  std::size_t n_numbered_ = 0;           ///< includes optional ones
   bool compares_ = false;                ///< several sources have trigger types, or tags
-  std::vector<Part> parts_;              ///< of the current event, by source
+  std::vector<Part> parts_;              ///< parts of the current event, ordered by source
   std::vector<HitKey> kept_;
-  std::vector<std::uint32_t> tag_errors_;  ///< ticks of the events in the slice, rising
-  std::vector<std::uint8_t> lacking_;      ///< by place in numbered_
+  std::vector<std::uint32_t> tag_errors_;  ///< ticks of the affected events in the slice, ascending
+  std::vector<std::uint8_t> lacking_;      ///< indexed as numbered_
 };
 
 }  // namespace eventloom

@@ -15,7 +15,7 @@ void RunTotals::add(const BuiltSlice& slice) {
   const auto& flags = slice.events.flags;
   const auto& missing = slice.events.sources_missing;
   for (std::size_t i = 0; i < flags.size(); ++i) {
-    if (flags[i] != 0 || missing[i] != 0) add_event(flags[i], missing[i]);  // few
+    if (flags[i] != 0 || missing[i] != 0) add_event(flags[i], missing[i]);  // rare
   }
   for (const auto& of : slice.left_out) add_left_out(of.source, of.counts);
   for (const auto& loss : slice.losses) source_losses[loss.source][static_cast<std::size_t>(loss.cause)] += loss.n_hits;

@@ -11,20 +11,20 @@
 
 namespace eventloom {
 
-/// What was counted of a run, or of some of its slices. Adding those of several ranks gives those of the run.
+/// Totals of a run, or of some of its slices. The totals of several ranks add up to those of the run.
 struct RunTotals {
   Counters counters;
   /// Events that lack data of a source, by the bits of their mask (source 63 and above share the last).
   std::array<std::uint64_t, 64> events_lacking{};
-  /// Hits that builders found unfit, by source and cause; those are among the run's, too.
+  /// Hits that builders found defective, by source and cause; also included in the run's counters.
   std::map<std::uint32_t, std::array<std::uint64_t, kDropCauses>> source_losses;
 
-  /// Events that a filter's expression rejected, by its number; empty without filters.
+  /// Events rejected by each filter expression, indexed by expression; empty without filters.
   std::vector<std::uint64_t> rejected_by;
-  /// Markers that builders left out of events, by source; those are among the run's counters, too.
+  /// Markers that builders left out of events, by source; also included in the run's counters.
   std::map<std::uint32_t, MarkerCounts> left_out;
 
-  /// Hits in, by live source; sources without any may be left out.
+  /// Hits in, by live source; may omit sources without hits.
   std::map<std::uint32_t, std::uint64_t> live_hits;
 
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return counters[metric]; }
@@ -32,15 +32,15 @@ struct RunTotals {
 
   /// `slice` as passed to the sink.
   void add(const BuiltSlice& slice);
-  /// The ledger row of a slice; `incomplete`: it lacks data of a source.
+  /// Adds the ledger row of a slice; `incomplete`: it lacks data of a source.
   void add(const LedgerRow& row, bool incomplete);
-  /// An event with these flags and this mask of missing sources.
+  /// Adds an event with these flags and this mask of missing sources.
   void add_event(std::uint32_t flags, std::uint64_t sources_missing);
   void add_left_out(std::uint32_t source, const MarkerCounts& counts);
-  /// Events that expressions rejected, by number.
+  /// Adds the events that each expression rejected.
   void add_rejected(std::span<const std::uint64_t> by_expression);
   void add(const RunTotals& other);
-  /// Hits, whatever the cause.
+  /// Hits dropped for any cause.
   [[nodiscard]] std::uint64_t dropped() const;
   friend bool operator==(const RunTotals&, const RunTotals&) = default;
 };

@@ -14,15 +14,15 @@ namespace eventloom {
 /// The last stage: selects events, completes the slice's account, writes.
 class Selector {
  public:
-  /// `sinks`: for each kind of events, of which there is at least one; they must outlive it. `watch`, unless it is
-  /// empty, is called with each slice before events are taken out of it.
+  /// `sinks`: one per kind of events, at least one; they must outlive this object. `watch`, unless empty, is
+  /// called with each slice before events are removed from it.
   Selector(EventFilter filter, std::vector<EventSink*> sinks,
            std::function<void(std::span<const BuiltSlice>)> watch = {})
       : filter_(std::move(filter)), sinks_(std::move(sinks)), watch_(std::move(watch)) {}
 
   [[nodiscard]] std::size_t kinds() const { return sinks_.size(); }
 
-  /// A slice as built, with all its kinds of events; slices come in rising order. Changes it.
+  /// Processes a slice as built, with all its kinds of events, and modifies it; slices come in ascending order.
   void take(std::span<BuiltSlice> built) {
     if (watch_) watch_(built);
     for (std::size_t i = 0; i < sinks_.size(); ++i) {

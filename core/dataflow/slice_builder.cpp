@@ -30,7 +30,7 @@ void require_short_stretch(const SliceBuilderSettings& settings) {
       "--epochs-per-slice, --overlap, --define lengths or --detector offsets");
 }
 
-/// The damage that the slice accounts for: that which begins in it.
+/// Selects the damage that the slice accounts for: damage that begins in it.
 void collect_damage(std::span<const SourceDamage> damage, EpochRange owned, std::vector<SourceDamage>& out) {
   out.clear();
   for (const auto& item : damage) {
@@ -68,8 +68,8 @@ struct SliceBuilder::Work {
     return settings.sorted ? correction->order_equal_times(decoder.hits(), sorted) : sorted;
   }
 
-  /// All hits of the slice, with the first events as tags. Saved hits are those received: another definition may use
-  /// hits that are left out of events by number.
+  /// Saves all hits of the slice, with the first kind of events as tags. Hits are saved as received: another definition
+  /// may use hits that are excluded from events by number.
   void keep(const SliceHits& slice, EpochRange owned, SortedSlice& out) {
     auto& search = searches.front();
     if (search.matches_numbers()) search.find(slice);
@@ -77,7 +77,7 @@ struct SliceBuilder::Work {
     collect_damage(decoder.damage(), owned, out.damage);
   }
 
-  /// The channels that the builder sees, those around the slice, too.
+  /// Records the channels of all hits that the builder sees, including those around the slice.
   void note_use() {
     if (settings.detector->selections().empty()) return;
     const auto& hits = decoder.hits();
@@ -93,8 +93,8 @@ struct SliceBuilder::Work {
   SliceDecoder decoder;
   ChannelUse use;
   TimeSort time_sort;
-  std::vector<EventSearch> searches;        ///< one for each kind of events
-  std::optional<HitCorrection> correction;  ///< where a detector changes hits
+  std::vector<EventSearch> searches;        ///< one per kind of events
+  std::optional<HitCorrection> correction;  ///< only if the detector changes hits
   SortedSliceEncoder encoder;
 };
 

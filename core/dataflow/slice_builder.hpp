@@ -13,25 +13,25 @@ namespace eventloom {
 
 class ChannelUse;
 
-/// Decode, time sort, search for events and the account of one slice.
+/// Decoding, time sort, search for events and account of one slice.
 ///
 /// Keeps its working memory between slices; one instance per thread. Independent of ranks.
 class SliceBuilder {
  public:
-  /// The margin is that of the widest events. Throws UserError when the ticks sent for a slice do not fit 32 bits.
+  /// Uses the margin of the widest events. Throws UserError if the ticks sent for a slice do not fit 32 bits.
   explicit SliceBuilder(SliceBuilderSettings settings);
   ~SliceBuilder();
   SliceBuilder(SliceBuilder&&) noexcept;
 
-  /// `sources`: by source number, all sources of the run. Replaces the contents of `out`, one for each kind of events.
-  /// Epoch buffers with wrong checksums or markers are dropped as a whole and counted as corrupt by the slice that owns
-  /// their first epoch; events that touch their epochs are flagged kIncomplete, with the source in the mask. Appends
-  /// the defects that the slice owns to `problems`; these and the hits that the detector drops are the losses of `out`.
-  /// Fills `sorted` unless it is null: hits with the events of the first kind.
+  /// `sources`: all sources of the run, indexed by source number. Replaces the contents of `out`, one per kind of
+  /// events. Epoch buffers with wrong checksums or markers are dropped whole and counted as corrupt by the slice
+  /// that owns their first epoch; events that touch their epochs are flagged kIncomplete, with the source in the
+  /// mask. Appends the defects that the slice owns to `problems`; these and the hits that the detector drops are the
+  /// losses of `out`. Fills `sorted` unless it is null: hits with the events of the first kind.
   void build(SliceId slice, std::span<const SourceSlice> sources, std::vector<BuiltSlice>& out,
              std::vector<BuildProblem>& problems, SortedSlice* sorted = nullptr);
 
-  /// Adds which channels of the detector have had hits so far.
+  /// Adds the channels of the detector that have had hits so far.
   void add_to(ChannelUse& use) const;
 
  private:

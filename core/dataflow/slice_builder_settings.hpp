@@ -13,42 +13,42 @@
 
 namespace eventloom {
 
-/// How streams of time-sorted hits (formats/sorted_hit.hpp) are read back.
+/// How to read back streams of time-sorted hits (formats/sorted_hit.hpp).
 struct SortedInput {
-  std::uint32_t n_sources = 0;  ///< of the run that sorted them
+  std::uint32_t n_sources = 0;  ///< number of sources of the run that sorted them
 };
 
-/// What to search for.
+/// One kind of events to search for.
 struct WantedEvents {
   EventDefinitionPtr definition;  ///< never null
   Tick overlap = 0;               ///< maximum length of an event
-  bool use_tags = false;          ///< in time-sorted hits: the events are the tagged ones
+  bool use_tags = false;          ///< time-sorted hits only: the events are the tagged ones
 };
 
 struct SliceBuilderSettings {
-  SliceGeometry geometry;             ///< with the margin of the widest events, see widest()
-  std::vector<WantedEvents> events;   ///< never empty; each is built as if it were the only one
-  std::vector<PayloadTable> payload;  ///< by number of the stream
+  SliceGeometry geometry;             ///< includes the margin of the widest events, see widest()
+  std::vector<WantedEvents> events;   ///< never empty; each is built independently of the others
+  std::vector<PayloadTable> payload;  ///< indexed by stream
   bool with_payload = false;          ///< whether hits of any source have payload
-  /// StreamFlag bits by source number, or empty: none. For NumberMatch, where the definition needs it.
+  /// StreamFlag bits by source number, or empty: none set. Used by NumberMatch if the definition needs it.
   std::vector<std::uint32_t> stream_flags = {};
-  /// Not 0 for live sources, by number, or empty: none. See BuiltSlice::live_hits.
+  /// Nonzero for live sources, indexed by source number; empty: none. See BuiltSlice::live_hits.
   std::vector<std::uint8_t> live = {};
   std::optional<SortedInput> sorted = std::nullopt;     ///< set: all sources are streams of time-sorted hits
-  Tick save_bin_ticks = 0;                              ///< width of the histograms' bins in what is saved
+  Tick save_bin_ticks = 0;                              ///< width of the bins of saved histograms
   DetectorPtr detector = std::make_shared<Detector>();  ///< never null
 };
 
 /// `geometry` with the overlap and the reach of these events.
 SliceGeometry geometry_of(SliceGeometry geometry, const WantedEvents& wanted);
-/// `geometry` with those of the events that need the longest stretch around a slice.
+/// `geometry` with overlap and reach of the events that need the widest margin around a slice.
 SliceGeometry widest(const SliceGeometry& geometry, const std::vector<WantedEvents>& events);
 
-/// Builders count the ticks that they see of a stream in 32 bits: whether those of a slice fit, with its margins and
-/// the width `apart` of the corrections to the stream's times.
+/// Whether the ticks of a slice fit the 32 bits in which builders count the ticks of a stream, including its margins
+/// and the width `apart` of the time corrections of the stream.
 bool fits_a_builder(const SliceGeometry& geometry, Tick apart);
 
-/// Of the corrections to the times of each of `n_streams`, by number; empty when there are none. Each sorted stream
+/// Span of the time corrections of each of `n_streams`, indexed by stream; empty if there are none. Each sorted stream
 /// holds hits of all sources.
 std::vector<OffsetSpan> stream_offsets(const Detector& detector, bool sorted, std::size_t n_streams);
 

@@ -10,7 +10,7 @@ namespace {
 
 /// A buffer is closed at the end of the epoch in which it reaches this size.
 constexpr std::size_t kWordsPerBuffer = 4096;
-/// The greatest bin number of an H1 marker.
+/// The highest bin number of an H1 marker.
 constexpr std::size_t kBinsPerMarker = (1U << 13) - 1;
 
 }  // namespace
@@ -40,7 +40,7 @@ void SortedSliceEncoder::encode(const DecodedHits& hits, std::span<const HitKey>
   close(out);
 }
 
-/// The hits [first, end) of one epoch.
+/// Adds the hits [first, end), all of one epoch.
 void SortedSliceEncoder::add_epoch(std::span<const HitKey> keys, std::uint32_t first, std::uint32_t end) {
   const Epoch epoch = (start_ + tick_of(keys[first])) / epoch_ticks_;
   if (open_.n_hits == 0) open_.first_epoch = epoch;

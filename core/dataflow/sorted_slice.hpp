@@ -24,7 +24,7 @@ class SortedSliceEncoder {
   /// `bin_ticks`: width of the histograms' bins.
   SortedSliceEncoder(std::uint32_t epoch_ticks, Tick bin_ticks) : epoch_ticks_(epoch_ticks), bin_ticks_(bin_ticks) {}
 
-  /// Replaces `out` by stored epoch buffers with the hits that the slice owns. `events`: runs of the keys; events that
+  /// Replaces `out` with stored epoch buffers of the hits that the slice owns. `events`: runs of the keys; events that
   /// begin before the slice are tagged by their own slice.
   void encode(const DecodedHits& hits, std::span<const HitKey> keys, std::span<const EventRange> events,
               const SliceBounds& bounds, bool with_payload, std::vector<std::byte>& out);

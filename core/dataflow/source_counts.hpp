@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// Events by their trigger type; those of types above 255 together.
+/// Events counted by trigger type; types above 255 share one counter.
 class TriggerCounts {
  public:
   static constexpr std::size_t kTypes = 256;
@@ -17,20 +17,20 @@ class TriggerCounts {
   void count(std::size_t type) { ++n_[std::min(type, kTypes)]; }
   [[nodiscard]] std::uint64_t operator[](std::size_t type) const { return n_[type]; }
   void add(const TriggerCounts& other);
-  /// trigger_1, trigger_2, ... where there are any; trigger_other.
+  /// Adds the nonzero counts, named trigger_0 to trigger_255 and trigger_other.
   void add_to(CountsByName& counts) const;
 
  private:
   std::array<std::uint64_t, kTypes + 1> n_{};
 };
 
-/// What a source counts. Plain bytes.
+/// Counts kept by a source. Plain bytes.
 struct SourceCounts {
   Counters counters;
   TriggerCounts triggers;
 
   void add(const SourceCounts& other);
-  /// What is reported of it.
+  /// The counts to report.
   [[nodiscard]] CountsByName by_name() const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace eventloom {
 
-/// The data of one source received for one slice: stored epoch buffers back to back, aligned to 8 bytes, and the
-/// stretches that the source dropped.
+/// The data of one source received for one slice: stored epoch buffers back to back, aligned to 8 bytes, and the ranges
+/// that the source dropped.
 struct SourceSlice {
   std::span<const std::byte> buffers;
   std::span<const Damage> damage;

@@ -7,12 +7,12 @@ namespace eventloom {
 
 namespace {
 
-/// Whether the events are disjoint, in order, and none is longer than the overlap.
+/// Whether the events are disjoint, in order, and no longer than the overlap.
 bool plausible(std::span<const EventRange> events, std::span<const HitKey> keys, const SliceBounds& bounds) {
   std::uint32_t next = 0;
   for (const auto& event : events) {
     if (event.begin < next) return false;
-    // An event that begins after the slice may reach beyond the data that the builder sees: it belongs to another
+    // An event that begins after the slice may extend beyond the data that the builder sees: it belongs to another
     // slice.
     const bool seen_whole = tick_of(keys[event.begin]) < bounds.slice_end;
     if (seen_whole && tick_of(keys[event.end - 1]) - tick_of(keys[event.begin]) > bounds.overlap) return false;

@@ -10,7 +10,7 @@ namespace {
 
 /// Average hits of a tile: both copies of 4096 keys and the counters stay in the caches next to the core.
 constexpr std::uint64_t kTileHits = 4096;
-/// With fewer hits of a source in a tile, starting the loops would cost more than the cache saves.
+/// With fewer hits per source in a tile, starting the loops would cost more than the cache saves.
 constexpr std::uint64_t kPieceHits = 64;
 constexpr unsigned kMaxDigitBits = 11;
 
@@ -22,7 +22,7 @@ struct Digits {
 
 Digits digits_for(std::uint64_t n_ticks, std::uint32_t n_hits) {
   const auto bits = std::max(1U, static_cast<unsigned>(std::bit_width(n_ticks - 1)));
-  // One digit when there are about as many hits as ticks; else not many more counters than hits.
+  // One digit if there are about as many hits as ticks; otherwise not many more counters than hits.
   if (n_ticks <= 2 * std::uint64_t{n_hits}) return {1, bits};
   const unsigned most = std::min(static_cast<unsigned>(std::bit_width(n_hits)), kMaxDigitBits);
   const unsigned count = (bits + most - 1) / most;
@@ -88,7 +88,7 @@ void TimeSort::sort_digits(const Tile& tile, EachKey each_key, HitKey* out) {
   std::uint32_t* counters = counters_.require(std::size_t{mask} + 1);
   HitKey* to = out;
   HitKey* from = spare_.require(tile.n_hits);
-  if (count % 2 == 0) std::swap(from, to);  // so that the last digit moves the keys to `out`
+  if (count % 2 == 0) std::swap(from, to);  // the last digit must move the keys to `out`
   for (unsigned digit = 0; digit < count; ++digit) {
     const unsigned low = digit * bits;
     const auto bin_of = [=, begin = tile.begin, mask = mask](HitKey key) {
@@ -130,13 +130,13 @@ std::span<const HitKey> TimeSort::sort(std::span<const HitKey> keys, std::uint64
   return {out, keys.size()};
 }
 
-/// Moves the keys to their tiles of 2^`tile_bits` ticks, in the order in which they come; returns where each tile ends.
+/// Moves the keys to their tiles of 2^`tile_bits` ticks, keeping their order; returns where each tile ends.
 std::span<const std::uint32_t> TimeSort::scatter(std::span<const HitKey> keys, unsigned tile_bits,
                                                  std::uint64_t n_tiles) {
-  // One tile may have all 2^32 ticks, and 32 bits cannot be shifted by 32.
+  // One tile may have all 2^32 ticks, and shifting 32 bits by 32 is undefined.
   const auto tile_of = [tile_bits](HitKey key) { return std::uint64_t{tick_of(key)} >> tile_bits; };
-  // Neighbours are mostly hits of one source, and in one tile: their place is kept in a register, as a number in memory
-  // that each of them changes would make it wait for the one before.
+  // Neighbours are mostly hits of one source and in one tile: their position is kept in a register, since updating a
+  // counter in memory would make each wait for the previous one.
   tile_ends_.assign(n_tiles, 0);
   for (std::size_t k = 0; k < keys.size();) {
     const auto tile = tile_of(keys[k]);

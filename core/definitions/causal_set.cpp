@@ -21,7 +21,7 @@ bool are_partners(const PlacedHit& a, const PlacedHit& b, double speed, Tick sla
 
 struct Member {
   PlacedHit hit;
-  std::size_t partners = 0;  ///< among the remaining members
+  std::size_t partners = 0;  ///< partners among the remaining members
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ struct PlacedHit {
   Position place;
 };
 
-/// Size of the causal set of hits, given in the order of their event: two hits are partners when their times differ by
-/// at most their distance / `speed` (metres per tick) + `slack`. As long as not all are partners of each other, the one
-/// with the fewest partners, of equals the last, is taken out. Time grows as the square of the number of hits.
+/// Size of the causal set of hits, given in the order of their event. Two hits are partners if their times differ by at
+/// most their distance / `speed` (metres per tick) + `slack`. Until all are partners of each other, the hit with the
+/// fewest partners (in a tie, the last) is removed. Takes time quadratic in the number of hits.
 std::uint64_t causal_set_size(std::span<const PlacedHit> hits, double speed, Tick slack);
 
 }  // namespace eventloom

@@ -24,7 +24,7 @@ std::string Coincidence::text() const {
   return "coincidence:" + std::to_string(window_) + "," + plan_.condition().meaning() + widening_.text();
 }
 
-/// From the hits of an event to the window that links it to another, and to the end of that.
+/// The reach extends from the hits of an event to the window that links it to another, and to the end of that window.
 DefinitionTraits Coincidence::traits() const {
   const auto& condition = plan_.condition();
   return {.reach = saturating_sum({window_, window_, widening_.pre, widening_.post}),
@@ -48,8 +48,8 @@ void Coincidence::find(const SortedHits& hits, EventList& events) const {
   found.finish();
 }
 
-/// Leaves only those of the `n` candidates in `begins` whose windows are accepted, one for each tick, and puts the ends
-/// of these windows into `ends`; returns their number.
+/// Keeps only those of the `n` candidates in `begins` whose windows are accepted, one per tick, and puts the ends of
+/// these windows into `ends`; returns their number.
 std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCounts& window, std::uint32_t n,
                                          std::uint32_t* begins, std::uint32_t* ends) const {
   const auto accepts = [&](auto plain) {
@@ -58,7 +58,7 @@ std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCou
     for (std::uint32_t c = 0; c < n; ++c) {
       const std::uint32_t first = begins[c];
       const std::uint64_t last = tick_of(keys[first]) + window_;
-      if (last == std::exchange(before, last)) continue;  // of several hits at one tick the first has the window
+      if (last == std::exchange(before, last)) continue;  // the first of several hits at one tick opens the window
       const bool holds = window.accepts<decltype(plain)::value>(first, last);
       begins[accepted] = first;
       ends[accepted] = window.end();
@@ -69,8 +69,8 @@ std::uint32_t Coincidence::find_accepted(std::span<const HitKey> keys, WindowCou
   return window.plain() ? accepts(std::true_type()) : accepts(std::false_type());
 }
 
-/// The hits that open windows with enough hits; returns their number. Of several at one tick the first is among them if
-/// any is. Without branches: in real data they cannot be predicted.
+/// Finds the hits that open windows with enough hits; returns their number. Includes the first of several hits at one
+/// tick if any of them qualifies. Branch-free, since branches on real data are unpredictable.
 std::uint32_t Coincidence::find_candidates(std::span<const HitKey> keys, std::uint32_t* candidates) const {
   if (plan_.min_hits() > keys.size()) return 0;
   const auto others = static_cast<std::size_t>(plan_.min_hits() - 1);

@@ -14,8 +14,8 @@
 
 namespace eventloom {
 
-/// coincidence:W,COND[,pre,post] - each hit opens the window [t, t + W]; those in whose hits COND holds, widened by
-/// `pre` and `post` and joined where they share a tick, are events.
+/// coincidence:W,COND[,pre,post] - each hit opens the window [t, t + W]; windows whose hits satisfy COND, widened by
+/// `pre` and `post` and joined if they share a tick, are events.
 class Coincidence final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "coincidence:W,COND[,pre,post]";

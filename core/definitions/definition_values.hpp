@@ -15,8 +15,7 @@
 
 namespace eventloom {
 
-/// The values after the colon of a definition, as many as it takes. All functions throw TextMistake; lengths of time
-/// are ticks or carry a unit.
+/// The values after the colon of a definition. All functions throw TextMistake; durations are in ticks or carry a unit.
 class DefinitionValues {
  public:
   /// `values` point into the text; `detector`: never null.
@@ -30,7 +29,7 @@ class DefinitionValues {
     return parse_part(values_[i], [this](auto value) { return parse_duration(value, tick_ps_); });
   }
   [[nodiscard]] std::uint64_t count(std::size_t i) const { return parse_part(values_[i], parse_count); }
-  /// Where the user may leave the value out: 0 then.
+  /// A count that the user may omit; 0 then.
   [[nodiscard]] std::uint64_t count_if_any(std::size_t i) const { return i < values_.size() ? count(i) : 0; }
 
   /// The i-th value and the one after it, or neither.
@@ -45,7 +44,7 @@ class DefinitionValues {
     return parse_expression(values_[i], tick_ps_, *detector_, ExpressionUse::condition);
   }
 
-  /// The same value, unless it is 0; `name` is that of the i-th value.
+  /// Returns `value` unless it is 0; `name` is the name of the i-th value.
   [[nodiscard]] std::uint64_t above_0(std::uint64_t value, std::size_t i, const char* name) const {
     if (value == 0) throw TextMistake(values_[i], std::string(name) + " is 0");
     return value;

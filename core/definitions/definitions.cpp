@@ -21,8 +21,8 @@ namespace {
 
 /// Description of a kind of definition.
 struct Entry {
-  std::string_view usage;  ///< its name, and after a colon its values
-  std::string_view event;  ///< what an event is
+  std::string_view usage;  ///< the kind's name, a colon and its values
+  std::string_view event;  ///< definition of an event
   std::size_t min_values;
   std::size_t max_values;
   EventDefinitionPtr (*make)(const DefinitionValues& values);

@@ -11,9 +11,9 @@
 
 namespace eventloom {
 
-/// Parses `--define`, from its character `begin` on: a name may stand before it, which messages show. Lengths of time
-/// are ticks or carry a unit, names of groups are those of `detector`, which is never null. Throws UserError that says
-/// what was expected.
+/// Parses `--define`, starting at character `begin`: a name may precede it, which messages show. Durations are in ticks
+/// or carry a unit, names of groups are those of `detector`, which is never null. Throws UserError that states what was
+/// expected.
 EventDefinitionPtr parse_event_definition(std::string_view given, std::uint64_t tick_ps,
                                           const DetectorPtr& detector = std::make_shared<Detector>(),
                                           std::size_t begin = 0);

@@ -12,21 +12,21 @@
 
 namespace eventloom {
 
-/// The hits in which events are searched for.
+/// The hits to search for events.
 struct SortedHits {
   Tick start = 0;                               ///< absolute tick at which the ticks of the keys begin
-  std::span<const HitKey> keys = {};            ///< rising
-  std::span<const std::uint32_t> channel = {};  ///< by number of the hit; empty unless the definition needs channels
+  std::span<const HitKey> keys = {};            ///< ascending
+  std::span<const std::uint32_t> channel = {};  ///< indexed by hit number; empty unless the definition needs channels
   std::span<const std::uint16_t> source = {};   ///< likewise
 };
 
 /// Properties of a definition that other stages need.
 struct DefinitionTraits {
-  Tick reach = 0;               ///< how far around a hit it looks to know where an event starts or ends
+  Tick reach = 0;               ///< distance from a hit that determines where an event starts or ends
   Tick longest_length = 0;      ///< longest length in its text: with a shorter overlap every event would be cut
-  Tick bin_ticks = 1;           ///< width of the histogram bins that suit it
-  bool needs_channels = false;  ///< it distinguishes hits by channel or source, singly or in groups
-  const Expression* condition = nullptr;  ///< for its hits; lives as long as the definition
+  Tick bin_ticks = 1;           ///< suitable width of histogram bins
+  bool needs_channels = false;  ///< it distinguishes hits by channel or source, individually or in groups
+  const Expression* condition = nullptr;  ///< condition on its hits; lives as long as the definition
   bool needs_numbers = false;             ///< times are event numbers: NumberMatch decides which hits belong together
   bool finds_runs = true;                 ///< its events are runs of the sorted hits, which event tags can describe
 
@@ -34,18 +34,17 @@ struct DefinitionTraits {
   [[nodiscard]] bool uses(Quantity::Kind kind) const { return condition != nullptr && condition->uses(kind); }
 };
 
-/// Makes events of hits. Each kind has a file of its own and a row in definitions.cpp. Immutable, and shared by
-/// threads.
+/// Makes events of hits. Each kind has its own file and a row in definitions.cpp. Immutable, and shared by threads.
 class EventDefinition {
  public:
   virtual ~EventDefinition() = default;
 
-  /// As in `--define`, lengths of time in ticks: equal for all texts of equal meaning.
+  /// The text of `--define`, with durations in ticks: equal for all texts with the same meaning.
   [[nodiscard]] virtual std::string text() const = 0;
   [[nodiscard]] virtual DefinitionTraits traits() const = 0;
 
-  /// Adds to `events`, which has been restarted with the keys of `hits`, all events that have a hit in the slice; it
-  /// may add others. Correct as long as the keys cover overlap + reach around the slice.
+  /// Adds all events that have a hit in the slice to `events`, which has been restarted with the keys of `hits`; may
+  /// add others. Correct if the keys cover overlap + reach around the slice.
   virtual void find(const SortedHits& hits, EventList& events) const = 0;
 };
 

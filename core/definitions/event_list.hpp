@@ -11,9 +11,9 @@
 
 namespace eventloom {
 
-/// Position of a slice in the stretch of time that its builder sees; in ticks from the beginning of that stretch.
+/// Position of a slice in the time range that its builder sees, in ticks relative to the beginning of that range.
 struct SliceBounds {
-  Tick start = 0;  ///< beginning of the stretch: an absolute tick
+  Tick start = 0;  ///< absolute tick at which the range begins
   std::uint64_t slice_begin = 0;
   std::uint64_t slice_end = 0;
   Tick overlap = 0;  ///< maximum length of an event
@@ -26,16 +26,16 @@ struct EventRange {
   bool truncated = false;
 };
 
-/// The events that have a hit in a slice, each a list of hits in rising order; no hit is in two of them. Events that
-/// are runs of the sorted hits refer to these, others to copies of their hits. Keeps its memory between slices.
+/// The events that have a hit in a slice, each a list of hits in ascending order; no hit belongs to two events. Events
+/// that are runs of the sorted hits refer to these, others to copies of their hits. Reuses its memory between slices.
 class EventList {
  public:
-  /// Empties the list. `sorted`: all hits that the builder sees, rising; they must outlive the use of the list.
+  /// Empties the list. `sorted`: all hits that the builder sees, ascending; they must outlive the use of the list.
   void restart(std::span<const HitKey> sorted, const SliceBounds& bounds);
 
-  /// Events come in rising order of their first hits, either all as runs or all as lists. An event is cut at the
-  /// overlap and taken if it has a hit in the slice and keeps at least `min_hits` hits. False when no later event can
-  /// have a hit in the slice.
+  /// Events must be added in ascending order of their first hits, either all as runs or all as lists. An event is cut
+  /// at the overlap, and added if it has a hit in the slice and keeps at least `min_hits` hits. Returns false once no
+  /// later event can have a hit in the slice.
   [[gnu::always_inline]] bool add_run(EventRange run, std::uint64_t min_hits = 1) {
     return add(sorted_, run, min_hits);
   }
@@ -48,7 +48,7 @@ class EventList {
   std::uint32_t* scratch(std::size_t n) { return scratch_.require(n); }
 
  private:
-  /// In the header because it is called for every event, and inlined even where there are several calls.
+  /// Called for every event: therefore in the header, and always inlined, even at several call sites.
   [[gnu::always_inline]] bool add(std::span<const HitKey> hits, EventRange event, std::uint64_t min_hits) {
     const std::uint64_t first = tick_of(hits[event.begin]);
     if (first >= bounds_.slice_end) return false;

@@ -8,7 +8,7 @@ bool Expression::uses(Quantity::Kind kind) const {
   return std::ranges::any_of(terms_, [kind](const Term& term) { return term.quantity.kind == kind; });
 }
 
-/// `inside`: of a node of &&, where || needs brackets.
+/// `inside`: part of an && node, in which || needs brackets.
 std::string Expression::meaning_of(const Node& node, bool inside) const {
   if (node.op == Node::Op::term) return terms_[node.term].meaning;
   if (node.op == Node::Op::none) return "!(" + meaning_of(node.parts.front(), false) + ")";

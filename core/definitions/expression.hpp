@@ -12,15 +12,15 @@
 
 namespace eventloom {
 
-/// What expressions compare with numbers, measured on the hits of an event or of a window.
+/// The quantities that expressions compare with numbers, measured on the hits of an event or of a window.
 struct Quantity {
   enum class Kind : std::uint8_t {
     n_hits,
-    duration,  ///< ticks
-    systems,   ///< different ones
-    sources,   ///< different ones
-    channel,   ///< hits of channels from low to high
-    source,    ///< hits of sources from low to high
+    duration,  ///< duration in ticks
+    systems,   ///< number of different systems
+    sources,   ///< number of different sources
+    channel,   ///< hits of channels between low and high
+    source,    ///< hits of sources between low and high
     group,     ///< hits of a group of the detector
     trigger,   ///< trigger type, of triggered data
     prescale,  ///< the hash of the event's time modulo `low`
@@ -29,9 +29,9 @@ struct Quantity {
   Kind kind = Kind::n_hits;
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  std::size_t group = 0;  ///< its number in the detector
-  double speed = 0;       ///< of causal: metres per tick
-  Tick slack = 0;         ///< of causal
+  std::size_t group = 0;  ///< index in Detector::groups()
+  double speed = 0;       ///< causal: metres per tick
+  Tick slack = 0;         ///< causal: ticks
 
   friend bool operator==(const Quantity&, const Quantity&) = default;
 };
@@ -39,12 +39,12 @@ struct Quantity {
 /// A quantity compared with a number.
 struct Term {
   Quantity quantity;
-  std::uint64_t least = 0;  ///< it holds for values from `least` to `least + span`, or not where it is negated
+  std::uint64_t least = 0;  ///< it holds for values from `least` to `least + span`, or for all others if negated
   std::uint64_t span = 0;
   bool negated = false;
-  std::string subject;  ///< the quantity as the user has written it, without blanks
+  std::string subject;  ///< the quantity as written by the user, without blanks
   std::string text;     ///< the whole term, likewise
-  std::string meaning;  ///< the same for all texts of equal meaning
+  std::string meaning;  ///< equal for all texts with the same meaning
 
   [[nodiscard]] bool holds(std::uint64_t value) const { return (value - least <= span) != negated; }
 };
@@ -56,21 +56,22 @@ class Expression {
     enum class Op : std::uint8_t { term, all, any, none };
     Op op = Op::term;
     std::size_t term = 0;
-    std::vector<Node> parts = {};  ///< none: a single one
+    std::vector<Node> parts = {};  ///< empty for a single term
   };
 
   Expression(std::string text, std::vector<Term> terms, Node root)
       : text_(std::move(text)), terms_(std::move(terms)), root_(std::move(root)) {}
 
-  /// As the user has written it.
+  /// The expression as written by the user.
   [[nodiscard]] const std::string& text() const { return text_; }
-  /// Lengths of time in ticks, no blanks, no brackets that change nothing.
+  /// Normal form: durations in ticks, no blanks, no redundant brackets.
   [[nodiscard]] std::string meaning() const { return meaning_of(root_, false); }
   [[nodiscard]] const std::vector<Term>& terms() const { return terms_; }
   [[nodiscard]] const Node& root() const { return root_; }
   [[nodiscard]] bool uses(Quantity::Kind kind) const;
 
-  /// Whether it holds, given `term_holds(i)` for the i-th term. Asks from left to right, no more than it needs.
+  /// Whether the expression holds, given `term_holds(i)` for the i-th term. Evaluates terms left to right, and stops
+  /// once decided.
   template <class TermHolds>
   [[nodiscard]] bool holds(const TermHolds& term_holds) const {
     return decide(root_, term_holds);
@@ -93,11 +94,11 @@ class Expression {
   Node root_;
 };
 
-/// Where an expression stands: a condition of an event definition has neither prescale, duration nor trigger.
+/// Use of an expression: a condition of an event definition has neither prescale, duration nor trigger.
 enum class ExpressionUse : std::uint8_t { filter, condition };
 
-/// Parses an expression; lengths of time are ticks or carry a unit, names that are no quantities are groups of
-/// `detector`. Throws TextMistake.
+/// Parses an expression; durations are in ticks or carry a unit, names that are no quantities are groups of `detector`.
+/// Throws TextMistake.
 Expression parse_expression(std::string_view text, std::uint64_t tick_ps, const Detector& detector,
                             ExpressionUse use = ExpressionUse::filter);
 

@@ -24,7 +24,7 @@ using Kind = Quantity::Kind;
 using Op = Expression::Node::Op;
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-/// Brackets and ! inside each other: the parser calls itself for each.
+/// Nesting of brackets and !: the parser recurses for each.
 constexpr std::size_t kMaxDepth = 100;
 constexpr std::size_t kMaxTerms = 1000;
 
@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 9> kQuantities = {{{"n_h
                                                                            {"prescale", Kind::prescale},
                                                                            {"causal", Kind::causal}}};
 
-/// Longer ones first.
+/// Longer comparisons come first.
 constexpr std::array<std::string_view, 7> kComparisons = {"==", "!=", "<=", ">=", "<", ">", "="};
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -75,7 +75,7 @@ std::string exactly(double number) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
 
-/// The same for quantities that are equal.
+/// Equal for equal quantities.
 std::string meaning_of(const Quantity& quantity, const Detector& detector) {
   switch (quantity.kind) {
     case Kind::channel: return "channel:" + hexadecimal(quantity.low) + "-" + hexadecimal(quantity.high);
@@ -87,7 +87,7 @@ std::string meaning_of(const Quantity& quantity, const Detector& detector) {
   return std::string(std::ranges::find(kQuantities, quantity.kind, &std::pair<std::string_view, Kind>::second)->first);
 }
 
-/// Sets which values hold, see Term.
+/// Sets which values satisfy the term, see Term.
 void set_values(Term& term, std::string_view comparison, std::uint64_t value) {
   term.negated = comparison == "!=" || comparison == "<" || comparison == ">";
   if (comparison == ">=" || comparison == "<") {
@@ -100,7 +100,7 @@ void set_values(Term& term, std::string_view comparison, std::uint64_t value) {
   }
 }
 
-/// By recursive descent: any of all of terms, each of which may be negated or an expression in brackets.
+/// Parses by recursive descent: any of all of terms, each of which may be negated or an expression in brackets.
 class ExpressionParser {
  public:
   ExpressionParser(std::string_view text, std::uint64_t tick_ps, const Detector& detector, ExpressionUse use)
@@ -154,7 +154,7 @@ class ExpressionParser {
     const auto comparison = this->comparison(term);
     const auto value = this->value(term.quantity.kind);
     if (term.quantity.kind == Kind::prescale) {
-      term.quantity.low = value;  // holds where nothing remains
+      term.quantity.low = value;  // holds if the remainder is 0
     } else {
       set_values(term, comparison, value);
     }
@@ -242,7 +242,7 @@ class ExpressionParser {
     return value;
   }
 
-  /// Something follows an expression that does not go on with it.
+  /// Reports text after an expression that does not continue it.
   [[noreturn]] void refuse_rest() const {
     const auto next = text_.next();
     const auto instead = next == "&" || next == "and" ? "&&" : next == "|" || next == "or" ? "||" : "";

@@ -13,9 +13,9 @@
 
 namespace eventloom {
 
-/// gap:G,M[,pre,post] - a maximal run of hits in which each follows the previous one by at most G; kept with at least M
-/// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` after its last, joined where
-/// such stretches share a tick; M is asked of the whole run then, else of what the overlap leaves of it.
+/// gap:G,M[,pre,post] - a maximal run of hits in which each follows the previous one by at most G, with at least M
+/// hits. With `pre` or `post`, all hits from `pre` before the first of a run to `post` after its last; such ranges are
+/// joined if they share a tick. M then applies to the whole run, otherwise to what the overlap leaves of it.
 class Gap final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "gap:G,M[,pre,post]";
@@ -34,7 +34,7 @@ class Gap final : public EventDefinition {
     return "gap:" + std::to_string(gap_) + "," + std::to_string(min_hits_) + widening_.text();
   }
 
-  /// Where runs are widened, an event begins with one that lies ahead, and M hits decide whether that counts.
+  /// If runs are widened, an event begins with a run that lies ahead, and M hits decide whether that run counts.
   [[nodiscard]] DefinitionTraits traits() const override {
     const Tick run = widening_.any() ? saturating_product(gap_, min_hits_) : gap_;
     return {.reach = saturating_sum({run, widening_.pre, widening_.post}),
@@ -43,8 +43,8 @@ class Gap final : public EventDefinition {
   }
 
   void find(const SortedHits& hits, EventList& events) const override {
-    // The starts of runs and the runs that are long enough are collected without branches: in real data neither can be
-    // predicted.
+    // The starts of runs and the runs that are long enough are collected without branches, since branches on real data
+    // are unpredictable.
     const auto keys = hits.keys;
     if (keys.empty()) return;
     const Tick gap = gap_;
@@ -65,7 +65,7 @@ class Gap final : public EventDefinition {
   }
 
  private:
-  /// `starts`: of the runs, and the end of the last.
+  /// `starts`: the starts of the runs, and the end of the last.
   void widen(std::span<const HitKey> keys, std::span<const std::uint32_t> starts, EventList& events) const {
     WidenedEvents found(keys, widening_, events);
     for (std::size_t r = 0; r + 1 < starts.size(); ++r) {

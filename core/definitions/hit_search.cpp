@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// Steps after which a search stops going one by one: for events of few hits that costs one mispredicted branch.
+/// Linear steps before the search becomes exponential: events of few hits then cost one mispredicted branch.
 constexpr std::size_t kNear = 16;
 
 }  // namespace

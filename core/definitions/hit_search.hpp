@@ -7,10 +7,11 @@
 
 namespace eventloom {
 
-/// First position in [from, size) whose tick is not below `tick`; cheap when it is near `from`.
+/// First position in [from, size) whose tick is not below `tick`; cheap if it is near `from`.
 std::uint32_t seek_forward(std::span<const HitKey> keys, std::uint32_t from, std::uint64_t tick);
 
-/// First position in [0, from] from which on all ticks before `from` are at least `tick`; cheap when it is near `from`.
+/// First position in [0, from] at and after which all ticks before `from` are at least `tick`; cheap if it is near
+/// `from`.
 std::uint32_t seek_backward(std::span<const HitKey> keys, std::uint32_t from, std::uint64_t tick);
 
 }  // namespace eventloom

@@ -14,8 +14,8 @@
 
 namespace eventloom {
 
-/// multiplicity:W,T[,pre,post] - bins [kW, (k+1)W) from tick 0; maximal runs of consecutive bins with at least T
-/// hits, widened by `pre` and `post` bins; widened runs that touch are one event.
+/// multiplicity:W,T[,pre,post] - bins [kW, (k+1)W) from tick 0; maximal runs of consecutive bins with at least T hits,
+/// widened by `pre` and `post` bins; widened runs that touch are one event.
 class Multiplicity final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "multiplicity:W,T[,pre,post]";
@@ -78,13 +78,13 @@ class Multiplicity final : public EventDefinition {
   struct Group {
     std::uint64_t first_bin = 0;
     std::uint64_t last_bin = 0;
-    EventRange hits = {};  ///< no hits: there is no group
+    EventRange hits = {};  ///< empty if there is no group
   };
 
-  /// This many bins, or the largest value when that does not fit.
+  /// The length of this many bins, or the maximum if that overflows.
   [[nodiscard]] Tick ticks_of(std::uint64_t bins) const { return width_ > kMax / bins ? kMax : bins * width_; }
 
-  /// The event around the group.
+  /// Adds the event around the group.
   void add(const SortedHits& hits, const Group& group, EventList& events) const {
     const Tick low = (group.first_bin - std::min(group.first_bin, pre_)) * width_;
     const Tick high = (group.last_bin + post_ + 1) * width_;

@@ -5,7 +5,7 @@
 
 #include "formats/ids.hpp"
 
-/// Lengths of time from a user, which may be any: results that do not fit become the longest there is.
+/// Arithmetic on arbitrary durations from a user: results that overflow become the maximum.
 namespace eventloom {
 
 constexpr Tick saturating_sum(std::initializer_list<Tick> lengths) {

@@ -21,7 +21,7 @@ constexpr double kLight_m_per_ps = 299'792'458e-12;
 constexpr std::array<std::pair<std::string_view, double>, 4> kLengths = {
     {{"mm", 1e-3}, {"cm", 1e-2}, {"m", 1}, {"km", 1e3}}};
 
-/// Metres per tick.
+/// The unit in metres per tick.
 std::optional<double> unit_of_speed(std::string_view unit, std::uint64_t tick_ps) {
   const auto tick = static_cast<double>(tick_ps);
   if (unit == "c") return kLight_m_per_ps * tick;

@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// A speed in metres per tick: "0.3" and "0.3m/ns" are metres per nanosecond; "300km/ms", "30cm/ns", "0.3m/tick" or
-/// "0.7c", of light in a vacuum, are others. Throws std::invalid_argument unless it is above 0.
+/// Parses a speed, in metres per tick: "0.3" and "0.3m/ns" are metres per nanosecond; other units are as in "300km/ms",
+/// "30cm/ns", "0.3m/tick", and "0.7c" for light in a vacuum. Throws std::invalid_argument unless it is positive.
 double parse_speed(std::string_view text, std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// tag - hits of equal time are one event: for data whose time is the number of the event.
+/// tag - hits of equal time are one event: for data whose time is the event number.
 class Tag final : public EventDefinition {
  public:
   static constexpr std::string_view kUsage = "tag";

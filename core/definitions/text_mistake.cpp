@@ -7,8 +7,8 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::size_t kBefore = 60;  ///< columns that are kept before the mistake
-constexpr std::size_t kWidth = 100;  ///< and in all
+constexpr std::size_t kBefore = 60;  ///< columns kept before the mistake
+constexpr std::size_t kWidth = 100;  ///< columns in total
 constexpr std::string_view kIndent = "  ";
 constexpr std::string_view kCut = "...";
 

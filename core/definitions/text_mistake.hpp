@@ -6,10 +6,10 @@
 
 namespace eventloom {
 
-/// A mistake in a text of the user, for parsers.
+/// A mistake in a text from the user, for parsers.
 class TextMistake : public std::invalid_argument {
  public:
-  /// `where`: the part of the text that is wrong, perhaps empty; it must point into the text.
+  /// `where`: the wrong part of the text, perhaps empty; it must point into the text.
   TextMistake(std::string_view where, const std::string& what) : std::invalid_argument(what), where_(where) {}
   [[nodiscard]] std::string_view where() const { return where_; }
 
@@ -29,11 +29,11 @@ auto parse_part(std::string_view part, Parse parse) {
   }
 }
 
-/// A text for the inside of a line: a long one is cut.
+/// Shortens a long text for use within a line.
 std::string shortened(std::string_view text);
-/// Two lines: the text, and marks under the part of it that is `where`. A long text is cut around it.
+/// Two lines: the text, and marks under its part `where`. A long text is cut around it.
 std::string marked(std::string_view text, std::string_view where);
-/// The same, with marks under the first place of `word`.
+/// The same, with marks under the first occurrence of `word`.
 std::string marked_word(std::string_view text, std::string_view word);
 
 }  // namespace eventloom

@@ -9,13 +9,13 @@ namespace eventloom {
 
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
-/// A text of blanks becomes empty, at its end.
+/// Removes surrounding blanks. A text of blanks becomes the empty view at its end.
 std::string_view trimmed(std::string_view text);
 
 /// The parts before and after the first `separator`, trimmed; the second is empty without one.
 std::pair<std::string_view, std::string_view> split_once(std::string_view text, char separator);
 
-/// The parts between the commas that are not in brackets, trimmed; one empty part for an empty text.
+/// The parts between commas outside brackets, trimmed; one empty part for an empty text.
 std::vector<std::string_view> split_list(std::string_view text);
 
 }  // namespace eventloom

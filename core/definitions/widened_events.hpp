@@ -16,20 +16,22 @@ struct Widening {
   Tick post = 0;
 
   [[nodiscard]] bool any() const { return pre != 0 || post != 0; }
-  /// ",3,5" for texts of definitions; empty when there is none.
+  /// Formats as ",3,5" for texts of definitions; empty without widening.
   [[nodiscard]] std::string text() const {
     return any() ? "," + std::to_string(pre) + "," + std::to_string(post) : std::string();
   }
 };
 
-/// Makes events of closed intervals of time that begin with hits, given with their hits and with neither end falling:
-/// each is widened, those that share a tick then become one, and the event is all hits in it.
+/// Makes events of closed time intervals that begin with hits, given with their hits; begins and ends must not
+/// decrease. Each interval is widened, those that then share a tick are joined, and the event is all hits in the
+/// result.
 class WidenedEvents {
  public:
   WidenedEvents(std::span<const HitKey> keys, Widening widening, EventList& events)
       : keys_(keys), widening_(widening), events_(events) {}
 
-  /// The interval from its first hit to the tick `last`. False when no later one can make an event of the slice.
+  /// Adds the interval from its first hit to the tick `last`. Returns false once no later one can make an event of the
+  /// slice.
   bool add(EventRange hits, std::uint64_t last) {
     const std::uint64_t from = tick_of(keys_[hits.begin]);
     const std::uint64_t begin = from - std::min<std::uint64_t>(from, widening_.pre);
@@ -45,7 +47,7 @@ class WidenedEvents {
     return more;
   }
 
-  /// After the last interval. False as above.
+  /// Call after the last interval. Returns false like add().
   bool finish() {
     if (!open_) return true;
     open_ = false;
@@ -58,7 +60,7 @@ class WidenedEvents {
   Widening widening_;
   EventList& events_;
   bool open_ = false;  ///< there is an interval that may grow
-  EventRange hits_;    ///< of the intervals, not widened
+  EventRange hits_;    ///< hits of the intervals, not widened
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
 };

@@ -25,7 +25,7 @@ constexpr std::uint32_t system_of(std::uint32_t channel) { return channel >> 22 
 
 bool is_counted(Kind kind) { return kind == Kind::channel || kind == Kind::source || kind == Kind::group; }
 
-/// Hits that a window has at least when the term holds: none of its values is greater than their number.
+/// Minimum hits of a window in which the term holds: no value exceeds the number of hits.
 std::uint64_t min_hits_of(const Term& term) {
   if (!term.negated) return term.least;
   return term.least == 0 && term.span != std::numeric_limits<std::uint64_t>::max() ? term.span + 1 : 0;
@@ -42,7 +42,7 @@ bool overlap(const Detector& detector, GroupSet groups) {
   return found;
 }
 
-/// Hits of the groups of a conjunction, which add up where no channel is in two of them.
+/// Minimum hits from the groups of a conjunction: they add up if no channel is in two groups.
 std::uint64_t min_hits_in_groups(const Expression& condition, const Expression::Node& all, const Detector& detector) {
   std::map<std::size_t, std::uint64_t> least;
   GroupSet groups = 0;
@@ -60,7 +60,7 @@ std::uint64_t min_hits_in_groups(const Expression& condition, const Expression::
   return sum;
 }
 
-/// The same of an expression.
+/// Minimum hits of a window in which the expression holds.
 std::uint64_t min_hits_of(const Expression& condition, const Expression::Node& node, const Detector& detector) {
   if (node.op == Expression::Node::Op::term) return min_hits_of(condition.terms()[node.term]);
   if (node.op == Expression::Node::Op::none) return 0;
@@ -101,7 +101,7 @@ void WindowPlan::count_quantities() {
   });
 }
 
-/// Not of causal sets, which take so long that no more of them are made than the condition needs.
+/// Makes no table for causal sets, which are computed only on demand: they are expensive.
 void WindowPlan::make_truth() {
   const auto& terms = condition_.terms();
   if (terms.size() > kMaxTabled || condition_.uses(Kind::causal)) return;
@@ -131,7 +131,7 @@ WindowCounts::WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::
   sum_up_all();
 }
 
-/// Where sources are whole in groups, the channels of hits need not be looked up.
+/// If groups contain whole sources, the channels of hits need not be looked up.
 void WindowCounts::sum_up_all() {
   if (n_words_ == 0) return;
   if (n_words_ > 1) return sum_up_words();
@@ -140,7 +140,7 @@ void WindowCounts::sum_up_all() {
     return sum_up([this](std::uint32_t number) { return step_of(group_mark(number)); });
   std::vector<std::uint64_t> steps;
   for (const auto& of : groups_) steps.push_back(step_of(of[0]));
-  steps.push_back(0);  // of sources that the detector does not have
+  steps.push_back(0);  // sources unknown to the detector
   sum_up([&](std::uint32_t number) { return steps[std::min<std::size_t>(hits_.source[number], n_sources_)]; });
 }
 

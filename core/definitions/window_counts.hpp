@@ -15,22 +15,22 @@
 
 namespace eventloom {
 
-/// How a condition is measured on windows. Immutable, and shared by threads.
+/// How to measure a condition on windows. Immutable, and shared by threads.
 class WindowPlan {
  public:
   static constexpr std::size_t kMaxCounts = 32;
 
-  /// Throws std::invalid_argument when the condition counts more than kMaxCounts different kinds of hits.
+  /// Throws std::invalid_argument if the condition counts more than kMaxCounts different kinds of hits.
   WindowPlan(Expression condition, DetectorPtr detector);
 
   [[nodiscard]] const Expression& condition() const { return condition_; }
-  /// In a window of fewer hits the condition does not hold; at least 1.
+  /// The condition does not hold in windows with fewer hits; at least 1.
   [[nodiscard]] std::uint64_t min_hits() const { return min_hits_; }
 
  private:
   friend class WindowCounts;
 
-  /// Terms of which all combinations fit into the bits of truth_.
+  /// Number of terms whose combinations fit into the bits of truth_.
   static constexpr std::size_t kMaxTabled = 6;
 
   void count_quantities();
@@ -38,33 +38,33 @@ class WindowPlan {
 
   Expression condition_;
   DetectorPtr detector_;
-  std::vector<Quantity> counted_;       ///< channels, sources and groups to count, different ones
-  std::vector<std::size_t> counts_;     ///< by number of the term: its place in counted_, where it is one of those
+  std::vector<Quantity> counted_;       ///< distinct channels, sources and groups to count
+  std::vector<std::size_t> counts_;     ///< indexed by term: its place in counted_, if it is one of those
   ChannelTable<std::uint32_t> groups_;  ///< bit i: the channel is in the group counted_[i]
-  std::vector<std::size_t> ranges_;     ///< of counted_ those that are no groups
+  std::vector<std::size_t> ranges_;     ///< indices in counted_ that are not groups
   std::uint64_t min_hits_ = 1;
-  /// Bit i: whether the condition holds where the values of the terms whose bits are set in i, and of no others, lie in
-  /// their spans.
+  /// Bit i: whether the condition holds if the values of exactly those terms whose bits are set in i lie in their
+  /// spans.
   std::optional<std::uint64_t> truth_;
 };
 
-/// What a window that moves over sorted hits has of the quantities of a condition. All but the causal set are kept up
-/// to date, so that a hit costs the same in windows of any length.
+/// Values of a condition's quantities in a window that moves over sorted hits. All except the causal set are updated
+/// incrementally, so that a hit costs the same in windows of any length.
 class WindowCounts {
  public:
-  /// Numbers of `sums` for n hits.
+  /// Size of `sums` for n hits.
   static std::size_t room(const WindowPlan& plan, std::size_t n) { return (n + 1) * words(plan) * kInWord; }
 
-  /// `sums`: uninitialised room. All arguments must outlive it.
+  /// `sums`: uninitialised room. All arguments must outlive this object.
   WindowCounts(const WindowPlan& plan, const SortedHits& hits, std::uint32_t* sums);
   WindowCounts(const WindowCounts&) = delete;  // its checks refer to its counts
   WindowCounts& operator=(const WindowCounts&) = delete;
 
-  /// Few counts, and nothing else: accepts() without branches, as in real data they cannot be predicted.
+  /// Few counts, and no other quantities: accepts() is then branch-free, since branches on real data are unpredictable.
   [[nodiscard]] bool plain() const { return n_words_ == 1 && !counts_distinct_ && plan_.truth_; }
 
-  /// Whether the condition holds for the hits from `first` up to the tick `last`: at least as many as the plan's
-  /// min_hits(). Neither may fall. `kPlain`: plain(), known when this is compiled.
+  /// Whether the condition holds for the hits from `first` up to the tick `last`, which must be at least the plan's
+  /// min_hits(). Neither argument may decrease. `kPlain`: plain(), as a compile-time constant.
   template <bool kPlain>
   bool accepts(std::uint32_t first, std::uint64_t last) {
     const std::uint32_t end = end_of(std::max(first + least_, end_), last);
@@ -82,12 +82,11 @@ class WindowCounts {
     return kPlain || plan_.truth_ ? holds_by_table() : holds();
   }
 
-  /// After the last hit of the window that was asked for last.
+  /// One past the last hit of the latest window.
   [[nodiscard]] std::uint32_t end() const { return end_; }
 
  private:
-  /// Counts that are added at once: the low and the high half of a word. Sums may overflow, differences of them may
-  /// not.
+  /// Counts are added in pairs: the low and the high half of a word. Sums may overflow, differences of them may not.
   static constexpr std::size_t kInWord = 2;
   static std::size_t words(const WindowPlan& plan) { return (plan.counted_.size() + kInWord - 1) / kInWord; }
   static std::uint64_t step_of(std::uint32_t mark) { return (mark & 1U) | std::uint64_t{mark & 2U} << 31; }
@@ -101,15 +100,15 @@ class WindowCounts {
   /// A term of the condition.
   struct Check {
     const Term* term;
-    const std::uint32_t* value;  ///< null for the causal set, which is made when it is asked for
+    const std::uint32_t* value;  ///< null for the causal set, which is computed on demand
     std::uint64_t least;
     std::uint64_t span;
     [[nodiscard]] bool in_span() const { return *value - least <= span; }
   };
-  /// Hits by value of one of their properties.
+  /// Counts hits by the value of one of their properties.
   struct Distinct {
     std::vector<std::uint32_t> hits;
-    std::uint32_t values = 0;  ///< that have hits
+    std::uint32_t values = 0;  ///< values that have hits
     void add(std::size_t value) { values += hits[value]++ == 0 ? 1 : 0; }
     void remove(std::size_t value) { values -= --hits[value] == 0 ? 1 : 0; }
   };
@@ -121,12 +120,12 @@ class WindowCounts {
     return (*plan_.truth_ >> in_span & 1U) != 0;
   }
   [[nodiscard]] bool holds() const;
-  /// Bit i of a hit tells whether count i, which is one of a group, has it.
+  /// Bit i: whether count i, which is one of a group, includes the hit.
   [[nodiscard]] std::uint32_t group_mark(std::uint32_t number) const {
     const std::uint16_t source = hits_.source[number];
     return source < n_sources_ ? groups_[source][hits_.channel[number]] : 0;
   }
-  /// The same of all counts.
+  /// The same for all counts.
   [[nodiscard]] std::uint32_t mark(std::uint32_t number) const {
     const std::uint16_t source = hits_.source[number];
     const std::uint32_t channel = hits_.channel[number];
@@ -138,8 +137,8 @@ class WindowCounts {
     }
     return mark;
   }
-  /// The first hit from `from` on that lies after the tick `last`. Windows differ by a few hits that cannot be
-  /// predicted, so these are looked at without branches.
+  /// The first hit at or after `from` that lies after the tick `last`. Windows differ by a few, unpredictable hits, so
+  /// these are examined without branches.
   [[nodiscard]] std::uint32_t end_of(std::uint32_t from, std::uint64_t last) const {
     constexpr std::uint32_t kStep = 4;
     const auto keys = hits_.keys;
@@ -154,7 +153,7 @@ class WindowCounts {
     return end;
   }
   void sum_up_all();
-  /// Where counts fit into a word. `step_of_hit(number)`: what a hit adds to it.
+  /// Used if the counts fit into a word. `step_of_hit(number)`: the contribution of a hit.
   template <class StepOf>
   void sum_up(StepOf step_of_hit);
   void sum_up_words();
@@ -163,19 +162,19 @@ class WindowCounts {
 
   const WindowPlan& plan_;
   const SortedHits& hits_;
-  /// n_words_ for each hit and for the end: how many of the hits before it each count has.
+  /// n_words_ words for each hit and for the end: how many of the preceding hits each count includes.
   std::uint32_t* sums_;
   std::size_t n_words_;
-  std::uint32_t least_;                                        ///< hits of a window
-  std::vector<ChannelTable<std::uint32_t>::OfSource> groups_;  ///< by source
-  std::vector<Check> checks_;                                  ///< by number of the term
+  std::uint32_t least_;                                        ///< minimum hits of a window
+  std::vector<ChannelTable<std::uint32_t>::OfSource> groups_;  ///< indexed by source
+  std::vector<Check> checks_;                                  ///< indexed by term
   std::size_t n_sources_ = 0;
   std::uint32_t first_ = 0;
   std::uint32_t end_ = 0;
   std::uint32_t n_hits_ = 0;
   bool counts_distinct_;
   std::array<std::uint32_t, WindowPlan::kMaxCounts> counts_{};
-  Distinct systems_;  ///< without hits when not asked for
+  Distinct systems_;  ///< unused if the condition has no such term
   Distinct sources_;
 };
 

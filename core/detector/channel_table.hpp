@@ -11,8 +11,8 @@
 
 namespace eventloom {
 
-/// A value of each channel, derived from a detector: where the channels at which it changes span little, in a table
-/// with an element for each, else in pieces that are searched.
+/// A value for each channel, derived from a detector. If the channels at which it changes span a short range, it is a
+/// table with an element for each, otherwise pieces that are searched.
 template <class T>
 class ChannelTable {
  public:
@@ -20,7 +20,7 @@ class ChannelTable {
   class OfSource {
    public:
     [[nodiscard]] const T& operator[](std::uint32_t channel) const {
-      const std::uint32_t at = channel - first_;  // below the first one it is great
+      const std::uint32_t at = channel - first_;  // wraps to a large number below the first one
       return at < n_ ? values_[at] : beyond(channel);
     }
     /// All channels have the same value.
@@ -29,7 +29,7 @@ class ChannelTable {
    private:
     friend class ChannelTable;
     [[nodiscard]] const T& beyond(std::uint32_t channel) const {
-      if (n_pieces_ <= kFew) {  // without branches, as no channel predicts the next
+      if (n_pieces_ <= kFew) {  // branch-free, since channels are unpredictable
         return piece_values_[(lows_[1] <= channel ? 1 : 0) + (lows_[2] <= channel ? 1 : 0) +
                              (lows_[3] <= channel ? 1 : 0)];
       }
@@ -37,16 +37,16 @@ class ChannelTable {
     }
 
     std::uint32_t first_ = 0;
-    std::uint32_t n_ = 0;  ///< of channels that are in the table
+    std::uint32_t n_ = 0;  ///< number of channels in the table
     const T* values_ = nullptr;
     std::size_t n_pieces_ = 1;
-    const std::uint32_t* lows_ = nullptr;  ///< at least kFew
+    const std::uint32_t* lows_ = nullptr;  ///< at least kFew elements
     const T* piece_values_ = nullptr;
   };
 
   ChannelTable() = default;
 
-  /// `value_of(const ChannelInfo&)`: T, comparable.
+  /// `value_of(const ChannelInfo&)` returns a T; T must be comparable.
   template <class ValueOf>
   ChannelTable(const Detector& detector, ValueOf value_of) : sources_(detector.sources()) {
     for (std::size_t s = 0; s < sources_.size(); ++s)
@@ -67,17 +67,17 @@ class ChannelTable {
   }
 
  private:
-  /// Among this many pieces none is searched: all are compared.
+  /// Up to this many pieces are all compared instead of searched.
   static constexpr std::size_t kFew = 4;
-  /// The tables of a source, and of all together, have no more channels.
+  /// Maximum channels in the table of a source, and in all tables together.
   static constexpr std::uint32_t kMostOfSource = 1U << 18;
   static constexpr std::size_t kMost = std::size_t{1} << 22;
 
   struct Values {
     std::uint32_t first = 0;
     std::vector<T> table;
-    std::vector<std::uint32_t> lows;  ///< of pieces; after those of few ones numbers that no channel reaches
-    std::vector<T> values;            ///< by piece; one: of all channels that the table does not have
+    std::vector<std::uint32_t> lows;  ///< first channels of the pieces, padded to kFew with numbers beyond any channel
+    std::vector<T> values;            ///< indexed by piece; a single one applies to all channels outside the table
   };
 
   template <class ValueOf>
@@ -96,8 +96,8 @@ class ChannelTable {
     to.lows.resize(std::max(to.lows.size(), kFew), std::numeric_limits<std::uint32_t>::max());
   }
 
-  /// The table ends where the last piece begins, and begins at channel 0 or, where what lies before has the value of
-  /// the last piece, at the second.
+  /// The table ends where the last piece begins. It begins at channel 0, or at the second piece if the first has the
+  /// same value as the last.
   void fill_table(Values& to) {
     const bool same_outside = to.values.front() == to.values.back();
     const std::uint32_t first = same_outside ? to.lows[1] : 0;

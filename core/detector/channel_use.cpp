@@ -22,7 +22,7 @@ ChannelUse::ChannelUse(const Detector& detector) : detector_(&detector), sources
   for (std::size_t s = 0; s < sources_.size(); ++s) close_in(static_cast<std::uint16_t>(s));
 }
 
-/// Calls `use(bit)` for its pieces until that is true: whether it has been.
+/// Calls `use(bit)` for the pieces of the selection until it returns true; returns whether it did.
 template <class Use>
 bool ChannelUse::any_piece(const DetectorSelection& selection, Use use) const {
   for (const auto source : selection.sources) {

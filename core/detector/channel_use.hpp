@@ -9,14 +9,14 @@
 
 namespace eventloom {
 
-/// Which of the channels that a detector selects have had hits.
+/// Records which of the channels that a detector selects have had hits.
 ///
-/// Costs nothing once all have: only those that have not are searched for. `detector` must outlive it.
+/// Costs nothing once all have: only channels without hits are searched for. `detector` must outlive it.
 class ChannelUse {
  public:
   explicit ChannelUse(const Detector& detector);
 
-  /// Hits of one source, by their channels.
+  /// Records hits of one source, given by their channels.
   void see(std::uint16_t source, std::span<const std::uint32_t> channels) {
     const auto& of = sources_[source];
     if (of.first == of.end) return;
@@ -24,27 +24,27 @@ class ChannelUse {
       if (channel - of.low <= of.span) mark(source, channel);
     }
   }
-  /// Hits of several sources.
+  /// Records hits of several sources.
   void see(std::span<const std::uint16_t> sources, std::span<const std::uint32_t> channels);
 
-  /// A bit for each piece of the detector, source after source.
+  /// A bit for each piece of the detector, source by source.
   [[nodiscard]] std::span<const std::uint64_t> bits() const { return seen_; }
-  /// The bits of another one of the same detector.
+  /// Adds the bits of another object for the same detector.
   void add(std::span<const std::uint64_t> bits);
 
-  /// Of Detector::selections(): the numbers of those without hits, rising.
+  /// Indices in Detector::selections() of those without hits, ascending.
   [[nodiscard]] std::vector<std::size_t> unused_selections() const;
   /// The groups whose channels have had hits.
   [[nodiscard]] GroupSet used_groups() const;
 
  private:
-  /// The pieces from `first` up to `end` are those among which some are selected and have had no hit.
+  /// The pieces from `first` up to `end` include all selected ones that have had no hit.
   struct OfSource {
     std::size_t first_bit = 0;
     std::size_t first = 0;
     std::size_t end = 0;
-    std::uint32_t low = 0;   ///< their first channel,
-    std::uint32_t span = 0;  ///< and the last one less that
+    std::uint32_t low = 0;   ///< first channel of these pieces
+    std::uint32_t span = 0;  ///< last channel minus `low`
   };
 
   [[nodiscard]] bool wanted(std::size_t bit) const { return (selected_[bit / 64] & ~seen_[bit / 64]) >> bit % 64 & 1U; }
@@ -56,7 +56,7 @@ class ChannelUse {
 
   const Detector* detector_;
   std::vector<OfSource> sources_;
-  std::vector<std::uint64_t> selected_;  ///< by piece
+  std::vector<std::uint64_t> selected_;  ///< indexed by piece
   std::vector<std::uint64_t> seen_;      ///< likewise
 };
 

@@ -10,7 +10,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-constexpr std::size_t kMostBytes = 1000;  ///< of a field
+constexpr std::size_t kMostBytes = 1000;  ///< maximum length of a field
 
 /// Reads a text from its beginning to its end.
 class CsvParser {

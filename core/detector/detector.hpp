@@ -15,7 +15,7 @@
 
 namespace eventloom {
 
-/// In metres.
+/// A position in metres.
 struct Position {
   double x = 0;
   double y = 0;
@@ -28,7 +28,7 @@ struct Position {
 using GroupSet = std::uint64_t;
 inline constexpr std::size_t kMaxGroups = 64;
 
-/// What is known of a channel of a source.
+/// Properties of a channel of a source.
 struct ChannelInfo {
   std::int64_t offset = 0;  ///< ticks, added to the times of its hits
   bool masked = false;      ///< its hits are dropped
@@ -42,14 +42,14 @@ struct ChannelInfo {
   friend bool operator==(const ChannelInfo&, const ChannelInfo&) = default;
 };
 
-/// The channels that one change of a detector is about, both ends of the range included.
+/// The channels that one change of a detector applies to, both ends of the range included.
 struct ChannelRange {
   std::uint16_t source = 0;
   std::uint32_t low = 0;
   std::uint32_t high = 0xfffffff;
 };
 
-/// What a row of a map, or an option, selects: channels of sources.
+/// Channels of sources selected by a row of a map, or by an option.
 struct DetectorSelection {
   std::vector<std::uint16_t> sources;
   std::uint32_t low = 0;  ///< both ends included
@@ -59,14 +59,14 @@ struct DetectorSelection {
 /// Looks up channels by source and number. Immutable once in use, and then shared by threads.
 class Detector {
  public:
-  /// Of a run with this many sources, of whose channels nothing is known.
+  /// A detector for a run with `n_sources` sources, of whose channels nothing is known.
   explicit Detector(std::size_t n_sources = 0) : sources_(n_sources) {}
 
-  /// The number of the group, which is made when it is new. Throws std::length_error when there are kMaxGroups already.
+  /// Returns the number of the group, adding it if it is new. Throws std::length_error if there are kMaxGroups already.
   std::size_t add_group(std::string_view name);
 
-  /// Prepares for many changes of a source, before the first: `lows` are the first channels of ranges, and one past
-  /// their last ones, rising.
+  /// Prepares for many changes of a source; call before the first. `lows`: the first channels of ranges, and one past
+  /// their last ones, ascending.
   void divide(std::uint16_t source, std::span<const std::uint32_t> lows);
 
   /// Calls `change(ChannelInfo&)` for all channels of the range.
@@ -78,15 +78,15 @@ class Detector {
     for (std::size_t i = first; i < end; ++i) change(pieces[i].info);
   }
 
-  /// Calls `use(low, info)` for each piece of the source's channels, rising: of the channels from `low` up to the next
-  /// piece. None: nothing is known of the source.
+  /// Calls `use(low, info)` for each piece of the source's channels, in ascending order; a piece extends from `low` to
+  /// the next piece. Without pieces, nothing is known of the source.
   template <class Use>
   void visit(std::uint16_t source, Use use) const {
     for (const auto& piece : sources_.at(source)) use(piece.low, piece.info);
   }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
-  /// The pieces of a source, from 0 on: their number, that of a channel where there are any, and where one begins; the
-  /// last one ends before the begin of one more.
+  /// The pieces of a source, indexed from 0: their number, the piece of a channel (if there are pieces), and where a
+  /// piece begins; for the index after the last, one past the last channel.
   [[nodiscard]] std::size_t pieces(std::uint16_t source) const { return sources_.at(source).size(); }
   [[nodiscard]] std::size_t piece_of(std::uint16_t source, std::uint32_t channel) const;
   [[nodiscard]] std::uint32_t piece_begin(std::uint16_t source, std::size_t piece) const {
@@ -94,22 +94,22 @@ class Detector {
     return piece == pieces.size() ? kLastChannel + 1 : pieces[piece].low;
   }
 
-  /// Of what was said of the channels, in that order. It cuts them at the borders of pieces.
+  /// Selections of channels, in the order of the map's rows and the options. Their borders are borders of pieces.
   void add_selection(DetectorSelection selection) { selections_.push_back(std::move(selection)); }
   [[nodiscard]] const std::vector<DetectorSelection>& selections() const { return selections_; }
 
-  /// Of a source beyond the last: nothing is known.
+  /// Properties of a channel; a source beyond the last has default ones.
   [[nodiscard]] const ChannelInfo& at(std::uint16_t source, std::uint32_t channel) const;
 
-  /// By number.
+  /// Names of the groups, indexed by number.
   [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }
   [[nodiscard]] std::optional<std::size_t> group(std::string_view name) const;
 
-  /// Whether hits change by it: any offset, mask or cut.
+  /// Whether it changes hits by any offset, mask or cut.
   [[nodiscard]] bool corrects() const;
   /// Whether any channel has a position.
   [[nodiscard]] bool has_positions() const;
-  /// Greatest size of an offset.
+  /// Largest absolute offset.
   [[nodiscard]] Tick largest_offset() const;
 
  private:
@@ -124,10 +124,10 @@ class Detector {
 
   [[nodiscard]] bool any(bool (*is)(const ChannelInfo&)) const;
 
-  /// The piece that begins at `low`, which is made when there is none.
+  /// Returns the piece that begins at `low`, splitting another one if necessary.
   static std::size_t split(Pieces& pieces, std::uint32_t low);
 
-  std::vector<Pieces> sources_;  ///< of each the pieces, rising; none: nothing is known
+  std::vector<Pieces> sources_;  ///< pieces of each source, ascending; empty: nothing is known
   std::vector<std::string> groups_;
   std::vector<DetectorSelection> selections_;
 };

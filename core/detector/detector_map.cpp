@@ -29,7 +29,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t m
   return value;
 }
 
-/// The complaint about a cell: what was expected of it.
+/// Reports a cell: what was expected of it.
 [[noreturn]] void expected(const std::string& what, std::string_view text) {
   throw std::invalid_argument("expected " + what + ", not '" + std::string(text) + "'");
 }
@@ -79,7 +79,7 @@ double metres_in(std::string_view text) {
   return value;
 }
 
-/// Names that mean something else in conditions.
+/// Names with another meaning in conditions.
 constexpr std::array<std::string_view, 9> kTakenNames = {"n_hits", "duration", "systems",  "sources", "channel",
                                                          "source", "trigger",  "prescale", "causal"};
 
@@ -117,7 +117,7 @@ std::vector<std::string> groups_in(std::string_view text) {
 
 constexpr std::uint64_t kTicks = 0;
 
-/// The columns that a map may have: what a cell says of its row.
+/// The columns that a map may have, and how a cell changes its row.
 struct Column {
   std::string_view name;
   void (*take)(std::string_view cell, DetectorRow& row);
@@ -137,7 +137,7 @@ constexpr std::array kColumns = std::to_array<Column>({
     {"x_m", [](std::string_view cell, DetectorRow& row) { row.x = metres_in(cell); }},
     {"y_m", [](std::string_view cell, DetectorRow& row) { row.y = metres_in(cell); }},
     {"z_m", [](std::string_view cell, DetectorRow& row) { row.z = metres_in(cell); }},
-    // For people, as `inspect --detector` writes them.
+    // Informative only, written by `inspect --detector-map`.
     {"rate_hz", [](std::string_view, DetectorRow&) {}},
     {"remark", [](std::string_view, DetectorRow&) {}},
 });
@@ -158,7 +158,7 @@ const Column& column_of(const std::string& name) {
   const auto* const found = std::ranges::find(kColumns, name, &Column::name);
   if (found != kColumns.end()) return *found;
   const auto names = column_names();
-  // One letter more would choose a unit by chance.
+  // Completing the name would choose a unit by chance.
   const auto hint =
       name == "offset" ? " (did you mean offset_ns, offset_ps, offset_us or offset_ticks?)" : did_you_mean(name, names);
   throw std::invalid_argument("there is no column '" + name + "'" +
@@ -230,7 +230,7 @@ std::string place_of(const std::string& file, std::uint64_t row, std::uint64_t l
   return file + ": row " + std::to_string(row) + " (line " + std::to_string(line) + ")";
 }
 
-/// Does `work`; its complaints are about this place.
+/// Runs `work`; adds this place to its errors.
 template <class Work>
 auto at_place(const std::string& place, Work work) {
   try {

@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// Which channels of which sources. Sources are named as the user does: nothing is known of them yet.
+/// A selection of channels and sources. Sources are given as the user names them: they are not resolved yet.
 struct ChannelSelection {
   std::string source;     ///< number, range of numbers, name or glob; empty: all
   std::uint32_t low = 0;  ///< channels, both ends included
@@ -19,17 +19,17 @@ struct ChannelSelection {
   friend bool operator==(const ChannelSelection&, const ChannelSelection&) = default;
 };
 
-/// A signed length of time, exactly as written.
+/// A signed duration, exactly as written.
 struct OffsetText {
   bool negative = false;
   Decimal size;
   std::uint64_t unit_ps = 0;  ///< 0: ticks
 };
 
-/// A row of a map; what it does not say is empty.
+/// A row of a map; columns without a value are empty.
 struct DetectorRow {
-  std::uint64_t number = 0;  ///< from 1, the header not counted
-  std::uint64_t line = 0;    ///< of the file, from 1
+  std::uint64_t number = 0;  ///< counted from 1, without the header
+  std::uint64_t line = 0;    ///< line of the file, counted from 1
   ChannelSelection channels;
   std::optional<OffsetText> offset;
   std::optional<bool> mask;
@@ -42,22 +42,22 @@ struct DetectorRow {
   std::optional<double> z;
 };
 
-/// A table of what is known of the channels of a detector: CSV with a header. Later rows overrule earlier ones, column
-/// by column.
+/// A table of the properties of a detector's channels: CSV with a header. Later rows override earlier ones, column by
+/// column.
 struct DetectorMap {
-  std::string file;  ///< for messages
+  std::string file;  ///< name, for messages
   std::string text;
   std::vector<DetectorRow> rows;
 
-  /// "MAP.csv: row 3 (line 5)".
+  /// Returns "MAP.csv: row 3 (line 5)".
   [[nodiscard]] std::string place(const DetectorRow& row) const;
 };
 
-/// Fields may be quoted (RFC 4180); empty lines and those that begin with '#' are skipped. Throws UserError that names
+/// Fields may be quoted (RFC 4180); empty lines and lines that begin with '#' are skipped. Throws UserError that names
 /// the file, the row, the column and what was expected.
 DetectorMap parse_detector_map(std::string text, const std::string& file);
 
-/// "A=source:0-3", "A=source:top_*" or "A=channel:0x1200-0x12ff".
+/// An option such as "A=source:0-3", "A=source:top_*" or "A=channel:0x1200-0x12ff".
 struct GroupOption {
   std::string text;
   std::string name;

@@ -17,9 +17,9 @@ namespace eventloom {
 
 namespace {
 
-/// Pieces of channels of all sources together: each needs some 100 bytes.
+/// Maximum pieces of channels of all sources together: each needs some 100 bytes.
 constexpr std::size_t kMostPieces = std::size_t{4} << 20;
-/// Offsets are so much smaller than the greatest time that sums with them do not overflow.
+/// Offsets are bounded so that sums with times do not overflow.
 constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 60;
 
 std::optional<std::uint64_t> number_in(std::string_view text) {
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return value;
 }
 
-/// "3" or "3-5".
+/// Parses "3" or "3-5".
 std::optional<std::pair<std::uint64_t, std::uint64_t>> numbers_in(std::string_view text) {
   const auto dash = text.find('-');
   const auto low = number_in(text.substr(0, dash));
@@ -70,7 +70,7 @@ Numbers sources_of(const std::string& text, const std::vector<std::string>& name
   return all_where(names, [&](auto, const std::string& name) { return matches(name, text); });
 }
 
-/// `place`: of the selection, for messages.
+/// `place`: description of the selection, for messages.
 Numbers required_sources(const ChannelSelection& channels, const std::string& place, const DetectorSources& sources) {
   auto found = sources_of(channels.source, sources.names);
   if (!found.empty()) return found;
@@ -80,7 +80,7 @@ Numbers required_sources(const ChannelSelection& channels, const std::string& pl
                   std::to_string(sources.names.size()) + " sources" + did_you_mean(channels.source, names));
 }
 
-/// What a row changes, with its offset in ticks and the numbers of its groups.
+/// The changes of a row, with its offset in ticks and the numbers of its groups.
 struct Change {
   Numbers sources;
   const DetectorRow* row = nullptr;
@@ -103,7 +103,7 @@ struct Change {
   }
 };
 
-/// Nothing when it does not fit.
+/// Returns std::nullopt if it does not fit.
 std::optional<Tick> size_of(const OffsetText& offset, std::uint64_t tick_ps) {
   const bool in_ticks = offset.unit_ps == 0;
   const auto ticks =
@@ -145,7 +145,7 @@ void add_names(Detector& detector, const DetectorMap& map, std::span<const Group
   for (const auto& group : groups) number_of_group(detector, group.name, place_of(group));
 }
 
-/// The channels at which something may change, by source.
+/// Divides each source at the channels where something may change.
 void divide(Detector& detector, const std::vector<Change>& changes) {
   std::vector<std::vector<std::uint32_t>> lows(detector.sources());
   std::size_t pieces = 0;

@@ -74,19 +74,20 @@ std::size_t BuilderRole::take_complete_slices() {
     from_ = {next_.value + 1};
     find_next();
   }
-  // Slices without data are claimed, too, as are those after the last data.
+  // Builders also claim slices without data, including those after the last data.
   if (done_ != done_before) tell_claims();
   if (n == 0 && nothing_left()) finish();
   return n;
 }
 
-/// Skips the next slice, for which no source has data, and those after it up to where the first source has data again.
+/// Skips the next slice, for which no source has data, and those after it up to the first slice with data from any
+/// source.
 void BuilderRole::pass_over() {
   const SliceId after{next_.value + 1};
   gap_ = {next_, std::max(after, assembler_.nothing_up_to(next_))};
   output_->pass(gap_);
   ++done_;
-  // Claimed slices are finished one by one.
+  // Claimed slices are completed one at a time.
   from_ = settings_.claims == nullptr ? gap_.end : after;
   assembler_.pass(from_);
   find_next();
@@ -94,7 +95,7 @@ void BuilderRole::pass_over() {
 
 void BuilderRole::find_next() { next_ = next_unfinished(scheduler_, settings_.finished, settings_.id, from_); }
 
-/// All sources have ended, and this builder has no slice with data left, nor will it get one.
+/// All sources have ended, and this builder has and will get no more slices with data.
 bool BuilderRole::nothing_left() const {
   if (!assembler_.all_ended()) return false;
   if (next_ != kNoSlice) return next_ >= assembler_.data_end();
@@ -144,7 +145,7 @@ void BuilderRole::build_all(std::size_t n) {
   }
 }
 
-/// An event belongs to one slice, though others may have it, too.
+/// Each event is counted once, in the slice that owns it, though other slices may contain it.
 void BuilderRole::count(const std::vector<BuiltSlice>& slice) {
   ++built_.slices;
   built_.hits += slice.front().ledger.hits_in;
@@ -203,8 +204,7 @@ std::size_t BuilderRole::pass_on() {
   return passed;
 }
 
-/// The slice limit counts from the lowest slice not yet taken. Claimed slices need no limit: claims are made for free
-/// room.
+/// The limit counts from the lowest slice not yet taken. Claimed slices need none: claims are made only for free room.
 void BuilderRole::grant(bool eager) {
   if (settings_.claims != nullptr) return inbox_.grant(kNoSlice, eager);
   const std::uint64_t ahead = std::uint64_t{settings_.slices_in_flight} * settings_.n_builders;

@@ -23,22 +23,22 @@ struct BuilderRoleSettings {
   SliceSet finished = {};  ///< slices that are not built
   std::uint32_t n_sources = 0;
   std::uint32_t n_builders = 1;
-  std::uint32_t slices_in_flight = 4;  ///< of this builder, that sources may send at a time
+  std::uint32_t slices_in_flight = 4;  ///< slices of this builder that sources may send at a time
   std::size_t threads = 1;             ///< slices built at a time
   ClaimRole* claims = nullptr;         ///< null unless builders claim their slices; must outlive the builder
-  /// Whether what else this rank has to do comes before building now; empty: never.
+  /// Whether this rank's other work takes precedence over building now; empty: never.
   std::function<bool()> gives_way = {};
-  /// Called with the time-sorted hits of each slice, in rising order of slices; empty: they are not kept.
+  /// Called with the time-sorted hits of each slice, in ascending order of slices; empty: they are not kept.
   std::function<void(const SortedSlice&)> keep_sorted = {};
-  /// Called with the first events of each built slice, in rising order; may be empty.
+  /// Called with the first kind of events of each built slice, in ascending order; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
-  bool measures = false;  ///< how long it builds
-  /// Called with each slice instead of building it, where data exist only as lengths: in a simulation. May be empty.
+  bool measures = false;  ///< measure the time spent building
+  /// Called with each slice instead of building it, for simulations, whose data exist only as lengths. May be empty.
   std::function<void(SliceId, const SliceAssembly&)> stand_in = {};
 };
 
-/// Receives the epoch buffers of its slices, builds each slice once it is complete, and passes the slices on in rising
-/// order.
+/// Receives the epoch buffers of its slices, builds each slice once it is complete, and passes the slices on in
+/// ascending order.
 class BuilderRole final : public Role {
  public:
   BuilderRole(BuilderRoleSettings settings, const SliceBuilderSettings& building, const Scheduler& scheduler,
@@ -48,9 +48,9 @@ class BuilderRole final : public Role {
   [[nodiscard]] bool done() const override { return finished_ && output_->done(); }
 
   [[nodiscard]] std::uint64_t slices_built() const { return built_.slices; }
-  /// What it has built so far; the time only where it measures.
+  /// What it has built so far; the time only if settings.measures is set.
   [[nodiscard]] const BuilderRow& built() const { return built_; }
-  /// Adds which channels of the detector have had hits.
+  /// Adds the channels of the detector that have had hits.
   void add_to(ChannelUse& use) const;
 
  private:
@@ -60,7 +60,7 @@ class BuilderRole final : public Role {
     SliceBuilder builder;
     std::unique_ptr<SliceAssembly> input;
     std::vector<SourceSlice> sources;
-    std::vector<BuiltSlice> output;  ///< one for each kind of events
+    std::vector<BuiltSlice> output;  ///< one per kind of events
     SortedSlice sorted;
     std::vector<BuildProblem> problems;
     SliceId slice;
@@ -89,8 +89,8 @@ class BuilderRole final : public Role {
   std::function<void(const BuildProblem&)> report_;
   std::vector<BuildSlot> build_slots_;
   std::size_t n_built_ = 0;   ///< the first build slots, whose output waits to be passed on
-  std::size_t n_passed_ = 0;  ///< of these, already passed on
-  SliceId from_;              ///< all slices of this builder before it have been taken
+  std::size_t n_passed_ = 0;  ///< build slots already passed on
+  SliceId from_;              ///< all slices of this builder before this one have been taken
   SliceId next_;              ///< the lowest slice not yet taken; kNoSlice while unknown
   SliceRange gap_;            ///< the last gap found: no source has data in it
   std::uint64_t done_ = 0;    ///< slices taken and finished

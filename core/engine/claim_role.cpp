@@ -114,8 +114,8 @@ SliceId AssignerRole::lowest_open() const {
   return lowest;
 }
 
-/// Builders that are equally fast get equally many slices, in step: one that is ahead of another gets more only when it
-/// runs out, until it is so far ahead that it must be the faster one.
+/// Keeps equally fast builders in step: a builder ahead of another gets more slices only when it runs out, until its
+/// lead shows that it is the faster one.
 bool AssignerRole::may_get(const Builder& builder) const {
   const auto in_flight = builder.claim.claimed - builder.claim.built;
   const auto lead = builder.given - least_given_;
@@ -129,7 +129,7 @@ bool AssignerRole::runs_out(const Builder& builder) const {
   return builder.open.size() * (faster ? 2 : 4) <= in_flight;
 }
 
-/// One slice at a time, as each builder claims it, would send every source to the same builder, and a note for each
+/// Assigning one slice at a time, as claims arrive, would send every source to the same builder and cost a note per
 /// slice to every rank. So slices are assigned in batches: when half of the builders may get one, or one of them runs
 /// out.
 bool AssignerRole::is_time_to_assign() const {
@@ -138,7 +138,7 @@ bool AssignerRole::is_time_to_assign() const {
   bool hurry = false;
   for (const auto& builder : builders_) {
     if (builder.claim.finished != 0) continue;
-    if (builder.claim.claimed == 0) return false;  // its first claim has not come yet
+    if (builder.claim.claimed == 0) return false;  // its first claim has not arrived
     ++active;
     if (!may_get(builder)) continue;
     ++can_get;
@@ -171,7 +171,7 @@ std::size_t AssignerRole::assign() {
   }
 }
 
-/// The builder that gets the next slice; nothing while none has room.
+/// The builder that gets the next slice; std::nullopt while none has room.
 std::optional<BuilderId> AssignerRole::choose() {
   for (std::size_t b = 0; b < builders_.size(); ++b) {
     const auto& builder = builders_[b];
@@ -201,7 +201,7 @@ std::size_t AssignerRole::tell() {
   return told;
 }
 
-/// Writes one note: the next consecutive slices that the reader does not know of, as many as fit.
+/// Writes one note: the next consecutive slices not yet reported to the reader, as many as fit.
 void AssignerRole::tell(Reader& reader) {
   const auto news = log_.end() - static_cast<std::ptrdiff_t>(given_ - reader.told);
   const auto most = static_cast<std::ptrdiff_t>(std::min({given_ - reader.told, ahead_, kMostSlicesInNote}));

@@ -14,11 +14,11 @@
 
 namespace eventloom {
 
-/// Used where builders claim their slices, one on each rank that sends to builders or builds: passes the claims of its
+/// Used when builders claim their slices; one on each rank that sends to builders or builds. Passes the claims of its
 /// builders to the assigner, and enters the assignments into the scheduler's claims.
 class ClaimRole final : public Role {
  public:
-  /// `to_assigner`: nothing on ranks without builders.
+  /// `to_assigner`: std::nullopt on ranks without builders.
   ClaimRole(ClaimBook& book, std::optional<NoteSender> to_assigner, const NoteReceiver& from_assigner);
 
   /// Replaces the claim of a builder of this rank; the next do_work() sends it.
@@ -36,17 +36,17 @@ class ClaimRole final : public Role {
   ClaimBook& book_;
   std::optional<NoteSender> to_assigner_;
   NoteReceiver from_assigner_;
-  std::map<std::uint32_t, Claim> unsent_;  ///< by builder
+  std::map<std::uint32_t, Claim> unsent_;  ///< keyed by builder
   std::vector<Claim> note_;
 };
 
-/// On one rank of the run: assigns the slices, in rising order, to the builders that have claimed them, as the
-/// scheduler decides, and informs every rank concerned. Skips gaps in which no source has data. Sends one short note
-/// per rank and batch of slices.
+/// Runs on one rank: assigns the slices, in ascending order, to the builders that have claimed them, as the scheduler
+/// decides, and notifies every rank concerned. Skips gaps in which no source has data. Sends one short note per rank
+/// and batch of slices.
 class AssignerRole final : public Role {
  public:
-  /// `scheduler`: an instance of its own, whose claims this role keeps. `ahead`: how many slices it may assign beyond
-  /// the lowest one not yet built. `finished`: slices that are not assigned; must outlive the role.
+  /// `scheduler`: a separate instance, whose claims this role keeps. `ahead`: how many slices it may assign beyond the
+  /// lowest one not yet built. `finished`: slices that are not assigned; must outlive the role.
   AssignerRole(std::unique_ptr<Scheduler> scheduler, const SliceSet& finished, std::uint32_t n_builders,
                std::uint64_t ahead, std::vector<NoteReceiver> claims, std::vector<NoteSender> assignments);
 
@@ -66,7 +66,7 @@ class AssignerRole final : public Role {
   };
   struct Reader {
     NoteSender ring;
-    std::uint64_t told = 0;  ///< slices it knows of
+    std::uint64_t told = 0;  ///< slices already reported to it
   };
 
   std::size_t receive_claims();
@@ -88,8 +88,8 @@ class AssignerRole final : public Role {
   std::vector<Builder> builders_;
   std::vector<Reader> readers_;
   std::deque<Given> log_;          ///< the last slices assigned
-  std::uint64_t given_ = 0;        ///< slices
-  std::uint64_t least_given_ = 0;  ///< to a builder that is not finished
+  std::uint64_t given_ = 0;        ///< slices assigned
+  std::uint64_t least_given_ = 0;  ///< fewest slices assigned to any unfinished builder
   std::vector<std::uint32_t> room_;
   std::vector<std::byte> note_;
   std::uint64_t notes_sent_ = 0;

@@ -8,8 +8,8 @@ namespace {
 
 /// Busy turns between two calls of Transport::progress(): their puts and flushes make progress, too.
 constexpr std::uint32_t kTurnsBetweenProgress = 16;
-/// A rank that has been idle for so long flushes its puts to other hosts: by the standard, only then the last of them
-/// are certain to arrive. Sooner would wait for transfers that the rank can leave to the network.
+/// A rank idle for this long flushes its puts to other hosts: only then does the standard guarantee that the last ones
+/// arrive. Flushing sooner would wait for transfers that can be left to the network.
 constexpr std::chrono::microseconds kPause(50);
 
 /// The roles take turns until all are done or one of them has failed.
@@ -67,7 +67,7 @@ void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& 
       windows.control.flush_all();
     }
     if (ending.over(now, done, work)) return;
-    // Other ranks may still need this one's progress when it is done.
+    // Even when done, this rank may have to make progress for others.
     if (work == 0 || ++n % kTurnsBetweenProgress == 0) windows.data.progress();
     each_turn(now);
     if (work != 0) {

@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// The time, which never falls. Roles use no other clock.
+/// Monotonic time. Roles use no other clock.
 using SteadyClock = std::function<SteadyTime()>;
 /// This host's clock.
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
@@ -21,10 +21,10 @@ inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
 class Ending {
  public:
   virtual ~Ending() = default;
-  /// Called once a turn. `done`: no role of this rank has work left; `work`: how much this turn did. True once no rank
-  /// needs this one any more.
+  /// Called once per turn. `done`: no role of this rank has work left; `work`: work done in this turn. Returns true
+  /// once no rank needs this one any more.
   virtual bool over(SteadyTime now, bool done, std::size_t work) = 0;
-  /// A role failed with `error`; from now on no role takes a turn, and all count as done. May rethrow it.
+  /// A role failed with `error`; from now on no role takes a turn, and all count as done. May rethrow the error.
   virtual void fail(const UserError& error) = 0;
 };
 
@@ -40,8 +40,8 @@ class EndTogether final : public Ending {
   std::unique_ptr<PendingBarrier> barrier_;
 };
 
-/// Collective. The roles of this rank take turns until `ending` is over. `each_turn` is called once a turn, with the
-/// time at which the turn began. After a turn without work it waits as `idle` says.
+/// Collective. The roles of this rank take turns until `ending` is over. `each_turn` is called once per turn, with the
+/// time at which the turn began. Waits on `idle` after a turn without work.
 void run_roles(const std::vector<Role*>& roles, const Windows& windows, Ending& ending, const SteadyClock& clock,
                IdlePolicy& idle, const std::function<void(SteadyTime)>& each_turn);
 

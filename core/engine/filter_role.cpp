@@ -57,7 +57,7 @@ bool FilterRole::take_next() {
   return true;
 }
 
-/// Skips the next slices if a builder has announced that nothing comes for them.
+/// Skips the next slices if a builder has announced that they are empty.
 bool FilterRole::pass_over() {
   SliceId end = next_;
   for (const auto& lane : lanes_) end = std::max(end, lane.assembler.nothing_up_to(0, next_));

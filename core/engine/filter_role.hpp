@@ -19,11 +19,11 @@ struct FilterRoleSettings {
   std::uint32_t slices_in_flight = 4;
 };
 
-/// Receives the built slices n with n mod F equal to its number, merges those of all builders in rising order, and
+/// Filter k of F receives the built slices n with n mod F = k, merges those of all builders in ascending order, and
 /// passes them to the selector.
 class FilterRole final : public Role {
  public:
-  /// `inboxes`: one per builder, by number. The selector says how many kinds of events a slice has.
+  /// `inboxes`: indexed by builder. The selector determines how many kinds of events a slice has.
   FilterRole(FilterRoleSettings settings, std::vector<Inbox> inboxes, Selector selector);
 
   std::size_t do_work(SteadyTime now) override;

@@ -18,13 +18,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr int kMarks = 64;  ///< in the time remembered
-/// How long the end of a run waits for data still on their way: launchers kill two seconds after they were asked to
+constexpr int kMarks = 64;  ///< kept per `memory`
+/// How long the end of a run waits for data still in flight: launchers kill a process two seconds after asking it to
 /// end.
 constexpr auto kLongestEnd = std::chrono::milliseconds(1500);
-/// The same for a source that no other is ahead of.
+/// The same for a source with no other ahead of it.
 constexpr auto kSilentAtEnd = std::chrono::milliseconds(200);
-/// How long it waits for data that the feed of a source still holds.
+/// How long the end of a run waits for data still held by a source's feed.
 constexpr auto kLongestDrain = std::chrono::milliseconds(1000);
 
 /// Warnings that a source is absent, per source.
@@ -32,12 +32,12 @@ constexpr std::uint32_t kMostAbsenceWarnings = 10;
 
 /// Sources no farther apart than this are at the same place.
 constexpr double kNear_s = 60;
-/// A source that has been silent for longer has no vote on where the run is.
+/// A source silent for longer has no vote on where the run is.
 constexpr auto kVote = std::chrono::seconds(60);
-/// An optional source that has been silent for this long is not waited for.
+/// An optional source silent for this long is not waited for.
 constexpr auto kOptionalSilence = std::chrono::milliseconds(250);
-/// Its next data count as in time when they come no later than this after those of the foremost source: they take their
-/// way through the thread of its feed.
+/// Data of an optional source may arrive this much later than those of the foremost source: they pass through its
+/// feed's thread.
 constexpr auto kOptionalDelay = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -101,7 +101,7 @@ void LiveInputs::advance(Epoch frontier) {
   frontier_.advance(now_, frontier, std::max<nanoseconds>(patience_.epoch_timeout, kOptionalDelay));
 }
 
-/// Time passes for a board that says nothing, and one that has been away may come back to where the others are.
+/// A silent board's position advances with time; a board that was away may return at the position of the others.
 void LiveInputs::expect(Input& input) const {
   if (patience_.epochs_per_second == 0) return input.stream->expect(frontier_.now());
   const auto passed = input.moved == SteadyTime{} ? nanoseconds{} : nanoseconds(now_ - input.moved);
@@ -120,7 +120,7 @@ void LiveInputs::look_for_jump(Input& input, const LiveProgress& progress) {
                                  progress.peer_watermark, *progress.aside, frontier_.now()));
 }
 
-/// Bounded, as a clock may jump again and again.
+/// Bounded, as a clock may jump repeatedly.
 void LiveInputs::tell_absent(Input& input, const std::string& how) {
   if (++input.told_absent > kMostAbsenceWarnings) return;
   spdlog::warn("source {} ({}) {}{}", input.id.value, input.stream->name(), how,
@@ -149,7 +149,7 @@ LiveVotes LiveInputs::votes() const {
 Epoch LiveInputs::peer_watermark() const {
   Epoch most = 0;
   for (const auto& input : inputs_) {
-    // One that only the end of the run has ended may have had more: the others need not reach its end.
+    // A source finished by the end of the run may have had more data: the others need not reach its end.
     const auto end = input.finished == SteadyTime{} ? input.stream->end_epoch() : std::nullopt;
     most = std::max(most, end ? *end + patience_.passed_at_end : input.stream->progress().peer_watermark);
   }
@@ -199,16 +199,16 @@ bool LiveInputs::ready(std::size_t input, EpochRange epochs) {
 
 void LiveInputs::hurry() { hurry_ = now_; }
 
-/// The data received reach into the slice that `epochs` are sent for, not only into the margin before it, and the
-/// foremost source of all ranks has made no progress for a while, but not because a source is not read.
+/// The data received reach into the slice that `epochs` are sent for, not only the margin before it, and the foremost
+/// source of all ranks has made no progress for a while although no source is full.
 bool LiveInputs::all_quiet(const Input& input, EpochRange epochs) const {
   const Epoch begin = epochs.begin == 0 ? 0 : shifted(epochs.begin, input.lead);
   return patience_.quiet.count() != 0 && hurry_ == SteadyTime{} && !others_full_ && frontier_.now() > begin &&
          now_ - std::max(frontier_.since(), paused_until_) >= patience_.quiet;
 }
 
-/// Where all are quiet, a source that is only a little behind the others has sent everything, provided that it was
-/// still sending when they fell silent.
+/// When all are quiet, a source only slightly behind the others has sent everything, provided it was still sending when
+/// they fell silent.
 bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
   if (!all_quiet(input, epochs) || input.aside || input.absent || now_ - input.listens_since < patience_.quiet)
     return false;
@@ -223,13 +223,13 @@ bool LiveInputs::has_nothing_more(const Input& input, EpochRange epochs) const {
 
 bool LiveInputs::is_optional(const Input& input) { return (input.stream->header().flags & kOptional) != 0; }
 
-/// An optional source that is silent is not waited for once another has passed the slice, a moment ago.
+/// A silent optional source is not waited for once another has passed the slice, with a short delay.
 bool LiveInputs::is_dispensable(const Input& input, EpochRange epochs) const {
   return is_optional(input) && now_ - std::max(input.heard, input.listens_since) >= kOptionalSilence &&
          frontier_.at(now_ - kOptionalDelay) >= epochs.end;
 }
 
-/// Its sender holds hits back for longer than --flush-after assumes.
+/// The sender holds hits back for longer than --flush-after assumes.
 void LiveInputs::wait_longer(const Input& input) {
   patience_.quiet *= 2;
   spdlog::warn(
@@ -238,7 +238,7 @@ void LiveInputs::wait_longer(const Input& input) {
       input.id.value, input.stream->name(), in_seconds(patience_.quiet));
 }
 
-/// What it has sent before the last epoch received has come, or is known to be lost.
+/// Everything the source sent before the returned epoch has arrived or is known to be lost.
 Epoch LiveInputs::reached(const Input& input) {
   const auto progress = input.stream->progress();
   return std::max(progress.watermark, progress.seen_end);
@@ -254,14 +254,14 @@ bool LiveInputs::overdue(const Input& input, EpochRange epochs) const {
   }
   if (input.aside) return frontier_.now() >= end || hurry_ != SteadyTime{};
   if (hurry_ != SteadyTime{}) {
-    // Where no other source is ahead, silence means that there is no more.
+    // If no other source is ahead, silence means that the source has sent everything.
     const auto since = std::max({hurry_, input.listens_since, input.heard});
     if (frontier_.now() <= reached(input) && now_ - since >= kSilentAtEnd) return true;
     const auto longest =
         patience.count() == 0 ? nanoseconds(kLongestEnd) : std::min<nanoseconds>(patience, kLongestEnd);
     if (now_ - std::max(hurry_, input.listens_since) >= longest) return true;
   }
-  // What is missing may have arrived while the source was not read.
+  // The missing data may have arrived while the source was not read.
   if (patience.count() == 0 || now_ - input.listens_since < patience) return false;
   if (input.absent) return frontier_.now() >= end;
   const bool left_behind = input.stream->progress().peer_watermark + near() < jumped_to_;
@@ -281,7 +281,7 @@ bool LiveInputs::drained(Input& input) {
 }
 
 void LiveInputs::give_up(Input& input, Epoch end) {
-  // Only the end of a run ends a stream. That others have ended in the meantime does not make this one incomplete.
+  // Only the end of a run ends a stream. If others have ended in the meantime, this one is not incomplete.
   const bool ending = hurry_ != SteadyTime{};
   const bool missing = !ending || input.missing;
   if (!ending && !input.absent) {

@@ -20,10 +20,10 @@ struct LivePatience {
   std::chrono::nanoseconds epoch_timeout{};
   /// After this long without progress of any source, the data received are built without waiting for more; 0: never.
   std::chrono::nanoseconds quiet{};
-  std::chrono::nanoseconds stall_warning{};  ///< a source silent for this long is named; 0: never
-  /// Epochs after its end that a source which has ended counts as having passed: those sent with its last data.
+  std::chrono::nanoseconds stall_warning{};  ///< warn of a source silent for this long; 0: never
+  /// After it ends, a source counts as having passed this many epochs beyond its end: those sent with its last data.
   Epoch passed_at_end = 0;
-  /// By the time of the data; 0: their epochs have no length in seconds.
+  /// Per second of data time; 0: epochs have no length in seconds.
   double epochs_per_second = 0;
   /// First epoch of the run: a source far before it is left behind, even if it makes progress.
   Epoch begin = 0;
@@ -31,15 +31,15 @@ struct LivePatience {
   bool alone = false;
 };
 
-/// How far the foremost live source of a run was, over time.
+/// Position of the foremost live source of a run, over time.
 class Frontier {
  public:
-  /// Times must not fall; an epoch lower than before changes nothing. The past is remembered for `memory`.
+  /// Times must not decrease; an epoch lower than before changes nothing. The last `memory` of history is kept.
   void advance(SteadyTime now, Epoch epoch, std::chrono::nanoseconds memory);
   [[nodiscard]] Epoch now() const { return newest_; }
   /// When it reached now().
   [[nodiscard]] SteadyTime since() const { return since_; }
-  /// Where it was at `time`, or a little earlier.
+  /// The position at `time`, or slightly before.
   [[nodiscard]] Epoch at(SteadyTime time) const;
 
  private:
@@ -52,13 +52,13 @@ class Frontier {
   SteadyTime since_{};
 };
 
-/// The live sources of one rank: receives their data, decides when one that is behind the others is given up, and names
-/// those that are silent.
+/// The live sources of one rank: receives their data, decides when to give up a source that is behind the others, and
+/// reports silent ones.
 ///
 /// The data themselves measure time: an epoch is overdue when another live source, of any rank, passed it
-/// `epoch_timeout` ago. Sources without a common pace may be far apart, so one that makes progress is still waited for,
-/// as long as no other is full. A source that was given up is absent: nothing of it is waited for until it has caught
-/// up to within that time.
+/// `epoch_timeout` ago. Sources without a common pace may be far apart, so one that makes progress is still waited for
+/// while no other is full. A source that was given up is absent: its data are not waited for until it has caught up to
+/// within that time.
 ///
 /// A source whose clock jumps is set aside at once, and no longer measures time for the others (LiveProgress::aside).
 /// Its jump is accepted once more than half of the sources heard within a minute have jumped to the same place.
@@ -66,41 +66,42 @@ class LiveInputs {
  public:
   /// The state of the sources of all ranks.
   struct Others {
-    Epoch frontier = 0;     ///< how far the foremost source is
-    bool any_full = false;  ///< any source holds as much as it may
-    Epoch jump = 0;         ///< where most sources have jumped to; 0: nowhere
+    Epoch frontier = 0;     ///< position of the foremost source
+    bool any_full = false;  ///< any source is full
+    Epoch jump = 0;         ///< position that most sources have jumped to; 0: none
   };
 
   explicit LiveInputs(LivePatience patience) : patience_(patience), jumped_to_(patience.begin) {}
 
-  /// Returns the number of the input, for ready(). `stream` must outlive this object. `lead`: epochs from the first
-  /// that is sent for a slice to where data of any source may lie in that slice, and not only in the margin before it.
+  /// Returns the index of the input, for ready(). `stream` must outlive this object. `lead`: epochs from the first one
+  /// sent for a slice to the first that may hold data of the slice itself, from any source, not only of the margin
+  /// before it.
   std::size_t add(SourceId id, LiveStream& stream, std::int64_t lead);
   [[nodiscard]] bool any() const { return !inputs_.empty(); }
 
-  /// As in LiveStream, for all inputs.
+  /// Calls LiveStream::finish() on all inputs, then LiveStream::close().
   void close();
 
   /// Takes in the data that have arrived; returns the number of sources that had any.
   std::size_t receive(SteadyTime now);
-  /// That of the foremost source on this rank.
+  /// Peer watermark of the foremost source on this rank.
   [[nodiscard]] Epoch peer_watermark() const;
   /// One past the last epoch that any source on this rank has received or passed.
   [[nodiscard]] Epoch seen_end() const;
-  /// Whether a source on this rank takes no data because it holds as much as it may.
+  /// Whether a source on this rank accepts no data because it is full.
   [[nodiscard]] bool any_full() const;
-  /// Where the sources on this rank are.
+  /// Positions of the sources on this rank, as votes on where the run is.
   [[nodiscard]] LiveVotes votes() const;
-  /// `others`: of all ranks, this one included.
+  /// `others` covers all ranks, including this one.
   void set_others(const Others& others);
-  /// Whether the data of an input for `epochs` may be collected. May give the source up first: then what has not
-  /// arrived is missing.
+  /// Whether the data of an input for `epochs` may be collected. May give the source up first; data that have not
+  /// arrived are then missing.
   [[nodiscard]] bool ready(std::size_t input, EpochRange epochs);
-  /// For people: whether the input is silent, given up or full.
+  /// State for display: silent, given up, full or live.
   [[nodiscard]] SourceState state(std::size_t input) const;
-  /// Whether the end of the run finished an input that had not ended by itself.
+  /// Whether the end of the run finished an input that had not ended on its own.
   [[nodiscard]] bool cut_short(std::size_t input) const { return inputs_[input].finished != SteadyTime{}; }
-  /// The run resumes after a pause: for epoch_timeout, that some sources are full does not count against those behind.
+  /// Resumes after a pause: for epoch_timeout, full sources are no reason to give up those behind.
   void resume() { paused_until_ = now_; }
   /// The run is about to end: data that have not arrived within epoch_timeout or 1.5 s from now, whichever is shorter,
   /// are given up, even if no other source is ahead.
@@ -115,12 +116,12 @@ class LiveInputs {
     SteadyTime listens_since{};
     SteadyTime moved{};  ///< when it last made progress
     Epoch was_at = 0;
-    std::uint64_t late_passed = 0;    ///< see LiveProgress; as last seen
+    std::uint64_t late_passed = 0;    ///< last value seen, see LiveProgress
     std::chrono::nanoseconds told{};  ///< length of the silence when it was last reported
     SteadyTime finished{};            ///< when the end of the run finished it
-    bool missing = false;             ///< others were ahead then
-    bool aside = false;               ///< set aside, and then absent, too
-    std::uint32_t told_absent = 0;    ///< warnings that it is absent
+    bool missing = false;             ///< others were ahead when it was finished
+    bool aside = false;               ///< set aside; implies absent
+    std::uint32_t told_absent = 0;    ///< number of warnings that it is absent
     bool absent = false;
     Epoch absent_from = 0;
   };
@@ -145,7 +146,7 @@ class LiveInputs {
   LivePatience patience_;
   std::vector<Input> inputs_;
   Frontier frontier_;
-  Epoch jumped_to_;  ///< by most sources; those before it are left behind
+  Epoch jumped_to_;  ///< position that most sources have jumped to; those before it are left behind
   SteadyTime now_{};
   SteadyTime hurry_{};         ///< since when the run is about to end
   SteadyTime paused_until_{};  ///< end of the last pause

@@ -10,7 +10,7 @@
 
 namespace eventloom {
 
-/// The next slice of one source for each builder, kNoSlice while unknown, and the lowest of them.
+/// The next slice of one source for each builder (kNoSlice while unknown), and the lowest of them.
 class NextSlices {
  public:
   explicit NextSlices(std::size_t builders = 0) : next_(builders, kNoSlice) {}
@@ -27,7 +27,7 @@ class NextSlices {
     next_[builder] = slice;
   }
 
-  /// Looks at all of them only after the lowest has changed.
+  /// Scans all builders only after the lowest has changed.
   [[nodiscard]] SliceId lowest() const {
     if (stale_) lowest_ = *std::ranges::min_element(next_);
     stale_ = false;
@@ -35,7 +35,7 @@ class NextSlices {
   }
 
  private:
-  std::vector<SliceId> next_;  ///< by builder
+  std::vector<SliceId> next_;  ///< indexed by builder
   mutable SliceId lowest_ = kNoSlice;
   mutable bool stale_ = false;  ///< the lowest may be higher than lowest_
 };

@@ -9,7 +9,7 @@
 
 namespace eventloom {
 
-/// The outboxes of one rank, by builder, and which of them have something to do: a turn does not look at the others.
+/// The outboxes of one rank, indexed by builder. Tracks which are busy, so that a turn skips the others.
 class Outboxes {
  public:
   explicit Outboxes(std::vector<Outbox> all) : all_(std::move(all)) {}
@@ -20,11 +20,11 @@ class Outboxes {
   [[nodiscard]] Outbox& operator[](std::size_t builder) { return all_[builder]; }
   [[nodiscard]] const Outbox& operator[](std::size_t builder) const { return all_[builder]; }
 
-  /// As Outbox::pump(). To be called after every message that is begun.
+  /// See Outbox::pump(). Call after starting a message.
   bool pump(std::size_t builder);
-  /// Those that are not free, rising.
+  /// Indices of the outboxes that are not free, ascending.
   [[nodiscard]] std::vector<std::size_t> busy() const { return {busy_.begin(), busy_.end()}; }
-  /// Publishes what was pumped since the last call, in rising order of the builders.
+  /// Publishes what was pumped since the last call, in ascending order of the builders.
   void publish();
 
  private:

@@ -8,8 +8,8 @@
 
 namespace eventloom {
 
-/// How far a replay may have come: recorded time passes `speed` times as fast as real time, from the first turn on. At
-/// speed 0 all of it is due.
+/// Limits the progress of a replay: recorded time passes `speed` times as fast as real time, starting at the first
+/// turn. At speed 0 everything is due.
 class ReplayPace {
  public:
   explicit ReplayPace(double speed) : speed_(speed) {}
@@ -21,14 +21,14 @@ class ReplayPace {
   }
   /// Whether this much recorded time has passed.
   [[nodiscard]] bool due(double recorded_ns) const { return speed_ == 0 || recorded_ns <= passed_ns(); }
-  /// No time passes from here on, until resume().
+  /// Time stands still until resume().
   void pause() { paused_ = now_; }
   void resume() {
     if (paused_ && since_) *since_ += now_ - *paused_;
     paused_.reset();
   }
-  /// Continues at another speed. What has not been sent in time is not caught up: `next_ns`, when the next slice is
-  /// due, is reached now at the latest.
+  /// Continues at another speed without catching up on slices that are late: `next_ns`, when the next slice is due, is
+  /// reached now at the latest.
   void change(double speed, double next_ns) {
     from_ns_ = speed_ == 0 ? next_ns : std::min(passed_ns(), next_ns);
     if (since_) since_ = until();

@@ -9,22 +9,22 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 
-/// Cells that small messages share: with larger ones the descriptors and their notification cost nothing measurable.
+/// Cell shared by small messages: at this size descriptors and their notification cost nothing measurable.
 constexpr std::uint64_t kUsualCell = 64 * kKiB;
-/// Below it a cell holds too few small messages to save notifications.
+/// Smaller cells hold too few small messages to save notifications.
 constexpr std::uint64_t kSharedCell = 16 * kKiB;
 constexpr std::uint64_t kLeastCell = 4 * kKiB;
 /// A message in several cells may be several transfers, each with its own latency; at this size latency is negligible.
 constexpr std::uint64_t kMostCell = 4096 * kKiB;
-/// Cells of a ring for small messages, where all rings of a rank fit the cache with them.
+/// Cells per ring for small messages, if all rings of a rank then fit the cache.
 constexpr std::uint32_t kUsualDepth = 8;
 constexpr std::uint32_t kLeastDepth = 2;
 
-/// Rings that take no more are not made smaller on their own: a run that has no memory for them has too many.
+/// Rings up to this size are not shrunk: a run that lacks memory for them has too many rings.
 constexpr std::uint64_t kLeastBytes = kUsualCell * kUsualDepth;
 
 constexpr std::uint64_t kEnough = 4;  ///< messages in a ring
-constexpr std::uint64_t kFew = 2;     ///< the least with which the next is on its way
+constexpr std::uint64_t kFew = 2;     ///< minimum that keeps the next one in flight
 
 constexpr std::uint64_t parts(std::uint64_t whole, std::uint64_t part) { return (whole + part - 1) / part; }
 constexpr std::uint64_t rounded_up(std::uint64_t bytes) { return parts(bytes, kLeastCell) * kLeastCell; }
@@ -34,14 +34,14 @@ std::uint32_t cells_for(std::uint64_t messages, std::uint64_t message, std::uint
   return static_cast<std::uint32_t>(std::min(messages * parts(message, cell), kMost));
 }
 
-/// `depth`: as given; a message fits half of the ring where that is possible.
+/// `depth`: as given; a message fits half of the ring where possible.
 std::uint64_t cell_for(std::uint64_t message, std::optional<std::uint32_t> depth) {
   auto pieces = parts(message, kMostCell);
   if (depth) pieces = std::min(pieces, std::max<std::uint64_t>(*depth / kFew, 1));
   return std::max(rounded_up(parts(message, pieces)), kUsualCell);
 }
 
-/// The depth of rings whose cells are given.
+/// The depth of rings with a given cell size.
 std::uint32_t depth_for(std::uint64_t message, std::uint64_t cell, std::uint64_t cache) {
   const auto enough = cells_for(kEnough, message, cell);
   return enough * cell <= cache ? enough : cells_for(kFew, message, cell);
@@ -73,13 +73,13 @@ std::uint64_t usual_longest(double mean) {
 RingSize ring_size(const RingNeeds& needs, const RingOptions& options) {
   const auto message = std::clamp<std::uint64_t>(needs.message_bytes.value_or(kUnknownMessage), 1, kMaxMessageBytes);
   RingSize ring;
-  // Messages of unknown size may be small: they get cells that are right for these.
+  // Messages of unknown size may be small, so use the cell size for small ones.
   ring.cell_size = options.cell_size.value_or(needs.message_bytes ? cell_for(message, options.depth) : kUsualCell);
   ring.depth = options.depth.value_or(depth_for(message, ring.cell_size, needs.l2_cache));
   if (options.depth || options.cell_size) return ring;
   const auto rings = std::max<std::uint64_t>(needs.rings, 1);
   ring.depth = std::max(cells_for(kEnough, message, ring.cell_size), kUsualDepth);
-  // Builders look at one ring after another: a small ring is still in the cache when its turn comes only if all are.
+  // Builders poll one ring after another: a small ring is still in the cache at its turn only if all rings fit.
   if (ring.bytes() > needs.l2_cache / rings) ring.depth = cells_for(kEnough, message, ring.cell_size);
   shrink_to(ring, needs.l2_cache, message, kFew);
   shrink_to(ring, std::max(needs.memory / rings, kLeastBytes), message, 0);

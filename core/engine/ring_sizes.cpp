@@ -50,7 +50,7 @@ void add_claim_rings(std::vector<std::uint64_t>& bytes, const Roles& roles, cons
   at(roles.assigner_rank()) = sum(at(roles.assigner_rank()), bytes_of(assigner, notes));
 }
 
-/// Ranks that share a bound: its host and name, and for a bound of a process its rank.
+/// Identifies the ranks that share a bound: host, name of the bound, and for a per-process bound the rank.
 using Shared = std::tuple<std::string, std::string, std::size_t>;
 
 struct Sum {
@@ -59,7 +59,7 @@ struct Sum {
   bool of_process = false;
 };
 
-/// UCX 1.13 maps the shared memory of every other rank on the host twice, and crashes when it cannot.
+/// UCX 1.13 maps the shared memory of every other rank on the host twice, and crashes if it cannot.
 std::uint64_t address_space(std::uint64_t own, std::uint64_t host) { return sum(own, product(2, host - own)); }
 
 std::map<Shared, Sum> sums_of(const std::vector<MemoryNeed>& ranks) {
@@ -106,7 +106,7 @@ std::vector<std::uint64_t> window_bytes(const Roles& roles, const RingGeometry& 
 
 std::vector<std::uint64_t> exchange_bytes(const Roles& roles, const RingGeometry& geometry,
                                           const std::optional<RingGeometry>& notes) {
-  // A sender keeps the descriptors of a round and copies of small pieces; a rank lists its own rings.
+  // A sender keeps the descriptors of one round and copies of small pieces; a rank lists its own rings.
   const std::uint64_t sender = std::uint64_t{geometry.depth} * sizeof(CellDescriptor) +
                                std::uint64_t{most_staged_cells(geometry)} * geometry.cell_bytes;
   auto bytes = window_bytes(roles, geometry, notes);

@@ -21,7 +21,7 @@ std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 std::vector<int> listed(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
 
-/// Everything begins at a cache line. `windows`: their bytes, by rank. For `n` blocks, one after the other.
+/// Reserves `n` consecutive blocks, each aligned to a cache line. `windows`: bytes used so far, by rank.
 std::uint64_t reserve(std::vector<std::uint64_t>& windows, int rank, std::uint64_t bytes, std::uint64_t n = 1) {
   auto& used = windows[static_cast<std::size_t>(rank)];
   const auto at = used;
@@ -86,8 +86,8 @@ RingMap::RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGe
   place_cells(from_assigner, *notes, control_bytes);
 }
 
-/// Of all senders, side by side in the window of the builder, and for each builder at the same place in the control
-/// windows of all senders.
+/// Places the rings of all senders side by side in the builder's window; a builder's credits have the same place in the
+/// control windows of all senders.
 void RingMap::place_to_builders(const Roles& roles, const RingGeometry& geometry, std::optional<int> own) {
   const auto senders = roles.source_ranks();
   for (std::uint32_t b = 0; b < roles.builders; ++b) {

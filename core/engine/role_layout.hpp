@@ -16,7 +16,7 @@ struct Roles {
   std::uint32_t builders = 1;
   std::uint32_t filters = 0;
   int ranks = 1;
-  /// By source: the source on whose rank it runs, itself if it shares no input. Empty: none shares one.
+  /// Indexed by source: the source whose rank it runs on, itself if it shares no input. Empty: no inputs are shared.
   std::vector<std::uint32_t> homes = {};
 
   [[nodiscard]] int rank_of(SourceId source) const {
@@ -24,17 +24,17 @@ struct Roles {
   }
   [[nodiscard]] int rank_of(BuilderId builder) const { return rank_of_role(sources + builder.value); }
   [[nodiscard]] int rank_of(FilterId filter) const { return rank_of_role(sources + builders + filter.value); }
-  /// Ranks with at least one source, rising.
+  /// Ranks with at least one source, ascending.
   [[nodiscard]] std::vector<int> source_ranks() const;
-  /// Ranks with at least one builder, rising.
+  /// Ranks with at least one builder, ascending.
   [[nodiscard]] std::vector<int> builder_ranks() const;
-  /// Whether at least as many ranks only build as have sources.
+  /// Whether build-only ranks are at least as many as source ranks.
   [[nodiscard]] bool others_can_build() const;
-  /// Ranks with a source or a builder, rising.
+  /// Ranks with a source or a builder, ascending.
   [[nodiscard]] std::vector<int> exchange_ranks() const;
-  /// The rank that assigns slices, where builders claim them.
+  /// The rank that assigns slices, when builders claim them.
   [[nodiscard]] int assigner_rank() const { return rank_of(SourceId{0}); }
-  /// Without filters the builders write.
+  /// Builders write if there are no filters.
   [[nodiscard]] std::uint32_t writers() const { return filters == 0 ? builders : filters; }
 
  private:
@@ -47,9 +47,9 @@ struct Roles {
 struct RingLink {
   int sender = 0;
   int receiver = 0;
-  std::uint64_t ring_offset = 0;    ///< of its descriptors in the receiver's window, bytes
-  std::uint64_t cells_offset = 0;   ///< in the receiver's window, bytes
-  std::uint64_t credit_offset = 0;  ///< in the sender's control window, bytes
+  std::uint64_t ring_offset = 0;    ///< descriptors in the receiver's window, bytes
+  std::uint64_t cells_offset = 0;   ///< cells in the receiver's window, bytes
+  std::uint64_t credit_offset = 0;  ///< credits in the sender's control window, bytes
 
   /// `geometry` with the place of this ring's cells.
   [[nodiscard]] RingGeometry placed(RingGeometry geometry) const {
@@ -60,16 +60,16 @@ struct RingLink {
 
 /// The rings of a run. A pure function of its arguments: every rank computes the same.
 struct RingMap {
-  /// `notes`: geometry of the rings to and from the assigner; nothing: there are none. `rank`: of the rings to
-  /// builders, by far the longest lists of a large run, only those that begin or end on this rank.
+  /// `notes`: geometry of the rings to and from the assigner; std::nullopt: no such rings. `own`: keep only the
+  /// rings to builders that begin or end on this rank; in a large run these are by far the longest lists.
   RingMap(const Roles& roles, RingGeometry geometry, std::optional<RingGeometry> notes, std::optional<int> own = {});
 
   std::vector<std::vector<RingLink>> to_builder;  ///< [builder], in the order of source_ranks()
   std::vector<std::vector<RingLink>> to_filter;   ///< [filter][builder]
-  std::vector<RingLink> to_assigner;              ///< by index of the rank in builder_ranks(); in the control windows
-  std::vector<RingLink> from_assigner;            ///< by index of the rank in exchange_ranks(); in the control windows
-  std::vector<std::uint64_t> window_bytes;        ///< of the data windows, by rank
-  std::vector<std::uint64_t> control_bytes;       ///< of the control windows, by rank
+  std::vector<RingLink> to_assigner;              ///< indexed as builder_ranks(); in the control windows
+  std::vector<RingLink> from_assigner;            ///< indexed as exchange_ranks(); in the control windows
+  std::vector<std::uint64_t> window_bytes;        ///< sizes of the data windows, by rank
+  std::vector<std::uint64_t> control_bytes;       ///< sizes of the control windows, by rank
 
  private:
   void place_to_builders(const Roles& roles, const RingGeometry& geometry, std::optional<int> own);

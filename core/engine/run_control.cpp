@@ -20,15 +20,15 @@ using std::chrono::nanoseconds;
 /// Healthy ranks answer in a few milliseconds.
 constexpr auto kNotice = milliseconds(200);
 constexpr auto kLongestNotice = milliseconds(2000);
-/// A rank that is asked to terminate reports ranks silent for this long: they are the likely cause.
+/// A rank asked to terminate reports ranks silent for this long: they are the likely cause.
 constexpr auto kSilentAtTermination = milliseconds(400);
-/// Time for all ranks to notice the loss, or receive the note of the end, before this rank acts on it.
+/// Time for all ranks to notice a loss, or to receive the note of the end, before this rank acts on it.
 constexpr auto kToBeSeen = milliseconds(500);
-/// Between two turns of a process that runs; if it takes longer, the process was stopped or busy.
+/// Longest interval between two turns of a running process; beyond it, the process was stopped or busy.
 constexpr auto kLongestTurn = milliseconds(200);
 
-/// Whether to report something that has lasted for `now`, and was last reported after `told`: at `first`, then whenever
-/// its length has doubled.
+/// Whether to report a condition that has lasted for `now`, and was last reported after `told`: at `first`, then
+/// whenever its length has doubled.
 bool due(nanoseconds now, nanoseconds told, nanoseconds first) {
   return first.count() > 0 && now >= std::max(first, 2 * told);
 }
@@ -115,7 +115,7 @@ bool RunControl::over(SteadyTime now, bool done, std::size_t work) {
   return over_;
 }
 
-/// While this rank took no turn it could not receive from the others.
+/// This rank could not receive from the others while it took no turn.
 void RunControl::leave_out_absence(SteadyTime now) {
   if (last_turn_ != SteadyTime{} && now - last_turn_ > kLongestTurn) heartbeat_.leave_out(now - last_turn_);
   last_turn_ = now;
@@ -129,7 +129,7 @@ void RunControl::end_after_loss(SteadyTime now, int lost) {
   if (now - loss_seen_ >= kToBeSeen) watch_.end_program();
 }
 
-/// Every rank gets the same verdicts, so all of them act in the same round.
+/// Every rank gets the same verdicts, so all act in the same round.
 void RunControl::follow(const Verdict& verdict) {
   if (sources_ != nullptr) {
     sources_->live().set_others({verdict.live_epoch, verdict.live_full != 0, verdict.live_jump});
@@ -215,7 +215,7 @@ void RunControl::stop_sources(const Verdict& verdict) {
   }
 }
 
-/// After everything that any source has received, and after the margins sent with slices already begun.
+/// The data end after everything that any source has received, and after the margins sent with slices already begun.
 SliceId RunControl::live_end(const Verdict& verdict) const {
   const auto& geometry = *live_geometry_;
   SliceId end = first_slice_;
@@ -255,7 +255,7 @@ void RunControl::end_as_told(SteadyTime now) {
   if (now - told_to_end_ >= 2 * kToBeSeen) watch_.end_program();
 }
 
-/// Rank 0 lets the others know before it ends the run.
+/// Rank 0 notifies the others before it ends the run.
 void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& silence) {
   if (ending_ == SteadyTime{}) {
     ending_ = now;
@@ -270,7 +270,7 @@ void RunControl::end_after_silence(SteadyTime now, const Heartbeat::Silence& sil
   if (now - ending_ >= kToBeSeen && (rank_ == 0 || silence.ranks.front() == 0)) watch_.end_program();
 }
 
-/// Launchers end all ranks with SIGTERM when they have lost one. The watchdog reports those on this host.
+/// Launchers end all ranks with SIGTERM after losing one. The watchdog reports ranks on this host.
 void RunControl::tell_on_termination(const Heartbeat::Silence& silence) {
   if (told_termination_) return;
   told_termination_ = true;

@@ -17,62 +17,62 @@
 
 namespace eventloom {
 
-/// Controls a run, identically on all ranks: pauses and resumes it, and ends it when all is done, when a source fails,
-/// or when a command, a signal or a writer that cannot write asks to stop in good order. Names ranks that do not
-/// answer, and ends the program when one is lost or silent for longer than the user allows.
+/// Controls a run, identically on all ranks: pauses and resumes it, and ends it when all work is done, when a source
+/// fails, or when a command, a signal or a failing writer requests an orderly stop. Reports ranks that do not answer,
+/// and ends the program when one is lost or silent for longer than the user allows.
 ///
-/// A command (see Command) takes effect in the same round of the heartbeat on all ranks. To pause, all sources freeze,
-/// and then continue up to the highest slice that any of them has begun, so that every slice begun is built. To stop in
-/// good order, they end there. A run with live sources that is stopped by SIGINT, SIGTERM or the end of its duration is
-/// complete: its data end there. During a pause, live data are still received as far as there is room; the duration of
-/// the run keeps counting, the time of a replay at a given speed does not. A run with no slice left to begin ends even
-/// while paused.
+/// A command (see Command) takes effect in the same heartbeat round on all ranks. To pause, all sources freeze, and
+/// then continue up to the highest slice that any of them has begun, so that every slice begun is built. For an orderly
+/// stop, they end there. A run with live sources that is stopped by SIGINT, SIGTERM or the end of its duration is
+/// complete: its data end there. During a pause, live data are still received while there is room; the run's duration
+/// keeps counting, the time of a paced replay does not. A run with no slice left to begin ends even while paused.
 class RunControl final : public Ending {
  public:
-  /// Collective, as is destruction. `watch` must outlive this object. `duration`: of the run; 0: until its sources end.
+  /// Construction and destruction are collective. `watch` must outlive this object. `duration` of the run; 0: until its
+  /// sources end.
   RunControl(RankWatch& watch, std::chrono::nanoseconds duration, Network& network);
 
-  /// The run has live sources; `all`: it has no others. `offsets`: of the corrections to the times of all sources.
+  /// The run has live sources; `all`: it has no others. `offsets`: span of the time corrections of all sources.
   void set_live(bool all, SliceId first_slice, const SliceGeometry& geometry, OffsetSpan offsets) {
     all_live_ = all;
     first_slice_ = first_slice;
     live_geometry_ = geometry;
     offsets_ = offsets;
   }
-  /// The sources of this rank, if any; they must outlive the loop. `speed`: of the run, see SourceRoleSettings.
+  /// The sources of this rank, if any; they must outlive the loop. `speed`: see SourceRoleSettings.
   void set_sources(SourceRole* sources, double speed) {
     sources_ = sources;
     speed_ = speed;
   }
-  /// Called on every rank when a new file is asked for.
+  /// Called on every rank when a new file is requested.
   void set_new_file(std::function<void()> begin) { new_file_ = std::move(begin); }
-  /// Asks all ranks for it: one request a round, in the order in which they were made. Stop and end take precedence,
-  /// and make void what still waits; of them the greater. Only the rank's own thread may call it, at any time.
+  /// Sends a request to all ranks: one per round, in the order made. Stop and end take precedence and cancel pending
+  /// requests; end outranks stop. May be called at any time, from the rank's own thread only.
   void ask(const Request& request);
   void ask(Command command, Cause cause = Cause::command) { ask(Request{.command = command, .cause = cause}); }
-  /// This rank cannot write its output, for the reason `why`: stop in good order.
+  /// This rank cannot write its output, for the reason `why`: requests an orderly stop.
   void stop_writing(const std::string& why);
 
   bool over(SteadyTime now, bool done, std::size_t work) override;
   void fail(const UserError& error) override { error_ = error.what(); }
 
-  /// After the loop, the same on all ranks: the cause, such as "SIGUSR1"; empty when no rank asked to stop.
+  /// After the loop, the same on all ranks: the cause, such as "SIGUSR1"; empty if no rank requested a stop.
   [[nodiscard]] const std::string& stopped_by() const { return stopped_by_; }
   /// After the loop: whether the data end where the run was stopped, so that it is complete.
   [[nodiscard]] bool ended() const { return ends_; }
-  /// As of the last round.
+  /// Whether the run was paused in the last round.
   [[nodiscard]] bool paused() const { return paused_; }
-  /// At which recordings are sent, as of the last round.
+  /// Speed at which recordings are sent, as of the last round.
   [[nodiscard]] double speed() const { return speed_; }
-  /// As far as this rank has heard: it is coming to its end, as asked.
+  /// Whether the run is ending on request, as of the last round.
   [[nodiscard]] bool stopping() const { return stopping_; }
-  /// Why this rank is about to end the program: a rank is lost, or has been silent for too long. Empty while it is not.
+  /// Why this rank is about to end the program: a rank is lost, or has been silent for too long. Otherwise empty.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   /// The ranks that this one waits for.
   [[nodiscard]] Heartbeat::Silence silence(SteadyTime now) const { return heartbeat_.silence(now); }
-  /// Rounds of the heartbeat that this rank has taken part in.
+  /// Heartbeat rounds in which this rank has taken part.
   [[nodiscard]] std::uint64_t rounds() const { return heartbeat_.reports_made(); }
-  /// After the loop: the error of a role of this rank; empty without one.
+  /// After the loop: the error of a role of this rank, or empty.
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
@@ -112,11 +112,11 @@ class RunControl final : public Ending {
   OffsetSpan offsets_;
   bool ends_ = false;  ///< stopping, and the data end here
   std::uint64_t progress_ = 0;
-  std::deque<Request> asked_;  ///< by this rank, and not yet reported
+  std::deque<Request> asked_;  ///< requests of this rank, not yet reported
   std::function<void()> new_file_;
   bool signalled_ = false;
   bool time_over_ = false;
-  bool frozen_ = false;    ///< for a pause or a stop; the next round says how far the sources go
+  bool frozen_ = false;    ///< awaits a pause or a stop; the next round sets how far the sources go
   bool paused_ = false;    ///< frozen, or continues only to the slice of the pause
   bool stopping_ = false;  ///< frozen, or continues only to the slice of the stop
   bool over_ = false;
@@ -129,7 +129,7 @@ class RunControl final : public Ending {
   SteadyTime next_silence_look_{};
   std::chrono::nanoseconds told_silence_{};  ///< length of the silence when it was last reported
   bool told_termination_ = false;
-  SteadyTime ending_{};  ///< when it was decided to end because a rank is silent
+  SteadyTime ending_{};  ///< when this rank decided to end because a rank is silent
   std::uint64_t seen_progress_ = 0;
   SteadyTime moved_{};
   std::chrono::nanoseconds told_standstill_{};

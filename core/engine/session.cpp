@@ -88,8 +88,8 @@ void Session::add_builder(BuilderId id) {
   roles_.push_back(std::move(role));
 }
 
-/// Builders on ranks without sources wait for what the sources of this one send, and claim what its builders leave.
-/// Where they are few, all would wait for each other's claims: 64 simulated nodes were five times as slow.
+/// Source ranks send before they build: build-only ranks wait for their data, and claim what their builders leave. If
+/// build-only ranks were few, all would wait for each other's claims: 64 simulated nodes were five times as slow.
 std::function<bool()> Session::sending_first() {
   if (wiring_.claims() == nullptr || !wiring_.roles().others_can_build()) return {};
   return [this] { return sources_ != nullptr && sources_->sends_at_full_rate(); };
@@ -100,14 +100,14 @@ std::unique_ptr<SliceOutput> Session::output_of(BuilderId id) {
   return std::make_unique<LocalOutput>(selector_of(id.value));
 }
 
-/// The first events stand for the run where people look at it.
+/// Telemetry watches only the first kind of events.
 Selector Session::selector_of(std::uint32_t writer) {
   auto sinks = ends_.sinks_of(writer);
   if (telemetry_) sinks.front() = &telemetry_->watch(writer, *sinks.front());
   return {settings_.filter, std::move(sinks), ends_.watch_unselected};
 }
 
-/// What the sinks do not see.
+/// Counts what the sinks do not see.
 void Session::count(RankRecord& record) const {
   if (sources_ != nullptr) sources_->add_to(record);
   for (const auto* builder : builders_) record.builders[builder->built().builder] = builder->built();
@@ -127,7 +127,7 @@ std::vector<OffsetSpan> Session::offsets() const {
   return stream_offsets(*building.detector, building.sorted.has_value(), building.payload.size());
 }
 
-/// Sources whose times are corrected by different offsets are as far apart.
+/// Sources corrected by different offsets are that far apart in time.
 LivePatience Session::patience_for(const SourceRoleSettings& sending) const {
   const auto& geometry = sending.geometry;
   const auto offsets = total_span(sending.offsets);

@@ -19,21 +19,21 @@
 
 namespace eventloom {
 
-/// The same on all ranks.
+/// Identical on all ranks.
 struct SessionSettings {
   WiringSettings wiring;  ///< the roles of the ranks, and the finished slices
   SliceBuilderSettings building;
   EventFilter filter;
-  std::size_t builder_threads = 1;      ///< slices that a builder builds at a time
+  std::size_t builder_threads = 1;      ///< slices built at a time per builder
   double speed = 0;                     ///< see SourceRoleSettings
-  LivePatience patience = {};           ///< members that follow from the geometry and the first slice are filled in
-  std::chrono::nanoseconds duration{};  ///< of the session; 0: until its sources end
+  LivePatience patience = {};           ///< the session fills in what follows from the geometry and the first slice
+  std::chrono::nanoseconds duration{};  ///< 0: until its sources end
   bool live = false;                    ///< any source of any rank is live
   bool all_live = false;
-  TelemetrySettings telemetry = {};  ///< the number of writers is filled in
+  TelemetrySettings telemetry = {};  ///< the session fills in the number of writers
 };
 
-/// What a session needs on its rank. All of it must outlive the session.
+/// The environment of a session on its rank. All members must outlive the session.
 struct SessionHost {
   Network& network;  ///< the ranks of the session: all ranks of the program, or some
   RankWatch& watch;
@@ -41,24 +41,24 @@ struct SessionHost {
   SteadyClock clock = steady_now;
 };
 
-/// The outputs of a session. Only the rank's own thread calls them, until run() has returned.
+/// The outputs of a session. Called only from the rank's own thread, until run() has returned.
 struct SessionEnds {
-  /// Returns the sinks for the selected events of a writer, one for each kind of events: of a filter, or without
-  /// filters of a builder. Called once per writer on this rank. May throw UserError.
+  /// Returns a writer's sinks for the selected events, one per kind of events. A writer is a filter, or a builder if
+  /// there are no filters. Called once per writer on this rank. May throw UserError.
   std::function<std::vector<EventSink*>(std::uint32_t writer)> sinks_of;
-  /// Returns what is called with the time-sorted hits of a builder, in rising order of slices. Empty: they are not
+  /// Returns the callback for the time-sorted hits of a builder, in ascending order of slices. Empty: they are not
   /// kept. May throw UserError.
   std::function<std::function<void(const SortedSlice&)>(BuilderId builder)> sorted_sink_of = {};
-  /// Called with the first events of each built slice; may be empty.
+  /// Called with the first kind of events of each built slice; may be empty.
   std::function<void(const BuiltSlice&)> watch_built = {};
   /// Called with each slice of the writers on this rank before its events are selected; may be empty.
   std::function<void(std::span<const BuiltSlice>)> watch_unselected = {};
-  /// Called on each rank when new files are asked for, see Command; may be empty.
+  /// Called on each rank when new files are requested, see Command; may be empty.
   std::function<void()> new_file = {};
-  /// Called with each slice of a builder instead of building it, where the sources' data exist only as lengths: in a
-  /// simulation. May be empty.
+  /// Called with each slice of a builder instead of building it, for simulations, whose data exist only as lengths. May
+  /// be empty.
   std::function<void(BuilderId builder, SliceId slice, const SliceAssembly& input)> stand_in = {};
-  /// Adds what the outputs of this rank count besides, for telemetry; may be empty.
+  /// Adds further counts of this rank's outputs, for telemetry; may be empty.
   std::function<void(Counters&)> count = {};
   /// Called for each epoch buffer that is dropped.
   std::function<void(const BuildProblem&)> report;
@@ -69,11 +69,11 @@ class BuilderRole;
 /// The part of one rank in a run, from the first slice to the last: its roles, connected by rings. Construction,
 /// begin(), run() and destruction are collective.
 ///
-/// A session depends only on its ranks, their roles and the finished slices: what one session has left undone another
-/// can complete, on the same ranks or on others, if its sources begin at wiring.schedule.first_slice again and
+/// A session depends only on its ranks, their roles and the finished slices: another session can complete what it has
+/// left undone, on the same ranks or on others, if its sources begin at wiring.schedule.first_slice again and
 /// `finished` holds the slices already written. A rank that leaves a session by an exception of
-/// RankWatch::end_program() leaves it alone: its roles are gone, the others are not informed, and its unflushed puts
-/// into their windows may be lost.
+/// RankWatch::end_program() does so on its own: its roles are destroyed, the others are not notified, and its unflushed
+/// puts into their windows may be lost.
 class Session {
  public:
   /// Opens the rings, see Wiring.
@@ -81,17 +81,17 @@ class Session {
 
   /// Call once. `sources`: those of this rank. Throws UserError, the same on all ranks, when any of them cannot write.
   void begin(SessionEnds ends, std::vector<SourceRole::LocalSource> sources);
-  /// After begin(). The roles take turns until no rank has work left, or all have stopped in good order. `each_turn` is
-  /// called once a turn. Throws UserError, the same on all ranks, when a role fails on any of them.
+  /// Call after begin(). The roles take turns until no rank has work left, or all have stopped in good order.
+  /// `each_turn` is called once per turn. Throws UserError, the same on all ranks, when a role fails on any of them.
   void run(const std::function<void(SteadyTime)>& each_turn);
 
   [[nodiscard]] const Collective& ranks() const { return ranks_; }
   [[nodiscard]] RunControl& control() { return control_; }
   [[nodiscard]] const RunControl& control() const { return control_; }
   [[nodiscard]] Wiring& wiring() { return wiring_; }
-  /// On rank 0, where telemetry was asked for: what is known of the run, after run() all of it. Null elsewhere.
+  /// On rank 0, if telemetry is enabled: the state of the run, complete after run(). Null elsewhere.
   [[nodiscard]] const RunPicture* picture() const;
-  /// Adds which channels of the detector have had hits at the builders of this rank.
+  /// Adds the channels of the detector that have had hits at this rank's builders.
   void add_to(ChannelUse& use) const;
   /// Null on ranks without sources.
   [[nodiscard]] SourceRole* sources() { return sources_; }
@@ -114,9 +114,9 @@ class Session {
   RunControl control_;
   Wiring wiring_;
   std::vector<std::unique_ptr<Role>> roles_;  ///< receivers before senders
-  SourceRole* sources_ = nullptr;             ///< the one among roles_
-  std::vector<const BuilderRole*> builders_;  ///< those among roles_
-  std::unique_ptr<Telemetry> telemetry_;      ///< null where it was not asked for
+  SourceRole* sources_ = nullptr;             ///< owned by roles_
+  std::vector<const BuilderRole*> builders_;  ///< owned by roles_
+  std::unique_ptr<Telemetry> telemetry_;      ///< null if disabled
   SteadyClock clock_;
   IdlePolicy& idle_;
 };

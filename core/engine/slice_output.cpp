@@ -22,7 +22,7 @@ void FilterOutput::put(std::vector<BuiltSlice>& built) {
   lane.outbox.publish();
 }
 
-/// Tells only the filters that get a slice of the gap.
+/// Notifies only the filters that get a slice of the gap.
 void FilterOutput::pass(SliceRange gap) {
   const std::uint64_t filters = std::min<std::uint64_t>(gap.end.value - gap.begin.value, lanes_.size());
   for (std::uint64_t i = 0; i < filters; ++i) {

@@ -21,11 +21,11 @@ class SliceOutput {
   virtual ~SliceOutput() = default;
   /// Whether put() may be called for `slice` now.
   [[nodiscard]] virtual bool accepts(SliceId slice) = 0;
-  /// `built`: a slice with all its kinds of events. Slices must come in rising order. Takes the contents, and may leave
-  /// the memory of an earlier one in it, to be reused.
+  /// `built`: a slice with all its kinds of events. Slices must be put in ascending order. Takes the contents, and may
+  /// swap in the memory of an earlier slice for reuse.
   virtual void put(std::vector<BuiltSlice>& built) = 0;
-  /// The slices of `gap` have no contents, whichever builder has them. May come before lower slices that are still
-  /// being built.
+  /// The slices of `gap` are empty, whichever builder has them. May be called before lower slices that are still being
+  /// built.
   virtual void pass(SliceRange gap) = 0;
   /// Call after the last slice; `data_end` is one past it.
   virtual void end(SliceId data_end) = 0;
@@ -33,7 +33,7 @@ class SliceOutput {
   [[nodiscard]] virtual bool done() const = 0;
 };
 
-/// Builder and filter in one: selects and writes each slice at once.
+/// Builder and filter in one: selects and writes each slice immediately.
 class LocalOutput final : public SliceOutput {
  public:
   explicit LocalOutput(Selector selector) : selector_(std::move(selector)) {}
@@ -61,12 +61,12 @@ class FilterOutput final : public SliceOutput {
   [[nodiscard]] bool done() const override;
 
  private:
-  /// The way to one filter, with the slice sent last, which the outbox reads in place.
+  /// The path to one filter, with the last slice sent, which the outbox reads in place.
   struct Lane {
     Outbox outbox;
     std::vector<BuiltSlice> built;
     std::vector<BuiltSliceHead> heads;
-    std::deque<SliceRange> gaps;  ///< the filter does not know of yet
+    std::deque<SliceRange> gaps;  ///< not yet sent to the filter
     SliceRange last_gap;          ///< the last one queued or sent
     bool told_end = false;
   };

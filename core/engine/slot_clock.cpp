@@ -11,10 +11,10 @@ namespace eventloom {
 
 namespace {
 
-/// Long enough for every rank to receive the start time before it comes.
+/// Long enough for every rank to receive the start time in advance.
 constexpr std::int64_t kStartAfterNs = 2'000'000;
 
-/// On a busy host a whole synchronisation may be disturbed: it is repeated, at least once, within this time.
+/// Load on the host may disturb a synchronisation: it is repeated, at least once, within this time.
 constexpr std::int64_t kTryForNs = 5'000'000'000;
 
 std::string text_of(double ns) { return std::to_string(std::llround(std::ceil(ns))) + " ns"; }

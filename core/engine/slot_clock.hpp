@@ -12,20 +12,20 @@ namespace eventloom {
 /// The common time by which all ranks keep the slots of a schedule.
 class SlotClock {
  public:
-  /// Collective: synchronises the clocks of all ranks; `clock` is this rank's. Throws UserError, the same on all ranks,
-  /// when the precision is worse than the length of a slot. Waits as `idle` says.
+  /// Collective: synchronises the clocks of all ranks, waiting on `idle`; `clock` is this rank's. Throws UserError, the
+  /// same on all ranks, when the precision is worse than the length of a slot.
   SlotClock(Network& network, std::uint64_t slot_ns, IdlePolicy& idle, ClockSync::Clock clock);
 
-  /// Collective: sets a common start a moment from now.
+  /// Collective: sets a common start shortly after now.
   void start();
   /// Nanoseconds since the common start; negative before it.
   [[nodiscard]] std::int64_t since_start() { return sync_.global_ns() - start_; }
-  /// Call often: keeps the clocks synchronised.
+  /// Call often to keep the clocks synchronised.
   void do_work() { sync_.do_work(clock_()); }
   /// Collective, once, at the end.
   void stop() { sync_.stop(idle_); }
 
-  /// On rank 0: of all ranks, by rank, as of their last models. Empty on the others.
+  /// On rank 0: clock quality of all ranks, by rank, as of their last models. Empty on the others.
   [[nodiscard]] std::vector<ClockQuality> qualities() const { return sync_.qualities(); }
 
  private:

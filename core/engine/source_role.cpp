@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-/// How much one source sends before the other sources take their turn and the receivers are notified.
+/// Limits on what one source sends before the others take their turn and the receivers are notified.
 constexpr std::size_t kTransfersPerTurn = 64;
 constexpr std::uint64_t kBytesPerTurn = std::uint64_t{256} << 10;
 
@@ -40,7 +40,7 @@ SourceRole::SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::v
     } else {
       stream.begin = settings_.geometry.slice_of(stream.source.stream->first_epoch().value_or(0));
     }
-    // A source that is read as it comes need not keep data that will not be collected.
+    // A source that is read sequentially need not keep data that will not be collected.
     stream.source.stream->release_before(sent_epochs(stream, settings_.first_slice).begin);
     for (std::size_t b = 0; b < settings_.n_builders; ++b) find_next(stream, b);
     learn_end(stream);
@@ -90,7 +90,7 @@ bool SourceRole::make_room() {
   return first.has_value();
 }
 
-/// Whether as many messages are under way as may be.
+/// Whether the maximum number of messages is in flight.
 bool SourceRole::is_full(const Stream& stream) const {
   if (settings_.transfers_in_flight != 0) return under_way_now_ >= settings_.transfers_in_flight;
   return under_way_now_ >= transfers_for(stream.messages == 0 ? 0 : stream.bytes / stream.messages);
@@ -118,7 +118,7 @@ std::size_t SourceRole::serve(Stream& stream) {
   return kTransfersPerTurn;
 }
 
-/// Too many messages were under way for another in the last turn, and still are.
+/// The last turn had too many messages in flight to send another, and that has not changed.
 bool SourceRole::still_waits(Stream& stream) {
   const auto builder = std::exchange(stream.waiting, std::nullopt);
   if (!builder || !is_full(stream) || !readiness(stream)(*builder)) return false;
@@ -127,8 +127,8 @@ bool SourceRole::still_waits(Stream& stream) {
   return true;
 }
 
-/// Where the time of a slice counts, a look at a slice has effects: it gives up a source that is late, or finds when to
-/// take the next turn. Elsewhere only the builders are looked at that the scheduler asks for.
+/// Examining a slice has effects with live sources or slots: it gives up a late source, or finds when to take the next
+/// turn. Otherwise only the builders that the scheduler asks about are examined.
 bool SourceRole::looks_at_all(const Stream& stream) const { return stream.live || scheduler_.slot_ns() != 0; }
 
 void SourceRole::look_at_all(Stream& stream) {
@@ -141,7 +141,7 @@ std::function<bool(BuilderId)> SourceRole::readiness(Stream& stream) {
   return [this, &stream](BuilderId b) { return may_go(stream, b.value, lowest(stream)); };
 }
 
-/// Where builders claim their slices: finds the next slice of builders that had none.
+/// When builders claim their slices: finds the next slice of builders that had none.
 void SourceRole::learn_claims(Stream& stream) {
   const auto* claims = scheduler_.claims();
   if (claims == nullptr || claims->end() == stream.claims_end) return;
@@ -157,7 +157,7 @@ void SourceRole::find_next(Stream& stream, std::size_t builder) {
       builder, serves(builder) ? next_unfinished(scheduler_, settings_.finished, id, stream.from[builder]) : kNoSlice);
 }
 
-/// The lowest slice that the source has still to send, as far as the builders of slices are known.
+/// The lowest slice that the source has still to send, given the builders known so far.
 SliceId SourceRole::lowest(const Stream& stream) const {
   const SliceId known = stream.next.lowest();
   return scheduler_.claims() == nullptr ? known : std::min(known, stream.claims_end);
@@ -171,8 +171,8 @@ bool SourceRole::may_go(Stream& stream, std::size_t builder, SliceId lowest) {
          (!stream.live || live_.ready(*stream.live, sent_epochs(stream, slice)));
 }
 
-/// False when the stream turns out to end before the slice. A slice without data is sent as a gap up to where the
-/// stream has data again.
+/// Returns false if the stream turns out to end before the slice. A slice without data is sent as a gap up to the
+/// stream's next data.
 bool SourceRole::send(Stream& stream, BuilderId builder) {
   const SliceId low = lowest(stream);
   auto& under_way = begin_message(stream, builder);

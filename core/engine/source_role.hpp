@@ -31,19 +31,19 @@ struct SourceRoleSettings {
   SliceId first_slice;
   SliceSet finished;  ///< slices that are not sent
   std::uint32_t n_builders = 1;
-  /// A source serves no builder more than this many slices ahead of its slowest one: bounds what a source that is read
-  /// as it comes must keep.
+  /// A source serves no builder more than this many slices ahead of its slowest one. This bounds the data that a source
+  /// read sequentially must keep.
   std::uint64_t max_lead = 0;
-  /// Messages that the sources of the rank keep under way at a time; 0: see transfers_for().
+  /// Messages that this rank's sources keep in flight; 0: see transfers_for().
   std::uint32_t transfers_in_flight = 0;
   /// Recorded time per real time; 0: as fast as possible. Does not apply to live sources.
   double speed = 0;
   LivePatience patience = {};
-  /// Nanoseconds since the common start of all ranks, negative before it; needed where the schedule has slots.
+  /// Nanoseconds since the common start of all ranks, negative before it; required if the schedule has slots.
   std::function<std::int64_t()> since_start;
-  /// Of the corrections to the times of each source, by number; empty: there are none.
+  /// Span of the time corrections of each source, by source number; empty: no corrections.
   std::vector<OffsetSpan> offsets = {};
-  /// By builder: 0 for those that the sources on this rank do not serve. Empty: all are served.
+  /// Indexed by builder: 0 if the sources on this rank do not serve it. Empty: all are served.
   std::vector<std::uint8_t> served;
 };
 
@@ -54,7 +54,7 @@ class SourceRole final : public Role {
   struct LocalSource {
     SourceId id;
     std::unique_ptr<Source> stream;
-    LiveStream* live = nullptr;  ///< the same object if it is live, otherwise null
+    LiveStream* live = nullptr;  ///< `stream` if it is live, otherwise null
   };
   SourceRole(SourceRoleSettings settings, Scheduler& scheduler, std::vector<LocalSource> sources,
              std::vector<Outbox> outboxes);
@@ -62,33 +62,33 @@ class SourceRole final : public Role {
   std::size_t do_work(SteadyTime now) override;
   [[nodiscard]] bool done() const override { return ended_ == streams_.size(); }
   bool make_room() override;
-  /// With slots: when the next one begins that a transfer waits for.
+  /// Start of the next slot that a transfer waits for, if the schedule has slots.
   [[nodiscard]] SteadyTime due() const override { return due_; }
 
-  /// From now on no slice is begun, until pause_at() or stop_at() sets the slice up to which to continue, or resume()
-  /// lifts all limits.
+  /// Begins no further slice, until pause_at() or stop_at() sets the slice up to which to continue, or resume() lifts
+  /// all limits.
   void freeze() { frozen_ = true; }
   /// One past the highest slice that any source on this rank has begun to send.
   [[nodiscard]] SliceId begun_end() const;
-  /// The sources begin no slice from `slice` on, which is begun_end() or above, until resume() or stop_at().
+  /// The sources begin no slice at or after `slice`, which is at least begun_end(), until resume() or stop_at().
   void pause_at(SliceId slice);
-  /// Continues as if no time had passed since pause_at(): replays keep their pace, slots move by whole cycles. That
-  /// other live sources filled up during the pause is no reason to give one up, see LiveInputs::resume().
+  /// Continues as if no time had passed since pause_at(): replays keep their pace, slots move by whole cycles. Live
+  /// sources that filled up during the pause are no reason to give up others, see LiveInputs::resume().
   void resume();
-  /// From now on recordings are sent at this speed, see SourceRoleSettings; what is behind is not caught up.
+  /// Sends recordings at this speed from now on, see SourceRoleSettings; delays are not caught up.
   void set_speed(double speed);
-  /// The sources end before slice `stop`, which is begun_end() or above.
+  /// The sources end before slice `stop`, which is at least begun_end().
   void stop_at(SliceId stop);
-  /// As stop_at(), and the data end there: no source sends data of slice `end` or later as the margin of earlier
+  /// Like stop_at(), but the data end there: no source sends data of slice `end` or later as the margin of earlier
   /// slices. None has done so yet if `end` is at least as far from begun_end() as margins reach.
   void end_at(SliceId end);
-  /// Whether stop_at() has cut off data of a source, or may have; cut_off_recorded(): of one that is not live.
+  /// Whether stop_at() has cut off data of a source, or may have; cut_off_recorded(): only sources that are not live.
   [[nodiscard]] bool cut_off() const;
   [[nodiscard]] bool cut_off_recorded() const;
   /// Whether transfers wait for their time: by `speed`, by slots, or because sources are live.
   [[nodiscard]] bool keeps_a_pace() const { return pace_.speed() > 0 || scheduler_.slot_ns() != 0 || live_.any(); }
 
-  /// Whether the last turn has sent anything, and nothing but the builders limits the rate.
+  /// Whether the last turn sent anything, and only the builders limit the rate.
   [[nodiscard]] bool sends_at_full_rate() const { return sent_ && !keeps_a_pace(); }
 
   [[nodiscard]] const LiveInputs& live() const { return live_; }
@@ -96,14 +96,14 @@ class SourceRole final : public Role {
 
   /// Sums over the sources on this rank: what was sent, late transfers, hits read, anomalies.
   [[nodiscard]] Counters counters() const;
-  /// Adds the counts of each source on this rank, by its number.
+  /// Adds the counts of each source on this rank, keyed by its number.
   void add_counts(std::map<std::uint32_t, SourceCounts>& counts) const;
-  /// What the sources on this rank have to say at the end, by number; see Source::remarks().
+  /// Remarks of the sources on this rank at the end, keyed by source number; see Source::remarks().
   void add_remarks(std::map<std::uint32_t, std::vector<std::string>>& remarks) const;
-  /// Adds all of the above as it is now, the bytes sent by each source, and the links to the builders.
+  /// Adds the current values of all of the above, the bytes sent by each source, and the links to the builders.
   void add_to(RankRecord& record) const;
-  /// Number of slices, from the first on, that all sources on this rank have sent; and how many there will be: once
-  /// known, and before that as expected by the share of the inputs that has been read. Nothing when that is unknown.
+  /// Slices, counted from the first, that all sources on this rank have sent; and how many there will be,
+  /// estimated from the share of the inputs read until it is known. Returns std::nullopt without an estimate.
   [[nodiscard]] std::uint64_t slices_sent() const;
   [[nodiscard]] std::optional<std::uint64_t> slices_expected() const;
 
@@ -112,36 +112,36 @@ class SourceRole final : public Role {
 
   struct Stream {
     LocalSource source;
-    OffsetSpan offsets;               ///< of its corrected times
-    SliceId begin;                    ///< the first slice with data, of a recording
-    std::optional<std::size_t> live;  ///< its number in LiveInputs
+    OffsetSpan offsets;               ///< span of its time corrections
+    SliceId begin;                    ///< recordings: the first slice with data
+    std::optional<std::size_t> live;  ///< its index in LiveInputs
     NextSlices next;
-    std::vector<SliceId> from;         ///< by builder: where to look for the next
+    std::vector<SliceId> from;         ///< slice from which to search for the next, by builder
     SliceId begun_end;                 ///< one past the highest slice of which anything was sent
     SliceRange gap;                    ///< the last gap found: the source has no data in it
-    std::vector<Damage> gap_damage;    ///< none, or the damage in which the gap lies
+    std::vector<Damage> gap_damage;    ///< empty, or the damage that contains the gap
     SliceId claims_end;                ///< claims before it are reflected in `next`
-    std::vector<std::uint8_t> ready;   ///< by builder; only where it looks at all of them
-    std::optional<BuilderId> waiting;  ///< would be served, were not too many messages under way
+    std::vector<std::uint8_t> ready;   ///< indexed by builder; used only if looks_at_all()
+    std::optional<BuilderId> waiting;  ///< next to be served, once fewer messages are in flight
     std::uint64_t start = 0;           ///< see SourceView
     Transfers transfers;
-    std::uint64_t bytes = 0;          ///< of its messages
-    std::uint64_t messages = 0;       ///< with data
-    bool after_gap = false;           ///< slots: still to decide whether to leave out those of the gap
-    std::int64_t left_out_ns = 0;     ///< slots: whole cycles left out in gaps, less those added by pauses
+    std::uint64_t bytes = 0;          ///< total size of its messages
+    std::uint64_t messages = 0;       ///< messages with data
+    bool after_gap = false;           ///< slots: still to decide whether to skip those of the gap
+    std::int64_t left_out_ns = 0;     ///< slots: whole cycles skipped in gaps, less those added by pauses
     std::optional<SliceId> data_end;  ///< one past the last slice with data, once known
     std::vector<Damage> tail_damage;  ///< damage after the end: none or one record
-    SliceId send_end;                 ///< one past the last slice to send, as far as known
-    Epoch run_end = kNoEpoch;         ///< one past the last epoch that is part of the run, by the times as recorded
+    SliceId send_end;                 ///< one past the last slice to send, as currently known
+    Epoch run_end = kNoEpoch;         ///< one past the last epoch that is part of the run, in times as recorded
     std::vector<std::uint8_t> told_end;
     bool ended = false;
   };
-  /// The message that an outbox is sending; keeps the damage records that the outbox reads.
+  /// The message that an outbox is sending; owns the damage records that the outbox reads.
   struct UnderWay {
     Stream* stream = nullptr;
     SliceId slice;
     SliceData data;
-    std::vector<std::byte> clipped;  ///< the last epoch buffer, where the run ends inside it
+    std::vector<std::byte> clipped;  ///< the last epoch buffer, if the run ends inside it
   };
 
   std::size_t serve(Stream& stream);
@@ -190,12 +190,12 @@ class SourceRole final : public Role {
   LiveInputs live_;
   std::vector<Stream> streams_;
   Outboxes outboxes_;
-  std::vector<UnderWay> under_way_;  ///< by builder
+  std::vector<UnderWay> under_way_;  ///< indexed by builder
   std::size_t ended_ = 0;
   bool frozen_ = false;
-  bool sent_ = false;              ///< in the last turn
-  Stream* full_ = nullptr;         ///< in the last turn, it had more to send than may be under way
-  std::size_t under_way_now_ = 0;  ///< messages of all sources
+  bool sent_ = false;              ///< whether the last turn did any work
+  Stream* full_ = nullptr;         ///< last turn's stream held back by the limit of messages in flight
+  std::size_t under_way_now_ = 0;  ///< messages in flight, of all sources
   SteadyTime now_{};
   SteadyTime due_ = SteadyTime::max();
   SliceId pause_ = kNoSlice;      ///< one past the last slice to send while paused

@@ -13,7 +13,8 @@ EpochRange SourceRole::sent_epochs(const Stream& stream, SliceId slice) const {
   return epochs;
 }
 
-/// No hit of it, or later, belongs before the first slice. Slice 0 counts those before tick 0.
+/// The first epoch all of whose hits, like those of later epochs, belong to the first slice or later. Slice 0 includes
+/// hits before tick 0.
 Epoch SourceRole::first_of_run(const Stream& stream) const {
   if (settings_.first_slice.value == 0) return 0;
   const auto& geometry = settings_.geometry;
@@ -21,14 +22,14 @@ Epoch SourceRole::first_of_run(const Stream& stream) const {
                             geometry.base.epoch_ticks);
 }
 
-/// Epochs from the first that is sent for a slice to where a source, perhaps another one, has data of that slice.
+/// Epochs from the first one sent for a slice to the first in which any source has data of that slice.
 std::int64_t SourceRole::lead(const Stream& stream) const {
   const auto& geometry = settings_.geometry;
   const auto ticks = total_span(settings_.offsets).most - stream.offsets.most;
   return static_cast<std::int64_t>(geometry.margin_epochs()) - ticks / std::int64_t{geometry.base.epoch_ticks};
 }
 
-/// Cuts the last epoch buffer at the end of the run if it reaches beyond.
+/// Cuts the last epoch buffer at the end of the run if it extends beyond it.
 void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
   auto& pieces = under_way.data.pieces;
   if (pieces.empty()) return;
@@ -47,7 +48,7 @@ void SourceRole::clip(const Stream& stream, UnderWay& under_way) const {
 
 SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builder) {
   auto& under_way = under_way_[builder.value];
-  // The buffers of the previous message may be the source of a put that is not complete.
+  // An incomplete put may still read the buffers of the previous message.
   const bool kept = !under_way.data.damage.empty() || !under_way.clipped.empty();
   if (kept) outboxes_[builder.value].settle();
   under_way.data.clear();
@@ -56,7 +57,7 @@ SourceRole::UnderWay& SourceRole::begin_message(Stream& stream, BuilderId builde
   return under_way;
 }
 
-/// Collects the data of a slice; false when there are none, and no damage but a long one that continues beyond it.
+/// Collects the data of a slice; false if there are none, and no damage except a gap extending past the slice.
 bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto sent = sent_epochs(stream, under_way.slice);
@@ -68,15 +69,15 @@ bool SourceRole::collect(const Stream& stream, UnderWay& under_way) {
   return data.damage.size() != 1 || !continues_beyond(data.damage.front(), sent);
 }
 
-/// Slices that lack a source, and for which no other has data, are sent one by one; inside a stretch of more than 1000
-/// they are not, wherever in it reading begins.
+/// Slices that lack a source, and for which no other has data, are sent one by one, but not inside a stretch of more
+/// than 1000, wherever in it reading begins.
 bool SourceRole::continues_beyond(const Damage& damage, EpochRange sent) const {
   constexpr std::uint64_t kManySlices = 1000;
   const Epoch many = kManySlices * settings_.geometry.epochs_per_slice;
   return damage.n_epochs > many && damage.first_epoch < sent.begin && damage.first_epoch + damage.n_epochs > sent.end;
 }
 
-/// A slice has no data: nor have those that end before the next data of the stream, or before its damage ends.
+/// The gap covers a slice without data and those that end before the stream's next data or the end of its damage.
 void SourceRole::find_gap(Stream& stream, const UnderWay& under_way) {
   const Activity activity("reading a source");
   const auto& geometry = settings_.geometry;
@@ -106,7 +107,7 @@ void SourceRole::start_message(Stream& stream, BuilderId builder) {
   outboxes_[builder.value].start(message_);
 }
 
-/// Slices after the last data are still sent as long as that data lies in the margin before them.
+/// Slices after the last data are still sent while that data lies in the margin before them.
 void SourceRole::learn_end(Stream& stream) {
   if (stream.data_end) return;
   const auto end = stream.source.stream->end_epoch();
@@ -122,8 +123,8 @@ void SourceRole::learn_end(Stream& stream) {
   stream.send_end = std::min(stream.send_end, stop_);
 }
 
-/// One past the last slice with data that is sent. While the end of the data is unknown, they reach beyond everything
-/// sent.
+/// One past the last slice with data that is sent. While the end of the data is unknown it is stop_: the data extend
+/// beyond everything sent.
 SliceId SourceRole::told_end(const Stream& stream) const { return std::min(stream.data_end.value_or(stop_), stop_); }
 
 }  // namespace eventloom

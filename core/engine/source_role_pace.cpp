@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// With --speed, a slice may go once as much time has passed as it took to record; with slots, once its slot has begun.
+/// A slice may go once the time it took to record has passed (--speed), and once its slot has begun (slots).
 bool SourceRole::is_due(const Stream& stream, SliceId slice) {
   if (!stream.live && !pace_.due(recorded_ns({slice.value + 1}))) return false;
   if (scheduler_.slot_ns() == 0) return true;
@@ -14,7 +14,7 @@ bool SourceRole::is_due(const Stream& stream, SliceId slice) {
   return wait <= 0;
 }
 
-/// Time that it took to record the slices before this one.
+/// Recorded time from the first slice to the beginning of `end`.
 double SourceRole::recorded_ns(SliceId end) const {
   const double slice_ps =
       static_cast<double>(settings_.geometry.slice_ticks()) * static_cast<double>(settings_.geometry.base.tick_ps);

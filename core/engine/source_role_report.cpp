@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// Expected of a source.
+/// Upper limit of the estimate for a source.
 constexpr double kMostSlices = 1e18;
 
 }  // namespace
@@ -40,7 +40,7 @@ SourceState SourceRole::state_of(const Stream& stream) const {
   return stream.live ? live_.state(*stream.live) : SourceState::recorded;
 }
 
-/// A recording knows from the beginning how many it has.
+/// A recording knows its total number of hits from the start.
 std::uint64_t SourceRole::hits_so_far(const Stream& stream) const {
   const auto& source = *stream.source.stream;
   const bool whole = stream.ended && told_end(stream) == stream.data_end;
@@ -86,8 +86,8 @@ std::optional<std::uint64_t> SourceRole::slices_expected() const {
   return most - std::min(most, settings_.first_slice.value);
 }
 
-/// While the end of the data is unknown, those that have been read took as many slices for their share of the input as
-/// the others will for theirs. At least one is still to come.
+/// While the end of the data is unknown, extrapolates from the slices begun and the share of the input read. At least
+/// one slice is still to come.
 std::optional<std::uint64_t> SourceRole::expected_end(const Stream& stream) const {
   if (stream.data_end) return stream.data_end->value;
   const auto share = stream.live ? std::nullopt : stream.source.stream->share_read();

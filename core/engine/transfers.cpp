@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// The last of a builder.
+/// The last message to a builder.
 template <class Messages>
 auto last_of(Messages& messages, std::size_t builder) {
   return std::find_if(messages.rbegin(), messages.rend(), [&](const auto& m) { return m.builder == builder; });

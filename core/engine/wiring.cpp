@@ -45,7 +45,7 @@ std::string what_to_lower(const Roles& roles) {
 
 /// Collective: the memory that each rank needs, and its bounds.
 std::vector<MemoryNeed> all_needs(const Network& network, std::uint64_t bytes) {
-  /// Without its name.
+  /// A bound without its name, which is gathered separately.
   struct PlainBound {
     std::uint64_t bytes = 0;
     std::uint64_t of_process = 0;
@@ -71,7 +71,7 @@ std::vector<MemoryNeed> all_needs(const Network& network, std::uint64_t bytes) {
   return needs;
 }
 
-/// Collective. Refuses rings that do not fit into the hosts' memory, before any is allocated.
+/// Collective. Rejects rings that do not fit into the hosts' memory, before any is allocated.
 void require_memory(const WiringSettings& settings, Scheduler& scheduler, const Network& network) {
   const auto& ranks = network.ranks();
   const auto rank = static_cast<std::size_t>(ranks.rank());
@@ -179,8 +179,8 @@ std::vector<Outbox> Wiring::source_outboxes() {
   return outboxes;
 }
 
-/// To another host, a checksum of every byte costs less than the wait for an acknowledgement before the receiver is
-/// notified; on the same host it costs more.
+/// Between hosts, a checksum of every byte costs less than waiting for an acknowledgement before notifying the
+/// receiver; within a host it costs more.
 Outbox::BodyCrc Wiring::body_crc(int receiver) const {
   if (settings_.bodies == Bodies::counted) return Outbox::BodyCrc::none;
   return data_->is_near(receiver) ? Outbox::BodyCrc::staged : Outbox::BodyCrc::all;

@@ -31,10 +31,10 @@ std::uint64_t claim_ahead(std::uint32_t slices_in_flight, std::uint32_t builders
 /// Geometry of the rings that carry claims and assignments.
 RingGeometry claim_note_geometry(std::uint64_t ahead, std::uint32_t builders);
 
-/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with the roles for claims
-/// where the schedule needs them. Construction and destruction are collective. It must outlive everything it hands out.
-/// `idle` and `clock`: of this rank, for its event loop and for slots. Throws UserError, the same on all ranks, when
-/// the schedule does not fit the roles, or the rings do not fit into memory.
+/// The exchange as one rank sees it: the windows, its ends of all rings, and the scheduler, with the claim roles if the
+/// schedule needs them. Construction and destruction are collective. It must outlive everything it hands out. `idle`
+/// and `clock`: this rank's, for its event loop and for slots. Throws UserError, the same on all ranks, when the
+/// schedule does not fit the roles, or the rings do not fit into memory.
 class Wiring {
  public:
   Wiring(const WiringSettings& settings, Network& network, IdlePolicy& idle, SteadyClock clock = steady_now);
@@ -49,23 +49,23 @@ class Wiring {
   [[nodiscard]] ClaimRole* claims() { return claims_.get(); }
   /// Null when the schedule has no slots.
   [[nodiscard]] SlotClock* clock() { return clock_.get(); }
-  /// Collective. Where the schedule has slots: sets the common start, and returns the clock that counts ns from it;
+  /// Collective. If the schedule has slots, sets the common start, and returns the clock that counts ns from it;
   /// otherwise empty.
   [[nodiscard]] std::function<std::int64_t()> start_clock();
 
   /// Collective. The roles of this rank, and those for claims, take turns until `ending` is over; see run_roles().
   void run(const std::vector<Role*>& roles, Ending& ending, const std::function<void(SteadyTime)>& each_turn);
 
-  /// Where builders claim: the number of assignment notes that this rank has sent.
+  /// The number of assignment notes that this rank has sent; 0 unless builders claim.
   [[nodiscard]] std::uint64_t assignment_notes() const { return assigner_ ? assigner_->notes_sent() : 0; }
 
-  /// From the sources of this rank, one outbox per builder.
+  /// Outboxes of this rank's sources, one per builder.
   [[nodiscard]] std::vector<Outbox> source_outboxes();
-  /// Of a builder of this rank, one ring per rank with sources.
+  /// Rings of a builder of this rank, one per rank with sources.
   [[nodiscard]] std::vector<RingConsumer> builder_rings(BuilderId builder);
-  /// From a builder of this rank, one outbox per filter.
+  /// Outboxes of a builder of this rank, one per filter.
   [[nodiscard]] std::vector<Outbox> filter_outboxes(BuilderId builder);
-  /// Of a filter of this rank, one inbox per builder.
+  /// Inboxes of a filter of this rank, one per builder.
   [[nodiscard]] std::vector<Inbox> filter_inboxes(FilterId filter);
 
   [[nodiscard]] bool here(BuilderId id) const { return roles().rank_of(id) == rank_; }

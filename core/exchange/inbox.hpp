@@ -11,25 +11,25 @@
 
 namespace eventloom {
 
-/// All chunks of a cell. False when a header is not valid.
+/// Reads all chunks of a cell. Returns false if a header is invalid.
 bool read_chunks(Cell cell, std::vector<Chunk>& chunks);
-/// Whether all bodies match their checksums, where they have one. A cell from another host has not arrived before.
+/// Whether all bodies that have a checksum match it. Until then, a cell from another host has not arrived.
 bool bodies_match(const std::vector<Chunk>& chunks);
 
 /// Drains the rings of one builder or filter, one per sending rank, into a SliceAssembler.
 class Inbox {
  public:
-  /// `step`: senders on other hosts hear of a new slice limit when it has risen by at least so much, at most half of
-  /// what they may send ahead.
+  /// `step`: senders on other hosts are informed of a new slice limit once it has risen by this much; at most
+  /// half of what they may send ahead.
   explicit Inbox(std::vector<RingConsumer> rings, std::uint64_t step = 1);
 
   /// Takes the cells that have arrived, at most a ring's worth from each sender; returns their number. A cell that is
-  /// not yet valid is left until it is; throws std::runtime_error when that takes too long, or when a valid cell was
-  /// not granted.
+  /// not yet valid is left until it is; throws std::runtime_error if that takes too long, or if a valid cell was not
+  /// granted.
   std::size_t drain(SliceAssembler& into);
 
-  /// Grants the senders slices below `slice_limit` and the cells released; `eager`: those on this host, whenever there
-  /// is news.
+  /// Grants the senders slices below `slice_limit` and the cells released; `eager`: informs those on this host of any
+  /// change.
   void grant(SliceId slice_limit, bool eager);
 
  private:
@@ -39,9 +39,9 @@ class Inbox {
 
   std::vector<RingConsumer> rings_;
   RingNews news_;
-  std::set<std::size_t> owing_;  ///< rings from this host that owe their senders a grant
+  std::set<std::size_t> owing_;  ///< rings from this host whose senders await a grant
   std::uint64_t step_;
-  SliceId far_limit_{};    ///< what senders on other hosts have heard of it
+  SliceId far_limit_{};    ///< slice limit last announced to senders on other hosts
   SliceId slice_limit_{};  ///< the senders may send slices below it
   std::vector<Chunk> chunks_;
 };

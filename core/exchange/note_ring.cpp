@@ -8,10 +8,10 @@ namespace eventloom {
 
 namespace {
 
-/// The checksum of a note in a cell, whose number tells it from an intact note of an earlier round.
+/// The checksum of a note in a cell, whose number distinguishes it from an intact note of an earlier round.
 std::uint32_t checksum(std::span<const std::byte> note, std::uint32_t cell) { return crc32c(note) ^ cell; }
 
-/// The note in a cell; std::nullopt when it does not match its checksum.
+/// The note in a cell; std::nullopt if it does not match its checksum.
 std::optional<std::span<const std::byte>> proven(std::span<const std::byte> cell, std::uint32_t number) {
   std::uint32_t crc = 0;
   if (cell.size() < sizeof crc) return std::nullopt;

@@ -16,7 +16,8 @@ class NoteSender {
   explicit NoteSender(RingProducer ring) : ring_(std::move(ring)), cells_(ring_.geometry().depth) {}
 
   [[nodiscard]] bool has_room() { return ring_.credits() > 0; }
-  /// Needs has_room(). Copies `note`, which with its checksum must fit a cell. Does not wait for it to arrive.
+  /// Requires has_room(). Copies `note`, which must fit a cell together with its checksum. Does not wait for it to
+  /// arrive.
   void send(std::span<const std::byte> note);
 
  private:
@@ -28,7 +29,7 @@ class NoteReceiver {
  public:
   explicit NoteReceiver(const RingConsumer& ring) : ring_(ring) {}
 
-  /// The oldest valid note that has arrived; a view until release(). Throws std::runtime_error when an announced note
+  /// The oldest valid note that has arrived; a view until release(). Throws std::runtime_error if an announced note
   /// stays invalid for too long.
   [[nodiscard]] std::optional<std::span<const std::byte>> poll();
   void release();

@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// A cell is closed rather than filled with less than this of a longer message.
+/// Smaller pieces of a longer message are not put into a cell; the cell is closed instead.
 constexpr std::uint64_t kSmallestPiece = 64;
 
 std::uint64_t bytes_of(const std::vector<std::span<const std::byte>>& body) {
@@ -102,15 +102,15 @@ bool Outbox::ensure_room() {
   return true;
 }
 
-/// Bytes of a body that fit the open cell with one more header; negative when not even the header does.
+/// Bytes of a body that fit the open cell with one more header; negative if not even the header fits.
 std::int64_t Outbox::room() const {
   const std::uint64_t headers = std::uint64_t{n_chunks_} * ChunkHeader::kBytes;  // the first is in the descriptor
   const std::uint64_t end = std::uint64_t{ring_.geometry().cell_bytes} / 64 * 64;
   return static_cast<std::int64_t>(end - headers_offset(headers)) - static_cast<std::int64_t>(used_);
 }
 
-/// The next pieces of the body, as many as fit after a header in the open cell. Damage records are
-/// acted on as they come, so that they must be proven: they never share a chunk with what goes without checksum.
+/// Selects the next pieces of the body, as many as fit after a header in the open cell. Damage records take effect on
+/// arrival, so they must be proven: they never share a chunk with data that have no checksum.
 void Outbox::next_chunk() {
   auto& m = message_;
   std::uint64_t left =

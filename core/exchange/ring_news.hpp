@@ -9,27 +9,27 @@
 
 namespace eventloom {
 
-/// Which rings of one receiver to look at: all of them, or, where the transport tells where something was written,
-/// those in whose descriptors it was.
+/// Which rings of one receiver to examine: all of them or, if the transport reports where others have
+/// written, those whose descriptors have changed.
 class RingNews {
  public:
   explicit RingNews(std::span<const RingConsumer> rings);
 
-  /// The numbers of the rings that may have changed since the last call, rising.
+  /// The indices of the rings that may have changed since the last call, ascending.
   [[nodiscard]] std::span<const std::size_t> changed();
-  /// The next changed() includes this ring: there is more in it.
+  /// Includes this ring in the next changed(), since it holds more.
   void look_again(std::size_t ring) { again_.push_back(ring); }
 
  private:
   struct Place {
-    std::uint64_t begin = 0;  ///< of its descriptors in the window
+    std::uint64_t begin = 0;  ///< begin of its descriptors in the window
     std::uint64_t end = 0;
     std::size_t ring = 0;
   };
   void add_ring_at(std::uint64_t offset);
 
   Transport* window_ = nullptr;
-  std::vector<Place> places_;  ///< by their begins
+  std::vector<Place> places_;  ///< sorted by `begin`
   std::vector<std::size_t> all_;
   std::vector<std::size_t> again_;
   std::vector<std::size_t> changed_;

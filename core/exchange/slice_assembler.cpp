@@ -16,7 +16,7 @@ namespace {
                            std::to_string(header.origin) + ": " + what);
 }
 
-/// Whether header and body are consistent by themselves.
+/// Checks that header and body are consistent in themselves.
 void check(const ChunkHeader& header, std::span<const std::byte> body, std::size_t n_origins) {
   if (header.origin >= n_origins) contradiction(header, "there is no such origin");
   if (header.kind > ChunkHeader::kGap) contradiction(header, "a chunk of unknown kind");

@@ -24,15 +24,15 @@ class SliceAssembly {
     std::uint64_t total_bytes = 0;
     std::uint64_t got_bytes = 0;
     std::uint32_t n_damage = 0;
-    bool begun = false;  ///< by a chunk; not for an origin that had ended before the slice or has nothing for it
+    bool begun = false;  ///< a chunk has arrived; not for an origin that had ended before or has nothing
     bool complete = false;
 
     [[nodiscard]] std::span<const std::byte> body() const {
       return std::as_bytes(std::span(memory)).first(total_bytes);
     }
-    /// The body without the damage records that open it.
+    /// The body without the damage records at its beginning.
     [[nodiscard]] std::span<const std::byte> buffers() const { return body().subspan(n_damage * sizeof(Damage)); }
-    /// The part consists of this damage only.
+    /// Makes the part consist of this damage only.
     void lack(std::span<const Damage> missing);
     [[nodiscard]] std::span<const Damage> damage() const {
       return {reinterpret_cast<const Damage*>(memory.data()), n_damage};
@@ -51,32 +51,32 @@ class SliceAssembly {
   bool has_more_ = false;
 };
 
-/// What becomes of the bodies of messages.
+/// Treatment of the bodies of messages.
 enum class Bodies {
   kept,
-  counted,  ///< they exist only as lengths, in a simulation: nothing is stored, and nothing may be read
+  counted,  ///< for simulations, where bodies exist only as lengths: they are neither stored nor readable
 };
 
 /// Assembles chunks to slices. Memory is bounded by the slice limit that the owner grants the senders, which send the
-/// slices of one receiver in rising order.
+/// slices of one receiver in ascending order.
 class SliceAssembler {
  public:
   explicit SliceAssembler(std::size_t n_origins, Bodies bodies = Bodies::kept);
 
-  /// Copies `body`, whose checksum has been verified, to its place. Throws std::runtime_error when the chunk
-  /// contradicts itself or earlier ones.
+  /// Copies `body`, whose checksum has been verified, to its place. Throws std::runtime_error if the chunk contradicts
+  /// itself or earlier ones.
   void place(const ChunkHeader& header, std::span<const std::byte> body);
 
-  /// Every origin has sent its part of `slice`, or has nothing for it, or has ended.
+  /// Whether every origin has sent its part of `slice`, has nothing for it, or has ended.
   [[nodiscard]] bool complete(SliceId slice) const;
-  /// One past the last slice from `slice` on for which `origin` is known to have nothing; `slice` when none is.
+  /// One past the last slice, from `slice`, for which `origin` is known to have nothing; `slice` if there is none.
   [[nodiscard]] SliceId nothing_up_to(std::size_t origin, SliceId slice) const;
   /// The same for all origins together.
   [[nodiscard]] SliceId nothing_up_to(SliceId slice) const;
   /// Whether any origin has sent data of `slice`, and it has not been taken.
   [[nodiscard]] bool holds(SliceId slice) const { return slices_.contains(slice); }
-  /// Takes a complete slice out, in rising order; parts of origins that had ended, or have nothing for it, hold only
-  /// their damage.
+  /// Removes a complete slice; call in ascending order. Parts of origins that had ended, or have nothing for it, hold
+  /// only their damage.
   [[nodiscard]] std::unique_ptr<SliceAssembly> take(SliceId slice);
   /// No slice before `end` will be taken any more.
   void pass(SliceId end);
@@ -90,13 +90,13 @@ class SliceAssembler {
  private:
   struct Gap {
     SliceRange slices;
-    std::vector<Damage> damage;  ///< damage records that lie in them
+    std::vector<Damage> damage;  ///< damage records that contain the slices
   };
   static SliceId first_of(const Gap& gap) { return gap.slices.begin; }
   struct Origin {
-    SliceId passed{};          ///< nothing will arrive for slices before it
-    SliceId end{};             ///< of its data, when it has ended
-    std::vector<Gap> gaps;     ///< where it has nothing, by their first slices, beyond `passed`
+    SliceId passed{};          ///< earlier slices get no more data
+    SliceId end{};             ///< end of its data, once it has ended
+    std::vector<Gap> gaps;     ///< gaps that end after begin_, sorted by first slice
     std::vector<Damage> tail;  ///< damage after its end
     bool ended = false;
   };
@@ -107,7 +107,7 @@ class SliceAssembler {
   [[nodiscard]] const Gap* gap_of(std::size_t origin, SliceId slice) const;
   [[nodiscard]] std::span<const Damage> missing(std::size_t origin, SliceId slice) const;
 
-  /// The slice that complete() was last asked for, and from how many origins it is complete: the next call goes on.
+  /// The slice of the last complete() call, and from how many origins it is complete: the next call continues there.
   struct Asked {
     SliceId slice{};
     std::size_t complete = 0;
@@ -120,7 +120,7 @@ class SliceAssembler {
   std::vector<Origin> origins_;
   std::size_t n_ended_ = 0;
   SliceId data_end_{};
-  SliceId begin_{};  ///< no slice before it will be taken any more
+  SliceId begin_{};  ///< earlier slices will not be taken any more
 };
 
 }  // namespace eventloom

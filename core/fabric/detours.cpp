@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kNowhere = std::numeric_limits<std::uint32_t>::max();
 
-/// The new ways to one node.
+/// The new paths to one node.
 class WaysTo {
  public:
   WaysTo(const LinkGraph& graph, const std::vector<std::uint8_t>& dead, const std::vector<double>& load,
@@ -24,7 +24,7 @@ class WaysTo {
     find_distances();
   }
 
-  /// Empty when there is none.
+  /// Empty if there is no path.
   LinkPath from(std::uint32_t node) {
     LinkPath route;
     for (auto at = graph_.of_node(node); at != goal_ && distance_[at] != kNowhere; at = graph_.end_of(route.back())) {
@@ -35,7 +35,7 @@ class WaysTo {
   }
 
  private:
-  /// In links, from each junction.
+  /// Computes the distance to the goal from each junction, in links.
   void find_distances() {
     std::vector<std::vector<LinkNumber>> into(graph_.junctions());
     for (Junction at = 0; at < graph_.junctions(); ++at) {
@@ -57,7 +57,7 @@ class WaysTo {
     }
   }
 
-  /// Whether a shortest way from where the link begins leads over it.
+  /// Whether a shortest path from the beginning of the link leads over it.
   [[nodiscard]] bool leads_on(LinkNumber link) const {
     const auto end = graph_.end_of(link);
     const bool nearer = distance_[end] != kNowhere && distance_[end] + 1 == distance_[graph_.begin_of(link)];
@@ -65,7 +65,7 @@ class WaysTo {
     return dead_[link] == 0 && nearer && (end == goal_ || graph_.forwards(end)) && (!decided || *decided == link);
   }
 
-  /// The load of the most loaded link on a way that begins with this one.
+  /// Minimum, over the shortest paths that begin with this link, of the highest load of a link on the path.
   [[nodiscard]] double load_over(LinkNumber link) const {
     double least = std::numeric_limits<double>::infinity();
     const auto end = graph_.end_of(link);
@@ -86,13 +86,13 @@ class WaysTo {
 
   const LinkGraph& graph_;
   const std::vector<std::uint8_t>& dead_;
-  const std::vector<double>& load_;  ///< by link
+  const std::vector<double>& load_;  ///< indexed by link
   Junction goal_;
-  std::vector<std::optional<LinkNumber>> next_;  ///< by junction, where decided
+  std::vector<std::optional<LinkNumber>> next_;  ///< indexed by junction; std::nullopt until decided
   std::vector<std::uint32_t> distance_;
 };
 
-/// The time that each link needs when all send to all; of the routes without dead links.
+/// Time that each link needs in an all-to-all exchange, counting only routes without dead links.
 std::vector<double> loads(const FabricRoutes& fabric, const auto& is_dead) {
   std::vector<double> load(fabric.rates.size());
   for (const auto& route : fabric.routes) {

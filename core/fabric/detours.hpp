@@ -8,11 +8,11 @@
 
 namespace eventloom {
 
-/// Leads the routes that cross a dead link around it, as a subnet manager does: on a shortest way over other links that
-/// the routes use, the least loaded when all send to all, and by destination: a switch hands all that it sends to a
-/// node on a new way to the same link. Routes that cross no dead link stay. `dead`: by link, not 0 for a dead one.
-/// Returns the pairs (from, to) whose routes have changed. Throws UserError when there is no way between two nodes, or
-/// when a link carries both directions.
+/// Reroutes around dead links, as a subnet manager does. New routes are shortest paths over other links that the
+/// routes use, over the least loaded in an all-to-all exchange, and determined by destination: a switch forwards
+/// everything for a node on a new route over the same link. Routes that cross no dead link stay. `dead`: indexed by
+/// link, nonzero for a dead one. Returns the pairs (from, to) whose routes have changed. Throws UserError if two nodes
+/// are no longer connected, or if a link carries both directions.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> avoid_links(FabricRoutes& fabric,
                                                                  const std::vector<std::uint8_t>& dead);
 

@@ -27,7 +27,7 @@ double FairShares::add(const LinkPath& path, double weight) {
   return rates_.back();
 }
 
-/// Rests that come from rounding count as nothing.
+/// Treats spare rates due to rounding as zero.
 double FairShares::take_rest(std::size_t flow) {
   constexpr double kLeast = 1e-6;
   double rate = limits_[flow];
@@ -79,7 +79,7 @@ std::span<const double> FairShares::share() {
   return rates_;
 }
 
-/// Of each link.
+/// Lists the flows of each link.
 void FairShares::list_flows() {
   for (std::size_t l = 0; l < links_.size(); ++l) links_[l] = {routes_.rates[l], 0, 0, 0};
   for (std::size_t f = 0; f < size(); ++f) {
@@ -121,8 +121,8 @@ std::span<const std::uint32_t> FairShares::members(std::size_t link) const {
   return std::span(members_).subspan(begin, links_[link].members - begin);
 }
 
-/// Gives the rest of a link to its flows, unless others have got less than their share of it since: then it lasts
-/// longer.
+/// Distributes the spare rate of a link to its flows. If others have meanwhile got less than their share, the link is
+/// exhausted later, and is put back.
 void FairShares::exhaust(std::size_t link, double level) {
   constexpr double kRounding = 1e-12;
   if (links_[link].flows == 0) return;

@@ -11,35 +11,35 @@
 
 namespace eventloom {
 
-/// How flows share the links of a fabric: max-min fair, by weights. No flow can get more unless another one with no
-/// more for its weight gets less.
+/// Weighted max-min fair shares of the links of a fabric: no flow can get more unless another one, whose rate per
+/// weight is no higher, gets less.
 class FairShares {
  public:
   /// `routes` must outlive this object.
   explicit FairShares(const FabricRoutes& routes);
 
-  /// The flow gets the next number, from 0 on. Until the next share() it takes what is left of its links: returns this
-  /// rate, which may be 0.
+  /// Adds a flow, which gets the next index, starting from 0. Until the next share() it takes the spare rate of its
+  /// links: returns this rate, which may be 0.
   double add(const LinkPath& path, double weight);
-  /// The flow has ended: leaves its rate to those that are added.
+  /// The flow has ended: its rate becomes available to flows that are added.
   void release(std::size_t flow);
-  /// Forgets a flow. The last one takes its number.
+  /// Removes a flow. The last flow takes its index.
   void remove(std::size_t flow);
   [[nodiscard]] std::size_t size() const { return weights_.size(); }
 
-  /// The rates of all flows, by number, bytes per second; valid until the next call. Takes time in proportion to the
-  /// flows and the lengths of their paths.
+  /// The rates of all flows, by index, bytes per second; valid until the next call. Takes time proportional to the
+  /// number of flows and the lengths of their paths.
   std::span<const double> share();
 
  private:
   static constexpr LinkNumber kNoLink = std::numeric_limits<LinkNumber>::max();
   struct Link {
-    double left = 0;    ///< rate that no flow has yet
-    double weight = 0;  ///< of the flows that have no rate yet
+    double left = 0;    ///< rate not yet assigned
+    double weight = 0;  ///< total weight of the flows without a rate
     std::uint32_t flows = 0;
     std::uint32_t members = 0;  ///< end of its flows in members_
   };
-  /// A link, or from links_.size() on a flow, with the rate per weight at which it is exhausted.
+  /// An index of a link, or from links_.size() of a flow, with the rate per weight at which it is exhausted.
   using Level = std::pair<double, std::size_t>;
 
   [[nodiscard]] std::span<LinkNumber> path(std::size_t flow) { return std::span(paths_).subspan(flow * hops_, hops_); }
@@ -51,14 +51,14 @@ class FairShares {
   double take_rest(std::size_t flow);
 
   const FabricRoutes& routes_;
-  std::size_t hops_ = 1;           ///< of the longest path
+  std::size_t hops_ = 1;           ///< length of the longest path
   std::vector<LinkNumber> paths_;  ///< [flow][hop]; shared links, then kNoLink
-  std::vector<double> weights_;    ///< by flow
-  std::vector<double> limits_;     ///< by flow: of links that are not shared
-  std::vector<double> rates_;      ///< by flow; negative: not yet known
+  std::vector<double> weights_;    ///< indexed by flow
+  std::vector<double> limits_;     ///< indexed by flow: limit set by links that are not shared
+  std::vector<double> rates_;      ///< indexed by flow; negative: not yet known
   std::vector<Link> links_;
-  std::vector<std::uint32_t> members_;  ///< flows by link
-  std::vector<Level> levels_;           ///< a heap, the lowest first
+  std::vector<std::uint32_t> members_;  ///< flows, grouped by link
+  std::vector<Level> levels_;           ///< a min-heap
 };
 
 }  // namespace eventloom

@@ -7,7 +7,7 @@ namespace eventloom {
 
 namespace {
 
-/// Sets of points that are one place.
+/// Disjoint sets of points, each of which is one place.
 class Places {
  public:
   explicit Places(std::size_t points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), 0U); }

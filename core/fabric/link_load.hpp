@@ -11,18 +11,18 @@ namespace eventloom {
 
 struct UsedLink {
   std::string name;
-  double share = 0;  ///< of what it could have carried in the time
+  double share = 0;  ///< fraction of its capacity in the time
 };
 
-/// The bytes per second that each node can receive when all send the same to all others: what the most loaded link
-/// allows. Infinite for one node.
+/// Bytes per second that each node can receive when all send equally to all others, limited by the most loaded link.
+/// Infinite for a single node.
 double ideal_rate(const FabricRoutes& fabric);
 
-/// The busiest links, `most` at most, when in `seconds` node i sent bytes[i * nodes + k] to node k.
+/// The busiest links, at most `most`, if node i sent bytes[i * nodes + k] to node k within `seconds`.
 std::vector<UsedLink> busiest_links(const FabricRoutes& fabric, const std::vector<std::uint64_t>& bytes, double seconds,
                                     std::size_t most);
 
-/// The bytes per second of one transfer that has the network for itself, between the nodes where that is most.
+/// Bytes per second of a single transfer on an idle network, between the nodes for which it is highest.
 double full_rate(const FabricRoutes& fabric);
 
 }  // namespace eventloom

@@ -31,7 +31,7 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// The links between the switches at the nodes and those above.
+/// The links between the switches next to the nodes and those above.
 class Leaves {
  public:
   explicit Leaves(const FabricRoutes& fabric) : fabric_(fabric), graph_(fabric) {
@@ -42,7 +42,7 @@ class Leaves {
   }
   [[nodiscard]] std::size_t size() const { return leaves_.size(); }
 
-  /// Of a leaf.
+  /// The links from a leaf to the switches above.
   [[nodiscard]] std::vector<LinkNumber> uplinks(std::size_t leaf) const {
     std::vector<LinkNumber> links;
     for (std::uint32_t to = 0; to < fabric_.nodes; ++to) {
@@ -54,7 +54,7 @@ class Leaves {
     }
     return links;
   }
-  /// Those that lead back from where `up` leads to.
+  /// The links that lead back from the end of `up` to its beginning.
   [[nodiscard]] std::vector<LinkNumber> downlinks(LinkNumber up) const {
     auto links = graph_.links_from(graph_.end_of(up));
     std::erase_if(links, [&](LinkNumber link) { return graph_.end_of(link) != graph_.begin_of(up); });

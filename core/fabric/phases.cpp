@@ -13,7 +13,7 @@ namespace eventloom {
 
 namespace {
 
-/// A timetable of so many steps in which all transfers have a place; nothing when none is found.
+/// A timetable with `steps` steps in which all transfers have a place; std::nullopt if none is found.
 std::optional<Timetable> timetable_of(const Workload& work, std::uint32_t steps, std::uint64_t seed) {
   constexpr std::uint64_t kMovesInAll = 1U << 18;
   constexpr std::uint64_t kLeastMoves = 1U << 12;
@@ -26,7 +26,7 @@ std::optional<Timetable> timetable_of(const Workload& work, std::uint32_t steps,
   return std::nullopt;
 }
 
-/// Transfers inside a node: when their source sends nothing else, as far as there are such steps.
+/// Places transfers within a node in steps in which their source sends nothing else, while there are any.
 void place_local(Phases& phases, const Workload& work, const std::vector<std::uint8_t>& over_network) {
   const auto n = phases.ends;
   std::vector<std::uint8_t> sends(std::size_t{n} * phases.steps);

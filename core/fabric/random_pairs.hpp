@@ -6,16 +6,16 @@
 
 namespace eventloom {
 
-/// What nodes get that send to each other in pairs at random; bytes per second.
+/// Rates of nodes that send to each other in random pairs; bytes per second.
 struct PairRates {
   std::uint32_t patterns = 0;
-  double alone = 0;    ///< of one transfer that has the network for itself
-  double mean = 0;     ///< of a node
-  double slowest = 0;  ///< of the slowest node, on average over the patterns: what all get if all wait for it
+  double alone = 0;    ///< rate of a single transfer on an idle network
+  double mean = 0;     ///< mean rate of a node
+  double slowest = 0;  ///< rate of the slowest node, averaged over the patterns: what all get if all wait for it
 };
 
-/// In each pattern the nodes are paired at random, all pairs send both ways at a time, and the links are shared fairly
-/// (max-min): what a network with these routes reaches where nobody arranges the traffic. An odd node is left out.
+/// In each pattern the nodes are paired at random, all pairs send both ways simultaneously, and the links are shared
+/// fairly (max-min): what a network with these routes achieves without a schedule. An odd node is left out.
 PairRates random_pairs(const FabricRoutes& fabric, std::uint32_t patterns, std::uint64_t seed);
 
 }  // namespace eventloom

@@ -20,7 +20,7 @@ Timetable::Timetable(const Workload& work, std::uint32_t steps, std::uint64_t se
   for (std::uint32_t job = 0; job < work.jobs.size(); ++job) place_first(job);
 }
 
-/// In the step of its shift if that is free, else in the first that is.
+/// Places the job in its step of the shift if that is free, otherwise in the first free one.
 void Timetable::place_first(std::uint32_t job) {
   const auto& of = work_.jobs[job];
   if (of.steps > steps_) return waiting_.push_back(job);
@@ -33,7 +33,7 @@ void Timetable::place_first(std::uint32_t job) {
   waiting_.push_back(job);
 }
 
-/// How many others would have to go, at most.
+/// Upper bound of the number of jobs that would have to move.
 std::uint32_t Timetable::displaced(std::uint32_t job, std::uint32_t begin) const {
   std::uint32_t n = 0;
   const auto& of = work_.jobs[job];
@@ -43,7 +43,7 @@ std::uint32_t Timetable::displaced(std::uint32_t job, std::uint32_t begin) const
   return n;
 }
 
-/// Of equals a random one. Nothing while all that is left is barred.
+/// Chooses at random among equals. Returns std::nullopt while the only choice is barred.
 std::optional<std::uint32_t> Timetable::best_begin(std::uint32_t job, std::uint64_t move) {
   std::optional<std::uint32_t> best;
   std::uint32_t least = kNone;

@@ -10,15 +10,15 @@
 
 namespace eventloom {
 
-/// The jobs of a workload in a number of steps, as far as they have found a place. The workload must outlive it.
+/// Places the jobs of a workload in a number of steps. The workload must outlive it.
 class Timetable {
  public:
   Timetable(const Workload& work, std::uint32_t steps, std::uint64_t seed);
 
-  /// Places jobs, each where it displaces the fewest others, until all have a place, or `moves` were in vain. Returns
-  /// whether all have.
+  /// Places jobs, each where it displaces the fewest others, until all have a place or `moves` moves were made. Returns
+  /// whether all have a place.
   bool settle(std::uint64_t moves);
-  /// By job; all have a place.
+  /// First steps of the jobs, indexed by job; valid once all have a place.
   [[nodiscard]] const std::vector<std::uint32_t>& begins() const { return begins_; }
 
  private:
@@ -39,16 +39,16 @@ class Timetable {
   const Workload& work_;
   std::uint32_t steps_;
   std::mt19937_64 random_;
-  std::vector<std::size_t> first_lane_;  ///< by resource: of its lanes in step 0
-  std::vector<std::uint32_t> taken_;     ///< by lane: the job, or kNone
-  std::vector<std::uint32_t> n_taken_;   ///< [resource][step]: lanes that are not free
-  std::vector<std::uint32_t> begins_;    ///< by job; kNone while it has no place
+  std::vector<std::size_t> first_lane_;  ///< indexed by resource: index of its first lane in step 0
+  std::vector<std::uint32_t> taken_;     ///< indexed by lane: the job, or kNone
+  std::vector<std::uint32_t> n_taken_;   ///< [resource][step]: occupied lanes
+  std::vector<std::uint32_t> begins_;    ///< indexed by job; kNone while it has no place
   std::vector<std::uint32_t> waiting_;   ///< jobs without a place
   struct Barred {
     std::uint32_t begin = kNone;
     std::uint64_t until = 0;
   };
-  std::vector<Barred> barred_;  ///< by job: where it may not return at once
+  std::vector<Barred> barred_;  ///< indexed by job: the place to which it may not yet return
 };
 
 }  // namespace eventloom

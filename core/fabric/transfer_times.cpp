@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNearly = 1e-9;
 
-/// When each piece was there.
+/// Arrival time of each piece.
 std::vector<double> ends_of(const std::vector<std::uint64_t>& lengths, const std::vector<Transfer>& transfers) {
   double all = 0;
   for (const auto length : lengths) all += static_cast<double>(length);
@@ -57,7 +57,7 @@ TimeSpread transfer_times(const std::vector<Transfer>& transfers) {
   return spread_of(std::move(times));
 }
 
-/// By slice: of the pieces that came over the network.
+/// Indexed by slice: arrival times of the pieces that crossed the network.
 BuiltPieces::Times BuiltPieces::times_at(std::uint32_t builder,
                                          const std::vector<std::vector<Transfer>>& of_pairs) const {
   Times times;

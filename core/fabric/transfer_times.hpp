@@ -14,7 +14,7 @@ struct Transfer {
   std::uint64_t bytes = 0;
 };
 
-/// How times differ; seconds.
+/// Distribution of times; seconds.
 struct TimeSpread {
   std::uint64_t n = 0;
   double mean = 0;
@@ -25,25 +25,25 @@ struct TimeSpread {
 };
 TimeSpread spread_of(std::vector<double> times);
 
-/// From the put to the arrival of the last byte.
+/// Durations between the put and the arrival of the last byte.
 TimeSpread transfer_times(const std::vector<Transfer>& transfers);
 
-/// When the pieces of slices, one from each source on another node, were at their builders.
+/// Arrival at the builders of the pieces of slices, one piece from each source on another node.
 struct SliceArrivals {
-  double deviation = 0;  ///< standard deviation within a slice, root of the mean of the squares of all slices
-  TimeSpread span;       ///< from a slice's first piece to its last
+  double deviation = 0;  ///< standard deviation within a slice; root mean square over all slices
+  TimeSpread span;       ///< time between the first and the last piece of a slice
 };
 
-/// What builders have built: the lengths of pieces, slice by slice.
+/// Lengths of the pieces that builders have built, slice by slice.
 class BuiltPieces {
  public:
   explicit BuiltPieces(std::uint32_t ranks) : ranks_(ranks), lengths_(std::size_t{ranks} * ranks) {}
-  /// Slice by slice for each builder, in rising order; all sources of a slice.
+  /// Call in ascending order of slices for each builder, for all sources of a slice.
   void add(std::uint32_t source, std::uint32_t builder, std::uint64_t bytes) {
     lengths_[source * ranks_ + builder].push_back(bytes);
   }
-  /// `transfers`: those between two ranks in order. They are matched to pieces by their share of all bytes between the
-  /// two, as they carry headers, too, and may carry several pieces or parts of them.
+  /// `transfers`: in order for each pair of ranks. They are matched to pieces by their share of all bytes between the
+  /// two ranks, since they also carry headers, and may carry several pieces or parts of them.
   [[nodiscard]] SliceArrivals arrivals(const std::vector<Transfer>& transfers) const;
 
  private:

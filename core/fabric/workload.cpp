@@ -17,7 +17,7 @@ constexpr double kRounding = 1e-9;
 constexpr std::uint32_t kMostStepsPerTransfer = 4;
 constexpr double kLittle = 0.05;
 
-/// What a transfer gets alone, in units of `full`.
+/// Rate of a single transfer on this path, in units of `full`.
 double share_of(const FabricRoutes& fabric, const LinkPath& path, double full) {
   double least = 1;
   for (const auto link : path) least = std::min(least, fabric.rates[link] / full);
@@ -28,7 +28,7 @@ std::uint32_t steps_at(double share, std::uint32_t steps_per_transfer) {
   return static_cast<std::uint32_t>(std::ceil(steps_per_transfer / share - kRounding));
 }
 
-/// So many that rounding up to whole steps costs no transfer much.
+/// Steps per transfer such that rounding up to whole steps costs little.
 std::uint32_t find_steps_per_transfer(const FabricRoutes& fabric, double full) {
   std::set<double> shares;
   for (const auto& path : fabric.routes) shares.insert(share_of(fabric, path, full));
@@ -71,7 +71,7 @@ void Workload::add_job(const FabricRoutes& fabric, const LinkPath& path, std::ui
   for (const auto link : path) job.uses.push_back(2 * ends + link);
 }
 
-/// A link that one source or one builder alone uses is never busy when that one is not.
+/// A link used by only one source or only one builder is never the bottleneck: it is busy only when that one is.
 void Workload::leave_out_private() {
   constexpr auto kNobody = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::array<std::uint32_t, 2>> only(capacity.size(), {kNobody, kNobody});

@@ -7,24 +7,24 @@
 
 namespace eventloom {
 
-/// The transfers of a cycle over the network, and what they compete for: sources, builders and links. A transfer that
-/// has a link for itself keeps it busy for as many steps as it takes.
+/// The transfers of a cycle over the network, and the resources they compete for: sources, builders and links. A
+/// transfer alone on a link keeps it busy for its whole duration.
 struct Workload {
   struct Job {
     std::uint32_t source = 0;
     std::uint32_t builder = 0;
     std::uint32_t steps = 1;
-    std::vector<std::uint32_t> uses;  ///< numbers of resources, from its source on
+    std::vector<std::uint32_t> uses;  ///< resources used; the source comes first
   };
   Workload(const FabricRoutes& fabric, std::uint32_t ranks_per_node);
 
-  /// The steps that the busiest resource needs.
+  /// Number of steps that the busiest resource needs.
   [[nodiscard]] std::uint32_t least_steps() const;
 
   std::uint32_t ends = 0;
   std::uint32_t steps_per_transfer = 1;
-  std::vector<std::uint32_t> capacity;  ///< by resource: transfers at a time
-  std::vector<Job> jobs;                ///< the longest first, and in the order of a shift
+  std::vector<std::uint32_t> capacity;  ///< indexed by resource: simultaneous transfers
+  std::vector<Job> jobs;                ///< the longest first, then in the order of a shift
 
  private:
   void add_job(const FabricRoutes& fabric, const LinkPath& path, std::uint32_t source, std::uint32_t builder,

@@ -12,7 +12,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kSlotsAtFirst = 64;
-/// Powers of two: as many successive channels of as many successive sources do not get into each other's way.
+/// Powers of two: this many successive channels of this many successive sources do not collide.
 constexpr std::size_t kRecentChannels = 1024;
 constexpr std::size_t kRecentSources = 16;
 

@@ -7,11 +7,11 @@
 
 namespace eventloom {
 
-/// Counts of numbers from 0 on, in bins whose width grows with the number: one each up to 127, then four for each power
-/// of two, so that a bin is at most a quarter wide; and their sum. Cheap enough for every event. One thread at a time.
+/// Counts nonnegative numbers in bins of increasing width: one per number up to 127, then four per power of two, so
+/// that a bin spans at most a quarter of its value; also their sum. Cheap enough for every event. Not thread-safe.
 class LogHistogram {
  public:
-  static constexpr std::size_t kWhole = 128;  ///< numbers below have bins of their own
+  static constexpr std::size_t kWhole = 128;  ///< smaller numbers have their own bins
   static constexpr std::size_t kBins = kWhole + (65 - std::bit_width(kWhole)) * 4;
 
   static constexpr std::size_t bin_of(std::uint64_t value) {
@@ -41,12 +41,13 @@ class LogHistogram {
     for (const auto n : counts_) sum += n;
     return sum;
   }
-  /// Of the numbers.
+  /// Sum of the numbers.
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
   void set_sum(std::uint64_t sum) { sum_ = sum; }
 
  private:
-  static constexpr std::size_t kFirstPower = std::bit_width(kWhole) - 1;  ///< of two: that with the first wide bins
+  static constexpr std::size_t kFirstPower = std::bit_width(kWhole) - 1;  ///< exponent of the first power of two with
+                                                                          ///< wide bins
 
   std::array<std::uint64_t, kBins> counts_{};
   std::uint64_t sum_ = 0;

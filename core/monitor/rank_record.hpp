@@ -20,18 +20,18 @@ struct LatestEvent {
 
 using Histograms = std::array<LogHistogram, kHistograms>;
 
-/// What a rank has counted so far; rows by their number.
+/// Counts of a rank so far; rows are keyed by their number.
 struct RankRecord {
   TelemetryHead head;
-  Counters counters;                             ///< of the run
-  std::map<std::uint32_t, Counters> of_sources;  ///< also of sources of other ranks: what its builders found
+  Counters counters;                             ///< counters of the run
+  std::map<std::uint32_t, Counters> of_sources;  ///< includes sources of other ranks: results of this rank's builders
   std::map<std::uint32_t, SourceRow> sources;
   std::map<std::uint32_t, BuilderRow> builders;
   std::map<std::uint32_t, WriterRow> writers;
-  std::map<std::uint32_t, LinkRow> links;  ///< by builder
+  std::map<std::uint32_t, LinkRow> links;  ///< keyed by builder
   Histograms histograms;
-  std::vector<LatestEvent> events;   ///< those that are new
-  std::vector<ChannelRow> channels;  ///< likewise the hits
+  std::vector<LatestEvent> events;   ///< new ones only
+  std::vector<ChannelRow> channels;  ///< new hits only
 
   [[nodiscard]] LogHistogram& operator[](HistogramKind kind) { return histograms[static_cast<std::size_t>(kind)]; }
 };

@@ -49,7 +49,7 @@ std::optional<double> RunPicture::share_sent() const {
   for (const auto& record : records_) {
     if (record.sources.empty()) continue;
     if (record.head.slices_expected == 0) return std::nullopt;
-    // A rank whose sources end earlier keeps nobody waiting.
+    // A rank whose sources end earlier does not hold back the estimate.
     if (record.head.slices_sent < record.head.slices_expected) sent = std::min(sent, record.head.slices_sent);
     expected = std::max(expected, record.head.slices_expected);
   }

@@ -12,7 +12,7 @@
 
 namespace eventloom {
 
-/// What rank 0 knows of a run. A value: a copy stays as it is.
+/// The state of a run as known to rank 0. A value: copies do not change.
 class RunPicture {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -20,27 +20,27 @@ class RunPicture {
 
   explicit RunPicture(int ranks = 0) : records_(static_cast<std::size_t>(ranks)), heard_(records_.size()) {}
 
-  /// A message of a rank. Throws std::runtime_error when it is none.
+  /// Applies a message of a rank. Throws std::runtime_error if it is invalid.
   void take(int rank, std::span<const std::byte> message, Time now);
 
   [[nodiscard]] const std::vector<RankRecord>& ranks() const { return records_; }
-  /// When the rank was heard last; the beginning of time before its first message.
+  /// When the last message of the rank was received; Time{} before the first.
   [[nodiscard]] Time heard(int rank) const { return heard_[static_cast<std::size_t>(rank)]; }
-  /// All ranks have sent their last message.
+  /// Whether all ranks have sent their last message.
   [[nodiscard]] bool complete() const;
-  /// Of the run, over all ranks.
+  /// Totals of the run, over all ranks.
   [[nodiscard]] Counters totals() const;
   [[nodiscard]] std::map<std::uint32_t, Counters> of_sources() const;
   [[nodiscard]] LogHistogram histogram(HistogramKind kind) const;
-  /// How much of the slices every source has sent; nothing while it is not known about how many there will be.
+  /// Fraction of the slices that every source has sent; std::nullopt while their number is unknown.
   [[nodiscard]] std::optional<double> share_sent() const;
-  /// Used cells of all rings, 0 to 1.
+  /// Fraction of cells in use, over all rings, 0 to 1.
   [[nodiscard]] double ring_fill() const;
-  /// The latest, by time.
+  /// The latest events, in order of time.
   [[nodiscard]] const std::deque<LatestEvent>& events() const { return events_; }
   /// Hits of the events written.
   [[nodiscard]] const ChannelCounts& channels() const { return channels_; }
-  /// Of all messages.
+  /// Total size of all messages received.
   [[nodiscard]] std::uint64_t bytes_received() const { return bytes_received_; }
 
  private:

@@ -13,10 +13,10 @@ namespace eventloom {
 
 namespace {
 
-/// Of the events that all ranks report in an interval.
+/// Maximum hits of events, over all ranks, reported in an interval.
 constexpr std::size_t kMostHits = 8192;
 constexpr std::size_t kMostHitsOfRank = 2000;
-/// Whose hits all ranks report in an interval.
+/// Maximum channels whose hits are reported in an interval, over all ranks.
 constexpr std::size_t kMostChannels = 16384;
 constexpr auto kReceiveEvery = std::chrono::milliseconds(20);
 

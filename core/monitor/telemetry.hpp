@@ -14,27 +14,28 @@
 
 namespace eventloom {
 
-/// Lets rank 0 know what every rank has counted: each sends its record about once a second, in messages that say what
-/// has changed (formats/telemetry_wire.hpp). Never blocks before finish(). One thread at a time.
+/// Reports the counts of every rank to rank 0: each sends its record about once a second, in messages that contain the
+/// changes (formats/telemetry_wire.hpp). Never blocks before finish(). Not thread-safe.
 class Telemetry {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Collective, as is destruction. Messages come every telemetry_interval().
+  /// Construction and destruction are collective. Messages are sent every telemetry_interval().
   Telemetry(Network& network, const TelemetrySettings& settings);
 
-  /// What is written to `sink`, which must outlive this, is counted on its way. The returned sink is this object's.
+  /// Returns a sink, owned by this object, that counts what passes through it to `sink`, which must outlive this
+  /// object.
   EventSink& watch(std::uint32_t writer, EventSink& sink);
-  /// Adds what else is counted on this rank.
+  /// `add` adds further counts of this rank.
   void set_counting(std::function<void(RankRecord&)> add) { add_ = std::move(add); }
 
-  /// Once a turn. `rounds`: of the heartbeat that this rank has taken part in. Without one since the last message none
-  /// is sent, so that they do not pile up where rank 0 is stuck.
+  /// Call every turn. `rounds`: heartbeat rounds in which this rank has taken part. Sends no message without a new
+  /// round since the last one, so that messages do not pile up while rank 0 is stuck.
   void do_work(Time now, std::uint64_t rounds);
-  /// Collective: after the event loop, rank 0 gets the final record of each rank.
+  /// Collective: after the event loop, rank 0 receives the final record of each rank.
   void finish(Time now, IdlePolicy& idle);
 
-  /// On rank 0.
+  /// Valid on rank 0.
   [[nodiscard]] const RunPicture& picture() const { return picture_; }
 
  private:
@@ -44,8 +45,8 @@ class Telemetry {
   TelemetrySettings settings_;
   int rank_;
   std::size_t most_hits_;
-  std::size_t most_channels_;  ///< of a message
-  ChannelCounts hits_;         ///< written since they were last reported
+  std::size_t most_channels_;  ///< maximum per message
+  ChannelCounts hits_;         ///< hits written since they were last reported
   std::unique_ptr<MessageChannel> channel_;
   std::function<void(RankRecord&)> add_;
   std::vector<std::unique_ptr<WatchedSink>> sinks_;

@@ -178,7 +178,7 @@ void apply_section(Reader& reader, const TelemetrySection& section, RankRecord& 
   }
 }
 
-/// Hits may be missing only where no event has any.
+/// The section of hits may be missing only if no event has any.
 void require_hits(const RankRecord& record) {
   for (const auto& event : record.events) {
     if (event.hits.size() != event.event.hits_told) refuse("lacks the hits of its events");

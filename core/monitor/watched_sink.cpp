@@ -11,9 +11,9 @@ namespace eventloom {
 
 namespace {
 
-/// Of one slice.
+/// Maximum events kept of one slice.
 constexpr std::size_t kEventsKept = 4;
-/// Of a thread's time, for histograms and channels.
+/// Share of a thread's time, for histograms and channels.
 constexpr double kShare = 0.005;
 constexpr Pace::Duration kSavedUp{0.1};
 
@@ -50,7 +50,7 @@ void WatchedSink::fill(const BuiltSlice& slice) {
   if (settings_.started_ns != 0) add_latencies(slice);
 }
 
-/// Between slices only where no other writer may have events in between.
+/// Adds intervals between slices only if no other writer may have events in between.
 void WatchedSink::add_intervals(const BuiltSlice& slice) {
   const bool follows = settings_.writers == 1 || (last_slice_ && last_slice_->value + 1 == slice.slice().value);
   if (!follows) last_time_.reset();
@@ -74,8 +74,8 @@ void WatchedSink::add_latencies(const BuiltSlice& slice) {
   }
 }
 
-/// The last of the slice, in the place of those of earlier ones. Nobody knows which slice is the last of a run: this is
-/// done for each, and costs no more than to copy these events.
+/// Keeps the last events of the slice, replacing those of earlier ones. The last slice of a run is not known in
+/// advance, so this is done for each, at the cost of copying these events.
 void WatchedSink::keep_events(const BuiltSlice& slice) {
   if (slice.events.size() == 0) return;
   events_.resize(std::min(kEventsKept, slice.events.size()));
@@ -116,7 +116,7 @@ void WatchedSink::put_event(const BuiltSlice& slice, std::size_t event, std::siz
   }
 }
 
-/// To the hits that are reported, the first of which has these numbers in the slice.
+/// Adds the payload to the hits that are reported; the arguments are the positions of the first of them in the slice.
 void WatchedSink::put_payload(const BuiltSlice& slice, std::size_t first_hit, std::size_t first_word,
                               LatestEvent& latest) {
   latest.event.payload = 1;
@@ -136,7 +136,7 @@ void WatchedSink::add_to(RankRecord& record) {
       record.of_sources[source][source_dropped_hits(static_cast<DropCause>(i))] += hits[i];
     }
   }
-  // The last bit of the masks is for many.
+  // The last bit of the masks stands for several sources.
   for (std::uint32_t s = 0; s + 1 < totals_.events_lacking.size(); ++s) {
     if (totals_.events_lacking[s] != 0) record.of_sources[s][Metric::events_lacking] += totals_.events_lacking[s];
   }

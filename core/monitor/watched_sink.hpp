@@ -12,18 +12,18 @@
 
 namespace eventloom {
 
-/// Counts what goes to a sink, fills histograms of the events, and keeps the latest of them when asked to. Histograms
-/// and channels take at most half a percent of the thread's time, and a tenth of a second that it has saved up: in a
-/// run that is faster some slices are left out of them. The counters have all.
+/// Counts what passes to a sink, fills histograms of the events, and keeps the latest events if requested. Histograms
+/// and channels take at most half a percent of the thread's time, plus up to a tenth of a second saved up: in a faster
+/// run they omit some slices. The counters include all slices.
 class WatchedSink final : public EventSink {
  public:
-  /// `sink` and `hits`, where it counts hits by channel, must outlive it. `most_hits`: of the events that are kept at a
-  /// time.
+  /// `sink` and `hits`, which counts hits by channel, must outlive it. `most_hits`: maximum hits of the events kept at
+  /// a time.
   WatchedSink(std::uint32_t writer, EventSink& sink, const TelemetrySettings& settings, std::size_t most_hits,
               ChannelCounts& hits);
 
   void write(const BuiltSlice& slice) override;
-  /// Adds what was counted, and moves the events that were kept there.
+  /// Adds the counts to `record`, and moves the kept events there.
   void add_to(RankRecord& record);
 
  private:
@@ -44,12 +44,12 @@ class WatchedSink final : public EventSink {
   ChannelCounts& hits_;
   RunTotals totals_;
   Histograms histograms_;
-  std::vector<LatestEvent> events_;  ///< the last first
+  std::vector<LatestEvent> events_;  ///< latest first
   Pace pace_;
   Pace::Duration used_{};  ///< CPU time
-  Pace::Duration next_{};  ///< on the steady clock: no slice is looked at before
+  Pace::Duration next_{};  ///< on the steady clock: earlier slices are skipped
   std::optional<SliceId> last_slice_;
-  std::optional<Tick> last_time_;  ///< of the event written last, if the next is known to follow it
+  std::optional<Tick> last_time_;  ///< time of the last event written, if the next is known to follow it
 };
 
 }  // namespace eventloom

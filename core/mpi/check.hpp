@@ -15,7 +15,7 @@ inline std::string mpi_error_text(int code) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-/// Throws when an MPI call failed. Communicators and windows return errors instead of aborting, so that the message can
+/// Throws if an MPI call failed. Communicators and windows return errors instead of aborting, so that the message can
 /// name the operation.
 inline void mpi_check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;

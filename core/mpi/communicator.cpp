@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// MPI counts in int.
+/// Converts to int, the type of MPI's counts.
 int count_of(std::size_t bytes) {
   constexpr auto kMost = static_cast<std::size_t>(std::numeric_limits<int>::max());
   if (bytes > kMost) throw std::runtime_error("ranks have " + std::to_string(bytes) + " bytes to exchange at once");

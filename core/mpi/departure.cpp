@@ -10,7 +10,7 @@ namespace eventloom {
 
 namespace {
 
-// Of the thread that runs the rank: only it calls MPI.
+// Belongs to the rank's thread: no other thread calls MPI.
 thread_local bool something_left = false;
 
 }  // namespace

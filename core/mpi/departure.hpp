@@ -3,14 +3,13 @@
 namespace eventloom {
 
 /// How a rank leaves while an exception unwinds it. Everything that is freed collectively (windows, communicators,
-/// pending messages) checks here first: when the other ranks do not join, it would wait for them for ever.
+/// pending messages) checks this first: it would wait forever for ranks that do not join.
 
-/// True while this rank is unwound by an exception that the others, if there are any, do not share (see
-/// leave_together()). Then nothing collective may be called, and nothing waited for: MPI's resources end with the
-/// program, see with_mpi().
+/// True while an exception unwinds this rank that the other ranks, if any, do not share (see leave_together()). Then
+/// collective calls and waits are forbidden: MPI's resources end with the program, see with_mpi().
 bool leaves_alone();
 
-/// Something was not freed because this rank left alone: MPI_Finalize may wait for it for ever.
+/// Whether something was not freed because this rank left alone: MPI_Finalize may then wait forever.
 bool left_something();
 
 }  // namespace eventloom

@@ -23,18 +23,17 @@ namespace eventloom {
 namespace {
 
 void choose_ucx() {
-  // Byte transfer layers are for other components. Those for shared memory leave files behind when the launcher is
-  // killed.
+  // Byte transfer layers serve other components. Those for shared memory leave files behind if the launcher is killed.
   const bool users_own = std::getenv("OMPI_MCA_pml") != nullptr || std::getenv("OMPI_MCA_osc") != nullptr;
   if (!users_own) setenv("OMPI_MCA_btl", "self", 0);
-  // A program without a launcher needs no daemon, which takes longer to start than MPI does, and no session folder,
-  // which all programs without a daemon would share.
+  // A program without a launcher needs no daemon, which takes longer to start than MPI, and no session directory, which
+  // all programs without a daemon would share.
   if (!users_own && !launched()) {
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
   }
-  // The first two name the components, the others let them run without RDMA hardware, over shared
-  // memory and TCP. setenv does not overwrite what the user has set.
+  // The first two name the components, the others let them run without RDMA hardware, over shared memory and TCP.
+  // setenv does not overwrite the user's settings.
   constexpr std::array<std::pair<const char*, const char*>, 4> kSettings = {
       {{"OMPI_MCA_pml", "ucx"},
        {"OMPI_MCA_osc", "ucx"},
@@ -43,8 +42,8 @@ void choose_ucx() {
   for (const auto& [name, value] : kSettings) setenv(name, value, 0);
 }
 
-/// hwloc, which MPI uses, looks for the GPUs of X displays, and on the way connects to TCP ports 6000 to 6009: those of
-/// MBS servers, whose first events it would take.
+/// While searching for the GPUs of X displays, hwloc (used by MPI) connects to TCP ports 6000 to 6009, which MBS
+/// servers use, and would take their first events.
 void leave_displays_alone() { setenv("HWLOC_COMPONENTS", "-gl", 0); }
 
 std::string control_variable(const char* name) {
@@ -60,7 +59,7 @@ std::string control_variable(const char* name) {
   return value;
 }
 
-/// Transports of this host that UCX could use, as UCX's query of components and devices reports.
+/// Transports that UCX could use on this host, from UCX's query of components and devices.
 std::set<std::string> usable_transports() {
   std::set<std::string> names;
   uct_component_h* components = nullptr;
@@ -75,7 +74,7 @@ std::set<std::string> usable_transports() {
   return names;
 }
 
-/// For ranks that leave: no other operation may be under way on it, or it would be taken for an answer.
+/// Reserved for departing ranks: any other operation in flight on it would be mistaken for an answer.
 MPI_Comm of_departure = MPI_COMM_NULL;
 
 bool mpi_is_open = false;
@@ -147,7 +146,7 @@ std::vector<std::string> MpiEnvironment::gather(const std::string& text) {
 }
 
 void MpiEnvironment::abort(int code) {
-  // Where MPI_Abort itself hangs, the system ends this process, and the launcher the others.
+  // If MPI_Abort itself hangs, the system ends this process, and the launcher ends the others.
   constexpr unsigned kSecondsToAbort = 4;
   std::signal(SIGALRM, SIG_DFL);
   alarm(kSecondsToAbort);
@@ -170,7 +169,7 @@ ExchangeBackend exchange_backend() {
   ExchangeBackend backend;
   backend.pml = control_variable("pml");
   backend.osc = control_variable("osc");
-  // A single component by name is what MPI_Win_allocate must have used: it fails otherwise.
+  // If a single component is named, MPI_Win_allocate must have used it: it fails otherwise.
   backend.is_ucx = backend.osc == "ucx";
   if (const char* tls = std::getenv("UCX_TLS"); tls != nullptr) {
     backend.transports = tls;

@@ -6,10 +6,10 @@
 
 namespace eventloom {
 
-/// MPI from construction to destruction; exactly one in a program. Both ends are collective.
+/// MPI from construction to destruction; exactly one instance per program. Both are collective.
 ///
 /// Before MPI_Init it requests the UCX exchange (pml and osc) over any UCX transport, unless the user has chosen
-/// components: Open MPI takes these settings from the environment, which works under mpirun, srun and without a
+/// components. Open MPI takes these settings from the environment, which works under mpirun, srun and without a
 /// launcher.
 class MpiEnvironment {
  public:
@@ -18,24 +18,24 @@ class MpiEnvironment {
   MpiEnvironment(const MpiEnvironment&) = delete;
   MpiEnvironment& operator=(const MpiEnvironment&) = delete;
 
-  /// Between construction and destruction, or abort().
+  /// Whether the time is between construction and destruction or abort().
   [[nodiscard]] static bool is_open();
 
-  /// Why this MPI cannot be used, in one line; empty: it can.
+  /// Why this MPI cannot be used, in one line; empty if it can.
   [[nodiscard]] std::string trouble() const;
 
-  /// Of MPI_COMM_WORLD.
+  /// Rank in MPI_COMM_WORLD.
   [[nodiscard]] static int rank();
   [[nodiscard]] static int size();
-  /// Whether all ranks call this within the given time; always true for 1 rank. Once only, and at the end: if some do
-  /// not, MPI is usable only for abort().
+  /// Whether all ranks call this within the given time; always true for 1 rank. Call at most once, at the end: if some
+  /// ranks do not, MPI is usable only for abort().
   [[nodiscard]] static bool all_come_here(std::chrono::milliseconds within);
-  /// Collective. The texts of all ranks, in rank order, on rank 0; nothing on the others.
+  /// Collective. Returns the texts of all ranks, in rank order, on rank 0; an empty vector on the others.
   [[nodiscard]] static std::vector<std::string> gather(const std::string& text);
-  /// Ends all ranks at once with `code`, this one in any case. For errors of a single rank.
+  /// Ends all ranks immediately with `code`; ends this one in any case. Intended for errors of a single rank.
   [[noreturn]] static void abort(int code);
 
-  /// Of the libraries; also while MPI is not open.
+  /// Library versions; also available while MPI is not open.
   [[nodiscard]] static std::string mpi_version();
   [[nodiscard]] static std::string ucx_version();
 
@@ -43,7 +43,7 @@ class MpiEnvironment {
   int thread_level_ = 0;
 };
 
-/// The components of the exchange, as far as MPI and the environment say.
+/// The components of the exchange, as reported by MPI and the environment.
 struct ExchangeBackend {
   std::string pml;  ///< requested components, e.g. "ucx"
   std::string osc;
@@ -52,7 +52,7 @@ struct ExchangeBackend {
 };
 ExchangeBackend exchange_backend();
 
-/// Whether a launcher (mpirun, srun) started this process; known before MPI is initialised.
+/// Whether a launcher (mpirun, srun) started this process; may be called before MPI is initialised.
 bool launched();
 
 }  // namespace eventloom

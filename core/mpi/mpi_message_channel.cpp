@@ -55,7 +55,7 @@ void MpiMessageChannel::progress() {
   }
 }
 
-// Match and receive are separate steps: with MPI_Recv a large message could wait for its sender.
+// Matching and receiving are separate steps: MPI_Recv of a large message could wait for its sender.
 bool MpiMessageChannel::match() {
   int flag = 0;
   MPI_Message message = MPI_MESSAGE_NULL;

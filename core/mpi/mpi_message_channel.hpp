@@ -12,8 +12,8 @@
 
 namespace eventloom {
 
-/// MessageChannel over MPI, on a private duplicate of the communicator. The destructor waits for the sends of this
-/// rank, and a large one completes only with its receiver.
+/// MessageChannel over MPI, on a private duplicate of the communicator. The destructor waits for this rank's sends; a
+/// large one completes only once it is received.
 class MpiMessageChannel final : public MessageChannel {
  public:
   explicit MpiMessageChannel(const Communicator& communicator);
@@ -28,14 +28,14 @@ class MpiMessageChannel final : public MessageChannel {
   bool match();
 
   MPI_Comm handle_ = MPI_COMM_NULL;
-  // By slot: a send and its copy of the message.
+  // Indexed by slot: a send and its copy of the message.
   std::vector<MPI_Request> sends_;
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<std::size_t> free_;
   std::vector<int> completed_;
-  // The message being received. One at a time keeps them in order.
+  // The message being received. Receiving one at a time keeps them in order.
   MPI_Request incoming_ = MPI_REQUEST_NULL;
-  int sender_ = MPI_ANY_SOURCE;  ///< of that message; MPI_ANY_SOURCE when there is none
+  int sender_ = MPI_ANY_SOURCE;  ///< sender of that message; MPI_ANY_SOURCE if there is none
   std::vector<std::byte> arriving_;
 };
 

@@ -38,7 +38,7 @@ Window::Window(const Communicator& communicator, std::uint64_t bytes) {
   if (bytes != 0) std::memset(base, 0, bytes);
   mpi_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle_), "MPI_Win_lock_all");
   mpi_check(MPI_Win_sync(handle_), "MPI_Win_sync");
-  // No rank may put before all ranks have zeroed.
+  // All ranks must have zeroed their memory before any rank puts.
   mpi_check(MPI_Barrier(communicator.handle()), "MPI_Barrier");
 }
 

@@ -11,7 +11,7 @@
 namespace eventloom {
 
 /// Memory from MPI_Win_allocate, zeroed, locked for all ranks by MPI_Win_lock_all from construction to destruction;
-/// both are collective. Displacements count bytes.
+/// both are collective. Displacements are in bytes.
 class Window {
  public:
   Window(const Communicator& communicator, std::uint64_t bytes);

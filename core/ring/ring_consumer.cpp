@@ -20,7 +20,7 @@ std::optional<Cell> RingConsumer::poll() {
   const auto ring = windows_.data.window().subspan(ring_offset_, geometry_.span_bytes());
   std::byte* place = ring.data() + released_ % geometry_.depth * sizeof(CellDescriptor);
   const auto expected = static_cast<std::uint32_t>(released_ + 1);
-  // The window changes without the compiler's knowledge; nothing below may be read before this.
+  // The window changes without the compiler's knowledge: no read below may be moved before this load.
   const std::atomic_ref sequence(*reinterpret_cast<std::uint32_t*>(place));
   if (sequence.load(std::memory_order_acquire) != expected) return std::nullopt;
   windows_.data.sync();
@@ -69,7 +69,7 @@ void RingConsumer::grant(bool eager) {
   auto& [block, round] = grants_[place];
   if (n_grants_ >= kCreditPlaces && windows_.control.rounds(sender_) == round) windows_.control.flush(sender_);
   ++n_grants_;
-  // The sender may overwrite the released cells as soon as it sees this: they must have been read by then.
+  // The sender may overwrite the released cells once it sees the grant, so all reads of them must be complete.
   std::atomic_thread_fence(std::memory_order_release);
   windows_.data.sync();
   block.released = released_;

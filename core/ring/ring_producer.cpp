@@ -20,7 +20,7 @@ RingProducer::RingProducer(Windows windows, int receiver, std::uint64_t ring_off
       descriptors_(geometry.depth),
       round_(windows.data.rounds(receiver)) {}
 
-/// Grants arrive in any order, but are taken in theirs; some are overwritten by later ones before they are seen.
+/// Grants may arrive in any order, but are taken in sequence; some are overwritten by later ones before they are seen.
 void RingProducer::refresh_credit() {
   while (take_next_credit()) {
   }
@@ -33,14 +33,14 @@ bool RingProducer::take_next_credit() {
   std::memcpy(&credit.number, block + offsetof(CreditBlock, number), sizeof credit.number);
   if (credit.number <= grants_) return false;
   std::memcpy(&credit, block, sizeof credit);
-  // A block that is being written is not valid; the previous grant still holds.
+  // A block being written is invalid; the previous grant still holds.
   if (credit.number <= grants_ || credit.crc != credit.checksum()) return false;
   if (credit.released < released_ || credit.released > published_) {
     throw std::runtime_error("exchange: rank " + std::to_string(receiver_) + " released " +
                              std::to_string(credit.released) + " cells after " + std::to_string(released_) + "; " +
                              std::to_string(published_) + " were sent to it");
   }
-  // Nothing may be put into the granted cells before the grant is seen.
+  // Puts into the granted cells must come after the grant is seen.
   std::atomic_thread_fence(std::memory_order_acquire);
   windows_.data.sync();
   grants_ = credit.number;
@@ -49,7 +49,7 @@ bool RingProducer::take_next_credit() {
   return true;
 }
 
-/// Any flush of the receiver completes what this ring has put before it, whoever asked for it.
+/// Any flush to the receiver, also one for another ring, completes what this ring has put before.
 void RingProducer::notice_flushes() {
   const auto round = windows_.data.rounds(receiver_);
   if (round == round_) return;
@@ -118,7 +118,7 @@ bool RingProducer::publish() {
   return true;
 }
 
-/// Of the cells [from, to), which are adjacent in the ring.
+/// Puts the descriptors of the cells [from, to), which are adjacent in the ring.
 void RingProducer::put_descriptors(std::uint64_t from, std::uint64_t to) {
   const auto bytes = std::as_bytes(std::span(&descriptor_of(from), to - from));
   const auto place = ring_offset_ + from % geometry_.depth * sizeof(CellDescriptor);

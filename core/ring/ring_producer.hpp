@@ -10,33 +10,33 @@
 
 namespace eventloom {
 
-/// What proves to the receiver that all of a cell has arrived when it sees the notice of it.
+/// Proof for the receiver that a cell has arrived completely when it sees the notice.
 enum class Proof {
-  flush,     ///< nothing: the sender flushes before the notice
-  checksum,  ///< checksums over every byte, which the receiver verifies before it acts
-  order,     ///< the network, which delivers notices after data: in a simulation, where bodies are lengths
+  flush,     ///< the notice itself: the sender flushes before it
+  checksum,  ///< checksums over every byte, which the receiver verifies first
+  order,     ///< the network, which delivers notices after data: only in simulations, where bodies are lengths
 };
 
 /// The sender's end of a ring: claim a cell, put into it, commit it, publish the committed cells.
 class RingProducer {
  public:
-  /// `ring_offset`: of the ring in the receiver's data window; `credit_offset`: of the CreditBlocks in this rank's
-  /// control window. Bytes, multiples of 64. The windows must outlive the producer.
+  /// `ring_offset`: offset of the ring in the receiver's data window; `credit_offset`: offset of the CreditBlocks in
+  /// this rank's control window. Bytes, multiples of 64. The windows must outlive the producer.
   RingProducer(Windows windows, int receiver, std::uint64_t ring_offset, std::uint64_t credit_offset,
                RingGeometry geometry);
 
-  /// Free cells that the receiver has granted, the open one not counted.
+  /// Free cells that the receiver has granted, excluding the open one.
   [[nodiscard]] std::uint32_t credits();
-  /// The others, as far as this end has heard.
+  /// Cells that are not free, as known at this end.
   [[nodiscard]] std::uint32_t cells_in_use() const {
     return static_cast<std::uint32_t>(committed_ + (open_ ? 1 : 0) - released_);
   }
-  /// The receiver accepts slice `slice`, and there is an open cell or a credit. Fetches a new grant only when the last
-  /// one does not suffice.
+  /// Whether the receiver accepts slice `slice`, and there is an open cell or a credit. Fetches a new grant only if the
+  /// last one does not suffice.
   [[nodiscard]] bool admits(std::uint64_t slice);
 
-  /// Opens the next cell. Needs a credit and no open cell. Flushes if the place of the cell was not flushed since it
-  /// was used last, a round of the ring ago.
+  /// Opens the next cell. Requires a credit and no open cell. Flushes if the cell's place was not flushed since its
+  /// last use, one round of the ring ago.
   void claim();
   [[nodiscard]] bool has_open_cell() const { return open_; }
   /// Writes into the open cell. `data` must stay unchanged until complete_cells() includes this cell.
@@ -44,19 +44,19 @@ class RingProducer {
   /// Closes the open cell, which holds `bytes` from its start, with the headers of all but the first of `n_chunks` at
   /// their end; `first`: the first header. The receiver is not notified yet.
   void commit(std::uint32_t bytes, std::uint32_t n_chunks, const ChunkHeader& first, Proof proof);
-  /// Notifies the receiver of all committed cells, with one notification for all of them; flushes before it where a
-  /// cell needs that. False when there were none.
+  /// Notifies the receiver of all committed cells with a single notification, after a flush if any of them needs one.
+  /// Returns false if there were none.
   bool publish();
   /// Publishes, and completes all operations.
   void flush();
 
-  /// The number of the open cell, as its descriptor will have it.
+  /// The number that the open cell's descriptor will have.
   [[nodiscard]] std::uint32_t open_number() const { return static_cast<std::uint32_t>(committed_ + 1); }
   /// Cells committed since the start.
   [[nodiscard]] std::uint64_t cells() const { return committed_; }
-  /// Of these, the first so many are complete at the origin and at the target, notification included.
+  /// Number of leading cells that are complete at the origin and at the target, including their notification.
   [[nodiscard]] std::uint64_t complete_cells();
-  /// The first so many have arrived: they are complete, or the receiver has released them.
+  /// Number of leading cells that have arrived: they are complete, or the receiver has released them.
   [[nodiscard]] std::uint64_t arrived_cells();
 
   [[nodiscard]] bool is_near() const { return windows_.data.is_near(receiver_); }
@@ -81,13 +81,13 @@ class RingProducer {
   std::uint64_t committed_ = 0;              ///< cells, since the start
   std::uint64_t published_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t complete_ = 0;      ///< of those published: flushed since
-  std::uint64_t data_flushed_ = 0;  ///< of those committed: their contents were flushed
+  std::uint64_t complete_ = 0;      ///< published cells flushed since
+  std::uint64_t data_flushed_ = 0;  ///< committed cells whose contents were flushed
   std::uint64_t unproven_end_ = 0;  ///< one past the last cell that needs a flush before its notice
   std::uint64_t ordered_end_ = 0;   ///< one past the last cell whose notice must come after it
-  std::uint64_t round_ = 0;         ///< of the transport, as of the last look
+  std::uint64_t round_ = 0;         ///< the transport's round when last checked
   std::uint64_t slice_limit_ = 0;
-  std::uint64_t grants_ = 0;  ///< seen
+  std::uint64_t grants_ = 0;  ///< number of the last grant seen
   bool open_ = false;
 };
 

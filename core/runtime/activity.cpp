@@ -14,7 +14,7 @@ namespace {
 std::atomic<std::uint64_t> version{0};
 std::atomic<const char*> current_what{""};
 std::atomic<int> current_about{-1};
-// Of the main thread alone: the activity that an exception interrupted.
+// Used by the main thread only: the activity that an exception interrupted.
 const char* failed_what = nullptr;
 
 void set(const char* what, int about) {

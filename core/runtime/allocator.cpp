@@ -6,9 +6,9 @@ namespace eventloom {
 
 namespace {
 
-/// The largest block that the allocator does not map by itself; the most that glibc accepts.
+/// Blocks above this size are mapped individually; the maximum that glibc accepts.
 constexpr int kLargestReused = 32 << 20;
-/// Of each heap, free at its end.
+/// Free memory kept at the end of each heap.
 constexpr int kMostKept = 256 << 20;
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string core_of(int cpu, const std::filesystem::path& root) {
 
 using Processes = std::vector<std::set<std::string>>;
 
-/// Which process has a core. A matching that grows by augmenting paths is the largest there is.
+/// Assigns cores to processes. A matching grown by augmenting paths is a maximum matching.
 class Assignment {
  public:
   explicit Assignment(const Processes& processes) : processes_(processes) {}

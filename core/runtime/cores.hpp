@@ -8,18 +8,18 @@
 
 namespace eventloom {
 
-/// Hardware threads this process may run on, rising; empty when unknown.
+/// Hardware threads that this process may run on, ascending; empty if unknown.
 std::vector<int> allowed_cpus();
 
-/// The cores of these hardware threads, by name. Where the system does not tell, each thread counts as a core. `root`:
-/// of the file system to examine.
+/// Names of the cores of these hardware threads. If the system does not report the topology, each thread counts as a
+/// core. `root`: file system to examine.
 std::set<std::string> cores_of(const std::vector<int>& cpus, const std::filesystem::path& root = "/");
 
-/// "0-1,4" for 0, 1 and 4.
+/// Formats 0, 1 and 4 as "0-1,4".
 std::string ranges_of(const std::vector<int>& rising);
 
-/// Of the processes of a host, given by the cores that each may use, those that cannot have a core to themselves, even
-/// if the cores are shared out in the best way. A process whose cores are unknown (none) is not counted.
+/// Number of processes on a host that cannot have a core to themselves even in the best assignment. Each process is
+/// given by the cores it may use; one whose cores are unknown (none) is not counted.
 std::size_t without_core(const std::vector<std::set<std::string>>& processes);
 
 }  // namespace eventloom

@@ -14,7 +14,7 @@ bool same(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-/// Edit distance with swaps of neighbours (optimal string alignment), one row of its table after the other.
+/// Edit distance with swaps of neighbours (optimal string alignment), computed row by row.
 std::size_t typing_errors(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

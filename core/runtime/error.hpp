@@ -13,13 +13,13 @@ enum ExitCode : int {
   kExitStopped = 75,  ///< stopped early in good order
 };
 
-/// An error that the user can fix: one line that says what is wrong and what to do. Ends the program with kExitUsage.
+/// An error that the user can fix: one line that states the problem and the fix. Ends the program with kExitUsage.
 class UserError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A library, rather than `new`, could not allocate memory: one line that says what needed how much.
+/// A library, rather than `new`, could not allocate memory. One line states the consumer and the amount.
 class MemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -12,10 +12,10 @@ inline constexpr int kExitProgram = 1;
 struct Failure {
   int code = 0;              ///< ExitCode
   std::string text;          ///< one line
-  bool no_memory = false;    ///< memory could not be allocated
+  bool no_memory = false;    ///< an allocation failed
   std::string excerpt = {};  ///< lines below the text, see TextError; empty: none
 
-  /// Of an exception of any type: UserErrors and inaccessible files are for the user to fix, all others are errors of
+  /// Classifies an exception of any type: the user can fix UserErrors and inaccessible files; all others are errors of
   /// the program.
   [[nodiscard]] static Failure of(const std::exception_ptr& error);
 };

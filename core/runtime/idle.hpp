@@ -5,20 +5,20 @@
 
 namespace eventloom {
 
-/// How a rank waits when none of its roles finds work.
+/// How a rank waits when none of its roles has work.
 class IdlePolicy {
  public:
   virtual ~IdlePolicy() = default;
-  /// Waits a little, and not much beyond `due`, when there will be something to do though nothing arrives; called
-  /// repeatedly while there is nothing to do.
+  /// Waits briefly, and not much beyond `due`, when there will be work even if nothing arrives; called repeatedly while
+  /// there is no work.
   virtual void wait_until(std::chrono::steady_clock::time_point due) = 0;
   void wait() { wait_until(std::chrono::steady_clock::time_point::max()); }
-  /// There was something to do.
+  /// Call when there was work.
   virtual void reset() = 0;
 };
 
-/// At first it only polls, then it yields its core to other ranks (of which there may be more than cores), after a long
-/// time it sleeps a little.
+/// Polls at first, then yields its core to other ranks (which may outnumber the cores), and after a long time sleeps
+/// briefly between polls. Ignores `due`.
 class Idle final : public IdlePolicy {
  public:
   void wait_until(std::chrono::steady_clock::time_point due) override;

@@ -35,7 +35,7 @@ spdlog::color_mode colours() {
   return no_color != nullptr && *no_color != '\0' ? spdlog::color_mode::never : spdlog::color_mode::automatic;
 }
 
-/// On a terminal a message may replace a bar that is longer.
+/// On a terminal, a message may overwrite a longer progress bar.
 void set_pattern(const std::string& place) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<CleanText>(kCleanText);

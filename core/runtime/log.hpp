@@ -8,17 +8,17 @@
 
 namespace eventloom {
 
-/// Takes from a text what could steer a terminal: messages hold names that others have given.
+/// Removes terminal control sequences from a text: messages contain names chosen by others.
 using TextCleaner = std::string (*)(std::string_view);
 
-/// Sends spdlog's default logger to standard error, one line per message, prefixed with `name`. In colour on a
-/// terminal, unless NO_COLOR is set. Results never use it: they go to standard output.
+/// Sends spdlog's default logger to standard error, one line per message, prefixed with `name`. Uses colour on a
+/// terminal, unless NO_COLOR is set. Results go to standard output instead.
 void set_up_log(const std::string& name, TextCleaner clean);
 
-/// From here on messages say where they come from: "eventloom, rank 1 (source 1): warning: ...".
+/// Makes later messages state their origin: "eventloom, rank 1 (source 1): warning: ...".
 void set_log_place(const std::string& place);
 
-/// `sink` gets all messages, too, until it is removed. Any thread, after set_up_log().
+/// Also sends all messages to `sink`, until it is removed. Call from any thread, after set_up_log().
 void add_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink);
 void remove_log_sink(const std::shared_ptr<spdlog::sinks::sink>& sink);
 

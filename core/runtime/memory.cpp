@@ -42,10 +42,10 @@ std::optional<std::uint64_t> number_in(const fs::path& file) {
 }
 
 struct CgroupFiles {
-  const char* place;  ///< of the hierarchy, from the root
+  const char* place;  ///< path of the hierarchy, relative to the root
   const char* limit;
   const char* used;
-  const char* reclaimable;  ///< in memory.stat
+  const char* reclaimable;  ///< key in memory.stat
 };
 constexpr CgroupFiles kVersion2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"};
 constexpr CgroupFiles kVersion1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> left_in(const fs::path& group, const CgroupFiles& f
   return *limit - std::min(*limit, held);
 }
 
-/// Of the group at `path` and its ancestors. In a container the path may belong to another name space.
+/// Adds the bounds of the group at `path` and its ancestors. In a container the path may belong to another name space.
 void add_cgroups(std::vector<MemoryBound>& bounds, const fs::path& root, const std::string& path,
                  const CgroupFiles& files) {
   const fs::path top = root / files.place;
@@ -75,7 +75,7 @@ void add_cgroups(std::vector<MemoryBound>& bounds, const fs::path& root, const s
   }
 }
 
-/// Lines "0::/path" of version 2, "7:cpu,memory:/path" of version 1.
+/// Parses lines "0::/path" (version 2) and "7:cpu,memory:/path" (version 1).
 void add_cgroups(std::vector<MemoryBound>& bounds, const fs::path& root) {
   std::ifstream in(root / "proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {

@@ -8,7 +8,8 @@ namespace eventloom {
 
 namespace {
 
-/// So much malloc takes from the system by itself, and returns at once. Untouched, it is no resident memory.
+/// Until keep_freed_memory() is called, malloc maps blocks of this size directly, and unmaps them when freed.
+/// Untouched, the reserve is not resident.
 constexpr std::size_t kReserve = std::size_t{1} << 20;
 
 std::atomic<std::byte*> reserve{nullptr};

@@ -2,10 +2,10 @@
 
 namespace eventloom {
 
-/// Sets 1 MiB of address space aside, once for the process. When memory runs out for the first time, it is given back
-/// before std::bad_alloc is thrown, so that what must still be done has some: nlohmann::json allocates in its
-/// destructor, which ends the program where that fails, and the message about the missing memory takes some, too.
-/// Throws std::bad_alloc when there is not even that.
+/// Reserves 1 MiB of address space, once per process. When memory first runs out, the reserve is released before
+/// std::bad_alloc is thrown, since cleanup needs memory, too: nlohmann::json allocates in its destructor, which ends
+/// the program if that fails, as does formatting the error message. Throws std::bad_alloc if not even the reserve is
+/// available.
 void keep_memory_reserve();
 
 }  // namespace eventloom

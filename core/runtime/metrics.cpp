@@ -12,7 +12,8 @@ using enum Adding;
 constexpr bool kTrouble = true;
 constexpr bool kQuiet = false;
 
-/// By DropCause: each is a metric of the run, which is trouble unless it is wanted, and one of each source.
+/// Indexed by DropCause: each is a metric of the run, which is trouble unless the user wants it, and one of each
+/// source.
 struct Dropped {
   std::string_view name;
   std::string_view help;
@@ -48,7 +49,7 @@ constexpr MetricInfo of_source(DropCause cause) {
           dropped(cause).trouble_of_source};
 }
 
-/// By OtherMarker: each is a metric of the run and one of each source.
+/// Indexed by OtherMarker: each is a metric of the run and one of each source.
 struct LeftOut {
   std::string_view name;
   std::string_view unit;
@@ -245,7 +246,7 @@ std::span<const MetricInfo, kMetrics> all_metrics() { return metrics_table::kTab
 
 std::span<const MetricInfo> metrics_of(Account account) {
   const auto all = all_metrics();
-  // Not ranges::equal_range, whose result clang 14 does not take for a range.
+  // Not ranges::equal_range, whose result clang 14 does not accept as a range.
   const auto begin =
       std::partition_point(all.begin(), all.end(), [&](const auto& m) { return account_of(m.metric) < account; });
   const auto end =

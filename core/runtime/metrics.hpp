@@ -15,21 +15,21 @@
 
 namespace eventloom {
 
-/// Every counter of a run. What each is says the table in metrics.cpp, which has the same order. A counter of a source
-/// whose name one of the run has, too, is source_* here.
+/// Every counter of a run. The table in metrics.cpp, in the same order, describes each. A counter of a source that
+/// shares its name with one of the run has the prefix source_ here.
 // clang-format off
 enum class Metric : std::uint8_t {
-  // Of the run: what builders and writers made of the slices,
+  // The run: what builders and writers made of the slices,
   slices, events, events_truncated, events_incomplete, hits_in, hits_in_events, hits_outside, hits_rejected,
   hits_written, incomplete_slices, unbalanced_slices, anomalies, hits_dropped,  // and more, by cause
-  // what the rings carried,
+  // contents of the rings,
   messages = hits_dropped + kDropCauses, message_bytes, cells, cell_bytes, notifications,
   // and what the ranks did.
   late_transfers, hits_read, peak_rss_bytes, events_rejected, events_tag_error,
-  peaks_left_out, tags_left_out, histograms_left_out, schedules_left_out,  // by OtherMarker
-  // What the clients of the tap have got.
+  peaks_left_out, tags_left_out, histograms_left_out, schedules_left_out,  // one per OtherMarker
+  // The tap: data sent to its clients.
   tap_clients, tap_connections, tap_refused, tap_events, tap_bytes, tap_events_dropped, tap_buffers_dropped,
-  // Of a source: what its stream held,
+  // Each source: contents of its stream,
   first_number, last_number, missing_numbers, duplicate_numbers, repeated_incomplete, out_of_step, eras, era_offset,
   jumps, step_back_ns, clock_turns,
   source_events, empty_events, run_events, events_with_error_bit, untimed_events, repeated_events,
@@ -38,12 +38,12 @@ enum class Metric : std::uint8_t {
   imprecise_times,
   fake_events, saturated_events, pile_up_events, events_after_loss, board_alarms,
   packets, clock_resets, clock_guesses, damaged_packets, damaged_headers, sequence_gaps, missing_packets, duplicate_packets, late_packets,
-  // what came from a server or a board,
+  // data received from a server or a board,
   mbs_buffers, mbs_empty_buffers, mbs_bytes, connections_lost, reconnects,
   datagrams, bytes, hits, duplicates, reordered, late_events, repaired_numbers, lost_buffers, lost_hits,
   corrupt_buffers, late_buffers, out_of_step_buffers, contradictions, restarts, former_session, after_end, kernel_drops, malformed, foreign,
   other_boards, hits_of_other_boards, clock_difference_ns,
-  // and what became of it.
+  // and what became of them.
   source_hits_in, hits_before_the_run, hits_after_the_end, hits_not_taken, unknown_losses, epochs_given_up, dead_time_ns,
   events_lacking, source_peaks_left_out, source_tags_left_out, source_histograms_left_out, source_schedules_left_out,
   source_hits_dropped,  // and more, by cause
@@ -56,12 +56,12 @@ constexpr std::size_t index_of(Metric metric) { return static_cast<std::size_t>(
 constexpr Metric dropped_hits(DropCause cause) {
   return static_cast<Metric>(index_of(Metric::hits_dropped) + static_cast<std::size_t>(cause));
 }
-/// Those of a source.
+/// Hits of a source that were dropped for `cause`.
 constexpr Metric source_dropped_hits(DropCause cause) {
   return static_cast<Metric>(index_of(Metric::source_hits_dropped) + static_cast<std::size_t>(cause));
 }
 
-/// Markers that events do not hold, of the run and of a source.
+/// Markers left out of events, of the run and of a source.
 constexpr Metric left_out(OtherMarker marker) {
   return static_cast<Metric>(index_of(Metric::peaks_left_out) + static_cast<std::size_t>(marker));
 }
@@ -69,13 +69,13 @@ constexpr Metric source_left_out(OtherMarker marker) {
   return static_cast<Metric>(index_of(Metric::source_peaks_left_out) + static_cast<std::size_t>(marker));
 }
 
-/// What a counter belongs to.
+/// The account that a counter belongs to.
 enum class Account : std::uint8_t {
   slices,    ///< sums over slices; each finished part has its own, the attributes of run.h5 are those of the run
   dropped,   ///< likewise: hits that did not reach event building, by cause
-  exchange,  ///< what the outboxes of the sources moved
+  exchange,  ///< traffic of the sources' outboxes
   rank,      ///< other counters of the run
-  tap,       ///< likewise, of `run --tap`
+  tap,       ///< likewise, for `run --tap`
   source,    ///< counted for each source
 };
 
@@ -87,35 +87,35 @@ constexpr Account account_of(Metric metric) {
   return metric >= Metric::hits_dropped ? Account::dropped : Account::slices;
 }
 
-/// How the values of two ranks, parts or files make one.
+/// How to combine the values of two ranks, parts or files.
 enum class Adding : std::uint8_t {
   sum,
-  level,  ///< a sum of values that also fall
+  level,  ///< a sum of values that can also decrease
   max,
   min,
 };
 
 struct MetricInfo {
   Metric metric;
-  /// In reports and files; unique among those of a source, and among the others. With `eventloom_` or
-  /// `eventloom_source_` before it, it is a name for Prometheus.
+  /// Name in reports and files; unique among those of a source, and among the others. With the prefix `eventloom_` or
+  /// `eventloom_source_` it is a name for Prometheus.
   std::string_view name;
-  std::string_view unit;  ///< plural; empty where the value is a number of another kind
-  std::string_view help;  ///< for people: one line
-  /// When not 0, data are lost, damaged or incomplete: those of the run make it end with kExitLosses, those of a source
-  /// are reported in the summary.
+  std::string_view unit;  ///< plural; empty if the value is not a quantity
+  std::string_view help;  ///< one line for the user
+  /// A nonzero value means that data are lost, damaged or incomplete. The run then ends with kExitLosses; a source's
+  /// counter is reported in the summary.
   bool trouble = false;
   Adding adding = Adding::sum;
 };
 
-/// All, by Metric.
+/// All counters, indexed by Metric.
 std::span<const MetricInfo, kMetrics> all_metrics();
 std::span<const MetricInfo> metrics_of(Account account);
 inline const MetricInfo& info(Metric metric) { return all_metrics()[index_of(metric)]; }
 
 using CountsByName = std::map<std::string, std::uint64_t>;
 
-/// A value for each counter, 0 to begin with. Plain bytes, which ranks can send each other. One thread at a time.
+/// A value for each counter, initially 0. Plain bytes, which ranks can send each other. Not thread-safe.
 class Counters {
  public:
   struct Value {
@@ -125,24 +125,24 @@ class Counters {
     std::uint64_t n;
   };
   Counters() = default;
-  /// These are kept: see keep().
+  /// Keeps these counters: see keep().
   Counters(std::initializer_list<Value> values) { keep(values); }
 
   [[nodiscard]] std::uint64_t& operator[](Metric metric) { return n_[index_of(metric)]; }
   [[nodiscard]] std::uint64_t operator[](Metric metric) const { return n_[index_of(metric)]; }
 
-  /// Adds to these. They are reported even while they are 0, all others when they are not.
+  /// Adds to these counters. They are reported even while 0, the others only when nonzero.
   void keep(std::initializer_list<Value> values);
   [[nodiscard]] bool keeps(Metric metric) const { return kept_[index_of(metric)]; }
   [[nodiscard]] bool tells(Metric metric) const { return keeps(metric) || (*this)[metric] != 0; }
 
-  /// Each counter as its Adding says; what `other` keeps is kept.
+  /// Combines each counter according to its Adding; counters kept by `other` are kept.
   void add(const Counters& other);
-  /// Any counter of trouble is not 0.
+  /// Whether any counter marked as trouble is nonzero.
   [[nodiscard]] bool any_trouble() const;
-  /// What is reported of those of a source.
+  /// The reported counters of a source.
   [[nodiscard]] CountsByName by_name() const;
-  /// Puts these into a JSON object, reported or not.
+  /// Puts these counters into a JSON object, reported or not.
   template <class Json>
   void put_into(Json& json, std::initializer_list<Metric> metrics) const {
     for (const auto metric : metrics) json[info(metric).name] = (*this)[metric];
@@ -159,14 +159,13 @@ class Counters {
   std::bitset<kMetrics> kept_;
 };
 
-/// Adds them to the counters of the run, or of a source.
+/// Adds `counts` to the counters of the run, or of a source.
 void add_other_markers(Counters& run, const MarkerCounts& counts);
 void add_other_markers_of_source(Counters& source, const MarkerCounts& counts);
 MarkerCounts other_markers(const Counters& run);
 MarkerCounts other_markers_of_source(const Counters& source);
 
-/// Hits dropped for any cause that the user did not ask for: those that the counters of the run have, or the counters
-/// of a source.
+/// Hits dropped for any cause that the user did not request, from the counters of the run or of a source.
 std::uint64_t hits_lost(const Counters& run);
 std::uint64_t hits_lost_of_source(const Counters& source);
 

@@ -5,15 +5,15 @@
 
 namespace eventloom {
 
-/// Keeps a thread to a share of a core, however much it is given to do: says how long to rest after a piece of work.
-/// What it has not used it may use later, up to `most`. The caller owns the clocks.
+/// Limits a thread to a share of a core, whatever its load: returns how long to rest after a piece of work. Unused time
+/// accumulates, up to `most`. The caller owns the clocks.
 class Pace {
  public:
   using Duration = std::chrono::duration<double>;
 
   Pace(double share, Duration most) : share_(share), most_(most), allowed_(most) {}
 
-  /// `now`: any clock that goes on; `used`: CPU time of the thread. Both since one beginning.
+  /// `now`: any running clock; `used`: CPU time of the thread. Both count from the same start.
   Duration rest_after(Duration now, Duration used) {
     allowed_ = std::min(most_, allowed_ + share_ * (now - now_)) - (used - used_);
     now_ = now;

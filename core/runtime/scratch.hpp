@@ -10,7 +10,7 @@ namespace eventloom {
 template <class T>
 class Scratch {
  public:
-  /// Room for at least `n` values; the contents are lost when it has to grow.
+  /// Returns room for at least `n` values; growing loses the contents.
   T* require(std::size_t n) {
     if (n > capacity_) {
       capacity_ = std::max(n, capacity_ + capacity_ / 2);

@@ -5,8 +5,8 @@
 
 namespace eventloom {
 
-/// No signal comes to this thread while it lives, nor ever to threads that are created meanwhile, which inherit the
-/// mask: signals are for the main thread.
+/// Blocks all signals for this thread during the object's lifetime, and permanently for threads created meanwhile,
+/// which inherit the mask: signals are for the main thread.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -13,7 +13,7 @@ namespace {
 std::atomic<int> caught{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait for a lock");
 
-/// Message and exit code where a signal ends the program at once; without a code it does not.
+/// Message and exit code when a signal ends the program immediately; a negative code disables this.
 std::atomic<int> code_at_once{-1};
 std::atomic<const char*> line_at_once{""};
 
@@ -39,7 +39,7 @@ void handle(int signal, int flags) {
 
 void catch_stop_signals() {
   handle(SIGTERM, 0);
-  // Slurm's early signal reaches the ranks twice where it is sent to mpirun and to them.
+  // Slurm's early signal reaches the ranks twice if it is sent to both mpirun and the ranks.
   handle(SIGUSR1, 0);
   // A second Ctrl-C is deliberate.
   handle(SIGINT, SA_RESETHAND);

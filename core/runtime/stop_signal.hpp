@@ -4,13 +4,13 @@
 
 namespace eventloom {
 
-/// From here on SIGTERM, SIGINT and SIGUSR1 ask this process to stop in good order instead of ending it; a second
-/// SIGINT ends it. Call once, before MPI is initialised.
+/// Makes SIGTERM, SIGINT and SIGUSR1 request an orderly stop instead of ending the process; a second SIGINT ends it.
+/// Call once, before MPI is initialised.
 void catch_stop_signals();
 
-/// While it lives the signals end the program at once, with `code`: for phases without anything to end in good order,
-/// in which stop_signal() may not be checked for long. `line`: the message then, "" for none; it must outlive this.
-/// After catch_stop_signals(), one at a time.
+/// During its lifetime the signals end the program immediately, with `code`: for phases that have nothing to end in
+/// good order, and may not check stop_signal() for long. `line`: message printed then, "" for none; it must outlive the
+/// object. Use after catch_stop_signals(), one at a time.
 class EndsAtOnce {
  public:
   EndsAtOnce(int code, const char* line);
@@ -19,10 +19,10 @@ class EndsAtOnce {
   EndsAtOnce& operator=(const EndsAtOnce&) = delete;
 };
 
-/// The signal that requested a stop, 0 while none has. Any thread.
+/// The signal that requested a stop, 0 if none has. May be called from any thread.
 int stop_signal();
 
-/// "SIGUSR1" for SIGUSR1.
+/// Returns "SIGUSR1" for SIGUSR1.
 std::string signal_name(int signal);
 
 }  // namespace eventloom

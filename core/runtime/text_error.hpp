@@ -7,11 +7,11 @@
 
 namespace eventloom {
 
-/// A UserError about a text of the user, which is shown below its line with marks under the mistake.
+/// A UserError about a text from the user, which is shown below the message with the mistake marked.
 class TextError : public UserError {
  public:
   TextError(const std::string& what, std::string excerpt) : UserError(what), excerpt_(std::move(excerpt)) {}
-  /// Whole lines, without the last line's end.
+  /// Whole lines, without the last newline.
   [[nodiscard]] const std::string& excerpt() const { return excerpt_; }
 
  private:

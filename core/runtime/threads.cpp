@@ -16,7 +16,7 @@ std::size_t builder_threads() {
 void let_idle_threads_sleep(char** argv) {
   if (builder_threads() == 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  // Where that is impossible the run still works, but idle threads spin.
+  // If that is impossible the run still works, but idle threads spin.
   execv("/proc/self/exe", argv);
 }
 

@@ -12,9 +12,9 @@ namespace eventloom {
 
 namespace {
 
-// A rank of a full node checks a hundred others, and each check costs the kernel some microseconds.
+// A rank on a full node checks a hundred others, and each check costs the kernel some microseconds.
 constexpr std::size_t kPeersPerLook = 16;
-// A check that comes this many intervals after the last one shows that this whole process did not run.
+// A check this many intervals after the last one shows that the whole process did not run.
 constexpr int kLateLook = 10;
 
 Watchdog::Settings checked(Watchdog::Settings settings) {

@@ -16,11 +16,11 @@
 
 namespace eventloom {
 
-/// Checks, on a thread of its own, whether the main thread still takes its turns and whether the other processes of the
-/// run on this host are alive. Never calls MPI, and takes no signals: their handlers run on the main thread.
+/// Checks, on its own thread, whether the main thread still takes turns and whether the other processes of the run on
+/// this host are alive. Never calls MPI, and takes no signals: their handlers run on the main thread.
 ///
-/// Lengths of time exclude those in which this process as a whole did not run (stopped and continued), so that it does
-/// not blame its main thread or its peers for them; they are exact to about the interval between two checks. Each check
+/// Durations exclude times in which this process as a whole did not run (stopped and continued), so that it does not
+/// blame its main thread or its peers for them; they are accurate to about the interval between two checks. Each check
 /// examines at most 16 peers, in turn, so that many ranks on a host do not disturb each other.
 ///
 /// A peer that has ended in good order is dead as well: destroy the watchdog before the last collective call of all
@@ -38,27 +38,28 @@ class Watchdog {
     std::chrono::nanoseconds stall_warning{0};  ///< 0: no reports of stalls and stopped peers
     std::vector<Peer> peers;                    ///< on this host and in this PID namespace, without this rank
     std::chrono::milliseconds interval{100};    ///< between two checks, at least 1 ms
-    /// The main thread has not taken a turn for `seconds`, and its activity (current_activity()): once per stall, and
-    /// again each time the stall's length has doubled.
+    /// The main thread has not taken a turn for `seconds`, and its activity (current_activity()): called once per
+    /// stall, and again each time the stall's length has doubled.
     std::function<void(double seconds, const CurrentActivity& activity)> stuck;
-    /// A peer is dead; once per peer.
+    /// A peer is dead; called once per peer.
     std::function<void(int rank)> lost;
-    /// A peer was stopped, or waiting for its disk, at every check for longer than stall_warning; again each time that
-    /// length has doubled.
+    /// A peer was stopped, or waiting for its disk, at every check for longer than stall_warning; called again each
+    /// time that length has doubled.
     std::function<void(int rank, ProcessState state, double seconds)> stopped;
   };
 
-  /// Starts the thread. Throws std::system_error when that fails.
+  /// Starts the thread. Throws std::system_error if that fails.
   explicit Watchdog(Settings settings);
-  /// Joins; returns at once unless one of the functions is running.
+  /// Joins; returns immediately unless one of the functions is running.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// This process as a whole did not run until a moment ago, which may explain the state of its peers. Any thread.
+  /// Whether this process as a whole did not run until a moment ago, which may explain the state of its peers.
+  /// Thread-safe.
   [[nodiscard]] bool was_away() const { return looks_since_away_ < kAMoment; }
 
-  /// The main thread takes a turn. One relaxed store, no clock call; for one thread alone.
+  /// The main thread takes a turn. One relaxed store, no clock call; for one thread only.
   void turn() { turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
  private:
@@ -87,10 +88,10 @@ class Watchdog {
   std::atomic<int> looks_since_away_{kAMoment};
   const Settings settings_;
 
-  // Of the watchdog's thread alone.
+  // Used by the watchdog's thread only.
   std::uint64_t turns_seen_ = 0;
   Hold stall_;
-  std::vector<WatchedPeer> peers_;  // those not known to be dead
+  std::vector<WatchedPeer> peers_;  // peers not known to be dead
   std::size_t next_peer_ = 0;
 
   std::mutex mutex_;

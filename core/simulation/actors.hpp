@@ -14,7 +14,7 @@ void start_actor_of(Engine& engine, const std::string& name, simgrid::s4u::Host*
   }
 }
 
-/// Starts an actor. SimGrid 4 replaces what all versions before it have.
+/// Starts an actor. Engine::add_actor() of SimGrid 4 replaces Actor::create() of earlier versions.
 template <class Code>
 void start_actor(const std::string& name, simgrid::s4u::Host* host, Code code) {
   start_actor_of(*simgrid::s4u::Engine::get_instance(), name, host, code);

@@ -10,7 +10,7 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Times that are closer are the same.
+/// Closer times are considered equal.
 constexpr double kSameTime = 1e-9;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -77,7 +77,7 @@ void Flows::begin_flows() {
   }
 }
 
-/// Adds its end to the end of the heap.
+/// Appends the flow's end to ends_, without restoring the heap.
 void Flows::set_rate(std::size_t flow, double rate) {
   auto& moving = moving_[flow];
   moving.left = std::max(moving.left - moving.rate * (now() - moving.since), 0.0);
@@ -108,7 +108,7 @@ void Flows::remove_arrived() {
   }
 }
 
-/// Until something is due, or is started that is due earlier.
+/// Waits until something is due, or something due earlier is started.
 void Flows::wait() {
   wakes_at_ = kNever;
   if (changed_) wakes_at_ = shared_at_ + interval_;

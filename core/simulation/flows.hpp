@@ -14,27 +14,26 @@ struct Cargo {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   double bytes = 0;
-  double latency = 0;             ///< seconds, of the route
+  double latency = 0;             ///< latency of the route, seconds
   std::function<void()> arrived;  ///< called when the last byte has arrived
 };
 
-/// All data under way over a simulated network. A flow takes the latency of its route first; then flows share the links
-/// fairly, with weights in inverse proportion to their latencies: the model that SimGrid calls CM02, without cross
-/// traffic. SimGrid's own solver takes time in proportion to the square of the flows, and that whenever one begins or
-/// ends.
+/// All data in flight over a simulated network. A flow first takes the latency of its route; then flows share the links
+/// fairly, weighted by the inverse of their latencies: SimGrid's CM02 model without cross traffic. SimGrid's own solver
+/// takes time quadratic in the number of flows whenever one begins or ends.
 class Flows {
  public:
-  /// `interval`: links are shared out anew at most so often. Meanwhile a new flow gets what is left of its links, and
-  /// what a flow leaves at its end. `routes` must outlive this object.
+  /// `interval`: minimum time between two redistributions of the links. Meanwhile, new flows take the spare capacity of
+  /// their links, including that of finished flows. `routes` must outlive this object.
   Flows(const FabricRoutes& routes, double interval);
 
-  /// Called by any actor.
+  /// May be called by any actor.
   void start(Cargo cargo);
-  /// Moves them all; for an actor of its own.
+  /// Moves all flows; runs in an actor of its own. Never returns.
   void run();
 
  private:
-  /// Something that is due at a time, in order of their numbers among equals.
+  /// An item due at a time; items with equal times are ordered by number.
   struct Due {
     double time = 0;
     std::uint64_t number = 0;
@@ -45,8 +44,8 @@ class Flows {
   };
   struct Moving {
     Cargo cargo;
-    std::uint64_t number = 0;  ///< in the order of their starts
-    double left = 0;           ///< bytes at the time `since`
+    std::uint64_t number = 0;  ///< order of starting
+    double left = 0;           ///< bytes left at time `since`
     double rate = 0;
     double since = 0;
     bool arrived = false;
@@ -62,14 +61,14 @@ class Flows {
   const FabricRoutes& routes_;
   double interval_;
   simgrid::s4u::SemaphorePtr bell_;
-  double wakes_at_ = -1;  ///< negative while it does not wait
+  double wakes_at_ = -1;  ///< negative while not waiting
   FairShares shares_;
-  std::vector<Moving> waiting_;  ///< for the latency of their routes; with free places
+  std::vector<Moving> waiting_;  ///< flows in the latency of their routes; has free places
   std::vector<std::size_t> free_places_;
-  std::vector<Due> begins_;     ///< a heap, the first one first: places in waiting_
-  std::vector<Moving> moving_;  ///< by number in shares_
-  std::vector<Due> ends_;       ///< a heap, the first one first: numbers in moving_
-  bool changed_ = false;        ///< flows have begun or ended since
+  std::vector<Due> begins_;     ///< min-heap of places in waiting_
+  std::vector<Moving> moving_;  ///< indexed as in shares_
+  std::vector<Due> ends_;       ///< min-heap of indices in moving_
+  bool changed_ = false;        ///< flows have begun or ended since links were shared
   double shared_at_ = 0;
   std::uint64_t n_started_ = 0;
 };

@@ -50,7 +50,7 @@ void slow_down(HostRoutes& routes, const std::vector<OfLink>& slow_links) {
   }
 }
 
-/// SimGrid asks for such a route before it asks the topology.
+/// SimGrid looks up bypass routes before it asks the topology.
 void add_route(const s4u::Host& from, const s4u::Host& to, const std::vector<s4u::LinkInRoute>& links) {
   if (from.get_englobing_zone() != to.get_englobing_zone()) {
     throw UserError(

@@ -8,11 +8,11 @@
 
 namespace eventloom {
 
-/// The routes between the hosts, which are the nodes in this order.
+/// The routes between `hosts`, which become the nodes in this order.
 FabricRoutes routes_between(const std::vector<simgrid::s4u::Host*>& hosts);
 
-/// Slows links down, and leads routes around dead links, as the settings say. Before the simulation begins. Throws
-/// UserError when there are no such links, or no way around them.
+/// Slows links down, and reroutes around dead links, as set in `settings`. Call before the simulation begins. Throws
+/// UserError if a link does not exist or cannot be avoided.
 void disturb_links(const std::vector<simgrid::s4u::Host*>& hosts, const SimulationSettings& settings);
 
 }  // namespace eventloom

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-/// The topology "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES": each leaf switch is linked with every spine switch once, at
+/// The topology "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES": one link between each leaf switch and each spine switch, at
 /// the rate of a node's link. Needs no SimGrid.
 namespace eventloom {
 
@@ -15,19 +15,19 @@ struct LeafSpine {
   std::uint64_t nodes_per_leaf = 0;
   std::uint64_t spines = 0;
 
-  /// The rate of a leaf's nodes over that of its links to the spines: 1 or less for a network that is not
+  /// Ratio of the total rate of a leaf's nodes to that of its uplinks; at most 1 for a network that is not
   /// oversubscribed.
   [[nodiscard]] double oversubscription() const {
     return static_cast<double>(nodes_per_leaf) / static_cast<double>(spines);
   }
-  /// SimGrid's topo_parameters of a fat tree.
+  /// SimGrid's topo_parameters for a fat tree.
   [[nodiscard]] std::string fat_tree() const {
     return "2;" + std::to_string(nodes_per_leaf) + "," + std::to_string(leaves) + ";1," + std::to_string(spines) +
            ";1,1";
   }
 };
 
-/// "leaf-spine:8,16,4"; nothing for any other text.
+/// Parses "leaf-spine:8,16,4"; std::nullopt for any other text.
 inline std::optional<LeafSpine> leaf_spine_of(std::string_view topology) {
   constexpr std::string_view kName = "leaf-spine:";
   constexpr std::uint64_t kMost = 65'536;

@@ -9,17 +9,17 @@
 
 namespace eventloom {
 
-/// A source whose data exist only as lengths: one message for each slice, a slice being one epoch.
+/// A source whose data exist only as lengths: one message per slice; a slice is one epoch.
 class LengthSource final : public Source {
  public:
   struct Settings {
     Epoch end = 0;  ///< one past the last epoch
-    /// Of the message of an epoch, bytes; at most those of the memory.
+    /// Bytes of an epoch's message, at most the size of the memory.
     std::function<std::uint64_t(Epoch)> length;
-    /// Takes the time in which the source makes this many bytes.
+    /// Takes the time that the source needs to produce this many bytes.
     std::function<void(std::uint64_t bytes)> make;
   };
-  /// `memory`: of which the messages are spans.
+  /// Messages are spans of `memory`.
   LengthSource(const SparseMemory& memory, Settings settings) : memory_(memory), settings_(std::move(settings)) {}
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }

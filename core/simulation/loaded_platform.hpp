@@ -10,18 +10,18 @@
 
 namespace eventloom {
 
-/// SimGrid with the platform of the settings, which must outlive it, and the links as they want them. One per process.
-/// Flows share links fairly, in both directions apart, at full rate: a model of fabrics rather than of TCP.
+/// SimGrid with the platform and the link changes of the settings, which must outlive it. One per process. Flows share
+/// links fairly, with separate capacity per direction, at full rate: a model of fabrics rather than of TCP.
 class LoadedPlatform {
  public:
-  /// Throws UserError when the platform is not valid, has fewer nodes or not these links.
+  /// Throws UserError if the platform is invalid, has too few nodes, or lacks the links named.
   explicit LoadedPlatform(const SimulationSettings& settings);
 
   [[nodiscard]] simgrid::s4u::Engine& engine() { return engine_; }
-  /// By node.
+  /// Hosts indexed by node.
   [[nodiscard]] const std::vector<simgrid::s4u::Host*>& hosts() const { return hosts_; }
-  /// Nanoseconds: as long as the largest message takes at `rate`, and so many times the longest latency. With 2 its
-  /// source has heard that it has arrived.
+  /// Nanoseconds that the largest message takes at `rate`, plus `latencies` times the longest latency. After two
+  /// latencies the source knows that the message has arrived.
   [[nodiscard]] std::uint64_t slot_at(double rate, double latencies) const;
 
  private:

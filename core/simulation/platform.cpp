@@ -23,10 +23,10 @@ using Numbers = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kMostNodes = 65'536;
 
-/// A topology in SimGrid's words.
+/// A topology in SimGrid's terms.
 struct Cluster {
   std::string kind;        ///< value of the attribute "topology"
-  std::string parameters;  ///< of "topo_parameters"
+  std::string parameters;  ///< value of "topo_parameters"
   std::uint64_t nodes = 0;
 };
 
@@ -42,7 +42,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Numbers from 1 on, with commas between; nothing when the text is anything else.
+/// Parses comma-separated positive integers; std::nullopt for any other text.
 std::optional<Numbers> numbers_in(const std::string& text) {
   Numbers numbers;
   for (const auto& word : parts_of(text, ',')) {
@@ -55,7 +55,7 @@ std::optional<Numbers> numbers_in(const std::string& text) {
   return numbers;
 }
 
-/// The product, or something beyond kMostNodes when it is larger.
+/// The product, or kMostNodes + 1 if it exceeds kMostNodes.
 std::uint64_t product(const Numbers& numbers) {
   std::uint64_t all = 1;
   for (const auto number : numbers) all = std::min(all * number, kMostNodes + 1);
@@ -94,7 +94,7 @@ Cluster dragonfly(const std::string& topology, const std::string& text) {
     if (!numbers || numbers->size() != (i == 3 ? 1 : 2)) refuse(topology, kForm);
     sizes.push_back(numbers->front());
   }
-  // SimGrid reads beyond a router's links otherwise: the link to group n is at router n of a group's first chassis.
+  // Otherwise SimGrid reads past a router's links: the link to group n is at router n of a group's first chassis.
   if (sizes[0] > sizes[2]) refuse(topology, "more groups than a chassis has routers");
   return {"DRAGONFLY", text, product(sizes)};
 }
@@ -105,7 +105,7 @@ Cluster torus(const std::string& topology, const std::string& text) {
   return {"TORUS", text, product(*sizes)};
 }
 
-/// Nothing when the topology is a file.
+/// Returns std::nullopt if the topology is a file.
 std::optional<Cluster> cluster_of(const SimulationSettings& settings) {
   const auto& topology = settings.topology;
   const auto colon = topology.find(':');
@@ -124,7 +124,7 @@ std::string platform_text(const Cluster& cluster, const SimulationSettings& sett
   const bool star = cluster.kind == "FLAT";
   const auto parameters =
       star ? "" : fmt::format(R"( topology="{}" topo_parameters="{}")", cluster.kind, cluster.parameters);
-  // The way through a star has two links. SimGrid 4.0 crashes where a cluster of another kind is in no zone.
+  // A path through a star has two links. SimGrid 4.0 crashes if a cluster of another kind is in no zone.
   return fmt::format(
       R"(<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -138,7 +138,7 @@ std::string platform_text(const Cluster& cluster, const SimulationSettings& sett
       cluster.nodes - 1, settings.link_rate, settings.link_latency / (star ? 2 : 1), parameters);
 }
 
-/// SimGrid reads files only.
+/// SimGrid reads only files.
 void load_text(s4u::Engine& engine, const std::string& text) {
   const int file = memfd_create("platform", 0);
   if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -148,7 +148,7 @@ void load_text(s4u::Engine& engine, const std::string& text) {
   close(file);
 }
 
-/// "node-9" comes before "node-10".
+/// Sorts "node-9" before "node-10".
 bool by_number(const s4u::Host* a, const s4u::Host* b) {
   const auto& x = a->get_name();
   const auto& y = b->get_name();

@@ -2,13 +2,13 @@
 
 #include "core/simulation/simulation.hpp"
 
-/// What can be said of a platform without a run.
+/// Queries on a platform that need no run.
 namespace eventloom {
 
-/// Searches a cycle for the platform. Counts as the one simulation of the process. Throws UserError as simulate().
+/// Searches a cycle for the platform. Counts as the process's one simulation. Throws UserError like simulate().
 PlatformPhases phases_for(const SimulationSettings& settings);
 
-/// Checks the platform, and that it has the nodes. Counts as the one simulation of the process.
+/// Checks the platform and its number of nodes. Counts as the process's one simulation.
 void check_platform(const SimulationSettings& settings);
 
 }  // namespace eventloom

@@ -14,9 +14,9 @@ namespace s4u = simgrid::s4u;
 
 /// Puts below this size are notifications and credits.
 constexpr std::uint64_t kSmallestFlow = 1024;
-/// SimGrid does not tell shorter times apart.
+/// Resolution of SimGrid's times.
 constexpr double kInstant = 1e-9;
-/// An idle rank still takes turns, as heartbeats are sent by the clock.
+/// Idle ranks still take turns, since heartbeats are sent by the clock.
 constexpr double kLongestNap = 2e-3;
 constexpr std::size_t kWritesKept = 1024;
 
@@ -90,7 +90,7 @@ void Port::put_small(Place to, std::uint64_t offset, std::span<const std::byte> 
   port(to.rank).arrive(std::move(arrival));
 }
 
-/// Adds to the flow that has not begun yet, unless that has other contents: a note need not wait for data put after it.
+/// Adds to the flow that has not begun, unless its contents differ in kind: a note need not wait for data put after it.
 void Port::put_data(Place to, Arrival arrival, std::uint64_t bytes) {
   auto& way = way_to(to);
   const bool blank = arrival.bytes.empty();
@@ -103,7 +103,7 @@ void Port::put_data(Place to, Arrival arrival, std::uint64_t bytes) {
   if (!blank) way.flows.back().contents.push_back(std::move(arrival));
 }
 
-/// All that was put before time goes on.
+/// Begins the flows of everything put before time advances.
 void Port::begin_flows() {
   for (const auto to : to_begin_) {
     auto& way = way_to(to);
@@ -114,7 +114,7 @@ void Port::begin_flows() {
   to_begin_.clear();
 }
 
-/// The first flow on its way to one rank; the others follow.
+/// Moves the first flow to a rank; the others follow.
 void Port::move(Place to) {
   auto& way = way_to(to);
   const auto bytes = static_cast<double>(way.flows.front().bytes);
@@ -130,7 +130,7 @@ void Port::arrived(Place to) {
   if (way.carried) move(to);
 }
 
-/// Its last byte has arrived.
+/// Called when the last byte of the flow has arrived.
 void Port::finish(Place to, Flow flow) {
   fabric_.log.push_back({rank_, to.rank, flow.begin, now(), flow.bytes});
   auto& way = way_to(to);
@@ -144,19 +144,19 @@ void Port::finish(Place to, Flow flow) {
   port(to.rank).ring();
 }
 
-/// As MPI_Win_flush, returns one latency after the last byte has arrived: this rank must hear of it.
+/// Like MPI_Win_flush, returns one latency after the last byte has arrived, when this rank can know it.
 void Port::flush(std::size_t window, int to) {
   const double begun = now();
   begin_flows();
   auto& way = way_to({window, to});
   wait_for(way);
-  // Over a stream, the acknowledgement comes after what the other rank had sent before.
+  // Over a stream, the acknowledgement comes after what the other rank had sent before it.
   if (fabric_.streams && now() < way.arrived + way.latency) wait_for(port(to).way_to({window, rank_}));
   sleep_until(std::max({way.complete, way.arrived + way.latency, fabric_.streams ? now() : 0}));
   add(spent_, Spent::network, now() - begun);
 }
 
-/// Until those flows have arrived that are under way now.
+/// Waits until all flows now in flight have arrived.
 void Port::wait_for(const Way& way) {
   const auto until = way.finished + way.flows.size();
   while (way.finished < until) {
@@ -175,7 +175,7 @@ std::size_t Port::open_channel() {
   return mail_.size() - 1;
 }
 
-/// None overtakes another on its way between two ranks.
+/// Messages between two ranks do not overtake each other.
 void Port::send(std::size_t channel, int to, std::span<const std::byte> message) {
   const auto& way = way_to({0, to});
   const double delay = fabric_.noise * static_cast<double>(random_()) / static_cast<double>(std::mt19937_64::max());

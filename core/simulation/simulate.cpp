@@ -28,11 +28,11 @@ namespace s4u = simgrid::s4u;
 
 constexpr std::size_t kLinksNamed = 5;
 constexpr std::uint32_t kPairPatterns = 100;
-constexpr double kLargestOffset = 1e-3;  ///< of a clock that drifts
-/// Idle waits of all ranks in which nothing arrives: this many in a row occur only where the program is stuck.
+constexpr double kLargestOffset = 1e-3;  ///< maximum offset of a drifting clock
+/// Consecutive idle waits per rank without any arrival that occur only if the program is stuck.
 constexpr std::uint64_t kMostIdleWaits = 1'000'000;
 
-/// Uniform in [0, 1), the same for the same numbers.
+/// Uniform in [0, 1); a function of its arguments alone.
 double uniform_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
   std::seed_seq numbers{seed, seed >> 32, a, b, b >> 32};
   std::array<std::uint32_t, 2> bits{};
@@ -40,10 +40,10 @@ double uniform_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
   return (static_cast<double>(bits[0] >> 5) * 67108864.0 + static_cast<double>(bits[1] >> 6)) / 9007199254740992.0;
 }
 
-/// Independent random numbers of one simulation.
+/// Independent random sequences of one simulation.
 enum Draw : std::uint64_t { kSize = 1, kBuild, kDrift, kOffset, kNoise, kDelay };
 
-/// With a mean of 1, for a number of [0, 1).
+/// Exponentially distributed with mean 1, given a uniform number in [0, 1).
 double exponential(double uniform) { return -std::log1p(-uniform); }
 
 double factor_of(const std::vector<OfNode>& all, std::uint32_t node) {
@@ -76,7 +76,7 @@ SessionSettings session_settings(const SimulationSettings& settings) {
   return session;
 }
 
-/// How often links are shared out anew: about so many times while a slice arrives at full rate.
+/// Time between redistributions of the links: about kTimes of them while a slice arrives at full rate.
 double sharing_interval(const SimulationSettings& settings, const FabricRoutes& routes) {
   constexpr double kTimes = 5'000;
   if (routes.rates.empty()) return 0;
@@ -89,7 +89,7 @@ class NoSink final : public EventSink {
   void write(const BuiltSlice&) override {}
 };
 
-/// What all ranks add to.
+/// Totals shared by all ranks.
 struct Account {
   explicit Account(std::uint32_t ranks)
       : sent(std::size_t{ranks} * ranks), delivered(std::size_t{ranks} * ranks), pieces(ranks) {}
@@ -99,7 +99,7 @@ struct Account {
   std::uint64_t messages = 0;
   std::vector<std::uint64_t> sent;       ///< [source][builder]
   std::vector<std::uint64_t> delivered;  ///< [source][builder]
-  std::uint64_t idle_waits = 0;          ///< in a row
+  std::uint64_t idle_waits = 0;          ///< consecutive ones
   BuiltPieces pieces;
 };
 
@@ -198,7 +198,7 @@ class RankRun {
     return seconds + settings_.jitter * late * bytes / settings_.link_rate;
   }
 
-  /// Why the rank has nothing to do.
+  /// Why the rank has no work.
   [[nodiscard]] static Spent reason(const Session& session) {
     const auto* sources = session.sources();
     if (sources == nullptr || sources->done()) return Spent::idle;
@@ -225,7 +225,7 @@ class RankRun {
   std::uint32_t number_;
   Account& account_;
   SimulatedRank rank_;
-  std::uint64_t messages_ = 0;  ///< made by its source
+  std::uint64_t messages_ = 0;  ///< messages made by its source
   NoSink sink_;
 };
 
@@ -317,7 +317,7 @@ class Run {
     for (const auto& port : fabric_.ports) {
       for (std::size_t i = 0; i < result.spent.size(); ++i) result.spent[i] += port->spent()[i];
     }
-    // Ranks still take turns after the last slice, until all of them have heard of the end: the rest is idle time.
+    // After the last slice, ranks still take turns until all know of the end: the rest is idle time.
     double busy = 0;
     auto& idle = result.spent[static_cast<std::size_t>(Spent::idle)] = 0;
     for (const auto seconds : result.spent) busy += seconds;
@@ -356,7 +356,7 @@ SimulationResult simulate(const SimulationSettings& settings) {
   LoadedPlatform platform(settings);
   const auto routes = routes_between(platform.hosts());
   auto fitted = settings;
-  // While a slot lasts each rank sends one message.
+  // Each rank sends one message per slot.
   if (settings.fit_slots) fitted.slot_ns = platform.slot_at(ideal_rate(routes) / settings.ranks_per_node, 2);
   auto result = Run(fitted, platform.hosts(), routes).play(platform.engine());
   result.slot_ns = fitted.slot_ns;

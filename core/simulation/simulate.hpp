@@ -4,8 +4,8 @@
 
 namespace eventloom {
 
-/// Runs the sessions of all ranks over the simulated network; the same settings give the same result. Once per process,
-/// as SimGrid allows no second simulation in it. Throws UserError when the platform or the schedule does not fit.
+/// Runs the sessions of all ranks over the simulated network; equal settings give equal results. SimGrid allows only
+/// one simulation per process. Throws UserError if the platform or the schedule does not fit.
 SimulationResult simulate(const SimulationSettings& settings);
 
 }  // namespace eventloom

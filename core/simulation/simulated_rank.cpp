@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// Clocks never show 0, which means "never" in places.
+/// Clocks never show 0, which some code takes as "never".
 constexpr double kFirstReading = 1;
 
 class SimulatedWindow final : public Transport {

@@ -17,7 +17,7 @@
 
 namespace eventloom {
 
-/// Where all ranks of a simulation meet. Meeting takes no time: it is for the beginning and the end of a run.
+/// Meeting place of all ranks of a simulation. Meeting takes no time: it serves the beginning and the end of a run.
 class MeetingPlace {
  public:
   explicit MeetingPlace(int ranks)
@@ -26,24 +26,24 @@ class MeetingPlace {
         door_(simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))) {}
   void meet() { door_->wait(); }
 
-  std::vector<std::span<const std::byte>> says;  ///< by rank
-  std::vector<std::uint64_t> barriers;           ///< by rank: how many it has begun
+  std::vector<std::span<const std::byte>> says;  ///< indexed by rank
+  std::vector<std::uint64_t> barriers;           ///< indexed by rank: number of barriers begun
 
  private:
   simgrid::s4u::BarrierPtr door_;
 };
 
-/// A clock that does not run as the simulated time does.
+/// A rank's clock, which differs from simulated time.
 struct RankClock {
   double offset = 0;  ///< seconds
-  double drift = 0;   ///< seconds a second
+  double drift = 0;   ///< seconds per second
 
   [[nodiscard]] SteadyTime at(double time) const;
-  /// The simulated time at which it shows `reading`.
+  /// The simulated time at which the clock shows `reading`.
   [[nodiscard]] double when(SteadyTime reading) const;
 };
 
-/// One rank of a simulated run as the engine sees it. Only its own actor uses it.
+/// One rank of a simulated run as the engine sees it. Used only by its own actor.
 class SimulatedRank final : public Network, public RankWatch, public IdlePolicy, private Collective {
  public:
   SimulatedRank(MeetingPlace& place, Port& port, int rank, RankClock clock)
@@ -52,7 +52,7 @@ class SimulatedRank final : public Network, public RankWatch, public IdlePolicy,
   [[nodiscard]] SteadyClock clock() const {
     return [this] { return clock_.at(Port::now()); };
   }
-  /// Returns what the rank waits for when it has nothing to do.
+  /// `reason` returns what the rank waits for when it has no work.
   void set_reason(std::function<Spent()> reason) { reason_ = std::move(reason); }
 
   // Network

@@ -12,16 +12,16 @@
 #include "core/fabric/transfer_times.hpp"
 #include "formats/ring_layout.hpp"
 
-/// Whole runs over a simulated network: what is simulated, and what comes out. Needs no SimGrid; simulate.hpp does.
+/// Whole runs over a simulated network: settings and results. Needs no SimGrid, unlike simulate.hpp.
 namespace eventloom {
 
-/// A factor for one node, counted from 0.
+/// A factor for one node; nodes are numbered from 0.
 struct OfNode {
   std::uint32_t node = 0;
   double factor = 1;
 };
 
-/// A factor for links, by a name of links_named().
+/// A factor for the links that links_named() finds by `name`.
 struct OfLink {
   std::string name;
   double factor = 1;
@@ -30,39 +30,40 @@ struct OfLink {
 /// All-to-all traffic of whole slices: each rank has a source and a builder. Times are in seconds, rates in bytes per
 /// second.
 struct SimulationSettings {
-  /// "switch" or "star", which are the same, "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES",
-  /// "fat-tree:LEVELS;DOWN;UP;PARALLEL", "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the numbers
-  /// of SimGrid's topo_parameters, or the path of a SimGrid platform file.
+  /// "switch" or "star" (synonyms), "leaf-spine:LEAVES,NODES_PER_LEAF,SPINES", "fat-tree:LEVELS;DOWN;UP;PARALLEL",
+  /// "dragonfly:GROUPS;CHASSIS;ROUTERS;NODES" or "torus:X,Y,..." with the numbers of SimGrid's topo_parameters, or the
+  /// path of a SimGrid platform file.
   std::string topology = "star";
-  double link_rate = 12.5e9;                 ///< of each link; not for a platform file
-  double link_latency = 1e-6;                ///< of each link; of a star from node to node
-  bool streams = false;                      ///< as over TCP, all between two ranks is one ordered stream each way
+  double link_rate = 12.5e9;                 ///< each link; not for a platform file
+  double link_latency = 1e-6;                ///< each link; in a star from node to node
+  bool streams = false;                      ///< everything between two ranks is one ordered stream per direction, as
+                                             ///< over TCP
   std::vector<OfLink> slow_links = {};       ///< their rates are multiplied by the factor
-  std::vector<std::string> dead_links = {};  ///< names of links_named(): routes lead around them
+  std::vector<std::string> dead_links = {};  ///< names as for links_named(); routes avoid them
   std::uint32_t nodes = 2;
   std::uint32_t ranks_per_node = 1;
 
   std::string schedule = "round-robin";
   std::string table_text = {};  ///< see ScheduleSettings
   std::uint64_t slot_ns = 0;
-  bool fit_slots = false;  ///< slots are just long enough for a message, whatever slot_ns says
+  bool fit_slots = false;  ///< slots are just long enough for a message; overrides slot_ns
   RingGeometry ring;
   std::uint32_t slices_in_flight = 4;
   std::uint32_t transfers_in_flight = 0;  ///< see SourceRoleSettings
 
-  std::uint64_t message_bytes = 65536;  ///< of a source for a slice, on average
+  std::uint64_t message_bytes = 65536;  ///< mean size of a source's data for a slice
   double spread = 0;                    ///< sizes are uniform in message_bytes * (1 -+ spread); below 1
-  std::uint64_t slices = 8;             ///< for each builder
-  double build_rate = 0;                ///< of a builder; 0: it takes no time
-  double source_rate = 0;               ///< of a source; 0: it takes no time
+  std::uint64_t slices = 8;             ///< slices per builder
+  double build_rate = 0;                ///< rate of a builder; 0: building takes no time
+  double source_rate = 0;               ///< rate of a source; 0: making data takes no time
   double message_cost = 0;              ///< time that a source takes for each message
-  double noise = 0;                     ///< a source is later with each message, by an exponential distribution: mean
-  /// A builder takes this share of the time in which a slice arrives at full rate more for it: on average, by an
-  /// exponential distribution.
+  double noise = 0;                     ///< mean additional delay per message of a source, exponentially distributed
+  /// Mean additional build time, exponentially distributed, as a share of the time in which a slice arrives at full
+  /// rate.
   double jitter = 0;
   std::vector<OfNode> slow_builders = {};  ///< their build times are multiplied by the factor
-  double clock_drift = 0;                  ///< of the ranks' clocks, up to this much up or down, as in 1e-5
-  double clock_noise = 0;                  ///< control messages are delayed by up to this much
+  double clock_drift = 0;                  ///< maximum drift of the ranks' clocks, either way, such as 1e-5
+  double clock_noise = 0;                  ///< maximum random delay of control messages
   std::uint64_t seed = 1;
 
   bool pairs = false;      ///< keep the bytes of each pair of ranks
@@ -71,14 +72,14 @@ struct SimulationSettings {
   [[nodiscard]] std::uint32_t ranks() const { return nodes * ranks_per_node; }
 };
 
-/// What the ranks spend their time on.
+/// What ranks spend their time on.
 enum class Spent : std::uint8_t {
-  network,  ///< transfers of their own
+  network,  ///< the rank's own transfers
   credits,  ///< waiting for room at a builder
   slots,    ///< waiting for a slot to begin
-  sources,  ///< sources that make data
+  sources,  ///< sources producing data
   builders,
-  idle,  ///< nothing left to send: waiting for the others' data
+  idle,  ///< all sent: waiting for the others' data
 };
 inline constexpr std::array<std::string_view, 6> kSpentNames = {"network", "credits",  "slots",
                                                                 "sources", "builders", "idle"};
@@ -91,20 +92,20 @@ struct PairBytes {
 };
 
 struct SimulationResult {
-  std::uint64_t slot_ns = 0;       ///< length of the slots; 0: there were none
-  double seconds = 0;              ///< from the common start to the last slice built
-  std::uint64_t messages = 0;      ///< sent by the sources, to their own nodes, too
-  std::uint64_t sent = 0;          ///< bytes of these
+  std::uint64_t slot_ns = 0;       ///< length of the slots; 0: none
+  double seconds = 0;              ///< time between the common start and the last slice built
+  std::uint64_t messages = 0;      ///< messages sent by the sources, including those to their own nodes
+  std::uint64_t sent = 0;          ///< total bytes of these messages
   std::uint64_t delivered = 0;     ///< bytes in the slices built
   std::uint64_t over_network = 0;  ///< bytes delivered to another node
   double ideal_rate = 0;           ///< bytes per second and node that the links allow, whatever the schedule
-  PairRates random_pairs;          ///< what the routes allow without any schedule
-  TimeSpread transfers;            ///< over the network; a message may take several
+  PairRates random_pairs;          ///< rates that the routes allow without any schedule
+  TimeSpread transfers;            ///< transfers over the network; a message may take several
   SliceArrivals arrivals;
-  std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, by Spent
-  std::vector<UsedLink> links;                     ///< the busiest, most used first
-  std::vector<PairBytes> pairs;                    ///< if asked for
-  std::vector<Transfer> log;                       ///< if asked for, in order of their ends at each sender
+  std::array<double, kSpentNames.size()> spent{};  ///< share of the ranks' time, indexed by Spent
+  std::vector<UsedLink> links;                     ///< the most used links, in descending order
+  std::vector<PairBytes> pairs;                    ///< empty unless requested
+  std::vector<Transfer> log;                       ///< empty unless requested; in order of their ends at each sender
 
   /// Bytes per second that a node receives from the others.
   [[nodiscard]] double rate(std::uint32_t nodes) const {
@@ -112,11 +113,11 @@ struct SimulationResult {
   }
 };
 
-/// A cycle made for the platform, see search_phases(), and lengths of its steps for the settings' messages.
+/// A cycle made for the platform, see search_phases(), and step lengths for the settings' messages.
 struct PlatformPhases {
   Phases phases;
-  std::uint64_t bytes_ns = 0;  ///< time for the bytes alone: for sources that wait for nothing meanwhile
-  std::uint64_t step_ns = 0;   ///< until the source has heard that they have arrived
+  std::uint64_t bytes_ns = 0;  ///< time for the bytes alone: sources wait for nothing in between
+  std::uint64_t step_ns = 0;   ///< time until the source knows that the bytes have arrived
 };
 
 }  // namespace eventloom

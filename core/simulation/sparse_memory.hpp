@@ -6,11 +6,11 @@
 
 namespace eventloom {
 
-/// Zeroed address space, of which only the pages written to take memory.
+/// Zeroed address space; only pages that were written take memory.
 class SparseMemory {
  public:
   enum class Access { read, write };
-  /// Throws std::runtime_error when the system refuses.
+  /// Throws std::runtime_error if the system refuses.
   SparseMemory(std::uint64_t bytes, Access access);
   ~SparseMemory();
   SparseMemory(const SparseMemory&) = delete;

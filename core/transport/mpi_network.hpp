@@ -5,7 +5,7 @@
 
 namespace eventloom {
 
-/// The ranks of a communicator, which must outlive it; windows by MPI RMA.
+/// The ranks of a communicator, which must outlive it; its windows use MPI RMA.
 class MpiNetwork final : public Network {
  public:
   explicit MpiNetwork(const Communicator& communicator) : communicator_(communicator) {}

@@ -30,15 +30,15 @@ void MpiRmaTransport::complete_puts(int rank) {
   mpi_check(MPI_Win_flush(rank, window_.handle()), "MPI_Win_flush");
 }
 
-// Over TCP a put or flush of a peer waits until this rank enters MPI: a probe is the cheapest way
-// in that makes progress on every transport (MPI_Win_sync does not).
+// Over TCP a peer's put or flush waits until this rank enters MPI: a probe is the cheapest call that makes progress on
+// every transport (MPI_Win_sync does not).
 void MpiRmaTransport::progress() {
   int flag = 0;
   mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.handle(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-// In windows of the unified memory model (MPI 4.1, 12.4) remote writes appear without a call: what is missing is the
-// order of this processor's accesses. MPI_Win_sync adds a fence of UCX, which with UCX 1.18 over TCP waits for others.
+// Remote writes become visible without a call in windows of the unified memory model (MPI 4.1, 12.4); only the order of
+// this processor's accesses is missing. MPI_Win_sync adds a UCX fence, which waits for others with UCX 1.18 over TCP.
 void MpiRmaTransport::sync() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 }  // namespace eventloom

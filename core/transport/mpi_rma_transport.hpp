@@ -6,11 +6,11 @@
 
 namespace eventloom {
 
-/// Transport over an MPI window in a passive-target epoch. Construction and destruction are
-/// collective over the communicator, which must outlive it.
+/// Transport over an MPI window in a passive-target epoch. Construction and destruction are collective over the
+/// communicator, which must outlive it.
 class MpiRmaTransport final : public Transport {
  public:
-  /// `window_bytes`: of this rank's window; may differ between ranks, may be 0.
+  /// `window_bytes`: size of this rank's window; may differ between ranks, may be 0.
   MpiRmaTransport(const Communicator& communicator, std::uint64_t window_bytes);
 
   [[nodiscard]] std::span<std::byte> window() override { return window_.memory(); }
@@ -24,7 +24,7 @@ class MpiRmaTransport final : public Transport {
 
   const Communicator& communicator_;
   Window window_;
-  std::vector<std::uint8_t> near_;  ///< by rank
+  std::vector<std::uint8_t> near_;  ///< indexed by rank
 };
 
 }  // namespace eventloom

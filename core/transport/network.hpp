@@ -12,7 +12,7 @@ namespace eventloom {
 
 struct MemoryBound;
 
-/// Access of one rank of a run to the others. Outlives the objects it opens.
+/// Access of one rank of a run to the others. Must outlive the objects it opens.
 class Network {
  public:
   Network() = default;
@@ -21,11 +21,11 @@ class Network {
   virtual ~Network() = default;
 
   [[nodiscard]] virtual const Collective& ranks() const = 0;
-  /// Collective, like its destruction: opens windows on all ranks, with this many bytes on this rank, possibly none.
+  /// Collective, as is the window's destruction: opens a window on each rank, with `bytes` on this rank, possibly 0.
   [[nodiscard]] virtual std::unique_ptr<Transport> open_window(std::uint64_t bytes) = 0;
-  /// What limits the windows of this rank: by default the memory of its host and process.
+  /// Bounds on the windows of this rank: by default the memory of its host and process.
   [[nodiscard]] virtual std::vector<MemoryBound> memory_bounds() const;
-  /// Collective, like its destruction: opens a channel whose messages no other channel sees.
+  /// Collective, as is the channel's destruction: opens a channel whose messages no other channel sees.
   [[nodiscard]] virtual std::unique_ptr<MessageChannel> open_channel() = 0;
 };
 

@@ -6,9 +6,9 @@
 
 namespace eventloom {
 
-/// Declare it after all that is put from, so that it goes first. Where an exception takes that memory away, this rank
-/// makes progress before: puts that MPI has not carried out yet read from it, and UCX ends a process whose memory it
-/// cannot read, before the error is told. A flush could wait for ranks that are gone.
+/// Declare after every buffer that puts read from, so that it is destroyed first. If an exception destroys those
+/// buffers, this rank makes progress before: puts that MPI has not carried out yet still read them, and UCX ends a
+/// process whose memory it cannot read, before the error is reported. A flush could wait for ranks that are gone.
 class PutsEnd {
  public:
   explicit PutsEnd(Transport& transport) : transport_(transport) {}
@@ -17,14 +17,14 @@ class PutsEnd {
     try {
       for (int i = 0; i < kTurns; ++i) transport_.progress();
     } catch (const std::exception&) {
-      return;  // the error that is under way is the one to be told
+      return;  // the exception in flight is the one to report
     }
   }
   PutsEnd(const PutsEnd&) = delete;
   PutsEnd& operator=(const PutsEnd&) = delete;
 
  private:
-  /// Some milliseconds. One in a hundred probes of Open MPI makes progress of windows.
+  /// Takes some milliseconds. One in a hundred probes of Open MPI makes progress of windows.
   static constexpr int kTurns = 10'000;
 
   Transport& transport_;

@@ -8,59 +8,59 @@
 
 namespace eventloom {
 
-/// One-sided exchange of one rank with the windows of all ranks, itself included. One thread at a time.
+/// One-sided exchange of one rank with the windows of all ranks, including its own. Not thread-safe.
 ///
-/// Puts to one rank may complete in any order, late, and in pieces. The only proof of completion is a flush: rounds()
-/// counts them by rank, so that whoever has put something knows whether any flush since then has completed it.
+/// Puts to one rank may complete in any order, late, and in pieces. Only a flush proves completion: rounds() counts the
+/// flushes by rank, which shows whether a put was followed by one.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// This rank's own window, zeroed at the start. Others write into it at any time: after sync(), check number and
+  /// This rank's own window, initially zero. Others write into it at any time: call sync(), then check number and
   /// checksum of anything read.
   [[nodiscard]] virtual std::span<std::byte> window() = 0;
 
-  /// Where others have written into window() since the last call with the same `mark`, which is 0 at first: the
-  /// offsets, valid until the transport is used again. Nothing when it is not known, and anything may have changed.
+  /// Offsets at which others have written into window() since the last call with the same `mark`, which is 0 at first;
+  /// valid until the transport is used again. std::nullopt if this is unknown: anything may have changed.
   [[nodiscard]] virtual std::optional<std::span<const std::uint64_t>> written_since(std::uint64_t& /*mark*/) {
     return std::nullopt;
   }
 
-  /// Starts to write `data` at `offset` bytes into the window of `rank`. `data` must not change until a flush of the
-  /// rank, and nothing may be put to the same place before it.
+  /// Starts writing `data` at `offset` bytes into the window of `rank`. Until the rank is flushed, `data` must not
+  /// change and the same place must not be put to again.
   void put(int rank, std::uint64_t offset, std::span<const std::byte> data) {
     if (!is_pending(rank)) note_put(rank);
     start_put(rank, offset, data);
   }
-  /// As put(), for what the receiver cannot use before all earlier puts have arrived. A model of a network may deliver
-  /// it after them; the receiver must check nevertheless.
+  /// Like put(), but the receiver cannot use the data before all earlier puts have arrived. A simulated network may
+  /// deliver them in that order; the receiver must check nevertheless.
   void put_notice(int rank, std::uint64_t offset, std::span<const std::byte> data) {
     if (!is_pending(rank)) note_put(rank);
     start_notice(rank, offset, data);
   }
 
   /// On return all earlier puts to `rank` are complete at the origin and at the target: they are visible to all later
-  /// reads of its window. May wait for `rank` to call progress() or flush(). Does nothing when none is pending.
+  /// reads of its window. May wait for `rank` to call progress() or flush(). Does nothing if no put is pending.
   void flush(int rank);
-  /// Flushes the rank whose oldest pending put is the oldest of all. False when no put is pending.
+  /// Flushes the rank with the oldest pending put. Returns false if no put is pending.
   bool flush_oldest();
   void flush_all();
   /// Flushes the ranks that are near.
   void flush_near();
-  /// The number of flushes that had puts to `rank` to complete. A put is complete once this is larger than when it was
-  /// made.
+  /// The number of flushes that completed puts to `rank`. A put is complete once this exceeds its value at the time of
+  /// the put.
   [[nodiscard]] std::uint64_t rounds(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return r < targets_.size() ? targets_[r].rounds : 0;
   }
 
-  /// Whether a flush of `rank` waits for hardly more than the copying of the data: it is on the same host.
+  /// Whether flushing `rank` takes hardly longer than copying the data, since it is on the same host.
   [[nodiscard]] virtual bool is_near(int rank) const = 0;
 
-  /// Lets the transport make progress for others; cheap. Call it whenever there is nothing else to do.
+  /// Lets the transport make progress for others; cheap. Call it whenever the rank is idle.
   virtual void progress() = 0;
 
-  /// Orders this rank's loads from its window: later loads come after the remote writes that an earlier load saw,
+  /// Orders this rank's loads from its window: later loads come after the remote writes that an earlier load saw, and
   /// earlier loads are complete before any later put.
   virtual void sync() = 0;
 
@@ -74,11 +74,11 @@ class Transport {
   struct Target {
     std::uint64_t rounds = 0;
     bool pending = false;
-    bool listed = false;  ///< in put_near_
+    bool listed = false;  ///< contained in put_near_
   };
   struct Pending {
     int rank = 0;
-    std::uint64_t round = 0;  ///< done when the rank's rounds are beyond it
+    std::uint64_t round = 0;  ///< done once the rank's rounds exceed it
   };
   [[nodiscard]] bool is_pending(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
@@ -86,14 +86,14 @@ class Transport {
   }
   void note_put(int rank);
 
-  std::vector<Target> targets_;   ///< by rank, as far as anything was put
-  std::vector<Pending> pending_;  ///< from first_ on, by the age of the oldest put to the rank; with some that are done
+  std::vector<Target> targets_;   ///< indexed by rank, up to the highest rank put to
+  std::vector<Pending> pending_;  ///< sorted by the age of the oldest put, starting at first_; some may be done
   std::size_t first_ = 0;
-  std::vector<int> put_near_;  ///< ranks to which something may be pending since flush_near()
+  std::vector<int> put_near_;  ///< ranks to which puts may be pending since flush_near()
 };
 
-/// The windows of an exchange: data, and what steers it, which must not wait for the data on their way. With Open MPI
-/// each window has connections of its own.
+/// The windows of an exchange: one for data, one for control, which must not wait for data in flight. With Open MPI
+/// each window has its own connections.
 struct Windows {
   Transport& data;
   Transport& control;
