@@ -9,7 +9,7 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kGapsKept = 64;
-/// The range of the counter's low bits, which wrap one event too early in flawed firmware.
+/// The range of the counter's low bits, which flawed firmware wraps before it increments the high bits.
 constexpr Tick kLowRange = Tick{1} << 16;
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
