@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "app/command/report_file.hpp"
+#include "app/command/safe_text.hpp"
 #include "app/document/alarm_json.hpp"
 #include "app/document/clock_json.hpp"
 #include "app/document/json_message.hpp"
-#include "app/command/safe_text.hpp"
 #include "app/run/companion_report.hpp"
 #include "app/run/source_lines.hpp"
 #include "app/run/unused_channels.hpp"

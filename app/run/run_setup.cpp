@@ -11,11 +11,11 @@
 
 #include "app/command/mpi_command.hpp"
 #include "app/command/ring_options.hpp"
+#include "app/command/same_setup.hpp"
 #include "app/command/schedule_table.hpp"
 #include "app/document/json_message.hpp"
 #include "app/run/message_length.hpp"
 #include "app/run/run_sources.hpp"
-#include "app/command/same_setup.hpp"
 #include "app/run/time_origin.hpp"
 #include "core/dataflow/live_stream.hpp"
 #include "core/definitions/text_mistake.hpp"

@@ -9,7 +9,7 @@ namespace eventloom {
 
 namespace {
 
-/// 0 when it is not such a number.
+/// Parses a hexadecimal number of 16 bits; 0 if the text is not one.
 std::uint16_t hexadecimal(const std::string& text) {
   std::uint16_t value = 0;
   const char* const begin = text.data() + (text.starts_with("0x") || text.starts_with("0X") ? 2 : 0);
@@ -22,7 +22,7 @@ std::uint16_t hexadecimal(const std::string& text) {
 
 CompassBinaryFile::CompassBinaryFile(const SourceUri& uri) : CompassFile(uri.path()) { read_format(uri); }
 
-/// 0 of a shorter file.
+/// The first two bytes; 0 if the file is shorter.
 std::uint16_t CompassBinaryFile::first_two_bytes() {
   std::uint16_t header = 0;
   const auto bytes = file_.front(sizeof header);
@@ -30,7 +30,7 @@ std::uint16_t CompassBinaryFile::first_two_bytes() {
   return header;
 }
 
-/// No record begins like a header: that would be an impossible board.
+/// A record cannot be mistaken for a header, whose bytes would be an impossible board.
 void CompassBinaryFile::read_format(const SourceUri& uri) {
   const auto key = uri.get("header", "");
   const auto own = first_two_bytes();

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// Binary list mode: see compass_record.hpp. A cut record is the end.
+/// Binary list mode, see compass_record.hpp. The file ends at an incomplete record.
 class CompassBinaryFile final : public CompassFile {
  public:
   explicit CompassBinaryFile(const SourceUri& uri);
@@ -20,7 +20,7 @@ class CompassBinaryFile final : public CompassFile {
   [[nodiscard]] std::uint16_t first_two_bytes();
   void read_format(const SourceUri& uri);
 
-  std::uint64_t item_bytes_ = 0;  ///< of the current record
+  std::uint64_t item_bytes_ = 0;  ///< size of the current record
 };
 
 }  // namespace eventloom

@@ -8,7 +8,7 @@
 
 namespace eventloom {
 
-/// The records of a CoMPASS file of either form, one after the other.
+/// Reads the records of a CoMPASS file of either form one by one.
 class CompassFile {
  public:
   /// Throws UserError when the file cannot be opened.
@@ -18,19 +18,18 @@ class CompassFile {
   CompassFile& operator=(const CompassFile&) = delete;
 
   enum class Item : std::uint8_t { record, damage, end };
-  /// Moves to the next item, which then lies at the front of the file.
+  /// Advances to the next item, which is then at the front of the file.
   virtual Item next() = 0;
-  /// How it is read, where that does not go without saying; otherwise empty.
+  /// Remarks on how the file is read; empty if there are none.
   [[nodiscard]] virtual std::string remark() const { return ""; }
-  /// Where the item is, for messages: "line 7".
+  /// Position of the item for messages: "line 7".
   [[nodiscard]] virtual std::string place() const = 0;
 
-  /// After Item::record.
+  /// Valid after Item::record.
   [[nodiscard]] const CompassRecord& record() const { return record_; }
-  /// After Item::damage, what is wrong; after Item::end, how the file ends inside a record, or nothing when it does
-  /// not.
+  /// After Item::damage, the defect; after Item::end, how the file ends inside a record, or empty if it does not.
   [[nodiscard]] const std::string& defect() const { return defect_; }
-  /// What the records have.
+  /// The fields of the records.
   [[nodiscard]] const CompassFormat& format() const { return format_; }
   [[nodiscard]] const FileReader& file() const { return file_; }
 

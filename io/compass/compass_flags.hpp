@@ -7,18 +7,18 @@
 
 namespace eventloom {
 
-/// Which records make no hits, by their flags, as the key `drop` says: fake ones, which are no pulses, and those of the
-/// kinds that it lists; none of them with drop=none.
+/// Determines from the flags which records yield no hits: fake ones, which are not pulses, and the kinds that the key
+/// `drop` lists. With drop=none, all records yield hits.
 class CompassFlags {
  public:
-  /// Throws UserError when the key names another kind.
+  /// Throws UserError when the key names an unknown kind.
   explicit CompassFlags(const SourceUri& uri);
 
   /// Counts a record.
   void count(std::uint32_t flags);
   [[nodiscard]] bool drops(std::uint32_t flags) const { return (flags & dropped_) != 0; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  /// What an alarm of a board says; nothing when the flags have none.
+  /// A description of a board's alarm; null if the flags have none.
   static const char* alarm(std::uint32_t flags);
 
  private:

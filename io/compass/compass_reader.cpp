@@ -26,7 +26,7 @@ namespace eventloom {
 
 namespace {
 
-/// Word of a calibrated energy; nothing when it is not one.
+/// The payload word of a calibrated energy; std::nullopt if it does not fit.
 std::optional<std::uint32_t> word_of_energy(double energy) {
   const double whole = std::round(energy);
   if (!(whole >= static_cast<double>(kMinPayload) && whole <= static_cast<double>(kMaxPayload))) return std::nullopt;
@@ -42,7 +42,7 @@ std::string describe(const CompassFormat& format) {
   return text + ".\n";
 }
 
-/// Text when the file begins with a line that names its columns, or the key `header` has one.
+/// Opens a text file if the file begins with a line that names its columns, or the key `header` contains such a line.
 std::unique_ptr<CompassFile> open_file(const SourceUri& uri) {
   const bool names_columns = CompassColumns::of_header(uri.get("header", "")).has_value();
   if (names_columns || begins_compass_text(file_head(uri.path()))) return std::make_unique<CompassTextFile>(uri);
@@ -58,7 +58,7 @@ class CompassReader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return input_; }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return file_->file().share_read(); }
-  /// An alarm tells of pulses that were lost, or have a wrong time.
+  /// An alarm indicates pulses that were lost or have a wrong time.
   [[nodiscard]] std::uint64_t anomalies() const override { return flags_.counters()[Metric::board_alarms]; }
   [[nodiscard]] SourceCounts counts() const override;
 
@@ -78,7 +78,7 @@ class CompassReader final : public HitReader {
   Complaints complaints_;
   StreamHeader header_;
   Counters counters_{Metric::records, Metric::bad_records};
-  bool told_ = false;  ///< the remark on the file
+  bool told_ = false;  ///< the remark on the file has been reported
   bool ended_ = false;
 };
 
@@ -142,7 +142,7 @@ void CompassReader::add(const CompassRecord& record, HitBlock& block) {
   if (format.energy && format.calibrated) block.payload.push_back(*calibrated);
 }
 
-/// One loss for all before the same hit.
+/// Combines all records dropped before the same hit into one loss.
 void CompassReader::leave_out(HitBlock& block) const {
   const bool joins = !block.losses.empty() && block.losses.back().before == block.size() &&
                      block.losses.back().cause == DropCause::flagged;

@@ -13,28 +13,28 @@
 
 namespace eventloom {
 
-/// compass:PATH[?header=0xCAEx|old|BOARD;...][&drop=LIST][&round=down|nearest][&reorder=N]: a hit per record of a
-/// binary file (compass_record.hpp) or of text (compass_text.hpp); the same records give the same hits.
+/// compass:PATH[?header=0xCAEx|old|BOARD;...][&drop=LIST][&round=down|nearest][&reorder=N]: one hit per record of a
+/// binary file (compass_record.hpp) or a text file (compass_text.hpp); the same records give the same hits.
 ///
-/// - channel: board as subsystem, channel; time: to the nearest tick, or rounded down.
-/// - payload: energy, flags; then the energy of the short gate, and the calibrated energy, where the file has them. A
-/// calibrated energy, which is the first word when there is no other, is rounded to a whole number.
-/// - header: what the two bytes or the first line would say in a file that lacks them, as later files of a split run
-/// do; old: the format before version 2.
-/// - drop: the records that make no hits, see compass_flags.hpp; they are counted (flagged). An alarm of a board is an
-/// anomaly.
+/// - Channel: board as subsystem, then channel. Time: rounded to the nearest tick, or down.
+/// - Payload: energy, flags; then the energy of the short gate and the calibrated energy, if the file has them. A
+///   calibrated energy is rounded to a whole number, and is the first word if there is no other energy.
+/// - header: the two bytes or the first line that a file lacks, like later files of a split run; old: the format before
+///   version 2.
+/// - drop: records that yield no hits, see compass_flags.hpp; they are counted (flagged). An alarm of a board is an
+///   anomaly.
 ///
-/// A record whose board, time or calibrated energy is impossible, and a line that is no record, is a loss of one hit.
-/// Where a record reaches beyond the end of the file, the last line is cut, the file has grown since it was opened, or
-/// the disk fails, the stream breaks off.
+/// A record whose board, channel, time or calibrated energy is impossible, and a line that is not a record, are losses
+/// of one hit each. If a record extends beyond the end of the file, the last line is cut, the file has grown since it
+/// was opened, or the disk fails, the stream breaks off.
 ///
 /// Throws UserError when a key is invalid, or the file cannot be opened or does not begin with the header.
 std::unique_ptr<HitReader> open_compass(const SourceUri& uri, SourceId id, const TimeBase& base);
 
-/// Whether a file that begins with `head` is of either form.
+/// Whether a file that begins with `head` is a CoMPASS file of either form.
 bool begins_compass_file(std::span<const std::byte> head);
 
-/// As open_compass(), with ticks of 1 ps.
+/// The contents as read by open_compass(), by default in ticks of 1 ps.
 nlohmann::ordered_json inspect_compass(const SourceUri& uri, std::uint64_t n_events,
                                        std::optional<std::uint64_t> tick_ps);
 

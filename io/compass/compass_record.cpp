@@ -6,7 +6,6 @@ namespace eventloom {
 
 namespace {
 
-/// Reads numbers from the front.
 class CompassBytes {
  public:
   explicit CompassBytes(std::span<const std::byte> bytes) : at_(bytes.data()) {}

@@ -29,7 +29,7 @@ bool parse(std::string_view text, Number& number, Base... base) {
   return error == std::errc() && stop == text.data() + text.size();
 }
 
-/// 16 bits, as in the binary file; negative ones, too.
+/// Parses 16 bits, as in the binary file; negative energies are also accepted.
 bool parse_energy(std::string_view text, std::uint16_t& energy) {
   std::int32_t value = 0;
   if (!parse(text, value) || value < INT16_MIN || value > UINT16_MAX) return false;
@@ -37,14 +37,14 @@ bool parse_energy(std::string_view text, std::uint16_t& energy) {
   return true;
 }
 
-/// Other flags than 0 without 0x could be of either base.
+/// Flags other than 0 need the prefix 0x: without it, their base would be ambiguous.
 bool parse_flags(std::string_view text, std::uint32_t& flags) {
   flags = 0;
   if (text == "0") return true;
   return (text.starts_with("0x") || text.starts_with("0X")) && parse(text.substr(2), flags, 16);
 }
 
-/// The place of the column with this name.
+/// The member for the column with this name; null if it is not used.
 std::size_t* place_of(CompassColumns& columns, std::string_view name) {
   if (name == "BOARD") return &columns.board;
   if (name == "CHANNEL") return &columns.channel;
@@ -125,7 +125,7 @@ void CompassTextFile::read_header(const SourceUri& uri) {
   line_number_ = 0;
 }
 
-/// False at the end. Lines without end, or of absurd length, are returned as far as they are.
+/// Returns false at the end. A line without end, or of absurd length, is returned as far as it has been read.
 bool CompassTextFile::next_line(std::string_view& line) {
   constexpr std::size_t kStep = std::size_t{4} << 10;
   file_.skip(line_bytes_);
@@ -179,7 +179,7 @@ void CompassTextFile::split(std::string_view line) {
   if (ends_with_separator || columns_.samples) fields_.resize(std::min(fields_.size(), columns_.count));
 }
 
-/// Reads the record in a line; says what is wrong when there is none.
+/// Reads the record in a line. Returns the defect if it is not a record, else an empty string.
 std::string CompassTextFile::defect_of(std::string_view line) {
   split(line);
   if (fields_.size() != columns_.count) {

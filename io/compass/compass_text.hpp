@@ -17,12 +17,12 @@ namespace eventloom {
 ///
 ///   BOARD;CHANNEL;TIMETAG;ENERGY;CALIB_ENERGY;ENERGYSHORT;FLAGS;PROBE_CODE;SAMPLES
 ///
-/// in any order, without those that were not saved, and with semicolons or commas. TIMETAG is in ps, FLAGS is
-/// hexadecimal, CALIB_ENERGY decimal. SAMPLES stands for as many columns as a waveform has, the last ones.
+/// in any order, without the columns that were not saved, separated by semicolons or commas. TIMETAG is in ps, FLAGS is
+/// hexadecimal, CALIB_ENERGY decimal. SAMPLES comes last and stands for one column per sample of the waveform.
 struct CompassColumns {
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  std::string header;  ///< the line
+  std::string header;  ///< the header line
   char separator = ';';
   std::size_t board = kNone;
   std::size_t channel = kNone;
@@ -31,17 +31,17 @@ struct CompassColumns {
   std::size_t calibrated = kNone;
   std::size_t energy_short = kNone;
   std::size_t flags = kNone;
-  std::size_t count = 0;  ///< of all, without SAMPLES
-  bool samples = false;   ///< any number of columns follow
+  std::size_t count = 0;  ///< number of columns without SAMPLES
+  bool samples = false;   ///< any number of further columns follow
   std::vector<std::string> unread;
   std::string defect;  ///< why such a file cannot be read; empty when it can
 
-  /// Nothing when the line does not name board, channel and time as CoMPASS does.
+  /// std::nullopt when the line does not name board, channel and time as CoMPASS does.
   static std::optional<CompassColumns> of_header(std::string_view line);
 };
 
-/// Text list mode. A line that is not a record is damage; a last line without its end is cut. A header in the middle,
-/// as in files that were joined, is passed over.
+/// Text list mode. A line that is not a record is damage; a last line without a line end is incomplete. Headers in the
+/// middle, as in concatenated files, are skipped.
 class CompassTextFile final : public CompassFile {
  public:
   explicit CompassTextFile(const SourceUri& uri);
@@ -58,10 +58,10 @@ class CompassTextFile final : public CompassFile {
   void split(std::string_view line);
 
   CompassColumns columns_;
-  std::vector<std::string_view> fields_;  ///< of the line, and one more if it has more than there are columns
+  std::vector<std::string_view> fields_;  ///< fields of the line: at most one more than there are columns
   std::uint64_t line_number_ = 0;
-  std::uint64_t line_bytes_ = 0;  ///< of the current line, with its end
-  bool line_ends_ = true;         ///< the current line has its end
+  std::uint64_t line_bytes_ = 0;  ///< size of the current line, with its end
+  bool line_ends_ = true;         ///< the current line has a line end
 };
 
 /// Whether the first line of a file that begins with `head` is such a header.

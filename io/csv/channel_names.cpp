@@ -50,12 +50,12 @@ void for_each_channel(const SourceUri& uri, const CsvColumns& columns, Take take
     if (lines.line_number() <= columns.lines_before || text.empty() || text.front() == '#') continue;
     if (!splitter.split_row(lines, line, columns.last())) continue;
     const auto& fields = splitter.fields();
-    if (fields.size() < columns.channel) continue;  // reading the row will complain
+    if (fields.size() < columns.channel) continue;  // reported when the row is read
     if (!take(lines, fields[columns.channel - 1])) return;
   }
 }
 
-/// A number of any kind, if none of a channel, or nothing at all.
+/// Whether the text is empty or a number of any kind, even if it is not a channel.
 bool is_no_word(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -80,7 +80,7 @@ bool begins_with_word(const SourceUri& uri, const CsvColumns& columns) {
 ChannelNumbers number_words(const SourceUri& uri, const CsvColumns& columns) {
   ChannelNumbers numbers;
   for_each_channel(uri, columns, [&](const LineReader& lines, std::string_view field) {
-    if (is_no_word(field)) return true;  // reading the row will complain
+    if (is_no_word(field)) return true;  // reported when the row is read
     if (numbers.find(field) == numbers.end()) numbers.emplace(field, 0);
     if (numbers.size() <= ChannelNames::kMostNames) return true;
     throw UserError(lines.place() + ": the channels have more than " + std::to_string(ChannelNames::kMostNames) +

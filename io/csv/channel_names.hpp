@@ -11,22 +11,22 @@
 
 namespace eventloom {
 
-/// Numbers of channels that a table calls by words.
+/// Numbers of channels that a table identifies by words.
 class ChannelNames {
  public:
   static constexpr std::size_t kMostNames = 65536;
 
-  /// None: channels are numbers.
+  /// No names: channels are numbers.
   ChannelNames() = default;
-  /// Those in the file that the key `channels` names: a table of names and numbers, with or without a header. Without
-  /// the key, and when the channel in the first row is a word, the words in the column, numbered from 0 in the order of
-  /// their bytes; numbers among them are no channels. Throws UserError when either file cannot be read or used.
+  /// Reads the names from the file given by the key `channels`: a table of names and numbers, with or without a header.
+  /// If the key is missing and the channel in the first row is a word, numbers the words in the column from 0 in byte
+  /// order; numbers in the column are then not channels. Throws UserError when either file cannot be read or used.
   static ChannelNames of(const SourceUri& uri, const CsvColumns& columns);
 
   [[nodiscard]] bool any() const { return !numbers_.empty(); }
-  /// Of a field: by its name, or as it says unless the names are words of the column.
+  /// The channel of a field: by name, or as a number unless the names are words of the column.
   [[nodiscard]] std::optional<std::uint32_t> number(std::string_view field) const;
-  /// What a field without a number is not, and what to do.
+  /// States for messages what a field without a channel should be, and the fix.
   [[nodiscard]] std::string expected(std::string_view field) const;
   /// "a = 0, b = 1".
   [[nodiscard]] std::string list() const;

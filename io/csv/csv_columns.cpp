@@ -27,7 +27,7 @@ bool is_column_number(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The names of a header.
+/// The column names in a header.
 class TableHeader {
  public:
   TableHeader(const LineReader& lines, std::string_view line) {
@@ -38,11 +38,11 @@ class TableHeader {
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// The columns that are called so.
+  /// The columns with this name.
   [[nodiscard]] std::vector<std::size_t> called(std::string_view name) const {
     return columns_where([&](const std::string& own) { return own == name; });
   }
-  /// Those with the first of the usual names that any column has.
+  /// The columns with the first of the usual names that occurs.
   [[nodiscard]] std::vector<std::size_t> usual(std::span<const std::string_view> usual_names) const {
     for (const auto usual_name : usual_names) {
       auto columns = all_usual({&usual_name, 1});
@@ -78,7 +78,7 @@ class TableHeader {
   std::vector<std::string> names_;
 };
 
-/// What the keys say of the columns.
+/// The columns as the keys specify them.
 struct WantedColumns {
   explicit WantedColumns(const SourceUri& uri)
       : time(uri.get("time", "")),
@@ -106,10 +106,10 @@ struct WantedColumns {
   std::string time;
   std::string channel;
   std::vector<std::string> payload;
-  bool usual_payload;  ///< all columns with usual names
+  bool usual_payload;  ///< use all columns with usual payload names
 };
 
-/// The column of a key: by number or name, or one with a usual name when it is empty; 0 when there is none.
+/// The column of a key: by number or name, or, if `text` is empty, with a usual name; 0 if none.
 std::size_t find_column(const std::string& text, const TableHeader* header, std::span<const std::string_view> usual) {
   if (is_column_number(text)) return static_cast<std::size_t>(*parse_integer(text, 1, kMaxCsvColumn));
   if (header == nullptr) return 0;
@@ -141,7 +141,7 @@ std::string list_of_names(std::span<const std::string_view> names) {
   return text;
 }
 
-/// Refuses a key for which several columns would do.
+/// Refuses a key that several columns match.
 void require_one(const LineReader& lines, const std::string& key, const std::string& text, const TableHeader& header,
                  const std::vector<std::size_t>& columns) {
   if (columns.size() < 2) return;
@@ -166,7 +166,7 @@ void require_clear(const LineReader& lines, const WantedColumns& wanted, const T
   for (const auto& text : wanted.payload) named("payload", text);
 }
 
-/// For a name in the header that was probably meant as one of those looked for.
+/// A hint at a name in the header that was probably meant as one of the usual names.
 std::string probably_meant(const TableHeader& header, std::span<const std::string_view> usual) {
   for (const auto& given : header.names()) {
     const auto name = ColumnName(given).name;
@@ -177,7 +177,7 @@ std::string probably_meant(const TableHeader& header, std::span<const std::strin
   return {};
 }
 
-/// Says which column the header lacks.
+/// Throws UserError that names the column that the header lacks.
 [[noreturn]] void refuse_header(const std::string& place, const WantedColumns& wanted, const TableHeader& header) {
   const auto columns = columns_in(wanted, &header);
   const bool time = columns.time == 0;
@@ -194,13 +194,12 @@ std::string probably_meant(const TableHeader& header, std::span<const std::strin
   throw UserError(place + ": no " + missing + "; the first line has " + header.list());
 }
 
-/// The text of a comment.
 std::string_view without_marks(std::string_view comment) {
   while (!comment.empty() && comment.front() == '#') comment.remove_prefix(1);
   return without_blanks_around(comment);
 }
 
-/// Nothing when a comment is no header: its quotes need not match.
+/// Splits a line that may be a header; std::nullopt if it is not one, as quotes in a comment need not match.
 std::optional<TableHeader> header_in(const LineReader& lines, std::string_view comment) {
   try {
     return TableHeader(lines, comment);
@@ -214,7 +213,7 @@ bool uses(const CsvColumns& columns, std::size_t column) {
          std::ranges::find(columns.payload, column) != columns.payload.end();
 }
 
-/// `header`: names, or the fields of a row, with `names` false.
+/// `header`: the names, or, if `names` is false, the fields of a row.
 std::vector<std::string> unread_of(const CsvColumns& columns, const TableHeader& header, bool names) {
   std::vector<std::string> unread;
   for (std::size_t column = 1; column <= header.size(); ++column) {
@@ -224,7 +223,7 @@ std::vector<std::string> unread_of(const CsvColumns& columns, const TableHeader&
   return unread;
 }
 
-/// Nothing when the line lacks any of the columns.
+/// std::nullopt when the line lacks any of the columns.
 std::optional<CsvColumns> columns_if_header(const LineReader& lines, const WantedColumns& wanted,
                                             const TableHeader& header) {
   auto columns = columns_in(wanted, &header);
@@ -234,11 +233,11 @@ std::optional<CsvColumns> columns_if_header(const LineReader& lines, const Wante
   return columns;
 }
 
-/// Reads up to the header.
+/// Reads up to the header and finds the columns in it.
 CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std::uint64_t skip) {
   LineReader lines(uri.path());
   std::string_view line;
-  std::string comment;  // the last
+  std::string comment;  // the last one so far
   while (lines.next(line)) {
     const auto text = without_blanks_around(line);
     if (lines.line_number() <= skip || text.empty()) continue;
@@ -261,7 +260,7 @@ CsvColumns search_header(const SourceUri& uri, const WantedColumns& wanted, std:
   throw UserError("'" + uri.path() + "': no line names its columns; give their numbers: ?time=1&channel=2");
 }
 
-/// By the first row: of columns that are given by their numbers there need not be names.
+/// The unused columns, by number, from the first row: a table whose columns are given by number needs no header.
 std::vector<std::string> unread_in_rows(const SourceUri& uri, const CsvColumns& columns) {
   LineReader lines(uri.path());
   std::string_view line;

@@ -15,7 +15,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 std::string without_quoted_fields(std::string_view line) {
   std::string text;
   bool quoted = false;
-  bool begins = true;  // a field, perhaps
+  bool begins = true;  // a field may begin here
   for (const char c : line) {
     if (c == '"' && (quoted || begins)) {
       quoted = !quoted;
@@ -73,7 +73,7 @@ bool FieldSplitter::split_row(const LineReader& lines, std::string_view line, st
   return closed_ && fields_.size() >= limit;
 }
 
-/// The first field of `line`; returns where the separator after it is, or npos.
+/// Takes the first field of `line`. Returns the position of the separator after it, or npos.
 std::size_t FieldSplitter::take_field(const LineReader& lines, std::string_view line) {
   const auto separator = [&](std::size_t from) {
     return delimiter_ == ' ' ? line.find_first_of(" \t", from) : line.find(delimiter_, from);

@@ -10,23 +10,23 @@
 
 namespace eventloom {
 
-/// Without the blanks and tabs around it.
+/// The text without surrounding blanks and tabs.
 std::string_view without_blanks_around(std::string_view text);
 
-/// A decimal number, or a hexadecimal one behind 0x; nothing when it is neither or not in [low, high].
+/// Parses a decimal number, or a hexadecimal one after 0x; std::nullopt when it is neither or not in [low, high].
 std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high);
 
 class LineReader;
 
-/// Splits lines into fields, which may be quoted (RFC 4180, but no line breaks). The first line determines the
-/// separator: a tab, a semicolon, a comma, or else runs of blanks, wherever it is not quoted.
+/// Splits lines into fields, which may be quoted (RFC 4180, but without line breaks). The first line determines the
+/// separator: an unquoted tab, semicolon or comma, or else runs of blanks.
 class FieldSplitter {
  public:
-  /// Puts the first fields of `line`, the current one of `lines`, at most `limit`, into fields(), which are valid as
-  /// long as it is. Throws UserError for a quote that is not closed, or closed before the end of its field.
+  /// Puts the first fields of `line`, the current line of `lines`, into fields(): at most `limit`, and valid as long as
+  /// `line`. Throws UserError for a quote that is not closed, or closed before the end of its field.
   void split(const LineReader& lines, std::string_view line, std::size_t limit);
-  /// The same for a row, of which the first `limit` fields are needed. False when it is the last line, without a line
-  /// end, and may have been cut inside these: a number would be another one.
+  /// Like split(), for a row whose first `limit` fields are needed. Returns false when the line has no line end and may
+  /// have been cut inside these fields, which would change a number.
   [[nodiscard]] bool split_row(const LineReader& lines, std::string_view line, std::size_t limit);
   [[nodiscard]] const std::vector<std::string_view>& fields() const { return fields_; }
 
@@ -37,7 +37,7 @@ class FieldSplitter {
   char delimiter_ = '\0';
   bool closed_ = false;  ///< a blank or a separator follows the last field
   std::vector<std::string_view> fields_;
-  std::deque<std::string> rewritten_;  ///< fields with quotes inside
+  std::deque<std::string> rewritten_;  ///< fields with inner quotes
 };
 
 }  // namespace eventloom

@@ -60,14 +60,14 @@ class CsvReader final : public HitReader {
   CsvColumns columns_;
   CsvTime time_;
   ChannelNames names_;
-  std::size_t last_column_;  ///< that is used
+  std::size_t last_column_;  ///< the last column used
   LineReader lines_;
   FieldSplitter splitter_;
   bool tells_names_ = false;
   bool told_unread_ = false;
   std::uint64_t untimed_ = 0;
   bool broken_off_ = false;
-  std::optional<std::pair<Tick, Tick>> span_;  ///< of the times so far, if they are of the calendar
+  std::optional<std::pair<Tick, Tick>> span_;  ///< first and last time so far, if times are UTC
 };
 
 CsvReader::CsvReader(const SourceUri& uri, SourceId id, const TimeBase& base)
@@ -110,7 +110,7 @@ bool CsvReader::read(HitBlock& block) {
   return any;
 }
 
-/// Once, when the times read so far are on both sides of one.
+/// Warns once, when the times read so far lie on both sides of a leap second.
 void CsvReader::note_leap_second(const HitBlock& block) {
   const auto [first, last] = std::ranges::minmax(block.time);
   const auto before = span_.value_or(std::pair(first, first));
@@ -155,7 +155,7 @@ void CsvReader::lose_untimed(HitBlock& block) {
   ++block.losses.back().hits;
 }
 
-/// Once: where reading fails inside a line, that line is lost, too.
+/// Reports the loss of the rest once: if reading fails inside a line, that line has already been reported.
 void CsvReader::lose_rest(const std::string& why, std::uint32_t hits, HitBlock& block) {
   if (std::exchange(broken_off_, true)) return;
   spdlog::error("{}: {}", lines_.place(), lines_.failure().empty() ? why : lines_.failure());
@@ -188,7 +188,7 @@ void CsvReader::reject(std::string_view text, const std::string& expected) const
   throw UserError(lines_.place() + ": '" + std::string(text.substr(0, kShown)) + "' is not " + expected);
 }
 
-/// Of a long list the first ones, and how many more there are.
+/// Shortens a long list to its first names and the number of the others.
 std::vector<std::string> first_names(std::vector<std::string> names) {
   constexpr std::size_t kShown = 50;
   if (names.size() <= kShown) return names;

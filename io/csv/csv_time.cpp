@@ -44,7 +44,7 @@ std::optional<Tick> CsvTime::ticks(std::string_view text, std::uint32_t channel)
   return turns_.any() ? ticks_of(unwrapped(text, channel)) : ticks_of(text);
 }
 
-/// The counter is the whole part of the number.
+/// Unwraps the counter, which is the whole part of the number.
 std::string CsvTime::unwrapped(std::string_view text, std::uint32_t channel) {
   const auto point = std::min(text.find('.'), text.size());
   std::uint64_t counter = 0;
@@ -83,7 +83,7 @@ void CsvTime::require_unit(std::string_view text) const {
       "ms, s or tick to the source");
 }
 
-/// Behind 1.64E+15 may be any time from 1635000000000000 on.
+/// Refuses numbers that are not precise to a tick: 1.64E+15 may stand for any time from 1635000000000000 on.
 void CsvTime::require_digits(std::string_view text, Decimal value) const {
   if (rounding_ != Rounding::none || value.exponent <= 0 || value.digits == 0) return;
   const auto last = to_ticks({1, value.exponent}, {unit_ps_, 0}, tick_ps_, Rounding::nearest);

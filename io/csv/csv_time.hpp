@@ -13,24 +13,24 @@
 
 namespace eventloom {
 
-/// Converts the times of a table to ticks, exactly: decimal numbers of `unit`, or UTC (see formats/utc_time.hpp) since
-/// `origin`. Without the key `origin` numbers count from 0 and must not be negative; `origin` is the time that becomes
-/// tick 0: UTC, or a length of time such as -5ms.
+/// Converts the times of a table to ticks exactly. Times are decimal numbers of `unit`, or UTC (see
+/// formats/utc_time.hpp), since `origin`. `origin` is the time that becomes tick 0: UTC, or a duration such as -5ms.
+/// Numbers count from 0 and must not be negative if the key is missing.
 class CsvTime {
  public:
-  /// Throws UserError when a key is invalid. `unit`: that of the column's name, for when there is no key `unit`; with
-  /// neither, numbers are refused.
+  /// `unit`: the unit in the column's name, used without the key `unit`; with neither, numbers are refused. Throws
+  /// UserError when a key is invalid.
   CsvTime(const SourceUri& uri, const std::string& unit, std::uint64_t tick_ps);
 
-  /// Nothing when it comes before tick 0. With the key `bits` the turns of the counter of `channel` are unwrapped;
-  /// times must come in the order of the table. Throws std::invalid_argument, which says what `text` is not.
+  /// Converts a time; std::nullopt if it is before tick 0. With the key `bits`, the counter of `channel` is unwrapped,
+  /// and times must be passed in the order of the table. Throws std::invalid_argument that says what `text` is not.
   std::optional<Tick> ticks(std::string_view text, std::uint32_t channel);
   /// How often counters have wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
-  /// Whether the times are of the calendar.
+  /// Whether the times are UTC.
   [[nodiscard]] bool is_utc() const { return utc_; }
-  /// A leap second between two ticks, which are then a second closer than they were: UTC does not count it. Nothing
-  /// when there is none, or times are not of the calendar.
+  /// A leap second between two ticks, which are a second closer than in reality, as UTC does not count it. std::nullopt
+  /// if there is none, or times are not UTC.
   [[nodiscard]] std::optional<std::string> leap_second_between(Tick from, Tick to) const;
 
  private:
@@ -47,7 +47,7 @@ class CsvTime {
   std::string unit_;  ///< empty: unknown
   std::uint64_t unit_ps_;
   std::uint64_t tick_ps_;
-  bool utc_ = false;  ///< times are of the calendar
+  bool utc_ = false;  ///< times are UTC
   std::optional<Attoseconds> origin_;
 };
 

@@ -9,12 +9,12 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kLeast = 256;  // bytes of the buffer at the beginning
+constexpr std::uint64_t kLeast = 256;  // smallest initial buffer, bytes
 constexpr std::uint64_t kMost = 64U << 10;
 
 }  // namespace
 
-/// A small file takes a small buffer: there may be thousands.
+/// A small file takes a small buffer, as there may be thousands of files.
 LineReader::LineReader(const std::string& path)
     : path_(path), in_(path), buffer_(in_.is_packed() ? kMost : std::clamp(in_.file().size(), kLeast, kMost)) {}
 
@@ -38,7 +38,7 @@ bool LineReader::next(std::string_view& line) {
   check_text(line);
   if (!line.ends_with('\r')) return true;
   line.remove_suffix(1);
-  ended_ = true;  // perhaps without the LF
+  ended_ = true;  // even if the LF is missing
   return true;
 }
 
@@ -55,7 +55,7 @@ double LineReader::share_read() const {
   return bytes == 0 ? 1 : static_cast<double>(read) / static_cast<double>(bytes);
 }
 
-/// Moves the unread bytes to the front and reads more; false at the end of the file.
+/// Moves the unread bytes to the front and reads more; returns false at the end of the file.
 bool LineReader::refill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());

@@ -14,7 +14,7 @@ namespace eventloom {
 
 namespace {
 
-/// One watched mapping; the signal handler reads it, so all members are lock-free.
+/// One watched mapping. The signal handler reads it, so all members are lock-free.
 struct Watched {
   std::atomic<std::uintptr_t> begin{0};  ///< 0: the slot is free
   std::atomic<std::uintptr_t> end{0};
@@ -22,14 +22,14 @@ struct Watched {
 };
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// More than the file descriptors that a rank has for its sources.
+/// More slots than a rank has file descriptors for its sources.
 std::array<Watched, 65536> watched;
-std::atomic<std::size_t> used{0};  ///< slots that were ever taken
+std::atomic<std::size_t> used{0};  ///< number of slots ever taken
 struct sigaction previous;
 std::uintptr_t page_bytes = 0;
 
-/// mmap is not on POSIX's list of what a signal handler may call, but on Linux it is a plain system
-/// call, and the fault comes from reading memory, never from inside the C library's own state.
+/// mmap is not async-signal-safe according to POSIX, but on Linux it is a plain system call, and the fault comes from
+/// reading mapped memory, never from within the C library.
 bool replace_page(void* address) {
   auto* page = static_cast<char*>(address) - reinterpret_cast<std::uintptr_t>(address) % page_bytes;
   return mmap(page, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
@@ -44,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
     watched[i].lost.store(true);
     if (replace_page(info->si_addr)) return;
   }
-  // Not ours: the fault recurs and meets the handler that was installed before.
+  // Not ours: restore the previous handler, which the recurring fault then reaches.
   sigaction(signal, &previous, nullptr);
 }
 

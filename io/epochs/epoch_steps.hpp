@@ -9,7 +9,7 @@
 namespace eventloom {
 
 /// Passes once through a whole source: calls `take` with rising ranges of epochs in which all of its epoch buffers and
-/// stretches of damage begin. Long gaps are skipped. The source releases what lies before a range.
+/// stretches of damage begin. Skips long gaps. After each call, releases the data before the end of the range.
 template <class Take>
 void for_each_step(Source& source, Take take) {
   constexpr Epoch kEpochsPerStep = 512;

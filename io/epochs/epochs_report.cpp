@@ -16,12 +16,12 @@ namespace eventloom {
 
 namespace {
 
-/// Visits every item of a buffer.
+/// Visits and counts every item of a buffer.
 struct HitCounter : CountsMarkers {
   HitCounter(std::uint64_t ticks, std::uint64_t n_hits) : epoch_ticks(ticks), kept(n_hits) {}
 
   std::uint64_t epoch_ticks;
-  std::uint64_t kept;  ///< hits that are shown
+  std::uint64_t kept;  ///< number of first hits to keep
   std::vector<RecordedHit> first_hits;
   Tick epoch_start = 0;
   std::uint64_t hits = 0;
@@ -47,7 +47,7 @@ class EpochsReader {
     report_.header = header;
   }
 
-  /// Takes the result of a collect() of epochs from `begin` on.
+  /// Takes the result of a collect() of epochs that begin at `begin`.
   void take(const SliceData& data, Epoch begin) {
     for (const auto& piece : data.pieces) take_buffers(piece, begin);
     for (const auto& damage : data.damage) {
@@ -73,7 +73,7 @@ class EpochsReader {
   void take_buffers(std::span<const std::byte> bytes, Epoch begin) {
     while (const auto header = read_epoch_buffer_header(bytes)) {
       if (header->stored_bytes() > bytes.size()) break;
-      // A buffer that reaches in from earlier epochs was counted with those.
+      // A buffer that extends into these epochs was counted with the earlier ones.
       if (std::max(header->first_epoch, first_epoch_) >= begin) take_buffer(*header, words_of(*header, bytes));
       bytes = bytes.subspan(header->stored_bytes());
     }

@@ -9,7 +9,6 @@
 
 namespace eventloom {
 
-/// A hit, as recorded.
 struct RecordedHit {
   Tick time = 0;
   std::uint32_t channel = 0;
@@ -26,10 +25,10 @@ struct EpochsReport {
   std::uint64_t payload_words = 0;
   std::uint64_t words = 0;
   MarkerCounts others;
-  Tick first_tick = 0;  ///< of hits; 0 without any
+  Tick first_tick = 0;  ///< time of the first hit; 0 if there are none
   Tick last_tick = 0;
-  EpochRange epochs;       ///< from the first buffer to the last
-  std::uint64_t gaps = 0;  ///< stretches between them that no buffer covers
+  EpochRange epochs;       ///< epochs from the first buffer to the last
+  std::uint64_t gaps = 0;  ///< number of stretches of these that no buffer covers
   std::uint64_t epochs_in_gaps = 0;
   std::uint64_t anomalies = 0;        ///< see Source::anomalies
   std::vector<Damage> damage;         ///< unusable stretches
@@ -41,7 +40,8 @@ struct EpochsReport {
   }
 };
 
-/// With its first `n_hits` hits. Throws UserError when the file cannot be opened or has no readable header.
+/// Reads the whole file; the report includes its first `n_hits` hits. Throws UserError when the file cannot be opened
+/// or has no readable header.
 EpochsReport read_epochs_report(const std::string& path, std::uint64_t n_hits);
 
 }  // namespace eventloom

@@ -21,7 +21,7 @@ std::uint64_t stored_bytes(const IndexEntry& entry) {
 }
 
 /// Whether the entries tile the file from `begin` on in rising epochs up to `last`, and hold as many hits as the
-/// trailer says.
+/// trailer states.
 bool consistent(const IndexView& index, std::uint64_t begin, Epoch last) {
   Epoch next = 0;
   std::uint64_t hits = 0;
@@ -44,7 +44,7 @@ DecodedStreamHeader read_header(const std::string& path, std::span<const std::by
   }
 }
 
-/// The defect of the buffer that should match `entry`; nothing when it is intact.
+/// The defect of the buffer that should match `entry`; std::nullopt if it is intact.
 std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<EpochBufferHeader>& header,
                                                            const IndexEntry& entry) {
   if (!header) return std::pair(DropCause::corrupt, "the header of an epoch buffer is damaged");
@@ -61,7 +61,7 @@ std::optional<std::pair<DropCause, const char*>> defect_of(const std::optional<E
   return std::nullopt;
 }
 
-/// Reads a byte of each page, so that unreadable pages show now.
+/// Reads a byte of each page, so that unreadable pages are detected now.
 void touch(const std::vector<std::span<const std::byte>>& pieces) {
   constexpr std::size_t kPage = 4096;
   for (const auto& piece : pieces) {
@@ -186,8 +186,8 @@ void EpochsSource::note_given(std::uint64_t last_buffer) {
   given_hits_ = header->hits_before + header->n_hits;
 }
 
-/// The file was truncated, or its disk failed, while it was read: nothing more of it is used. Everything not yet
-/// delivered is damage from the middle of `epochs` on, which belongs to the slice being sent.
+/// Stops using a file that was truncated, or whose disk failed, while it was read. All data not yet delivered are
+/// damage from the middle of `epochs` on, which belongs to the slice being sent.
 void EpochsSource::give_up(EpochRange epochs) {
   gave_up_ = true;
   ++anomalies_;
@@ -204,7 +204,7 @@ void EpochsSource::give_up(EpochRange epochs) {
                 path_, damage.n_hits, damage.first_epoch);
 }
 
-/// Checks the header alone; the words are checked where they are decoded.
+/// Checks only the header; the words are checked when they are decoded.
 bool EpochsSource::check(const IndexEntry& entry, SliceData& out) {
   if (index_state_ != IndexState::good) return true;  // checked by the scan
   const auto header = read_epoch_buffer_header(file_.bytes().subspan(entry.offset));
@@ -237,7 +237,7 @@ std::optional<Epoch> EpochsSource::next_beginning(Epoch from) {
   if (gave_up_) return next;
   const auto entry = std::ranges::lower_bound(entries_, from, {}, &IndexEntry::first_epoch);
   if (entry != entries_.end()) next = std::min(next.value_or(entry->first_epoch), entry->first_epoch);
-  return file_.lost() ? from : next;  // collect() handles that
+  return file_.lost() ? from : next;  // collect() handles a lost file
 }
 
 void EpochsSource::release_before(Epoch epoch) {

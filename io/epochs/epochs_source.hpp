@@ -20,15 +20,15 @@ namespace eventloom {
 
 enum class IndexState {
   good,
-  missing,  ///< the recording was not closed: after a crash, or still being written
+  missing,  ///< the recording was not closed, because of a crash or because it is still being written
   damaged,
 };
 
-/// Replays an `.epochs` file from memory-mapped pages, without copies. With an index, the memory used does not depend
-/// on the size of the file; without one, it takes 32 bytes per epoch buffer.
+/// Replays an `.epochs` file from memory-mapped pages without copies. With an index, memory use does not depend on the
+/// size of the file; without one, it is 32 bytes per epoch buffer.
 class EpochsSource final : public Source {
  public:
-  /// Throws UserError when the file cannot be opened or does not begin as an .epochs file does.
+  /// Throws UserError when the file cannot be opened or does not begin like an .epochs file.
   explicit EpochsSource(const std::string& path);
 
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
@@ -47,7 +47,7 @@ class EpochsSource final : public Source {
 
   [[nodiscard]] IndexState index_state() const { return index_state_; }
   [[nodiscard]] std::size_t buffers() const { return entries_.size(); }
-  /// Defects of the file found so far, in words; those inside the words of a buffer are found when it is decoded.
+  /// Defects of the file found so far, as text. Defects in the words of a buffer are found when it is decoded.
   [[nodiscard]] const std::vector<StreamProblem>& problems() const { return problems_; }
 
  private:
@@ -66,16 +66,16 @@ class EpochsSource final : public Source {
   StreamHeader header_;
   std::uint64_t first_buffer_ = 0;
   IndexState index_state_ = IndexState::good;
-  std::span<const IndexEntry> entries_;  ///< in the map, or scanned_
+  std::span<const IndexEntry> entries_;  ///< points into the map, or to scanned_
   std::vector<IndexEntry> scanned_;
-  std::vector<Damage> damage_;  ///< other than found by check(); in rising first epochs
-  std::size_t over_ = 0;        ///< number of these that were released
+  std::vector<Damage> damage_;  ///< damage not found by check(), in rising first epochs
+  std::size_t over_ = 0;        ///< number of elements of damage_ released
   std::optional<Damage> tail_damage_;
   Epoch first_epoch_ = 0;
   Epoch end_epoch_ = 0;
   std::uint64_t hits_ = 0;
   Epoch given_end_ = 0;           ///< end of the buffers delivered
-  std::uint64_t given_hits_ = 0;  ///< in the stream up to there
+  std::uint64_t given_hits_ = 0;  ///< hits of the stream up to given_end_
   bool gave_up_ = false;          ///< the file has become unreadable
   std::uint64_t anomalies_ = 0;
   std::vector<StreamProblem> problems_;

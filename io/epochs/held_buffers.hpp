@@ -12,11 +12,11 @@
 
 namespace eventloom {
 
-/// Whole stored epoch buffers, back to back in rising epochs, of a stream that is held in memory. The memory does not
-/// move while any of it is in use.
+/// Whole stored epoch buffers, back to back in rising epochs, of a stream held in memory. The memory does not move
+/// while any of it is in use.
 struct HeldBuffers {
   std::vector<std::byte> bytes;
-  std::vector<IndexEntry> buffers;  ///< offsets in `bytes`; at least one while it is held
+  std::vector<IndexEntry> buffers;  ///< offsets are in `bytes`; not empty while held
 
   [[nodiscard]] Epoch end() const { return buffers.back().epochs().end; }
   /// First buffer that ends after `epoch`.
@@ -29,10 +29,10 @@ struct HeldBuffers {
   }
 };
 
-/// Appends all buffers that overlap `epochs` to a list in rising epochs.
+/// Appends all buffers that overlap `epochs` to `out`, in rising epochs.
 void collect_held(const std::deque<HeldBuffers>& held, EpochRange epochs, std::vector<std::span<const std::byte>>& out);
 
-/// First epoch from `from` on in which a buffer begins.
+/// The first epoch, at `from` or later, in which a buffer begins.
 std::optional<Epoch> next_held(const std::deque<HeldBuffers>& held, Epoch from);
 
 }  // namespace eventloom

@@ -30,7 +30,7 @@ Json payload_words_to_json(std::uint8_t n) {
   return n == PayloadTable::kLengthInFirstWord ? Json("length in first word") : Json(n);
 }
 
-/// By system, without systems that have none; one entry when all are alike.
+/// One entry per system with payload, or a single entry if all systems are alike.
 Json payload_to_json(const PayloadTable& table) {
   Json systems = Json::object();
   if (table.any() && table == PayloadTable::uniform(table.words[0])) {
@@ -43,7 +43,7 @@ Json payload_to_json(const PayloadTable& table) {
   return systems;
 }
 
-/// Times and payload of a stream, as words.
+/// The flags that describe the times and payload of a stream, as text.
 Json flags_to_json(std::uint32_t flags) {
   Json list = Json::array();
   if ((flags & kNumbered) != 0) list.push_back("times are event numbers");

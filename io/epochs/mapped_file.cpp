@@ -23,7 +23,7 @@ constexpr std::uint64_t kReleaseStep = 4U << 20;
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  // Opening a FIFO must not block.
+  // O_NONBLOCK: opening a FIFO must not block.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(path);
   struct stat status {};

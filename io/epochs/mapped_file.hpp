@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// A file mapped for reading. Throws UserError when it cannot be opened or mapped. Where it is truncated while mapped,
-/// or the disk fails, it reads as zeros: see lost().
+/// A file mapped for reading. Throws UserError when it cannot be opened or mapped. Parts that become unreadable,
+/// because the file is truncated or the disk fails, read as zeros: see lost().
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -23,10 +23,10 @@ class MappedFile {
   /// Whether bytes could not be read.
   [[nodiscard]] bool lost() const { return guard_ && guard_->lost(); }
 
-  /// Bytes before `offset` will not be read soon: their pages leave this process (not the page cache). Works in steps
-  /// of some MiB, so frequent calls are cheap.
+  /// Releases the pages before `offset` from this process (not from the page cache), as they will not be read soon.
+  /// Works in steps of some MiB, so that frequent calls are cheap.
   void release_before(std::uint64_t offset);
-  /// Drops all pages now.
+  /// Releases all pages.
   void release_all();
 
  private:

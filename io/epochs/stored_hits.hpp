@@ -15,12 +15,12 @@ namespace eventloom {
 /// Why the hits of an epoch buffer cannot be used.
 struct BufferDefect {
   DropCause cause = DropCause::corrupt;
-  std::uint64_t offset = 0;  ///< bytes, in the stream
+  std::uint64_t offset = 0;  ///< offset in the stream, bytes
   const char* reason = "";
 };
 
-/// Calls take(time, channel, payload words) for each hit of a stored epoch buffer, in the order of its words; its other
-/// markers are added to `left_out`. With a defect, the hits taken until then do not count.
+/// Calls take(time, channel, payload words) for each hit of a stored epoch buffer, in the order of its words, and adds
+/// its other markers to `left_out`. If it returns a defect, the hits taken so far must be discarded.
 template <class Take>
 std::optional<BufferDefect> read_stored_hits(const EpochBufferHeader& header, std::span<const std::byte> stored,
                                              const StreamHeader& stream, MarkerCounts& left_out, Take take) {

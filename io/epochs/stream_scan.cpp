@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-/// Buffers stand at multiples of this.
+/// Alignment of buffers in the file.
 constexpr std::uint64_t kStep = 8;
 constexpr Epoch kOpenEnd = std::numeric_limits<Epoch>::max();
 
@@ -38,21 +38,21 @@ class Scanner {
   }
 
  private:
-  /// Buffers that were missing when a later one appeared, without those found since.
+  /// Buffers that were missing when a later one appeared and have not been found since.
   struct Gap {
-    std::uint64_t end = 0;   ///< number of the buffer after it
-    std::size_t damage = 0;  ///< index of its record
+    std::uint64_t end = 0;   ///< number of the buffer after the gap
+    std::size_t damage = 0;  ///< index of its Damage
   };
-  /// By the number of the first buffer.
+  /// Keyed by the number of the first missing buffer.
   using Gaps = std::map<std::uint64_t, Gap>;
 
   /// Buffers whose epochs have no ticks.
   struct Untimed {
-    std::uint64_t offset = 0;  ///< of the first one
+    std::uint64_t offset = 0;  ///< offset of the first such buffer
     std::uint64_t hits = 0;
   };
 
-  /// The header at `offset`, if its whole buffer is in the file.
+  /// The header at `offset`, if the file contains its whole buffer.
   [[nodiscard]] std::optional<EpochBufferHeader> buffer_at(std::uint64_t offset) const {
     const auto header = read_epoch_buffer_header(file_.subspan(offset));
     if (!header || header->stored_bytes() > file_.size() - offset) return std::nullopt;
@@ -82,7 +82,7 @@ class Scanner {
 
   [[nodiscard]] bool has_time(const EpochBufferHeader& header) const { return header.epochs().end - 1 <= max_epoch_; }
 
-  /// Its hits lie between the neighbouring buffers.
+  /// Takes a buffer without valid times; its hits lie between the neighbouring buffers.
   void take_untimed(const EpochBufferHeader& header) {
     if (!untimed_) untimed_ = {at_, 0};
     untimed_->hits += header.n_hits;
@@ -101,7 +101,7 @@ class Scanner {
     untimed_.reset();
   }
 
-  /// Buffers from the next number on are missing here: damage up to epoch `end`.
+  /// Records that buffers from the next number on are missing here: damage up to epoch `end`.
   void note_gap(const EpochBufferHeader& header, Epoch end) {
     const std::uint64_t lost = header.hits_before - std::min(header.hits_before, next_hits_before_);
     gaps_[next_sequence_] = {header.sequence, scan_.damage.size()};
@@ -110,7 +110,7 @@ class Scanner {
             " with " + std::to_string(lost) + " hits are not here; expected number " + std::to_string(next_sequence_));
   }
 
-  /// A number seen before: a duplicate, or one that was missing earlier.
+  /// Takes a buffer with an earlier number: a duplicate, or a buffer that was missing.
   void take_late(const EpochBufferHeader& header) {
     const auto behind = gaps_.upper_bound(header.sequence);
     const auto found = behind == gaps_.begin() ? behind : std::prev(behind);
@@ -151,7 +151,7 @@ class Scanner {
     return false;
   }
 
-  /// Bytes up to the end of the file that are no buffer: how far the recording went is unknown.
+  /// Handles bytes at the end of the file that are not a buffer: the end of the recording is then unknown.
   void end_in_damage() {
     scan_.anomalies += 1;
     if (looks_like_index()) {
@@ -195,7 +195,7 @@ class Scanner {
   Epoch max_epoch_;
   StreamScan scan_;
   Gaps gaps_;
-  std::optional<Untimed> untimed_;  ///< since the last buffer with a time
+  std::optional<Untimed> untimed_;  ///< untimed buffers since the last buffer with a time
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_hits_before_ = 0;
   Epoch end_epoch_ = 0;

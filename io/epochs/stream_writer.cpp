@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kWriteBytes = 1U << 20;
 
-/// Tracks the earliest and the latest time of the hits.
+/// Tracks the earliest and latest time of the hits.
 struct TimeRange {
   std::uint32_t epoch_ticks;
   Epoch open = 0;
@@ -79,7 +79,7 @@ bool is_stream_file(const std::filesystem::path& file) {
   return begins_stream_file(std::as_bytes(std::span(head)));
 }
 
-// The header, by which the file is recognised, is written at once.
+// Writes the header at once, as it identifies the file.
 StreamWriter::StreamWriter(const std::string& path, const StreamHeader& header, Recognise ours)
     : file_(std::make_unique<File>(path, header, ours)) {
   file_->put(encode_stream_header(header));

@@ -23,10 +23,11 @@ struct StreamSummary {
 
 /// Whether the file begins like an `.epochs` file, finished or not.
 bool is_stream_file(const std::filesystem::path& file);
-/// The same, given the first bytes of the contents of a file, which may be compressed.
+/// The same, given the first bytes of a file's contents, which may be compressed.
 bool begins_stream_file(std::span<const std::byte> head);
 
-/// Writes one `.epochs` file, a PartialFile until finish() renames it. Errors throw UserError with file and reason.
+/// Writes one `.epochs` file. It is a PartialFile until finish() renames it. Errors throw UserError with file and
+/// reason.
 class StreamWriter {
  public:
   /// `ours`: which files it may replace, finished or not.
@@ -36,11 +37,11 @@ class StreamWriter {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  /// Appends whole stored epoch buffers in rising epochs, and sets their place in this file.
+  /// Appends whole stored epoch buffers in rising epochs, and updates their headers to their place in this file.
   void append(std::span<const std::byte> buffers);
-  /// Keeps the unfinished file under its partial name: readable by scanning.
+  /// Keeps the unfinished file under its partial name; it can be read by scanning.
   void abandon();
-  /// Writes the index, waits for the disk, renames.
+  /// Writes the index, waits for the disk, and renames the file.
   StreamSummary finish();
 
  private:

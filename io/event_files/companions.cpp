@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// Each stays open, and locked, until its part ends; processes may often have no more than 1024 open files.
+/// Each file stays open and locked until its part ends, and the limit is often 1024 open files per process.
 constexpr std::size_t kMostComplete = 100;
 
 }  // namespace

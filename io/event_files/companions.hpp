@@ -9,38 +9,38 @@
 
 namespace eventloom {
 
-/// The list-mode files that a writer of a run writes beside its parts.
+/// Settings of the list-mode files that a writer of a run writes beside its parts.
 struct CompanionSettings {
   struct Output {
     EventTarget target;
-    std::uint32_t first_file = 0;  ///< its number
+    std::uint32_t first_file = 0;  ///< number of the first file
   };
   std::vector<Output> outputs;  ///< empty: no such files
   EventFileRun run;
-  std::uint64_t first_event = 1;  ///< its number
-  bool replace = false;           ///< earlier files of these names, if they are Eventloom's
+  std::uint64_t first_event = 1;  ///< number of the first event
+  bool replace = false;           ///< replace earlier files with these names, if Eventloom wrote them
 };
 
-/// The files of one part, complete under their partial names, which they keep unless publish() is called; they are
-/// removed when this is destroyed before keep().
+/// The files of one part, complete under their partial names until publish() is called. The destructor removes them
+/// unless keep() or publish() has been called.
 class CompleteCompanions {
  public:
   explicit CompleteCompanions(std::vector<CompleteEventFile> files) : files_(std::move(files)) {}
 
   [[nodiscard]] std::vector<EventFileInfo> infos() const;
-  /// Waits until they are on disk.
+  /// Waits until the files are on disk.
   void sync();
-  /// From now on an error loses nothing: they can be renamed later.
+  /// Keeps the files under their partial names if an error follows; they can be renamed later.
   void keep();
-  /// After sync(): gives them their final names.
+  /// Call after sync(): gives the files their final names.
   void publish();
 
  private:
   std::vector<CompleteEventFile> files_;
 };
 
-/// Writes them. A part has at least one file of each format, more where files end by trigger, or a single slice is too
-/// long for one.
+/// Writes the list-mode files of a run's parts. A part has at least one file of each format, or more if files end by
+/// trigger or a single slice is too long for one file.
 class Companions {
  public:
   explicit Companions(const CompanionSettings& settings);
@@ -49,7 +49,7 @@ class Companions {
 
   /// Begins the files of a part.
   void begin();
-  /// False, and nothing is written, if a file has no room for the slice, or 100 files are complete: the part must end
+  /// Returns false and writes nothing if a file has no room for the slice or 100 files are complete; the part must end
   /// first.
   bool write(const BuiltSlice& slice);
   CompleteCompanions end();
@@ -58,7 +58,7 @@ class Companions {
 
  private:
   std::vector<std::unique_ptr<EventFileWriter>> writers_;
-  std::vector<CompleteEventFile> complete_;  ///< of the part
+  std::vector<CompleteEventFile> complete_;  ///< complete files of the part
 };
 
 }  // namespace eventloom

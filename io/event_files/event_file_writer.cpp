@@ -14,9 +14,9 @@ namespace eventloom {
 
 namespace {
 
-/// Large enough for parallel file systems; events are appended to what is in a cache.
+/// Bytes per write: large enough for parallel file systems, small enough to stay in a cache.
 constexpr std::size_t kPendingEvents = std::size_t{1} << 20;
-/// Readers take longer events for damage.
+/// Readers treat longer events as damage.
 constexpr std::size_t kLongestEvent = std::min<std::size_t>(kMaxLmdEventBytes, kHldMaxBytes);
 
 bool is_among(const std::vector<std::uint32_t>& triggers, std::uint32_t trigger) {
@@ -45,7 +45,7 @@ void EventFileWriter::begin() {
   file_ = std::make_unique<PartialFile>(path, format_->ours());
   info_ = {path.filename().string(), next_file_, 0, 0};
   format_->begin_file(next_file_, pending_);
-  // The beginning identifies the file.
+  // Written at once: the header identifies the file as ours.
   flush();
 }
 

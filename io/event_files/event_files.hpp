@@ -15,16 +15,15 @@ struct EventFilesSummary {
   std::uint64_t bytes = 0;
 };
 
-/// Writes events to numbered files, each of which gets its name as soon as it is complete and on disk. Errors throw
-/// UserError with file and reason; the files finished before stay.
+/// Writes events to numbered files. Each file gets its final name as soon as it is complete and on disk. Errors throw
+/// UserError with file and reason; finished files remain.
 class EventFiles {
  public:
   /// Begins the first file.
   EventFiles(std::unique_ptr<EventFormat> format, EventFilesSettings settings);
 
   void write(const EventHits& event) { writer_.write(event); }
-  /// Ends the last file; there is one without events where there were none. Removes the further files of an output that
-  /// is replaced and had more.
+  /// Ends the last file; without events, an empty file is written. Removes surplus files of the output being replaced.
   EventFilesSummary finish();
 
  private:

@@ -23,7 +23,7 @@ const EventItems& EventSplitter::split(const EventHits& event) {
   return items_;
 }
 
-/// False: the hit stands for nothing but itself.
+/// Takes a hit that represents a subevent. Returns false for any other hit.
 bool EventSplitter::take(std::uint16_t source, std::span<const std::uint32_t> payload) {
   const auto& origin = origins_.at(source);
   if (origin.kind == HitKind::lmd_subevent) {

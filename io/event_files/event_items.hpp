@@ -14,36 +14,36 @@
 
 namespace eventloom {
 
-/// What the hits of a source are.
+/// The origin of a source's hits.
 enum class HitKind { plain, lmd_subevent, hld_subevent };
 struct HitOrigin {
   HitKind kind = HitKind::plain;
   HldOrigin hld = {};
 };
-/// From the description of a source, the text in the header of its stream.
+/// Derives the origin from a source's description, the text in the header of its stream.
 HitOrigin hit_origin_of(std::string_view description);
 
-/// An HLD subevent of a built event, or an event without any.
+/// An HLD subevent of a built event, or an HLD event without subevents.
 struct HldItem {
   HldHit hit;
   std::uint16_t source = 0;
 };
 
-/// The hits of an event by what they stand for, each kind in the order of the event. Views into its payload.
+/// The hits of an event by origin, each kind in the order of the event. Contains views into its payload.
 struct EventItems {
   std::vector<LmdHit> lmd;
   std::vector<HldItem> hld;
   HitList others;  ///< all other hits
 };
 
-/// Sorts hits by what they stand for.
+/// Splits the hits of events by origin.
 class EventSplitter {
  public:
-  /// `origins`: of each source of the run. `tick_ps`: 0 where times are event numbers.
+  /// `origins`: one per source of the run. `tick_ps`: 0 if times are event numbers.
   EventSplitter(std::vector<HitOrigin> origins, std::uint64_t tick_ps)
       : origins_(std::move(origins)), items_{{}, {}, HitList(tick_ps)} {}
 
-  /// Valid until the next call, and as long as `event`.
+  /// The result is valid until the next call and while `event` is.
   const EventItems& split(const EventHits& event);
 
  private:

@@ -25,14 +25,14 @@ namespace eventloom {
 
 namespace {
 
-/// Smaller files would be too many.
+/// Smallest file size, which limits the number of files.
 constexpr std::uint64_t kLeastFileBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMaxBuilder = 99;
 
 constexpr std::array<std::string_view, 3> kLmdKeys = {"size", "begin", "end"};
 constexpr std::array<std::string_view, 5> kHldKeys = {"size", "begin", "end", "run", "ebnumber"};
 
-/// The last trigger type that a header can have.
+/// The largest trigger type that a header can hold.
 constexpr std::uint64_t last_trigger(bool hld) { return hld ? 0xf : 0xffff; }
 
 std::uint64_t size_of_files(const SourceUri& uri) {
@@ -46,7 +46,7 @@ std::uint64_t size_of_files(const SourceUri& uri) {
   }
 }
 
-/// A list such as begin=12,14.
+/// Parses a list such as begin=12,14.
 std::vector<std::uint32_t> triggers_of(const SourceUri& uri, const char* key, std::uint64_t last) {
   std::vector<std::uint32_t> triggers;
   if (!uri.has(key)) return triggers;
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> triggers_of(const SourceUri& uri, const char* key, st
   return triggers;
 }
 
-/// The run number of all HLD sources, if they have the same.
+/// The run number of the HLD sources, if they agree.
 std::optional<std::uint32_t> run_of_sources(std::span<const HitOrigin> origins) {
   std::optional<std::uint32_t> run;
   for (const auto& origin : origins) {
@@ -144,7 +144,7 @@ std::unique_ptr<EventFormat> make_event_format(const EventTarget& target, const 
   if (!target.hld) return std::make_unique<LmdFormat>(target.stem, make_lmd_events(run));
   auto origins = origins_of(run);
   const auto number = run_number(target.run, run, origins);
-  // Subevents of LMD are no subevents of HLD.
+  // LMD subevents cannot be written as HLD subevents.
   for (auto& origin : origins) {
     if (origin.kind == HitKind::lmd_subevent) origin.kind = HitKind::plain;
   }

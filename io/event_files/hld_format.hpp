@@ -11,11 +11,11 @@
 
 namespace eventloom {
 
-/// HLD: each file is a run of its own, between an event at its beginning and one at its end. File n has the run number
-/// RUN + n, and is named after it as DABC does: STEM, year, day of the year and time of day (UTC), the number of the
-/// event builder unless it is 0.
+/// HLD: each file is a separate run, enclosed by a begin event and an end event. File n has the run number RUN + n and
+/// is named after it as DABC does: STEM, year, day of the year, time of day (UTC), and the number of the event builder
+/// unless it is 0.
 ///
-/// An event has its HLD subevents unchanged, in the order of the event, and a subevent with its other hits
+/// An event has its HLD subevents unchanged, in the order of the event, and one subevent with its other hits
 /// (formats/hit_list.hpp); see HldEventMaker.
 class HldFormat final : public EventFormat {
  public:

@@ -6,7 +6,7 @@ namespace eventloom {
 
 namespace {
 
-/// The subevent in which DABC's stream server sends an HLD event.
+/// Procid of the subevent in which DABC's stream server sends an HLD event.
 constexpr std::uint16_t kHldProcid = 0x1f;
 
 }  // namespace

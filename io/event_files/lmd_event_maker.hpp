@@ -12,17 +12,17 @@
 
 namespace eventloom {
 
-/// Makes LMD events of built events.
+/// Makes LMD events from built events.
 ///
-/// An event has its LMD subevents unchanged, in the order of the event; a subevent of id 0x1f that holds an HLD event
+/// An event has its LMD subevents unchanged, in the order of the event; a subevent with id 0x1f that holds an HLD event
 /// with its HLD subevents, as DABC's stream server sends it; and a subevent with its other hits (formats/hit_list.hpp).
-/// Its header is that of the event that the first LMD subevent belongs to. Without one, its trigger and number are
-/// those of the HLD event, or else 1 and the number in the output.
+/// Its header is copied from the event of the first LMD subevent. If there is none, trigger and number come from the
+/// HLD event, or else are 1 and the number in the output.
 class LmdEventMaker {
  public:
   LmdEventMaker(EventSplitter splitter, HldEventMaker hld) : splitter_(std::move(splitter)), hld_(hld) {}
 
-  /// `number`: it is the number-th of the output, from 1. Valid until the next call, and as long as `event`.
+  /// `number`: number of the event in the output, from 1. The result is valid until the next call and while `event` is.
   LmdEvent& make(const EventHits& event, std::uint64_t number);
 
  private:

@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kMaxChannels = 65536;  ///< the channel field of an ID marker
+constexpr std::uint64_t kMaxChannels = 65536;  ///< range of the channel field of an ID marker
 constexpr double kPicosecondsPerSecond = 1e12;
 constexpr double kMaxHitsPerTick = 1000;
 

@@ -21,8 +21,8 @@ Tick to_tick(double time) { return time < 0x1p64 ? static_cast<Tick>(time) : std
 
 double uniform(RandomEngine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
 
-/// Von Neumann 1951: of falling runs of uniform numbers, those of odd length begin with x in
-/// proportion to exp(-x); each run of even length adds 1. Needs no logarithm.
+/// Von Neumann 1951: among falling runs of uniform numbers, those of odd length begin with x with a probability
+/// proportional to exp(-x); each run of even length adds 1. Needs no logarithm.
 double exponential(RandomEngine& engine) {
   for (double whole = 0;; whole += 1) {
     const double first = uniform(engine);
@@ -36,7 +36,7 @@ double exponential(RandomEngine& engine) {
   }
 }
 
-/// Rejection from the exponential: exp(-x^2/2) is in proportion to exp(-x) * exp(-(x-1)^2/2).
+/// Rejection sampling from the exponential: exp(-x^2/2) is proportional to exp(-x) * exp(-(x-1)^2/2).
 double normal(RandomEngine& engine) {
   for (;;) {
     const double x = exponential(engine);
@@ -81,7 +81,7 @@ Tick PointProcess::next(RandomEngine& engine) {
   return to_tick(time_);
 }
 
-/// Bunches may overlap: a time is delivered once no later bunch can come before it.
+/// Bunches may overlap: a time is delivered once no later bunch can precede it.
 double PointProcess::next_in_burst(RandomEngine& engine) {
   if (count_ == 0) time_ = kBurstTimes * spacing_ * exponential(engine);
   while (begun_.empty() || begun_.front() >= time_) {

@@ -9,12 +9,11 @@
 
 namespace eventloom {
 
-/// Its sequence is fixed by the C++ standard. The functions below use nothing but its bits and
-/// exact arithmetic, so that a seed gives the same numbers on every machine, which the standard
-/// library's distributions do not promise.
+/// The C++ standard defines this engine's sequence. The functions below use only its bits and exact arithmetic, so that
+/// a seed gives the same numbers on every machine, which the standard library's distributions do not guarantee.
 using RandomEngine = std::mt19937_64;
 
-/// Uniform in [0, 1), 53 bits.
+/// Uniform in [0, 1), with 53 bits.
 double uniform(RandomEngine& engine);
 /// Exponential, mean 1.
 double exponential(RandomEngine& engine);
@@ -25,7 +24,7 @@ std::uint32_t uniform_below(RandomEngine& engine, std::uint32_t bound);
 /// Poisson; takes time proportional to `mean`.
 std::uint64_t poisson_number(RandomEngine& engine, double mean);
 
-/// Times of a random process of constant mean rate, from tick 0 on, never falling:
+/// Non-decreasing times of a random process of constant mean rate, from tick 0 on:
 ///   static    equal spacing; time k lies at floor(k * spacing)
 ///   gaussian  normal spacing with a standard deviation of a quarter of the mean, at least 0
 ///   poisson   exponential spacing
@@ -35,8 +34,8 @@ class PointProcess {
   static constexpr int kBurstTimes = 25;
   static constexpr int kBurstTicks = 100;
 
-  /// `spacing`: mean distance of two times in ticks, above 0; need not be whole. Throws UserError that lists the
-  /// timings when the name is unknown.
+  /// `spacing`: mean distance between two times in ticks, above 0; need not be whole. Throws UserError that lists the
+  /// known timings when the name is unknown.
   PointProcess(std::string_view timing, double spacing);
 
   /// The next time; the largest Tick when it does not fit.
@@ -49,9 +48,9 @@ class PointProcess {
 
   Timing timing_;
   double spacing_;
-  double time_ = 0;            ///< of the last time; burst: start of the next bunch
+  double time_ = 0;            ///< the last time; burst: start of the next bunch
   std::uint64_t count_ = 0;    ///< times delivered
-  std::vector<double> begun_;  ///< burst: heap of times, the earliest first
+  std::vector<double> begun_;  ///< burst: min-heap of the times of begun bunches
 };
 
 }  // namespace eventloom

@@ -26,7 +26,7 @@ struct Place {
   std::optional<std::string_view> port;
 };
 
-/// Splits HOST, HOST:PORT or [HOST]:PORT; nothing for other forms.
+/// Splits HOST, HOST:PORT or [HOST]:PORT; std::nullopt for other forms.
 std::optional<Place> split_place(std::string_view place) {
   const bool bracketed = place.starts_with('[');
   const auto end = bracketed ? place.find(']') : std::min(place.find(':'), place.size());

@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-constexpr std::uint64_t kShownClients = 100;  ///< clients whose connections are reported
+constexpr std::uint64_t kShownClients = 100;  ///< most connections that are reported
 constexpr std::int64_t kOneSecond = 1'000'000'000;
 
 MbsGroupPtr make_handshake(const MbsLayout& layout) {
@@ -156,7 +156,6 @@ void MbsClients::serve(std::int64_t now) {
   std::erase_if(clients_, [](const auto& client) { return client.end() != MbsClientEnd::none; });
 }
 
-/// Connections are reported up to a number of them.
 bool MbsClients::tells() const { return totals_.connected <= kShownClients; }
 
 void MbsClients::remove(const MbsServerClient& client) {
@@ -173,7 +172,7 @@ void MbsClients::remove(const MbsServerClient& client) {
                counts.dropped_buffers);
 }
 
-/// What it was sent has been delivered to nobody, unless the round is sent again.
+/// Events sent to this client alone are lost, unless it was the last of its round, which is then sent again.
 void MbsClients::remove_refused(const MbsServerClient& client) {
   ++totals_.refused;
   --totals_.clients;
@@ -182,7 +181,7 @@ void MbsClients::remove_refused(const MbsServerClient& client) {
   if (tells()) spdlog::info("{}client {} {}", settings_.name, client.name(), to_text(client.end()));
 }
 
-/// How much of it is unknown: it lies in the client's system.
+/// The amount unread is unknown: the data are in the client's system.
 void MbsClients::note_unread(const MbsServerClient& client) {
   const auto events = std::min(client.alone_events(), client.counts().events);
   if (settings_.drops || events == 0) return;

@@ -14,77 +14,79 @@
 namespace eventloom {
 
 struct MbsClientsSettings {
-  std::string name;                                           ///< begins messages about clients; empty: nothing does
-  std::string advice = "choose another --port or --address";  ///< where the address is unavailable
+  std::string name;                                           ///< prefix of messages about clients
+  std::string advice = "choose another --port or --address";  ///< ends the error about an unavailable address
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;   ///< 0: the system chooses
-  bool by_request = false;  ///< the stream protocol, else transport
-  bool drops = false;       ///< a client whose queue is full loses the oldest groups, and delays nobody
-  /// By transport a connection is a client when it has been silent for so long; others say something at once, or leave.
+  bool by_request = false;  ///< stream protocol, else transport
+  bool drops = false;       ///< a client whose queue is full loses its oldest groups instead of delaying the others
+  /// Transport: a connection that stays silent for this long is admitted; other programs send data at once, or leave.
   std::chrono::nanoseconds silence{100'000'000};
   std::chrono::nanoseconds timeout{30'000'000'000};  ///< clients idle for this long are disconnected
-  std::size_t client_bytes = std::size_t{4} << 20;   ///< waiting for one client, plus at most a group
-  std::size_t most = 64;                             ///< further ones are refused
+  std::size_t client_bytes = std::size_t{4} << 20;   ///< capacity of a client's queue, exceeded by at most one group
+  std::size_t most = 64;                             ///< most connections; further ones are refused
 };
 
 struct MbsClientsTotals {
-  std::uint64_t connected = 0;  ///< connections, those of no client included
-  std::uint64_t clients = 0;    ///< admitted, and not refused since
+  std::uint64_t connected = 0;  ///< all connections, admitted or not
+  std::uint64_t clients = 0;    ///< clients admitted and not refused later
   std::uint64_t timed_out = 0;
-  std::uint64_t refused = 0;      ///< too many, or they sent an invalid request
-  std::uint64_t never = 0;        ///< left before they were clients
+  std::uint64_t refused = 0;      ///< connections above the limit, and clients that sent an invalid request
+  std::uint64_t never = 0;        ///< connections that left before admission
   std::uint64_t unread = 0;       ///< clients that left data unread
-  std::uint64_t lost_events = 0;  ///< taken from the recording, and sent to no client that could read them
-  MbsClientCounts sent;           ///< to all clients together
+  std::uint64_t lost_events = 0;  ///< events taken from the recording that no client could read
+  MbsClientCounts sent;           ///< total over all clients
 };
 
-/// The clients of an MBS server: accepts them, queues groups for them and sends these. Never blocks but in wait(). Of
-/// one thread. Times are nanoseconds of the steady clock.
+/// The clients of an MBS server: accepts connections, queues groups for the clients and sends them. Only wait() blocks.
+/// Not thread-safe. Times are in nanoseconds of the steady clock.
 ///
-/// Connections that have not been admitted (see MbsServerClient) get no groups and do not count, nor does a client that
-/// is refused later. What the last client leaves unsent waits for the next, unless clients lose what they do not take.
+/// Connections that have not been admitted (see MbsServerClient) receive no groups and do not count, nor does a client
+/// that is refused later. Unless `drops` is set, the next client receives the groups that the last one left unsent.
 class MbsClients {
  public:
-  /// Starts to listen. Throws UserError when the address is unavailable.
+  /// Starts listening. Throws UserError when the address is unavailable.
   MbsClients(const MbsClientsSettings& settings, const MbsLayout& layout);
 
   /// "127.0.0.1:6000"
   [[nodiscard]] std::string address() const { return bound_to(listener_); }
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Whether each can take another group; true for an empty queue.
+  /// Whether every client can take another group; an empty queue always can.
   [[nodiscard]] bool all_have_room() const;
-  /// Whether none has a group in its queue.
+  /// Whether all queues are empty.
   [[nodiscard]] bool all_are_empty() const;
-  /// Whether any waits for a group that it has requested.
+  /// Whether any client waits for a group that it has requested.
   [[nodiscard]] bool any_is_waiting() const;
   [[nodiscard]] bool any_is_finishing() const;
 
-  /// A round begins: nothing has been delivered, and today's clients are its first.
+  /// Begins a round with the current clients.
   void begin_round();
-  /// Something was delivered in this round, and only to clients that have been refused since: it may be sent again.
+  /// Whether data were delivered in this round, but only to clients that have been refused since, so that they may be
+  /// sent again.
   [[nodiscard]] bool round_is_void() const { return round_ >= Round::delivered && valid_ == 0; }
-  /// Nobody will get what waits for the next client: it is counted as lost.
+  /// Ends the round. Data that wait for the next client are counted as lost.
   void end_round();
-  /// As end_round(), but it will be sent again.
+  /// Ends the round without counting losses: its data will be sent again.
   void forget_round();
 
-  /// Queues a group for all.
+  /// Queues a group for all clients.
   void deliver(const MbsGroupPtr& group);
-  /// Sends what they take, and removes those that have ended.
+  /// Admits clients, sends the data that they accept, and removes clients that have ended.
   void serve(std::int64_t now);
-  /// Waits for `ns` at most until a client, or `wake_fd` unless it is -1, has something to say or takes data.
+  /// Waits at most `ns` until a client, or `wake_fd` unless it is -1, is ready; then receives requests and accepts
+  /// connections.
   void wait(std::int64_t ns, int wake_fd = -1);
 
   void stop_listening() { listener_.close(); }
-  /// No more groups follow: connections are closed when their queues have been sent.
+  /// No more groups follow: closes each connection once its queue has been sent.
   void finish();
-  /// As finish(), but groups that have not been begun are dropped.
+  /// Like finish(), but drops groups whose sending has not begun.
   void cut();
-  /// Disconnects all.
+  /// Disconnects all clients.
   void drop_all();
 
-  /// Those of today's clients included.
+  /// Includes the current clients.
   [[nodiscard]] MbsClientsTotals totals() const;
 
  private:
@@ -103,11 +105,11 @@ class MbsClients {
   MbsClientsSettings settings_;
   MbsServerSocket listener_;
   MbsGroupPtr handshake_;
-  std::vector<MbsServerClient> clients_;  ///< and those that may become clients
-  MbsClientsTotals totals_;               ///< `sent`: to clients that have gone
-  std::deque<MbsGroupPtr> left_over_;     ///< for the next client
+  std::vector<MbsServerClient> clients_;  ///< includes connections not yet admitted
+  MbsClientsTotals totals_;               ///< `sent` covers former clients only
+  std::deque<MbsGroupPtr> left_over_;     ///< unsent groups for the next client
   Round round_ = Round::none;
-  std::size_t valid_ = 0;  ///< clients of this round that have not been refused
+  std::size_t valid_ = 0;  ///< clients of this round not refused so far
   std::int64_t listen_again_at_ = 0;
 };
 

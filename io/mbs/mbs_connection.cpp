@@ -17,10 +17,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{100};
 constexpr milliseconds kLongestPause{5000};
-/// A server is silent when not even an empty buffer has come for this long.
+/// A server that sends not even an empty buffer for this long is reported as silent.
 constexpr std::chrono::seconds kSilence{10};
 
-/// A client's message is 12 bytes, padded with NUL.
+/// A client's message of 12 bytes, padded with NUL.
 std::array<std::byte, 12> request(std::string_view text) {
   std::array<std::byte, 12> bytes{};
   std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
@@ -94,7 +94,7 @@ std::optional<MbsConnection::Step> MbsConnection::receive(milliseconds most) {
   }
 }
 
-/// The peer has closed the connection, or it is broken.
+/// Handles a connection that the peer has closed, or that is broken.
 std::optional<MbsConnection::Step> MbsConnection::break_off(bool closed) {
   std::string why = closed ? "the server has closed the connection" : socket_->failure();
   const bool in_mid_buffer = decoder_.cut();
@@ -109,7 +109,7 @@ std::optional<MbsConnection::Step> MbsConnection::break_off(bool closed) {
   return in_mid_buffer ? Step::buffer : step;
 }
 
-/// Gives up the connection; buffer() stays valid.
+/// Gives up the connection; buffer() remains valid.
 std::optional<MbsConnection::Step> MbsConnection::end_connection(bool in_order, const std::string& why) {
   const bool was_of_use = of_use_ || (decoder_.greeted() && Clock::now() - connected_at_ > kLongestPause);
   const bool tell = was_of_use || !looked_for_;
@@ -136,9 +136,9 @@ void MbsConnection::end() {
   connected_ = false;
 }
 
-// ---------------------------------------------------------------- looking for a server
+// ---------------------------------------------------------------- searching for the server
 
-/// `anew`: restarts the time limit.
+/// `anew`: restart the time limit.
 void MbsConnection::search_for_server(bool anew) {
   const auto now = Clock::now();
   if (anew) lost_at_ = now;
@@ -193,7 +193,7 @@ void MbsConnection::begin_connection() {
   silence_told_ = false;
 }
 
-/// The server's handshake has come.
+/// Handles the server's handshake.
 std::optional<MbsConnection::Step> MbsConnection::greet() {
   asks_ = address_.service == MbsService::stream;
   if (asks_) ask();
@@ -207,7 +207,7 @@ std::optional<MbsConnection::Step> MbsConnection::greet() {
   return Step::again;
 }
 
-// ---------------------------------------------------------------- while it is there
+// ---------------------------------------------------------------- while connected
 
 void MbsConnection::ask() {
   socket_->send(request("GETEVT"));

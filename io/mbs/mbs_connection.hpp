@@ -14,36 +14,36 @@
 
 namespace eventloom {
 
-/// The buffers of an MBS server, over one connection or, on request, over several: a lost server is searched for, after
-/// 0.1 s and then twice as long each time up to 5 s. Requests replies from stream servers one at a time. Events of the
-/// connection are reported once; nothing a peer does throws.
+/// Receives the buffers of an MBS server. On request, reconnects to a lost server: after 0.1 s, then at intervals that
+/// double up to 5 s. Requests replies from stream servers one at a time. Reports each event of the connection once. A
+/// peer's behaviour never causes an exception.
 class MbsConnection {
  public:
-  /// Throws UserError when the host does not exist, or when nothing answers and `reconnect` is 0. `reconnect`: how long
-  /// a lost server is searched for; 0: not at all. `stop` outlives this.
+  /// `reconnect`: how long to search for a lost server; 0: not at all. `stop` must outlive this object. Throws
+  /// UserError when the host does not exist, or when nothing answers and `reconnect` is 0.
   MbsConnection(MbsAddress address, std::chrono::duration<double> reconnect, const MbsStop& stop);
   ~MbsConnection();
   MbsConnection(const MbsConnection&) = delete;
   MbsConnection& operator=(const MbsConnection&) = delete;
 
   enum class Step : std::uint8_t {
-    buffer,   ///< see buffer(); one shorter than its length is the last of a connection that broke off
-    empty,    ///< an empty one: buffer() has its header
-    nothing,  ///< at the moment
-    lost,     ///< the connection broke off, was unintelligible, or never existed: data are missing
-    again,    ///< a new connection: its data do not continue the earlier ones
-    ended,    ///< nothing will follow
+    buffer,   ///< see buffer(); if shorter than its length, it is the last of a broken connection
+    empty,    ///< an empty buffer; buffer() has its header
+    nothing,  ///< no data at present
+    lost,     ///< the connection broke off, sent invalid data, or was never established: data are missing
+    again,    ///< a new connection, whose data do not continue the earlier ones
+    ended,    ///< no more data follow
   };
-  /// Proceeds, waiting at most this long. Invalidates buffer().
+  /// Advances to the next step, waiting at most `most`. Invalidates buffer().
   Step next(std::chrono::milliseconds most);
 
   [[nodiscard]] const LmdBuffer& buffer() const { return decoder_.buffer(); }
-  /// In the stream of all connections, bytes.
+  /// Offset in the stream of all connections, bytes.
   [[nodiscard]] std::uint64_t offset() const { return decoder_.offset(); }
-  /// No connection will follow the lost one.
+  /// Whether no more connections follow.
   [[nodiscard]] bool is_over() const { return state_ == State::ended; }
 
-  /// Any thread.
+  /// The following functions may be called by any thread.
   [[nodiscard]] bool is_connected() const { return connected_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
@@ -76,16 +76,16 @@ class MbsConnection {
   State state_ = State::looking;
   std::atomic<bool> connected_{false};
 
-  bool greeted_before_ = false;  ///< a handshake has come
-  bool looked_for_ = false;      ///< it did not answer at once
-  bool lost_data_ = false;       ///< with the last connection
-  bool of_use_ = false;          ///< a buffer has come over this connection
-  bool asks_ = false;            ///< data come only on request
-  std::uint32_t awaited_ = 0;    ///< buffers of the reply under way
+  bool greeted_before_ = false;  ///< a handshake has been received on any connection
+  bool looked_for_ = false;      ///< the server has been searched for
+  bool lost_data_ = false;       ///< the last connection lost data
+  bool of_use_ = false;          ///< this connection has delivered a buffer
+  bool asks_ = false;            ///< the server sends only on request
+  std::uint32_t awaited_ = 0;    ///< buffers missing from the current reply
 
   Clock::time_point lost_at_;  ///< start of the search
   Clock::time_point next_try_;
-  Clock::duration pause_{};  ///< before the next attempt
+  Clock::duration pause_{};  ///< delay before the next attempt
   Clock::time_point connected_at_;
   Clock::time_point heard_at_;
   bool silence_told_ = false;

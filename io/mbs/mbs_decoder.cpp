@@ -73,7 +73,7 @@ MbsDecoder::Found MbsDecoder::read_handshake() {
   return Found::handshake;
 }
 
-/// Sets header and length of buffer_; false when the length is impossible.
+/// Sets the header and length of buffer_; returns false when the length is impossible.
 bool MbsDecoder::read_header() {
   buffer_.header = find_lmd_buffer(front(), buffer_swapped_);
   buffer_.offset = base_;
@@ -85,7 +85,7 @@ bool MbsDecoder::read_header() {
   return plausible && buffer_.length <= handshake_.max_bytes;
 }
 
-/// The first `n` bytes of the buffer have come.
+/// Makes the first `n` bytes of the buffer available.
 void MbsDecoder::set_bytes(std::size_t n) {
   buffer_.bytes = front().first(n);
   if (!buffer_swapped_) return;

@@ -11,12 +11,12 @@
 
 namespace eventloom {
 
-/// The handshake of an MBS server: four 32-bit words in its byte order. Buffers of up to 64 MiB are accepted.
+/// The handshake of an MBS server: four 32-bit words in the server's byte order. Buffers of up to 64 MiB are accepted.
 ///
-///   0 i32 1, the byte-order mark         4 i32 bytes of a buffer, header included: of each, or at most
-///   8 i32 buffers of a stream           12 i32 streams; 0: buffers are as long as their contents (DABC)
+///   0 i32 1, the byte-order mark         4 i32 size of each buffer, header included; the maximum if it varies
+///   8 i32 buffers per stream            12 i32 streams; 0: buffers are as long as their contents (DABC)
 ///
-/// DABC's legacy mode sends buffers of the native size whose header, of type 100/1, states the length of the contents.
+/// DABC's legacy mode sends buffers of the native size with a header of type 100/1 that states the contents' length.
 struct MbsHandshake {
   static constexpr std::size_t kBytes = 16;
 
@@ -29,30 +29,30 @@ struct MbsHandshake {
   [[nodiscard]] std::uint32_t buffers_per_reply() const { return variable ? 1 : buffers_per_stream; }
 };
 
-/// Finds the handshake and the buffers in the bytes of one connection to an MBS server, in whatever pieces they come.
-/// Independent of sockets. Memory follows the bytes received, never an announced length.
+/// Extracts the handshake and the buffers from the bytes of one connection to an MBS server, however they are split.
+/// Independent of sockets. Memory grows with the bytes received, never with an announced length.
 class MbsDecoder {
  public:
-  /// `offset`: of the first byte after the handshake in the stream, over all connections.
+  /// `offset`: position of the first byte after the handshake in the stream of all connections.
   explicit MbsDecoder(std::uint64_t offset) : base_(offset) {}
 
-  /// Where the next bytes are to be put; not empty. Invalidates buffer().
+  /// Non-empty memory for the next bytes. Invalidates buffer().
   std::span<std::byte> room();
-  /// This many bytes have been put there.
+  /// States that `n` bytes have been written to room().
   void took(std::size_t n) { end_ += n; }
 
   enum class Found : std::uint8_t {
     nothing,     ///< more bytes are needed
     handshake,   ///< see handshake()
-    buffer,      ///< see buffer(); may have a defect
-    empty,       ///< a buffer without events, whose header is in buffer(): a sign of life
+    buffer,      ///< see buffer(), which may have a defect
+    empty,       ///< a buffer without events, sent as a keep-alive; buffer() has its header
     disconnect,  ///< a buffer that announces the server's end
-    garbage,     ///< see complaint(): nothing that follows is intelligible
+    garbage,     ///< see complaint(); no later data can be decoded
   };
-  /// The next item. Invalidates buffer().
+  /// Decodes the next item. Invalidates buffer().
   Found next();
-  /// The connection has ended: the incomplete buffer, shorter than its length, is buffer(); false when not even a
-  /// header has come.
+  /// Makes the incomplete buffer of an ended connection available in buffer(), shorter than its length. Returns false
+  /// when not even its header was received.
   bool cut();
 
   [[nodiscard]] const MbsHandshake& handshake() const { return handshake_; }
@@ -62,7 +62,7 @@ class MbsDecoder {
   [[nodiscard]] std::size_t unread() const { return end_ - begin_; }
   /// Offset of the next item in the stream.
   [[nodiscard]] std::uint64_t offset() const { return base_; }
-  /// Whether the handshake has come.
+  /// Whether the handshake has been received.
   [[nodiscard]] bool greeted() const { return greeted_; }
 
  private:
@@ -81,7 +81,7 @@ class MbsDecoder {
   std::size_t begin_ = 0;  ///< start of the unread bytes in memory_
   std::size_t end_ = 0;
   LmdBuffer buffer_;
-  std::vector<std::byte> swapped_;  ///< the buffer, when it has the other byte order
+  std::vector<std::byte> swapped_;  ///< the buffer after byte swapping, if it has the other byte order
   bool buffer_swapped_ = false;
   std::string complaint_;
 };

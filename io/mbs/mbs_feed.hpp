@@ -9,16 +9,16 @@
 
 namespace eventloom {
 
-/// The largest jump of a server's time stamps that is accepted.
+/// The largest jump of a server's time stamps that is accepted at once.
 inline constexpr double kMostMbsJump_s = 3600;
 
 /// mbs://HOST[:PORT]/transport|stream[?time=tag|wr|word:OFFSET,COUNT][&wr=ID][&from=CCRRPPPP][&unit=ns]
 /// [&round=down|nearest][&reorder=N][&era=auto|repeat|new]
 ///
-/// `era`: the meaning of numbers that go back after a reconnection; see EraRule.
+/// `era`: how to interpret numbers that go back after a reconnection; see EraRule.
 ///
-/// A server of the Multi Branch System or of DABC: a hit per subevent, as for a file of the same buffers; see
-/// lmd_reader.hpp. Without a connection at the start, throws UserError unless reconnection is enabled.
+/// Receives from a server of the Multi Branch System or of DABC. Each subevent becomes a hit, as in a file of the same
+/// buffers; see lmd_reader.hpp. Throws UserError when the server does not answer and reconnection is disabled.
 std::unique_ptr<LiveFeed> open_mbs(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings);
 

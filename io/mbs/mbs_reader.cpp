@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// An empty block shows the reader's caller that time passes.
+/// After this time without data, an empty block shows the caller that time passes.
 constexpr std::chrono::milliseconds kPatience{20};
 
 bool is_empty(const HitBlock& block) { return block.size() == 0 && block.losses.empty(); }
@@ -49,7 +49,7 @@ bool MbsReader::read(HitBlock& block) {
   return true;
 }
 
-/// Where the run begins decides how often the numbers have wrapped around.
+/// Determines from the beginning of the run how often the numbers have wrapped around.
 void MbsReader::place(HitBlock& block) {
   const auto first = blocks_.first_number();
   if (placed_ || !first) return;
@@ -76,7 +76,7 @@ bool MbsReader::read_on(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// The rest of the current buffer. False when the block is full.
+/// Takes the rest of the current buffer. Returns false when the block is full.
 bool MbsReader::take_events(HitBlock& block) {
   while (events_.next(event_)) {
     if (!std::exchange(any_, true)) look_for_earlier();
@@ -89,7 +89,7 @@ bool MbsReader::take_events(HitBlock& block) {
   return true;
 }
 
-/// Hits that may be repeated over another connection are not counted: the hole is.
+/// Reports problems as losses. Hits that another connection may repeat are not counted, but the hole is.
 void MbsReader::take_problems(HitBlock& block) {
   if (notes_.problems.empty()) return;
   for (auto& problem : std::exchange(notes_.problems, {})) {
@@ -100,7 +100,7 @@ void MbsReader::take_problems(HitBlock& block) {
   }
 }
 
-/// Nothing more has come at the moment.
+/// Handles a pause in the data.
 void MbsReader::pause(HitBlock& block) {
   take_problems(block);
   if (const Tick others = others_; others != 0) blocks_.confirm(others);
@@ -118,7 +118,7 @@ void MbsReader::pass_empty() {
   events_.pass(number);
 }
 
-/// Servers that number their buffers begin with 1 when they begin to send.
+/// Reports earlier buffers: servers that number their buffers begin with 1 when they start sending.
 void MbsReader::look_for_earlier() {
   const auto first = first_buffer_.value_or(0);
   if (first <= 1) return;
@@ -141,14 +141,14 @@ void MbsReader::begin_buffer() {
   }
 }
 
-/// Another connection, to a server that may have restarted.
+/// Handles a new connection, to a server that may have restarted.
 void MbsReader::begin_anew() {
   events_.begin_anew("an event that the lost connection left unfinished");
   if (!hole_noted_ && notes_.problems.empty()) note_lost();
   blocks_.begin_anew();
 }
 
-/// Data that the server sent and that did not arrive; the connection has reported it.
+/// Notes a loss of data between server and client, which the connection has already reported.
 void MbsReader::note_lost() {
   notes_.add({.offset = connection_.offset(), .effect = LmdEffect::breaks_off, .hits = 0, .text = ""});
 }

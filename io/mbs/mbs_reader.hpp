@@ -15,15 +15,16 @@
 
 namespace eventloom {
 
-/// The hits that an MBS server sends, the same that an LMD file of these buffers gives. After a lost connection, events
-/// received before are duplicates; see LmdEras for numbers that start again. Buffers that the server had sent before
-/// the first one received are counted as missing, and reported: no loss of the run, which begins when it has connected.
-/// Numbers of less than 32 bits have no place in the run until begin_at(): the first buffer waits here, the others in
-/// the socket.
+/// Reads the hits that an MBS server sends: the same as from an LMD file of these buffers. Events received again after
+/// a lost connection are duplicates; see LmdEras for numbers that start again. Buffers that the server sent before the
+/// first one received are counted and reported as missing. They are no loss of the run, which begins once connected.
+/// Numbers of less than 32 bits have no place in the run until begin_at(): the first buffer is held here, later ones
+/// stay in the socket.
 class MbsReader final : public HitReader {
  public:
-  /// `header`: see lmd_stream_header(). `longest_wait`: for the successor of an event, which confirms it; nothing:
-  /// without limit. `eras`: of its numbers. `stop` outlives this. Throws as MbsConnection does.
+  /// `header`: see lmd_stream_header(). `longest_wait`: how long an event waits for its successor, which confirms it;
+  /// std::nullopt: no limit. `eras`: the rule for its numbers. `stop` must outlive this object. Throws like
+  /// MbsConnection.
   MbsReader(const MbsAddress& address, const LmdTime& time, StreamHeader header,
             std::chrono::duration<double> reconnect, std::optional<std::chrono::milliseconds> longest_wait,
             EraRule eras, const MbsStop& stop);
@@ -31,19 +32,20 @@ class MbsReader final : public HitReader {
   [[nodiscard]] const StreamHeader& header() const override { return header_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
-  /// Returns a short block as soon as no more data are available, and an empty one when nothing comes for a while;
-  /// false at the end.
+  /// Returns a short block as soon as no more data are available, and an empty one when no data arrive for a while.
+  /// Returns false at the end.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override { return blocks_.holds_back(); }
   [[nodiscard]] std::optional<Tick> held_from() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return blocks_.anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 
-  /// Any thread.
+  /// May be called by any thread.
   [[nodiscard]] bool is_connected() const { return connection_.is_connected(); }
-  /// Any thread. The run begins with this number: the first event is that nearest to it.
+  /// Sets the number with which the run begins; the first event is placed nearest to it. May be called by any thread.
   void begin_at(Tick number) { begin_ = number; }
-  /// Any thread, where events by number need not wait for their successors. The foremost source of the run is here.
+  /// Sets the number that the run's foremost source has reached. Call it only if events by number need not wait for
+  /// their successors. May be called by any thread.
   void others_at(Tick number) { others_ = number; }
 
  private:
@@ -64,19 +66,19 @@ class MbsReader final : public HitReader {
 
   std::string name_;
   StreamHeader header_;
-  Tick range_;  ///< of the numbers
+  Tick range_;  ///< number of distinct event numbers
   std::optional<std::chrono::milliseconds> longest_wait_;
-  std::chrono::steady_clock::time_point heard_;  ///< when the last buffer came
+  std::chrono::steady_clock::time_point heard_;  ///< arrival time of the last buffer
   const MbsStop& stop_;
   MbsConnection connection_;
   LmdNotes notes_;
   LmdBufferEvents events_{notes_};
   LmdEvent event_;
   LmdHitBlocks blocks_;
-  HitBlock held_;                              ///< until the run begins
+  HitBlock held_;                              ///< held until the run begins
   bool placed_;                                ///< the numbers have their place in the run
-  bool hole_noted_ = false;                    ///< of the lost connection
-  bool any_ = false;                           ///< an event has come
+  bool hole_noted_ = false;                    ///< the hole left by the lost connection has been noted
+  bool any_ = false;                           ///< an event has been received
   std::optional<std::uint32_t> first_buffer_;  ///< number of the first buffer
   bool ended_ = false;
   std::atomic<Tick> begin_;

@@ -19,7 +19,7 @@ void MbsPacer::start(std::int64_t now) {
   started_ = false;
 }
 
-/// Nanoseconds since the previous event.
+/// Nanoseconds from the previous event to this one.
 double MbsPacer::step(std::optional<Tick> time) {
   if (pace_.rate > 0) return started_ ? kNsPerSecond / pace_.rate : 0;
   if (pace_.speed <= 0 || !time) return 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint16_t kNativeType = 10;
 constexpr std::uint16_t kVariableType = 100;
-/// The first fragment of an event has its header and at least the start of a subevent.
+/// The first fragment of an event holds its header and at least the start of a subevent.
 constexpr std::size_t kMinFragmentBytes = sizeof(LmdEventHeader) + sizeof(LmdElement);
 
 template <class Header>
@@ -51,12 +51,12 @@ std::uint64_t MbsPacker::largest_event() const {
   return first + (layout_.buffers() - 1) * (first - sizeof(LmdElement));
 }
 
-/// In the current buffer; a whole buffer when none is begun.
+/// Bytes left in the current buffer; those of an empty buffer if none has been begun.
 std::size_t MbsPacker::room() const {
   return layout_.buffer_bytes - (group_ == nullptr ? kLmdHeaderBytes : group_->bytes.size() - begin_);
 }
 
-/// Whether an event that begins in a buffer with `room` ends in it or in the `buffers_left` after it.
+/// Whether an event that begins in a buffer with `room` bytes left ends there or in the `buffers_left` after it.
 bool MbsPacker::fits_into(std::uint64_t event_bytes, std::size_t room, std::uint32_t buffers_left) const {
   if (event_bytes <= room) return true;
   if (buffers_left == 0) return false;
@@ -96,7 +96,7 @@ void MbsPacker::append_spanning(const LmdEvent& event) {
   append_fragments(event_);
 }
 
-/// The first fragment keeps the event's header but for its length, the others are elements of the buffers' type.
+/// The first fragment keeps the event's header except its length; the others are elements of the buffers' type.
 void MbsPacker::append_fragments(std::span<const std::byte> event) {
   auto element = load_lmd<LmdElement>(event);
   header_.last_dlen = element.dlen;

@@ -9,7 +9,7 @@ namespace eventloom {
 MbsRecording::MbsRecording(std::vector<PlayedFile> files, std::uint64_t repetitions)
     : files_(std::move(files)), repetitions_(repetitions) {
   if (files_.empty()) throw UserError("no file to serve");
-  for (std::size_t i = files_.size(); i > 0; --i) {  // files that cannot be opened are reported now
+  for (std::size_t i = files_.size(); i > 0; --i) {  // opens every file, so that errors are reported now
     open(i - 1);
     if (!player_->timed()) untimed_ = &files_[i - 1].uri;
   }
@@ -38,13 +38,13 @@ bool MbsRecording::next() {
   }
 }
 
-/// Opens the next file; false after the last.
+/// Opens the next file; returns false after the last.
 bool MbsRecording::open_next() {
   if (open_ + 1 < files_.size()) {
     open(open_ + 1);
     return true;
   }
-  // Files without events have none when read again, either.
+  // Files without events cannot be repeated.
   if (repetition_ + 1 >= repetitions_ || !first_number_) return false;
   ++repetition_;
   number_shift_ = last_number_ + 1 - *first_number_;

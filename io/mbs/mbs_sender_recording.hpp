@@ -9,24 +9,24 @@
 
 namespace eventloom {
 
-/// The events of recordings, file after file, repeatedly on request. Event numbers continue across repetitions.
+/// Reads the events of recordings, file by file, with repetitions. Event numbers continue across repetitions.
 class MbsRecording {
  public:
-  /// Throws UserError as OpenPlayer.
+  /// Throws UserError like OpenPlayer.
   MbsRecording(std::vector<PlayedFile> files, std::uint64_t repetitions);
 
-  /// Advances to the next event; false at the end. Damage on the way is reported and counted.
+  /// Advances to the next event; returns false at the end. Reports and counts damage in between.
   bool next();
   /// Valid until next().
   [[nodiscard]] const LmdEvent& event() const { return player_->event(); }
-  /// When it was recorded, ticks of 1 ns; nothing where that is unknown.
+  /// The time of recording, ticks of 1 ns; std::nullopt if unknown.
   [[nodiscard]] std::optional<Tick> time() const { return player_->time(); }
-  /// Back to the first event of the first repetition.
+  /// Returns to the first event of the first repetition.
   void rewind();
 
-  /// The first file whose times are only event numbers.
+  /// The first file whose times are only event numbers; null if none.
   [[nodiscard]] const SourceUri* untimed() const { return untimed_; }
-  /// Damaged places in everything read so far.
+  /// Damaged places in all data read so far.
   [[nodiscard]] std::uint64_t damaged_places() const { return damaged_ + player_->damaged_places(); }
 
  private:
@@ -36,14 +36,14 @@ class MbsRecording {
 
   std::vector<PlayedFile> files_;
   std::uint64_t repetitions_;
-  std::size_t open_ = 0;          ///< number of the file that is open
-  std::uint64_t repetition_ = 0;  ///< from 0
+  std::size_t open_ = 0;          ///< index of the open file
+  std::uint64_t repetition_ = 0;  ///< counts from 0
   std::unique_ptr<EventPlayer> player_;
   const SourceUri* untimed_ = nullptr;
   std::optional<std::uint32_t> first_number_;
-  std::uint32_t last_number_ = 0;  ///< as sent
+  std::uint32_t last_number_ = 0;  ///< last event number sent
   std::uint32_t number_shift_ = 0;
-  std::uint64_t damaged_ = 0;  ///< places in what earlier players have read
+  std::uint64_t damaged_ = 0;  ///< damaged places found by earlier players
 };
 
 }  // namespace eventloom

@@ -12,10 +12,10 @@ namespace eventloom {
 namespace {
 
 constexpr std::uint64_t kShownEvents = 10;
-constexpr int kGroupsPerTurn = 8;  ///< before the clients get their turn
+constexpr int kGroupsPerTurn = 8;  ///< groups packed before the clients are served
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kLongestPoll = kSecond / 4;  ///< signals are checked this often
-constexpr std::int64_t kStopNs = 2 * kSecond;       ///< for clients to take the rest of the buffers begun
+constexpr std::int64_t kStopNs = 2 * kSecond;       ///< time for clients to take the rest of the buffers begun
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void MbsServer::end_sending() {
   clients_.finish();
 }
 
-/// Called when all clients of this round are gone.
+/// Ends the round once all of its clients are gone.
 void MbsServer::end_round() {
   if (stopping_ && now_ > stop_by_) clients_.drop_all();
   if (clients_.any_is_finishing()) return;
@@ -93,9 +93,8 @@ void MbsServer::stop() {
   phase_ = Phase::ending;
 }
 
-// ---------------------------------------------------------------- events to groups
+// ---------------------------------------------------------------- packing
 
-/// Whether clients can take another group.
 bool MbsServer::may_produce() const {
   if (clients_.empty()) return false;
   if (!settings_.clients.by_request) return clients_.all_have_room();
@@ -117,7 +116,7 @@ void MbsServer::produce() {
   }
 }
 
-/// Nothing when no group is full or due.
+/// Returns null when no group is full or due.
 MbsGroupPtr MbsServer::next_group() {
   while (next_event()) {
     if (*due_ > now_) now_ = steady_ns();
@@ -127,7 +126,7 @@ MbsGroupPtr MbsServer::next_group() {
   return packer_.flush();
 }
 
-/// The next event to be packed; false at the end.
+/// Advances to the next event to pack; returns false at the end.
 bool MbsServer::next_event() {
   if (due_) return true;
   if (at_end_ || !recording_.next()) {
@@ -138,7 +137,7 @@ bool MbsServer::next_event() {
   return true;
 }
 
-/// Delivers the group completed without the event.
+/// Packs the event. Returns the group that it no longer fitted, if any.
 MbsGroupPtr MbsServer::pack() {
   due_.reset();
   const auto& event = recording_.event();
@@ -159,7 +158,7 @@ MbsGroupPtr MbsServer::pack() {
   return full;
 }
 
-/// No event is due: sends events that have waited long enough, or a sign of life.
+/// Called when no event is due. Returns events that have waited long enough, or a keep-alive.
 MbsGroupPtr MbsServer::overdue() {
   if (packer_.has_begun()) return now_ - begun_at_ >= settings_.flush_after.count() ? packer_.flush() : nullptr;
   const bool silent = now_ - delivered_at_ >= settings_.keep_alive.count();
@@ -172,7 +171,7 @@ void MbsServer::deliver(const MbsGroupPtr& group) {
   clients_.deliver(group);
 }
 
-/// Waits until there is something to do without a client's request.
+/// Time until there is something to do, unless a client acts first.
 std::int64_t MbsServer::wait_ns() const {
   if (phase_ == Phase::waiting && clients_.size() >= settings_.clients_to_start) return 0;
   if (phase_ == Phase::ending && clients_.empty()) return 0;

@@ -12,9 +12,9 @@ namespace eventloom {
 
 namespace {
 
-/// A client that sends further requests before its reply is not read until then.
+/// A client with this many unanswered requests is not read until some are answered.
 constexpr std::uint32_t kMaxRequests = 64;
-/// Time for a client to close its end after the last data: unread data are then in its system's hands.
+/// Time for a client to close its end after the last data; after that, unread data are up to its system.
 constexpr std::int64_t kLingerNs = 2'000'000'000;
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -35,7 +35,7 @@ bool MbsServerClient::admit(std::int64_t now, std::int64_t silence) {
   if (by_request_) {
     admitted_ = requests_ > 0;
   } else if (now - connected_at_ >= silence) {
-    receive(now);  // what it has said since this thread last looked
+    receive(now);  // it may have sent data since the last poll
     admitted_ = end_ == MbsClientEnd::none && !decoder_.has_begun();
   }
   return admitted_;
@@ -83,11 +83,12 @@ void MbsServerClient::receive(std::int64_t now) {
   }
 }
 
-/// Data that the client's system has not confirmed: a client that has read all that had arrived closes without a reset.
+/// Whether data are unacknowledged by the client's system: a client that has read all arrived data closes without
+/// reset.
 bool MbsServerClient::has_data_under_way() const {
   int bytes = 0;
   if (::ioctl(fd(), SIOCOUTQ, &bytes) != 0) return false;
-  return bytes > (closed_writing_ ? 1 : 0);  // the end counts, too
+  return bytes > (closed_writing_ ? 1 : 0);  // the FIN counts as a byte
 }
 
 void MbsServerClient::hang_up(bool reset) {
@@ -132,7 +133,7 @@ void MbsServerClient::send(std::int64_t now) {
   if (finishing_ && !closed_writing_ && sending_ == nullptr && queue_.empty()) close_writing(now);
 }
 
-/// Closing at once would destroy data under way if a request is unread.
+/// Shuts down only the sending side: closing the socket with an unread request would destroy data in flight.
 void MbsServerClient::close_writing(std::int64_t now) {
   if (end_ != MbsClientEnd::none) return;
   closed_writing_ = true;

@@ -13,12 +13,12 @@ namespace eventloom {
 
 /// How a client's connection ended.
 enum class MbsClientEnd : std::uint8_t {
-  none,       ///< it is open
-  served,     ///< everything was sent
+  none,       ///< still open
+  served,     ///< all data were sent
   left,       ///< closed by the client
-  unread,     ///< closed by the client, with pushed data that it had not read
-  timed_out,  ///< it was idle for too long
-  refused,    ///< it sent an invalid request
+  unread,     ///< closed by the client, which had not read all pushed data
+  timed_out,  ///< the client was idle for too long
+  refused,    ///< the client sent an invalid request
 };
 
 /// Data sent to a client, and data dropped because it was too slow.
@@ -38,14 +38,14 @@ struct MbsClientCounts {
   }
 };
 
-/// One client's connection: its queue and its progress. Never blocks. Times are nanoseconds of the steady clock.
+/// One client's connection: its queue and its progress. Never blocks. Times are in nanoseconds of the steady clock.
 ///
-/// Not everything that connects is a client: Open MPI looks for X displays at the ports from 6000 on, others see which
-/// ports are open. It is admitted as a client once it speaks the protocol: by request with its first request, else when
-/// it has said nothing for a while. An X client sends 12 bytes at once.
+/// Not every peer that connects is a client: Open MPI looks for X displays at ports from 6000 on, and port scanners
+/// connect to any port. A peer is admitted once it follows the protocol: if data are sent by request, with its first
+/// request, else after a time of silence. An X client sends 12 bytes at once.
 class MbsServerClient {
  public:
-  /// `socket`: connected, non-blocking. `by_request`: each group is sent only on request.
+  /// `socket`: connected and non-blocking. `by_request`: send each group only on request.
   MbsServerClient(MbsServerSocket socket, std::string name, bool by_request, MbsGroupPtr handshake, std::int64_t now);
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
@@ -54,39 +54,40 @@ class MbsServerClient {
   [[nodiscard]] MbsClientEnd end() const { return end_; }
   [[nodiscard]] bool is_finishing() const { return finishing_; }
   [[nodiscard]] bool is_admitted() const { return admitted_; }
-  /// Admits it if that is due, `silence` after it connected: true when this call has.
+  /// Admits the peer if it is due, without requests `silence` after it connected. Returns true if this call admitted
+  /// it.
   bool admit(std::int64_t now, std::int64_t silence);
-  /// Whether it is admitted when it goes on saying nothing.
+  /// Whether the peer will be admitted if it remains silent.
   [[nodiscard]] bool is_on_trial() const { return !admitted_ && !by_request_; }
 
   /// Appends a group to the queue.
   void queue(MbsGroupPtr group);
-  /// Groups requested and not available yet.
+  /// Whether requested groups are not yet available.
   [[nodiscard]] bool is_waiting() const { return requests_ > 0 && queue_.empty() && sending_ == nullptr; }
   [[nodiscard]] bool is_empty() const { return queue_.empty(); }
-  /// Of groups of which nothing has been sent.
+  /// Size of the groups whose sending has not begun.
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
-  /// Drops the oldest of them, and counts it.
+  /// Drops and counts the oldest of these groups.
   void drop_oldest();
-  /// Groups that it has not been sent completely, oldest first.
+  /// Groups that have not been sent completely, oldest first.
   [[nodiscard]] std::deque<MbsGroupPtr> unsent() const;
-  /// Events of a group that was delivered to no other client.
+  /// Counts the events of a group that was delivered to no other client.
   void count_alone(std::uint64_t events) { alone_events_ += events; }
   [[nodiscard]] std::uint64_t alone_events() const { return alone_events_; }
 
-  /// No more groups follow: the queue is sent, then the connection is closed.
+  /// No more groups follow: sends the queue, then closes the connection.
   void finish() { finishing_ = true; }
-  /// As finish(), but drops groups that have not been begun.
+  /// Like finish(), but drops groups whose sending has not begun.
   void cut();
 
-  /// Whether to read from it, and whether there is something to send.
+  /// Whether to poll the socket for reading and for writing.
   [[nodiscard]] bool reads() const;
   [[nodiscard]] bool writes() const;
   void receive(std::int64_t now);
-  /// The client has closed the connection, or it is broken. `reset`: it had not read everything.
+  /// Handles a connection closed by the client or broken. `reset`: the client had not read all data.
   void hang_up(bool reset);
   void send(std::int64_t now);
-  /// Ends the connection when the client has taken nothing from a nonempty queue for `timeout`.
+  /// Ends the connection when the client has taken no data from a non-empty queue for `timeout`.
   void expire(std::int64_t now, std::int64_t timeout);
 
  private:
@@ -102,12 +103,12 @@ class MbsServerClient {
   std::int64_t connected_at_;
   bool admitted_ = false;
   MbsRequestDecoder decoder_;
-  std::uint32_t requests_ = 0;  ///< unanswered ones
+  std::uint32_t requests_ = 0;  ///< unanswered requests
   std::deque<MbsGroupPtr> queue_;
   std::size_t queued_bytes_ = 0;
   MbsGroupPtr sending_;
-  std::size_t sent_ = 0;       ///< bytes of sending_
-  std::int64_t taken_at_ = 0;  ///< when it last took data, or its queue was empty
+  std::size_t sent_ = 0;       ///< bytes of sending_ that have been sent
+  std::int64_t taken_at_ = 0;  ///< last time when the client took data or its queue was empty
   bool finishing_ = false;
   bool closed_writing_ = false;
   MbsClientEnd end_ = MbsClientEnd::none;

@@ -10,14 +10,14 @@ namespace eventloom {
 
 enum class MbsRequest : std::uint8_t { events, close, unknown };
 
-/// A request of an MBS client: 12 bytes, `GETEVT` or `CLOSE`, then NUL, then anything.
+/// Decodes the requests of an MBS client: 12 bytes each, `GETEVT` or `CLOSE`, then NUL, then arbitrary bytes.
 class MbsRequestDecoder {
  public:
   static constexpr std::size_t kRequestBytes = 12;
 
-  /// Takes bytes off the front of `bytes`: returns a request once it is complete, else nothing and `bytes` is empty.
+  /// Consumes the front of `bytes`. Returns a request once it is complete, else std::nullopt with `bytes` empty.
   std::optional<MbsRequest> take(std::span<const std::byte>& bytes);
-  /// Whether the rest of a request has to come.
+  /// Whether part of a request has been received.
   [[nodiscard]] bool has_begun() const { return size_ != 0; }
 
  private:

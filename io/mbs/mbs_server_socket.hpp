@@ -26,15 +26,15 @@ class MbsServerSocket {
   int fd_;
 };
 
-/// Listens for TCP connections. `address`: a number or a name, IPv4 or IPv6; `port` 0: the system chooses. Throws
-/// UserError when that is not available, with `advice` at its end.
+/// Listens for TCP connections. `address`: numeric or a name, IPv4 or IPv6; `port` 0: the system chooses. If the
+/// address is unavailable, throws UserError that ends with `advice`.
 MbsServerSocket listen_on(const std::string& address, std::uint16_t port, const std::string& advice);
 
-/// Accepts a connection, non-blocking, with its peer's address in `peer`. fd() is -1 when there is none, or when it
-/// fails: errno says why.
+/// Accepts a non-blocking connection and stores the address of its peer in `peer`. If there is none, or accepting
+/// fails, fd() is -1 and errno states why.
 MbsServerSocket accept_from(const MbsServerSocket& listener, std::string& peer);
 
-/// "127.0.0.1:6000", "[::1]:6000": the local address of a socket.
+/// The local address of a socket: "127.0.0.1:6000" or "[::1]:6000".
 std::string bound_to(const MbsServerSocket& socket);
 
 }  // namespace eventloom

@@ -48,7 +48,7 @@ void look_after_peer(int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/// A connected socket, or -1 and the reason.
+/// Returns a connected socket, or -1 and the reason in `why`.
 int connect_to(const addrinfo& address, const MbsStop& stop, std::string& why) {
   const int socket = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   int error = socket < 0 ? errno : 0;

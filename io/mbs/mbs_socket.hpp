@@ -15,10 +15,10 @@ struct addrinfo;
 
 namespace eventloom {
 
-/// Ends the waits of one thread for good, from any thread.
+/// Permanently ends the waits of one thread; may be triggered by any thread.
 class MbsStop {
  public:
-  /// Throws UserError when the system has no more descriptors.
+  /// Throws UserError when no more file descriptors are available.
   MbsStop();
   ~MbsStop();
   MbsStop(const MbsStop&) = delete;
@@ -26,8 +26,8 @@ class MbsStop {
 
   void stop();
   [[nodiscard]] bool stopped() const { return stopped_; }
-  /// Waits until `socket` is ready for `events` of poll(2) (-1: no socket), it is stopped, or the time is over. True in
-  /// the first case.
+  /// Waits until `socket` (-1: none) is ready for the poll(2) `events`, stop() is called, or `most` has passed. Returns
+  /// true in the first case.
   bool wait(int socket, short events, std::chrono::milliseconds most) const;
 
  private:
@@ -38,7 +38,7 @@ class MbsStop {
 /// The addresses of a host, resolved once.
 class MbsHost {
  public:
-  /// Throws UserError when there is none.
+  /// Throws UserError when the host has no address.
   explicit MbsHost(const MbsAddress& address);
   [[nodiscard]] const addrinfo* addresses() const { return found_.get(); }
 
@@ -46,10 +46,10 @@ class MbsHost {
   std::unique_ptr<addrinfo, void (*)(addrinfo*)> found_;
 };
 
-/// A TCP connection. The kernel detects peers that vanish silently, within half a minute.
+/// A TCP connection. The kernel detects silently vanished peers within half a minute.
 class MbsSocket {
  public:
-  /// Tries the addresses in turn. None, and `why`, when none answers or it is stopped.
+  /// Tries the addresses in turn. If none answers, or on a stop, returns null and sets `why` to the reason.
   static std::unique_ptr<MbsSocket> connect(const MbsHost& host, const MbsStop& stop, std::string& why);
   ~MbsSocket();
   MbsSocket(const MbsSocket&) = delete;
@@ -57,15 +57,15 @@ class MbsSocket {
 
   enum class Got : std::uint8_t {
     bytes,
-    nothing,  ///< within the time
-    closed,   ///< by the peer, in an orderly way
+    nothing,  ///< no data within the time limit
+    closed,   ///< closed by the peer in an orderly way
     broken,   ///< see failure()
     stopped,
   };
-  /// Waits at most this long for bytes and puts `n` of them into `room`. After a stop: returns the bytes received until
-  /// then, and nothing later.
+  /// Waits at most `most` for bytes and puts `n` of them into `room`. After a stop, returns only bytes that arrived
+  /// before it.
   Got receive(std::span<std::byte> room, std::size_t& n, std::chrono::milliseconds most);
-  /// A few bytes. A failure shows when nothing more is received.
+  /// Sends a few bytes. A failure is not reported; receive() will show it.
   void send(std::span<const std::byte> bytes);
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
@@ -75,7 +75,7 @@ class MbsSocket {
 
   int socket_;
   const MbsStop& stop_;
-  std::optional<std::size_t> left_;  ///< bytes received by the stop and not yet returned
+  std::optional<std::size_t> left_;  ///< bytes that had arrived by the stop and are not yet returned
   std::string failure_;
 };
 

@@ -17,11 +17,11 @@ namespace eventloom {
 
 namespace {
 
-/// Given and not yet taken by the thread.
+/// Most bytes given and not yet taken by the thread.
 constexpr std::size_t kMostGivenBytes = std::size_t{16} << 20;
 constexpr std::int64_t kTapPoll = 250'000'000;
 constexpr std::int64_t kTapEndNs = 2'000'000'000;
-/// The data of the run come first where cores are shared.
+/// Gives the run priority if cores are shared.
 constexpr int kTapNiceness = 10;
 
 Descriptor new_wake() {
@@ -80,7 +80,7 @@ void MbsTap::wake() const {
   [[maybe_unused]] const auto written = ::write(wake_.number(), &one, sizeof one);
 }
 
-/// Whatever happens here, the program goes on.
+/// Catches all errors, so that a failing tap does not stop the program.
 void MbsTap::run() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kTapNiceness);
   try {
@@ -116,7 +116,7 @@ void MbsTap::deliver_given() {
   for (const auto& group : groups) clients_.deliver(group);
 }
 
-/// Called after all that was given has been delivered, unless the end came since: then it is looked for again.
+/// Whether the thread may exit. Groups given since the last delivery are delivered first.
 bool MbsTap::over(std::int64_t now) {
   {
     const std::lock_guard lock(mutex_);

@@ -13,33 +13,33 @@
 
 namespace eventloom {
 
-/// Serves the groups that a program gives it, on a thread of its own. The program never waits: groups that a client
-/// does not take in time are dropped for that client, and for all when the thread itself does not get on.
+/// Serves the groups that a program supplies, on its own thread. The program never waits: groups that a client does not
+/// take in time are dropped for that client, or for all clients when the thread itself falls behind.
 class MbsTap {
  public:
   struct Totals {
-    std::size_t clients = 0;  ///< connected now
+    std::size_t clients = 0;  ///< currently connected
     MbsClientsTotals all;
   };
 
-  /// Listens from here on. Throws UserError when the address is unavailable.
+  /// Starts listening. Throws UserError when the address is unavailable.
   MbsTap(const MbsClientsSettings& settings, const MbsLayout& layout);
-  /// Disconnects all at once, unless join() has been called.
+  /// Disconnects all clients at once, unless join() has been called.
   ~MbsTap();
   MbsTap(const MbsTap&) = delete;
   MbsTap& operator=(const MbsTap&) = delete;
 
   /// "127.0.0.1:6002"
   [[nodiscard]] const std::string& address() const { return address_; }
-  /// Whether there is anybody to give groups to.
+  /// Whether there are clients to give groups to.
   [[nodiscard]] bool has_clients() const { return connected_ != 0; }
   void give(MbsGroupPtr group);
 
-  /// No more groups follow, and no more clients: those that are there get the rest, if they take it within two seconds.
+  /// Accepts no more clients or groups. The current clients receive the rest if they take it within two seconds.
   void end();
-  /// After end(): waits for that.
+  /// Call after end(): waits until the thread has finished.
   void join();
-  /// So far.
+  /// Totals so far.
   [[nodiscard]] Totals totals() const;
 
  private:
@@ -53,18 +53,18 @@ class MbsTap {
   void end(Ending how);
   void wake() const;
 
-  MbsClients clients_;  ///< of the thread, as `end_by_` is
+  MbsClients clients_;  ///< used by the thread only, like `end_by_`
   std::string address_;
   Descriptor wake_;
   std::int64_t end_by_ = 0;  ///< 0: not ending
   std::atomic<std::size_t> connected_ = 0;
-  mutable std::mutex mutex_;  ///< of all that follows but the thread; held for moments only
+  mutable std::mutex mutex_;  ///< protects the members below except the thread; held only briefly
   std::vector<MbsGroupPtr> given_;
   std::size_t given_bytes_ = 0;
-  MbsClientCounts not_taken_;  ///< by the thread, summed over clients
+  MbsClientCounts not_taken_;  ///< data that the thread did not take, summed over clients
   Totals totals_;
   Ending ending_ = Ending::no;
-  std::thread thread_;  ///< last: it uses the rest
+  std::thread thread_;  ///< last, as it uses the other members
 };
 
 }  // namespace eventloom

@@ -40,7 +40,7 @@ MidasFile::Item MidasFile::next(std::optional<std::uint16_t> id) {
   return Item::end;
 }
 
-/// False for what the logger adds.
+/// Counts an event; returns false for those that the logger adds.
 bool MidasFile::count(MidasHeader header) {
   if (!header.of_logger()) {
     ++ids_[header.id];
@@ -71,8 +71,8 @@ MidasFile::Item MidasFile::read_event(MidasHeader header, bool banked) {
                  fmt::format("event {} has {}: it is dropped", header.serial, defect));
 }
 
-/// Whether the length in the header of an event without banks is right: behind it is the end of the file, an event that
-/// can be told by its own headers, or another one for which the same holds. Zeros are no event.
+/// Whether the length in the header of an event without banks is right: it is followed by the end of the file, by an
+/// event that can be recognised by its headers, or by another one for which the same holds. Zeros are not an event.
 bool MidasFile::is_framed(MidasHeader header) {
   constexpr std::uint64_t kLongest = 1U << 24;
   constexpr int kMostInSequence = 64;
@@ -90,7 +90,7 @@ bool MidasFile::is_framed(MidasHeader header) {
   return true;
 }
 
-/// Byte by byte: some may be missing.
+/// Searches for the next event byte by byte, as bytes may be missing.
 MidasFile::Item MidasFile::search() {
   constexpr std::size_t kStep = std::size_t{64} << 10;
   const auto from = file_.offset();
@@ -109,7 +109,7 @@ MidasFile::Item MidasFile::search() {
                  fmt::format("expected an event; {} bytes are skipped", file_.offset() - from));
 }
 
-/// `how`: the file ends inside an element; empty when it does not.
+/// `how`: why the file ends inside an element; empty if it does not.
 MidasFile::Item MidasFile::finish(const std::string& how) {
   ended_ = true;
   const auto defect = end_defect(file_, how);

@@ -30,10 +30,10 @@ constexpr const char* kMidasRule =
     "name (first character in the lowest byte); type; bytes of data; data (a last word filled up with zero bytes).\n"
     "An event without banks: channel 0x0fffffff; payload 3, trigger mask << 16 | event id, serial number, Unix time.\n";
 constexpr std::uint32_t kNoBank = 0x0fffffff;
-constexpr std::uint32_t kEventWords = 4;  ///< of the payload, with the length
+constexpr std::uint32_t kEventWords = 4;  ///< payload words per event, with the length
 constexpr std::uint32_t kBankWords = 7;
 
-/// Its words are those of kMidasRule.
+/// Appends the hits of an event, with the payload that kMidasRule describes.
 void append_hits(const MidasEvent& event, Tick time, HitBlock& block) {
   const auto begin_hit = [&](std::uint32_t channel, std::uint32_t words) {
     const auto& header = event.header;
@@ -65,7 +65,7 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
   [[nodiscard]] SourceCounts counts() const override;
 
-  /// Events by id, as far as they have been read.
+  /// Number of events read so far, by id.
   [[nodiscard]] std::map<std::uint16_t, std::uint64_t> ids() const;
 
  private:
@@ -85,12 +85,12 @@ class MidasReader final : public HitReader, private NumberedBlocks::Events {
 
   std::string name_;
   MidasTime time_;
-  std::optional<std::uint16_t> id_;  ///< of the events that are read
-  bool id_given_ = false;            ///< by the user
-  bool told_ = false;                ///< which are not read
+  std::optional<std::uint16_t> id_;  ///< id of the events that are read
+  bool id_given_ = false;            ///< the user gave the id
+  bool told_ = false;                ///< skipped events have been reported
   FileSequence<MidasFile> files_;
   StreamHeader header_;
-  std::map<std::uint16_t, std::uint64_t> ids_;  ///< of the files before the open one
+  std::map<std::uint16_t, std::uint64_t> ids_;  ///< counts of the files before the open one
   Counters counters_{Metric::source_events, Metric::subevents,      Metric::empty_events, Metric::skipped_elements,
                      Metric::run_events,    Metric::untimed_events, Metric::folded_ids,   Metric::bad_records};
   NumberedBlocks numbers_{time_.bits(), *this};
@@ -122,7 +122,7 @@ bool MidasReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// Advances to the next event of the id; losses on the way are added to `block`. False at the end.
+/// Advances to the next event of the id, and adds losses in between to `block`. Returns false at the end.
 bool MidasReader::next_event(HitBlock& block) {
   while (true) {
     switch (files_.file().next(id_)) {
@@ -152,7 +152,7 @@ std::uint64_t MidasReader::skipped() const {
   return events;
 }
 
-/// At the end: the events of other ids. A warning when nobody said which id is wanted.
+/// Reports events of other ids once, at the end; as a warning if the user did not give the id.
 void MidasReader::tell_skipped() {
   if (skipped() == 0 || std::exchange(told_, true)) return;
   std::string list;
@@ -173,7 +173,7 @@ void MidasReader::lose(const MidasDamage& damage, HitBlock& block) const {
                    .breaks_off = damage.rest && files_.is_last()});
 }
 
-/// False when the block is full.
+/// Returns false when the block is full.
 bool MidasReader::take(HitBlock& block) {
   ++counters_[Metric::source_events];
   counters_[Metric::subevents] += event().banks.size();
@@ -189,7 +189,7 @@ bool MidasReader::take(HitBlock& block) {
   return !is_full(block);
 }
 
-/// False when the block is full.
+/// Returns false when the block is full.
 bool MidasReader::take_numbered(HitBlock& block) {
   if (const auto number = time_.number_of(event())) return numbers_.add(*number, false, block);
   ++counters_[Metric::untimed_events];
@@ -205,13 +205,13 @@ void MidasReader::keep(Tick number, HitBlock& block) {
   append_hits(event(), number, block);
 }
 
-/// Drops the event kept last.
+/// Drops the last event kept.
 void MidasReader::take_back(DropCause cause, HitBlock& block) {
   kept_.take_back(cause, block);
   tell_left_out(complaints(), kept_.offset, kept_.number, files_.other_than_open(kept_.file), cause);
 }
 
-/// Drops the file's event.
+/// Drops the current event of the file.
 void MidasReader::leave_out(DropCause cause, HitBlock& block) {
   lose_event(cause, block);
   tell_left_out(complaints(), event().offset, event().header.serial, "", cause);

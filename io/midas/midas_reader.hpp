@@ -17,16 +17,16 @@ namespace eventloom {
 /// midas:PATH[?event=ID][&time=tag|NAME:OFFSET,COUNT][&bits=N][&number=word:OFFSET[:LOW-HIGH]][&from=NAME]
 ///           [&unit=ns][&round=down|nearest][&concat]
 ///
-/// The events of one id, that of the first event unless `event` says another: each front end of MIDAS numbers its own.
-/// A hit per bank; the text of the header describes channel and payload. With time=tag, the default, times are the
-/// event numbers, unwrapped and judged as described at EventNumbers; see MidasTime for others.
+/// Reads the events of one id: `event`, or else the id of the first event, as each MIDAS front end numbers its own
+/// events. Each bank becomes a hit; the text of the header describes channel and payload. With time=tag, the default,
+/// times are the event numbers, unwrapped and checked as described at EventNumbers; see MidasTime for other times.
 ///
-/// `paths`: the files of the source in order, one, or several of one run (`concat`).
-/// Throws UserError when a key is invalid, or a file cannot be opened or does not begin with an event.
+/// `paths`: the files of the source in order; several are files of one run (`concat`). Throws UserError when a key is
+/// invalid, or a file cannot be opened or does not begin with an event.
 std::unique_ptr<HitReader> open_midas(const SourceUri& uri, std::span<const std::string> paths, SourceId id,
                                       const TimeBase& base);
 
-/// As open_midas(), with ticks of 1 ns, and how many events of each id the file has.
+/// The contents as read by open_midas(), by default in ticks of 1 ns, and the number of events of each id.
 nlohmann::ordered_json inspect_midas(const SourceUri& uri, std::uint64_t n_events,
                                      std::optional<std::uint64_t> tick_ps);
 

@@ -43,7 +43,7 @@ std::optional<std::uint32_t> MidasTime::number_of(const MidasEvent& event) const
   return word ? std::optional(number_.word->of(static_cast<std::uint32_t>(*word))) : std::nullopt;
 }
 
-/// Of the first bank that has them, or of the first with the name.
+/// Words of the first bank named bank_, or, without a name, of the first bank that is long enough.
 std::optional<std::uint64_t> MidasTime::words(const MidasEvent& event, std::size_t offset, std::size_t count) const {
   const auto has_words = [&](const MidasBank& bank) {
     return bank_ ? bank.name == *bank_ : bank.data.size() / sizeof(std::uint32_t) >= offset + count;

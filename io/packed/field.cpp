@@ -44,7 +44,7 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-/// Size and byte order.
+/// Parses and removes the type: size and byte order.
 bool take_type(std::string_view& text, Description& field) {
   field.is_float = take(text, "f");
   if (!field.is_float && !take(text, "u")) return false;
@@ -89,7 +89,7 @@ std::uint64_t load_word(const std::byte* at) {
   return word;
 }
 
-/// `Bytes` bytes as the low bytes of a word. Odd sizes are two overlapping loads.
+/// Loads `Bytes` bytes as the low bytes of a word. Odd sizes take two overlapping loads.
 template <std::size_t Bytes>
 std::uint64_t load_bytes(const std::byte* at) {
   if constexpr (Bytes == 1) return load_word<std::uint8_t>(at);
@@ -103,7 +103,7 @@ std::uint64_t load_bytes(const std::byte* at) {
   if constexpr (Bytes == 8) return load_word<std::uint64_t>(at);
 }
 
-/// The same, as the high bytes, the first one highest, if big-endian.
+/// The same for little-endian numbers; big-endian ones become the high bytes, with the first byte highest.
 template <std::size_t Bytes, bool BigEndian>
 std::uint64_t load(const std::byte* at) {
   const auto word = load_bytes<Bytes>(at);
@@ -126,7 +126,7 @@ void extract_as(const Stretch& in, Word* out, std::size_t stride) {
   }
 }
 
-/// One loop for each size of load and byte order.
+/// Instantiates a loop for each load size and byte order.
 template <class Word, std::size_t... Smaller>
 void extract_by_size(const Stretch& in, std::size_t load_bytes, bool big_endian, Word* out, std::size_t stride,
                      std::index_sequence<Smaller...>) {

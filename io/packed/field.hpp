@@ -13,13 +13,12 @@ namespace eventloom {
 
 /// A number in a record of fixed size, described as TYPE@OFFSET[:LOW-HIGH][*SCALE].
 ///
-///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; f32 or f64, IEEE 754; but for u8 with its byte order:
-///   u32le,
-///            u24be, f64le
-///   OFFSET   of its first byte in the record, from 0
-///   LOW-HIGH of its bits just those from LOW to HIGH, both included; bit 0 is the lowest of the value,
-///            whatever the byte order; not of f32 and f64
-///   SCALE    the value is the number times this, a decimal number such as 6.25 or 1e3
+///   TYPE     u8, u16, u24, u32, u40, u48 or u64, unsigned; f32 or f64, IEEE 754; except u8, with the byte order:
+///            u32le, u24be, f64le
+///   OFFSET   offset of the first byte in the record, from 0
+///   LOW-HIGH only the bits from LOW to HIGH inclusive; bit 0 is the lowest of the value in either byte order; not
+///            for f32 and f64
+///   SCALE    decimal factor by which the number is multiplied, such as 6.25 or 1e3
 ///
 ///   u32le@4:0-21, in a record of 8 bytes:
 ///     byte  0    1    2    3    4    5    6    7
@@ -27,35 +26,36 @@ namespace eventloom {
 class PackedField {
  public:
   /// Throws UserError, one line that begins with `where`, when `text` is not such a description or the field does not
-  /// lie inside a record of `record_bytes`, at least 1.
+  /// lie inside a record of `record_bytes`, which is at least 1.
   static PackedField parse(std::string_view text, std::size_t record_bytes, const std::string& where);
 
-  /// Whether the number is a floating-point one, and extract() returns its representation.
+  /// Whether the number is in floating point, so that extract() returns its representation.
   [[nodiscard]] bool is_float() const { return is_float_; }
   [[nodiscard]] Decimal scale() const { return scale_; }
-  /// Whether the value is just the unsigned number in the record.
+  /// Whether the value is the unscaled unsigned number in the record.
   [[nodiscard]] bool is_plain() const { return !is_float_ && scale_.digits == 1 && scale_.exponent == 0; }
-  /// The value of what extract() returns, as it is.
+  /// The value of a number that extract() returned, unrounded.
   [[nodiscard]] double to_double(std::uint64_t number) const;
-  /// Likewise, to the nearest whole number; nothing when it is not finite or not a word of 32 bits, with a sign or not.
+  /// The value rounded to the nearest whole number; std::nullopt if it is not finite or does not fit a word of 32 bits,
+  /// signed or unsigned.
   [[nodiscard]] std::optional<std::uint32_t> to_word(std::uint64_t number) const;
 
-  /// Number of bits of the number.
+  /// Width of the number in bits.
   [[nodiscard]] unsigned bits() const { return bits_; }
 
-  /// The values in consecutive records, as many as `values` has; reads only these records.
+  /// Extracts the numbers from consecutive records, one per element of `values`. Reads only these records.
   void extract(const std::byte* records, std::span<std::uint64_t> values) const;
-  /// The 32 bits from bit `from` on, into every `stride`-th of `words`.
+  /// Extracts the 32 bits from bit `from` on into every `stride`-th of `words`.
   void extract_words(const std::byte* records, std::size_t n_records, unsigned from, std::uint32_t* words,
                      std::size_t stride) const;
 
  private:
   std::size_t record_bytes_ = 0;
-  /// Bytes loaded at once: 8, or the whole record when it is shorter.
+  /// Bytes loaded at once: 8, or the whole record if it is shorter.
   std::size_t load_bytes_ = 0;
   std::size_t load_at_ = 0;
   bool big_endian_ = false;
-  unsigned shift_ = 0;  ///< of the loaded bytes, swapped if necessary, down to bit 0
+  unsigned shift_ = 0;  ///< right shift of the loaded, and possibly swapped, bytes
   unsigned bits_ = 0;
   bool is_float_ = false;
   Decimal scale_{1, 0};

@@ -11,25 +11,25 @@
 
 namespace eventloom {
 
-/// Converts the numbers of the time field to ticks, or to event numbers with the key `numbered=yes`.
+/// Converts the numbers in the time field to ticks, or to event numbers with the key `numbered=yes`.
 class PackedClock {
  public:
   /// Throws UserError when a key is invalid.
   PackedClock(const SourceUri& uri, const PackedField& time, std::uint64_t tick_ps);
 
   [[nodiscard]] bool numbered() const { return numbered_; }
-  /// Converts them all, or none and returns false: then they must be converted one by one, in their order.
+  /// Converts all times, or none and returns false; they must then be converted one by one in order.
   [[nodiscard]] bool convert(std::span<Tick> times) const;
-  /// Nothing when it does not fit; throws UserError when it would have to be rounded and must not be.
+  /// std::nullopt if the time does not fit. Throws UserError if it would have to be rounded and must not be.
   std::optional<Tick> convert(std::uint64_t number, std::uint32_t channel);
-  /// Whether the type of a number that convert() accepts has too few digits for it, and `round` does not accept that.
+  /// Whether the type of a number that convert() accepts has too few digits for its value, unless `round` allows that.
   [[nodiscard]] bool is_imprecise(std::uint64_t number) const;
   [[nodiscard]] std::string complaint_of_precision(std::uint64_t number) const;
   /// How often the counter has wrapped around.
   [[nodiscard]] std::uint64_t turns() const { return turns_.turns(); }
 
  private:
-  /// Significant binary digits of the numbers.
+  /// Significant binary digits of the type.
   [[nodiscard]] unsigned digits() const;
 
   SourceUri uri_;

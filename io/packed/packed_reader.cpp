@@ -27,10 +27,10 @@ constexpr unsigned kSystemBits = 6;
 constexpr unsigned kSystemShift = 22;
 constexpr unsigned kSubsystemShift = 16;
 constexpr unsigned kChannelBits = 28;
-/// Messages of a kind about one file; further ones are only counted.
+/// Most messages of a kind about one file; further ones are only counted.
 constexpr std::uint64_t kMessages = 10;
 
-/// Contents of a record.
+/// Layout of a record.
 struct RecordFormat {
   explicit RecordFormat(const SourceUri& uri);
 
@@ -56,11 +56,11 @@ PackedField parse_field(const SourceUri& uri, const std::string& key, const std:
   return field;
 }
 
-/// Words of payload that a field makes.
+/// Number of payload words that a field yields.
 std::size_t payload_words_of(const PackedField& field) { return field.is_plain() && field.bits() > 32 ? 2 : 1; }
 
 std::optional<PackedField> system_field(const SourceUri& uri, const std::string& key, std::size_t bytes) {
-  // Without an offset, system=N is the key of every source.
+  // The value of the common key system=N has no offset.
   const bool field = key != "system" || uri.get(key, "").find('@') != std::string::npos;
   if (!uri.has(key) || !field) return std::nullopt;
   return parse_field(uri, key, uri.require(key), bytes);
@@ -81,8 +81,8 @@ RecordFormat::RecordFormat(const SourceUri& uri)
   uri.refuse("payload= has more than " + std::to_string(kMaxPayloadWords) + " words of 32 bits");
 }
 
-/// Sets all bits of the values of more than `bits` bits, so that they stay too large wherever they are shifted; returns
-/// whether there are any.
+/// Sets all bits of values that exceed `bits` bits, so that they remain too large after any shift. Returns whether
+/// there are any.
 bool mark_misfits(std::span<std::uint64_t> values, unsigned bits) {
   std::uint64_t all = 0;
   for (const auto value : values) all |= value;
@@ -127,13 +127,13 @@ class PackedReader final : public HitReader {
   FileReader file_;
   StreamHeader header_;
   std::size_t block_records_;
-  std::vector<std::uint64_t> channels_;  ///< of a block's records, before they are checked
+  std::vector<std::uint64_t> channels_;  ///< unchecked channels of a block's records
   std::vector<std::uint64_t> systems_;
-  std::vector<std::uint64_t> numbers_;  ///< of a payload field
+  std::vector<std::uint64_t> numbers_;  ///< values of a payload field
   std::vector<bool> misfits_;           ///< records whose payload does not fit; empty: none
   std::uint64_t records_ = 0;
   std::uint64_t bad_ = 0;
-  std::uint64_t imprecise_ = 0;  ///< hits with a time that has lost precision
+  std::uint64_t imprecise_ = 0;  ///< hits with an imprecise time
   bool ended_ = false;
 };
 
@@ -170,7 +170,7 @@ bool PackedReader::read(HitBlock& block) {
   return true;
 }
 
-/// Column by column, all records of the block at once.
+/// Reads all records of the block at once, column by column.
 void PackedReader::read_records(const std::byte* records, std::size_t n, HitBlock& block) {
   records_ += n;
   block.time.resize(n);
@@ -182,7 +182,7 @@ void PackedReader::read_records(const std::byte* records, std::size_t n, HitBloc
   if (!times_fit || !channels_fit || !payload_fits) keep_good(times_fit, block);
 }
 
-/// False when a channel does not fit; channels_ then has more than 28 bits there.
+/// Returns false when a channel does not fit; its value in channels_ then exceeds 28 bits.
 bool PackedReader::put_channels(const std::byte* records, HitBlock& block) {
   channels_.resize(block.size());
   format_.channel.extract(records, channels_);
@@ -193,7 +193,7 @@ bool PackedReader::put_channels(const std::byte* records, HitBlock& block) {
   return fit;
 }
 
-/// Puts the values of `field` into the channels; false when one does not fit.
+/// Puts the values of `field` into the channels. Returns false when a value does not fit.
 bool PackedReader::join(const PackedField& field, const std::byte* records, unsigned shift) {
   systems_.resize(channels_.size());
   field.extract(records, systems_);
@@ -202,7 +202,7 @@ bool PackedReader::join(const PackedField& field, const std::byte* records, unsi
   return fit;
 }
 
-/// False when a value is not a word; misfits_ then says whose.
+/// Returns false when a value does not fit a word; misfits_ then marks its record.
 bool PackedReader::put_payload(const std::byte* records, HitBlock& block) {
   constexpr unsigned kWordBits = 32;
   const std::size_t stride = format_.payload_words;
@@ -222,7 +222,7 @@ bool PackedReader::put_payload(const std::byte* records, HitBlock& block) {
   return fit;
 }
 
-/// The values of a field that must be converted.
+/// Converts the values of a field that is not plain. Returns false when one does not fit.
 bool PackedReader::put_words(const PackedField& field, const std::byte* records, std::uint32_t* out) {
   field.extract(records, numbers_);
   bool fit = true;

@@ -9,26 +9,26 @@
 
 namespace eventloom {
 
-/// Any list mode of fixed-size records, one hit each:
+/// Reads any list mode of fixed-size records, one hit each:
 ///
 /// packed:PATH?record=BYTES&time=FIELD&channel=FIELD[&system=FIELD][&subsystem=FIELD][&payload=FIELD,...]
 ///             [&skip=BYTES][&unit=ns][&round=down|nearest][&numbered=yes][&reorder=N]
 ///
 /// - FIELD: see io/packed/field.hpp.
-/// - channel: 28 bits. With `system` or `subsystem`, 6 bits each, these occupy its bits 27..22 and 21..16, and
-/// `channel` the bits below: 22 with `system` alone, else 16.
-/// - payload: a word of 32 bits per field, two, low word first, for a field of more than 32 bits. A field that is f32,
-/// f64 or scaled is rounded to the nearest whole number, and makes one word.
-/// - time: as f32 or f64, rounded to the nearest tick unless `round` says otherwise. Hits whose number cannot tell one
-/// tick from the next are counted (imprecise_times) unless there is `round`.
+/// - channel: 28 bits. `system` and `subsystem`, 6 bits each, occupy bits 27..22 and 21..16, and `channel` the bits
+///   below: 22 bits with `system` alone, else 16.
+/// - payload: one 32-bit word per field, or two, low word first, for a field of more than 32 bits. A field that is f32,
+///   f64 or scaled is rounded to the nearest whole number and yields one word.
+/// - time: f32 and f64 are rounded to the nearest tick unless `round` specifies otherwise. Without `round`, hits whose
+///   number cannot distinguish adjacent ticks are counted (imprecise_times).
 /// - skip: bytes before the first record.
 /// - numbered: times are event numbers, which several hits may share, and have no unit.
 ///
-/// A record whose channel, time or payload does not fit - NaN and negative times never do - is a loss of one hit; where
+/// A record whose channel, time or payload does not fit - NaN and negative times never do - is a loss of one hit. If
 /// the file ends inside a record, has grown since it was opened, or the disk fails, the stream breaks off.
 ///
-/// Throws UserError when the file cannot be opened or the description is wrong; read() does when a time is not a whole
-/// number of ticks and must not be rounded.
+/// Throws UserError when the file cannot be opened or the description is wrong. read() throws UserError when a time is
+/// not a whole number of ticks and must not be rounded.
 std::unique_ptr<HitReader> open_packed(const SourceUri& uri, SourceId id, const TimeBase& base);
 
 }  // namespace eventloom

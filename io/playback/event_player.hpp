@@ -11,30 +11,30 @@
 
 namespace eventloom {
 
-/// The events of a recording as LMD events, from its beginning to its end.
+/// Reads the events of a recording from beginning to end as LMD events.
 class EventPlayer {
  public:
   virtual ~EventPlayer() = default;
-  /// Goes to the next event; false at the end. Damage on the way is reported and counted.
+  /// Advances to the next event; returns false at the end. Reports and counts damage in between.
   virtual bool next() = 0;
   /// Valid until next(); the caller may change its header.
   [[nodiscard]] virtual LmdEvent& event() = 0;
-  /// Whether events have times, rather than numbers alone.
+  /// Whether events have times, not only numbers.
   [[nodiscard]] virtual bool timed() const = 0;
-  /// When the event was recorded, ticks of 1 ns; nothing where that is unknown.
+  /// The time of recording, ticks of 1 ns; std::nullopt if unknown.
   [[nodiscard]] virtual std::optional<Tick> time() const = 0;
-  /// In what has been read so far.
+  /// Number of damaged places in the data read so far.
   [[nodiscard]] virtual std::uint64_t damaged_places() const = 0;
 };
 
-/// The ticks of EventPlayer::time().
+/// The tick length of EventPlayer::time().
 inline constexpr std::uint64_t kNanosecondPs = 1000;
-/// A time in them, rounded down; nothing when it does not fit.
+/// A time in nanoseconds, rounded down; std::nullopt if it does not fit.
 inline std::optional<Tick> nanoseconds_of(Tick time, std::uint64_t tick_ps) {
   return to_ticks({time, 0}, {tick_ps, 0}, kNanosecondPs, Rounding::down);
 }
 
-/// Throws UserError when a key is invalid, or the file cannot be opened or is not of the format.
+/// Throws UserError when a key is invalid, or the file cannot be opened or does not have the format.
 using OpenPlayer = std::unique_ptr<EventPlayer> (*)(const SourceUri& uri);
 
 /// A recording that can be played.

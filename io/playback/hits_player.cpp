@@ -43,7 +43,7 @@ std::size_t HitsPlayer::event_end() const {
   return static_cast<std::size_t>(end - hits_.begin());
 }
 
-/// Hits up to `end`, which are the next event.
+/// Takes the hits up to `end`, which form the next event.
 EventHits HitsPlayer::view_of(std::size_t end) {
   columns_.clear();
   for (; at_ < end; ++at_) {
@@ -64,7 +64,7 @@ EventHits HitsPlayer::view_of(std::size_t end) {
           .payload = columns_.payload};
 }
 
-/// The hits of the next epoch that has any; false at the end.
+/// Reads the hits of the next epoch that has any; returns false at the end.
 bool HitsPlayer::read_epoch() {
   hits_.clear();
   words_.clear();
@@ -82,7 +82,7 @@ bool HitsPlayer::read_epoch() {
   return !hits_.empty();
 }
 
-/// The next one with hits; false at the end.
+/// Reads the next block with hits; returns false at the end.
 bool HitsPlayer::read_block() {
   in_block_ = 0;
   while (reader_->read(block_)) {

@@ -10,12 +10,12 @@
 
 namespace eventloom {
 
-/// Plays the hits of a source, whose epochs must rise: of triggered data, hits of equal time are an event; of
-/// free-running ones, all hits of an epoch. They are in the order of time, and of source 0; events without a number of
-/// their own are counted from 1.
+/// Plays the hits of a source, whose epochs must rise. In triggered data, hits of equal time form an event; in
+/// free-running data, all hits of an epoch. Hits are in time order, with source number 0. Events without a number are
+/// numbered from 1.
 class HitsPlayer final : public EventPlayer {
  public:
-  /// Throws UserError for time-sorted hits of a run, which are not of one source.
+  /// Throws UserError for time-sorted hits of a run, which belong to several sources.
   explicit HitsPlayer(std::unique_ptr<HitReader> reader);
 
   bool next() override;
@@ -29,7 +29,7 @@ class HitsPlayer final : public EventPlayer {
     Tick time = 0;
     std::uint32_t channel = 0;
     std::uint32_t words = 0;
-    std::size_t first_word = 0;  ///< in words_
+    std::size_t first_word = 0;  ///< index in words_
   };
   bool read_epoch();
   bool read_block();
@@ -38,14 +38,14 @@ class HitsPlayer final : public EventPlayer {
 
   std::unique_ptr<HitReader> reader_;
   bool numbered_;   ///< times are event numbers
-  bool triggered_;  ///< hits of equal time are an event
+  bool triggered_;  ///< hits of equal time form an event
   LmdEventMaker events_;
   HitBlock block_;
-  std::size_t in_block_ = 0;  ///< hits of it that are in the epoch, or were in earlier ones
-  std::vector<Hit> hits_;     ///< of an epoch
+  std::size_t in_block_ = 0;  ///< hits of block_ already taken into this or earlier epochs
+  std::vector<Hit> hits_;     ///< hits of the current epoch
   std::vector<std::uint32_t> words_;
-  std::size_t at_ = 0;  ///< in hits_: where the next event begins
-  HitColumns columns_;  ///< of the event
+  std::size_t at_ = 0;  ///< index in hits_ where the next event begins
+  HitColumns columns_;  ///< hits of the current event
   std::uint64_t number_ = 0;
   LmdEvent* event_ = nullptr;
   std::uint64_t losses_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kPlayKeys = std::to_array<std::string_view>({"time", "wr", "from", "unit", "round"});
 
-/// Times used for pacing need not be exact ticks.
+/// Rounds times by default, as times used for pacing need not be exact ticks.
 SourceUri with_rounding(const SourceUri& uri) {
   return uri.get("time", "tag") == "tag" || uri.has("round") ? uri : uri.with("round", "down");
 }

@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// List-mode data as they are, with those keys of LmdTime that say when events are played.
+/// Plays list-mode data unchanged, with the keys of LmdTime that determine when events are played.
 std::unique_ptr<EventPlayer> play_lmd(const SourceUri& uri);
 
 }  // namespace eventloom

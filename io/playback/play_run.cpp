@@ -25,7 +25,7 @@ class RunPlayer final : public EventPlayer {
     if (!timed()) return std::nullopt;
     return nanoseconds_of(events_.event().time, events_.run().record.base.tick_ps);
   }
-  /// Reading a damaged file ends with an error.
+  /// Counts only an unfinished run: reading a damaged file throws an error.
   [[nodiscard]] std::uint64_t damaged_places() const override { return events_.missing().empty() ? 0 : 1; }
 
  private:

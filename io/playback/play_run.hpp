@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// The events of a run that has ended, or of a merged file, as `merge --to lmd:` writes them.
+/// Plays the events of a finished run or of a merged file, as `merge --to lmd:` writes them.
 std::unique_ptr<EventPlayer> play_run(const SourceUri& uri);
 
 }  // namespace eventloom

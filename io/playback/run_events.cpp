@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kReadAheadBytes = std::size_t{64} << 20;
 
-/// Merged files do not say when the run began.
+/// Unix time when the run began: if it is not recorded, as in merged files, that of tick 0, or else the current time.
 std::int64_t began_of(const RunRecord& record) {
   const auto& text = record.began.empty() ? record.time_of_tick_0 : record.began;
   if (const auto utc = parse_utc(text)) return utc->seconds;
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Subevents are the payload of hits.
+/// Throws UserError if subevents, which are the payload of hits, were not written.
 void require_subevents(const RunRecord& record, const std::filesystem::path& file) {
   const auto has_subevents = [](const SourceRecord& source) {
     return hit_origin_of(source.description).kind != HitKind::plain;
@@ -71,7 +71,7 @@ bool RunEvents::next() {
   return true;
 }
 
-/// All hits of the current event.
+/// Reads all hits of the current event.
 void RunEvents::read_hits() {
   hits_.clear();
   for (stream_->read_hits(piece_); !piece_.time.empty(); stream_->read_hits(piece_)) {
@@ -86,7 +86,7 @@ void RunEvents::read_hits() {
 void RunEvents::read_payload() {
   for (stream_->read_words(words_); !words_.empty(); stream_->read_words(words_)) {
     if (hits_.payload.empty()) {
-      std::swap(hits_.payload, words_);  // most events have no more
+      std::swap(hits_.payload, words_);  // avoids a copy: most events have only one piece
     } else {
       hits_.payload.insert(hits_.payload.end(), words_.begin(), words_.end());
     }

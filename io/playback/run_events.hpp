@@ -13,21 +13,21 @@
 
 namespace eventloom {
 
-/// What list-mode data need to know of a run.
+/// The properties of a run that list-mode files depend on.
 EventFileRun event_file_run(const RunRecord& record);
 
-/// The events of a run, or of a merged file, one by one and whole, in the order of time. All functions throw UserError
-/// as those of EventStream.
+/// Reads the events of a run, or of a merged file, one by one and complete, in time order. All functions throw
+/// UserError like those of EventStream.
 class RunEvents {
  public:
-  /// `partial`: also of a run that has not ended.
+  /// `partial`: also accept a run that has not ended.
   RunEvents(const std::filesystem::path& file, bool partial);
 
   [[nodiscard]] const RunTables& run() const { return run_; }
-  /// Of a run that has not ended, in words.
+  /// Lists what is missing from a run that has not ended; else empty.
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
-  /// Goes to the next event; false at the end.
+  /// Advances to the next event; returns false at the end.
   bool next();
   /// Valid until next().
   [[nodiscard]] const EventHits& event() const { return event_; }
@@ -38,7 +38,7 @@ class RunEvents {
 
   RunTables run_;
   std::string missing_;
-  std::unique_ptr<EventStream> stream_;  ///< null until the first event is asked for
+  std::unique_ptr<EventStream> stream_;  ///< null until the first call of next()
   HitPiece piece_;
   std::vector<std::uint32_t> words_;
   HitColumns hits_;

@@ -21,7 +21,7 @@ namespace {
 using Checksum = std::optional<std::uint32_t>;
 using Files = std::vector<const UsedFile*>;
 
-/// Nothing when the function cannot read the file: opening it reports why.
+/// std::nullopt when `read` cannot read the file: opening the source reports why.
 template <class Read>
 Checksum checksum_by(Read read) {
   try {
@@ -59,7 +59,7 @@ Checksum checksum_of_contents(const std::string& path) {
   });
 }
 
-/// Those of `files` with a checksum that one before them has.
+/// Appends each of `files` whose checksum equals that of an earlier one.
 template <class ChecksumOf>
 void add_copies(const Files& files, ChecksumOf checksum_of, std::vector<FileCopy>& copies) {
   if (files.size() < 2) return;

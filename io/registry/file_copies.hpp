@@ -7,7 +7,7 @@
 
 namespace eventloom {
 
-/// A file of a source, of which `selection` is used.
+/// A file of a source. `selection` identifies the part of its data that the source uses.
 struct UsedFile {
   std::string path;
   std::string selection;
@@ -16,14 +16,14 @@ struct UsedFile {
 
 struct FileCopy {
   std::string file;
-  std::string original;    ///< given before
-  std::size_t source = 0;  ///< of `file`
-  bool joined = false;     ///< they are files of one source
+  std::string original;    ///< the earlier file with the same contents
+  std::size_t source = 0;  ///< the source of `file`
+  bool joined = false;     ///< both files belong to the same source
 };
 
-/// The files with the same contents as one before them, of which the same is used; also one that is another one
-/// compressed, if their names say so. Only files of equal size whose first, middle and last bytes agree are read; a
-/// few hits, in less than 32 bytes, may agree by chance.
+/// The files that have the same contents and selection as an earlier file. A compressed copy is detected only if both
+/// names differ in nothing but the packed ending. Otherwise, only files of equal size whose first, middle and last
+/// blocks agree are read in full, and files below 32 bytes are skipped: a few hits may agree by chance.
 std::vector<FileCopy> find_copies(std::span<const UsedFile> files);
 
 }  // namespace eventloom

@@ -21,8 +21,7 @@ namespace eventloom {
 
 namespace {
 
-/// Part of a live source's buffer for its feed, for data being put in order and for data waiting to be taken: 1 /
-/// kFeedShare each.
+/// A feed may use 1 / kFeedShare of its source's buffer to put data in order, and as much for data waiting to be taken.
 constexpr std::uint64_t kFeedShare = 8;
 constexpr std::uint64_t kMostInFeed = std::uint64_t{32} << 20;
 
@@ -33,7 +32,7 @@ std::unique_ptr<Source> open_lost(const SourceSpec& spec, SourceId id, const Tim
                                       describe_file(spec.uri.path()));
 }
 
-/// The hits of a file, none across a jump in time, in epoch buffers.
+/// Encodes the hits of a file into epoch buffers and handles jumps in time as the keys of `uri` request.
 std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceUri& uri) {
   const auto& scheme = scheme_of(uri);
   const auto shift = scheme.adds_offset ? uri.with("offset", "0") : uri;
@@ -43,7 +42,7 @@ std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceU
   }
   TimeOrderDefaults defaults{.disorder_ps = scheme.disorder_ps};
   if (scheme.holds_events) defaults.hits = kReorderStamped;
-  // That of event numbers does not unwrap times.
+  // The key `bits` of an event-number format is the width of the numbers, not of the times.
   defaults.has_bits =
       !scheme.holds_events && std::ranges::find(scheme.keys, "bits", &SourceKey::name) != scheme.keys.end();
   const auto order = time_order_of(uri, defaults, reader->header().base.tick_ps);
@@ -51,7 +50,7 @@ std::unique_ptr<Source> encoded(std::unique_ptr<HitReader> reader, const SourceU
   return std::make_unique<EncodedStream>(shifted(std::move(guarded), shift), order.reorder);
 }
 
-/// `stream`, with what the keys of `uri` change: its hits are then put into epoch buffers anew.
+/// Applies the shifts that the keys of `uri` request, if any, and encodes the shifted hits into new epoch buffers.
 std::unique_ptr<Source> shifted_stream(std::unique_ptr<Source> stream, const SourceUri& uri) {
   const StreamShift shift(uri, stream->header());
   if (!shift.any()) return stream;
@@ -93,7 +92,7 @@ std::vector<SourceSpec> expand_sources(std::span<const std::string> uris) {
   return expand(uris, same);
 }
 
-/// Copies are only marked: each may be converted, and they do not matter where no data are in them.
+/// Copies are marked, not refused: each may be converted by itself, and copies without data do no harm.
 std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris) {
   SameSource same;
   auto specs = expand(uris, same);
@@ -113,7 +112,7 @@ std::vector<PlayedFile> expand_played(std::span<const std::string> uris) {
                       }) +
                       " or convert it to .epochs first");
     }
-    // Not each group of an HDF5 file, but the file.
+    // A recording is a whole HDF5 file, not one of its groups.
     expand_files(uri, specs);
   }
   SameSource same;

@@ -18,43 +18,43 @@
 
 namespace eventloom {
 
-/// The sources that `uris` name, in their order: a glob gives one per file, in the order of found_files(), or one in
-/// all with the key `concat`; likewise an HDF5 group pattern one per group. Throws UserError when one names none, two
-/// have the same data, or a file is entirely unreadable.
+/// The sources that `uris` name, in their order. A glob yields one source per file, in the order of found_files(), or a
+/// single source with the key `concat`; an HDF5 group pattern yields one per group. Throws UserError when a URI names
+/// no source, two sources have the same data, or a file is entirely unreadable.
 std::vector<SourceSpec> expand_sources(std::span<const std::string> uris);
 
-/// Likewise, and looks into the files for what names do not show: copies are marked (SourceSpec::copy), and a source of
-/// copies, or sources whose clocks cannot be told apart, are refused. One rank of a run is enough.
+/// Like expand_sources(), but also compares file contents. Copies are marked (SourceSpec::copy). Throws UserError for
+/// copies within one source, and for sources that cannot be read together. Calling it on one rank of a run is enough.
 std::vector<SourceSpec> expand_and_compare(std::span<const std::string> uris);
 
-/// The recordings that `uris` name, in their order, to be played. Throws UserError when one names none, or what cannot
+/// The recordings to play that `uris` name, in their order. Throws UserError when a URI names none, a recording cannot
 /// be played, or two have the same data.
 std::vector<PlayedFile> expand_played(std::span<const std::string> uris);
 
-/// The files of a source; none for a generator or a live source.
+/// The files of a source; empty for a generator or a live source.
 std::vector<std::string> files_of(const SourceSpec& spec);
 /// Whether the data of a source arrive live.
 bool is_live(const SourceUri& uri);
-/// Whether the times of a foreign or live source are event numbers.
+/// Whether the times of an imported or live source are event numbers.
 bool holds_event_numbers(const SourceUri& uri);
-/// How a folder of time-sorted streams was made; nothing for other sources. Throws UserError.
+/// The manifest of a folder of time-sorted streams; std::nullopt for other sources. Throws UserError if it is
+/// unreadable.
 std::optional<SortedManifest> sorted_manifest(const SourceUri& uri);
 
-/// An open source.
 struct OpenedSource {
   std::unique_ptr<Source> stream;
-  LiveStream* live = nullptr;  ///< the same object, for a live source
+  LiveStream* live = nullptr;  ///< the same object as `stream` for a live source, else null
 };
 
-/// Opens sources; live ones that share a port must be opened by the same opener.
+/// Opens sources. Live sources that share a port must be opened by the same opener.
 class SourceOpener {
  public:
   explicit SourceOpener(const TimeBaseOptions& base, LiveOptions live = {}) : base_(base), live_(std::move(live)) {}
 
-  /// `id`: its number in the run. Throws UserError when it cannot be opened, is an .epochs file of another clock than
-  /// requested, or when a recording of that live source exists already.
+  /// `id`: the source's number in the run. Throws UserError when the source cannot be opened, when the clock of an
+  /// .epochs file differs from the requested one, or when a recording of the live source already exists.
   OpenedSource open(const SourceSpec& spec, SourceId id);
-  /// The receiving side of a live source alone.
+  /// Opens only the receiving side of a live source.
   std::unique_ptr<LiveFeed> open_feed(const SourceSpec& spec, SourceId id);
 
  private:
@@ -67,7 +67,6 @@ class SourceOpener {
   UdpPorts ports_;
 };
 
-/// Opens a single source.
 inline std::unique_ptr<Source> open_source(const SourceSpec& spec, SourceId id, const TimeBaseOptions& base) {
   return SourceOpener(base).open(spec, id).stream;
 }

@@ -27,14 +27,14 @@ const SourceScheme* scheme_by_ending(std::string_view path) {
   return found == schemes.end() ? nullptr : &*found;
 }
 
-/// Of all files that the path names: of one without an ending of its own that of the first.
+/// The common scheme of all files that the path names; files of several kinds are refused.
 const SourceScheme* scheme_of_files(const SourceUri& uri) {
   const auto files = found_files(uri.path());
   if (files.empty()) return scheme_by_ending(uri.path());
   const auto* const first = scheme_of_file(files.front());
   const auto* const ending = scheme_by_ending(files.front());
   for (const auto& file : files) {
-    // Files with the same ending are of one kind, and need not all be opened.
+    // Files with the same known ending are taken to be of one kind, so that not all need be opened.
     if (ending != nullptr && scheme_by_ending(file) == ending) continue;
     const auto* const other = &file == &files.front() ? first : scheme_of_file(file);
     if (other == first) continue;
@@ -47,7 +47,7 @@ const SourceScheme* scheme_of_files(const SourceUri& uri) {
   return first;
 }
 
-/// Refuses keys that the scheme does not have, and those without a value that need one.
+/// Refuses keys that the scheme lacks, and keys without a required value.
 void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
   if (!scheme.shifts) {
     for (const auto& key : kCommonKeys) {
@@ -66,8 +66,8 @@ void check_keys(const SourceUri& uri, const SourceScheme& scheme) {
   }
 }
 
-/// A table that CoMPASS wrote is read as one, whatever its name, unless the user says which columns count: its times
-/// are in ps, and its channels count from 0 on each board.
+/// Selects the compass scheme for a table written by CoMPASS, whatever its name, unless the user selects columns. The
+/// csv reader would not fit: times are in ps, and channels count from 0 on each board.
 SourceUri as_compass(const SourceUri& uri) {
   const bool by_columns = uri.has("time") || uri.has("channel");
   const auto files = found_files(uri.path());

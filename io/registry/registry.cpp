@@ -85,7 +85,7 @@ std::unique_ptr<EventPlayer> play_hld(const SourceUri& uri) {
   return std::make_unique<HitsPlayer>(read_files<open_hld>(uri, {}, base));
 }
 
-/// Those of which the user says nothing.
+/// Checks the files whose `turns` the user does not state.
 void require_placed_tpx3(std::span<const SourceUri> uris) {
   std::vector<std::string> files;
   for (const auto& uri : uris) {
@@ -157,7 +157,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .form = "tpx3:PATH",
      .endings = {".tpx3"},
      .keys = kTpx3Keys,
-     .disorder_ps = 1'000'000'000'000,  // chips and the TDC are read out in turns
+     .disorder_ps = 1'000'000'000'000,  // chips and the TDC are read out in turn
      .together = require_placed_tpx3,
      .recognise = begins_tpx3_file,
      .read = read_files<open_tpx3>,
@@ -228,7 +228,7 @@ constexpr auto kSchemes = std::to_array<SourceScheme>({
      .keys = kUdpKeys,
      .expand = expand_boards,
      .files = no_files,
-     .data = data_of_its_own,  // expand_boards() refuses a port that is given twice
+     .data = data_of_its_own,  // expand_boards() refuses a port given twice
      .feed = listen_to_board,
      .most_jump_s = BoardStream::kMostJump_s},
 });

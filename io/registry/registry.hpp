@@ -27,7 +27,7 @@
 
 namespace eventloom {
 
-/// The arguments with which a live source is opened.
+/// Arguments for opening a live source.
 struct FeedOpening {
   SourceId id;
   TimeBase base;
@@ -35,72 +35,72 @@ struct FeedOpening {
   UdpPorts& ports;
 };
 
-/// Everything the program knows of a kind of input: a row of the table in registry.cpp.
+/// Everything the program knows about a kind of input: a row of the table in registry.cpp.
 ///
-/// One of `read`, `stream` and `feed` opens a source; each checks the values of its keys, and throws UserError when the
-/// source cannot be opened or does not match the URI.
+/// Exactly one of `read`, `stream` and `feed` is set and opens a source. It checks the values of its keys, and throws
+/// UserError when the source cannot be opened or does not match the URI.
 struct SourceScheme {
-  std::string_view name;  ///< of its URIs, before the colon
-  std::string_view form;  ///< of its URIs, for --help
-  /// Of paths that imply this scheme when none is given.
+  std::string_view name;  ///< the part of a URI before the colon
+  std::string_view form;  ///< form of its URIs, for --help
+  /// Endings of paths that imply this scheme when a URI has none.
   std::array<std::string_view, 2> endings = {};
-  std::span<const SourceKey> keys = {};     ///< of its own
-  bool shifts = true;                       ///< has kCommonKeys, too
+  std::span<const SourceKey> keys = {};     ///< keys beyond kCommonKeys
+  bool shifts = true;                       ///< also accepts kCommonKeys
   bool holds_events = false;                ///< times are event numbers unless the key `time` says otherwise
   bool trb_events = false;                  ///< recorded events of TRB boards, which `send` plays
-  bool list_mode = false;                   ///< of GSI: `time=wr` counts TAI, and MBS servers send its files
-  bool states_origin = false;               ///< the key `origin` may say in UTC when tick 0 is
-  std::uint64_t disorder_ps = kDisorderPs;  ///< ordinary, where the key `reorder` does not say it
-  bool adds_offset = false;                 ///< its readers heed the key `offset`: times may be negative before
-  Expand expand = expand_files;             ///< the sources that a URI names
-  FilesOf files = files_at_path;            ///< of one source
-  DataOf data = data_of_files;              ///< of one source, so that no data enter a run twice
+  bool list_mode = false;                   ///< GSI list mode: `time=wr` counts TAI, and MBS servers send its files
+  bool states_origin = false;               ///< the key `origin` may give tick 0 in UTC
+  std::uint64_t disorder_ps = kDisorderPs;  ///< expected disorder, used without the key `reorder`
+  bool adds_offset = false;                 ///< readers apply the key `offset` themselves: raw times may be negative
+  Expand expand = expand_files;             ///< appends the sources that a URI names
+  FilesOf files = files_at_path;            ///< lists the files of one source
+  DataOf data = data_of_files;              ///< identifies the data of one source, so that none enter a run twice
   /// Throws UserError when several sources of this kind cannot be read together; null: they always can.
   void (*together)(std::span<const SourceUri> uris) = nullptr;
 
-  /// Whether a file is of this kind, by the first bytes of its contents; null: the contents do not show it.
+  /// Whether a file is of this kind, judging by its first bytes; null: they do not identify the kind.
   bool (*recognise)(std::span<const std::byte> head) = nullptr;
 
-  /// Hits of a foreign format, turned into epoch buffers on demand.
+  /// Reads the hits of a foreign format, which are encoded into epoch buffers on demand.
   std::unique_ptr<HitReader> (*read)(const SourceUri& uri, SourceId id, const TimeBase& base) = nullptr;
-  /// Streams of epoch buffers, with a clock of their own.
+  /// Opens a stream of epoch buffers that has its own clock.
   std::unique_ptr<Source> (*stream)(const SourceUri& uri, const TimeBaseOptions& base) = nullptr;
-  /// Live data.
+  /// Opens the receiving side of a live source.
   std::unique_ptr<LiveFeed> (*feed)(const SourceSpec& spec, const FeedOpening& opening) = nullptr;
-  /// How a folder of time-sorted streams was made; null: it is no such folder.
+  /// Reads the manifest of a folder of time-sorted streams; null: not such a folder.
   SortedManifest (*manifest)(const SourceUri& uri) = nullptr;
-  /// Its events one by one, for `serve`; null: not supported.
+  /// Plays its events one by one, for `serve`; null: not supported.
   OpenPlayer play = nullptr;
-  double most_jump_s = 0;  ///< of the clock of a feed: data farther ahead are not accepted at once; 0: all are
+  double most_jump_s = 0;  ///< largest clock jump of a feed that is accepted at once; 0: any
 
-  /// Its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported. Times in
-  /// ticks of this length; nothing: as suits the file.
+  /// Describes its contents, with the first `n_events` events: "file", "kind", "damaged" and more; null: not supported.
+  /// Times are in ticks of `tick_ps`; std::nullopt: the length that suits the file.
   nlohmann::ordered_json (*inspect)(const SourceUri& uri, std::uint64_t n_events,
                                     std::optional<std::uint64_t> tick_ps) = nullptr;
 
   [[nodiscard]] bool is_live() const { return feed != nullptr; }
-  /// In any case, and of compressed files before the ending that says so.
+  /// Compares case-insensitively, and ignores the ending of a compressed file.
   [[nodiscard]] bool has_ending(std::string_view path) const;
-  /// Its own, then those that it shares with all.
+  /// Its own keys, then the common ones if it accepts them.
   [[nodiscard]] std::vector<SourceKey> all_keys() const;
 };
 
-/// In the order of --help.
+/// All schemes, in the order of --help.
 std::span<const SourceScheme> source_schemes();
-/// Null when there is none of this name.
+/// Null if no scheme has this name.
 const SourceScheme* find_scheme(std::string_view name);
-/// Throws UserError when there is none.
+/// Throws UserError if the scheme is unknown.
 const SourceScheme& scheme_of(const SourceUri& uri);
 
-/// The scheme of a file: by its contents, or else by the ending of its name; null when neither tells.
+/// The scheme of a file, judging by its contents, or else by its ending; null when neither identifies it.
 const SourceScheme* scheme_of_file(const std::string& path);
 
-/// Parses a URI as users write it: without a scheme, the files tell it (see scheme_of_file()); a text that is the name
-/// of a file is that file. Throws UserError when the scheme or a key is unknown, the text is not a URI, or the files
-/// are of several kinds.
+/// Parses a URI as users write it. Without a scheme, the files determine it (see scheme_of_file()). Text that names an
+/// existing file stands for that file. Throws UserError when the scheme or a key is unknown, the text is not a URI, or
+/// the files are of several kinds.
 SourceUri parse_source_uri(const std::string& text);
 
-/// One line for messages: `item` of each scheme for which it is not empty, separated by commas.
+/// One line for messages: the non-empty results of `item` for each scheme, separated by commas.
 template <class Item>
 std::string list_schemes(Item item) {
   std::string list;

@@ -18,7 +18,7 @@ std::vector<UsedData> data_in(const std::vector<std::string>& files, const std::
   return data;
 }
 
-/// The name of the data; empty when their file is not there.
+/// A unique name of the data; empty when their file is missing.
 std::string name_of(const UsedData& data) {
   if (data.file.empty()) return data.selection;
   const auto identity = identity_of(std::filesystem::path(data.file));

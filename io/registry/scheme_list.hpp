@@ -4,7 +4,7 @@
 
 namespace eventloom {
 
-/// All schemes of sources with their keys, for users: the rows of registry.cpp.
+/// All source schemes in registry.cpp with their keys, for users.
 std::string scheme_list();
 
 }  // namespace eventloom

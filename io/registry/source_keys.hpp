@@ -8,17 +8,17 @@ namespace eventloom {
 /// A key of source URIs.
 struct SourceKey {
   std::string_view name;
-  std::string_view value;  ///< what to write after its '='; empty: the key stands alone
+  std::string_view value;  ///< form of the value after '='; empty: the key takes no value
   std::string_view help;   ///< one line, with the default
 };
 
-// Of every scheme but sorted:.
+// Accepted by every scheme except sorted:.
 inline constexpr auto kCommonKeys = std::to_array<SourceKey>({
     {"system", "N", "puts the source's hits into system N, 0 to 63: the top 6 bits of their channels"},
     {"offset", "TIME", "added to all times, to the nearest tick, -5ms too; plain numbers are ticks, or event numbers"},
 });
 
-// What several schemes have.
+// Shared by several schemes.
 inline constexpr SourceKey kUnit{"unit", "UNIT", "of the times: ps, ns, us, ms, s or tick (ns)"};
 inline constexpr SourceKey kRound{"round", "down|nearest", "times that are not whole ticks are rounded (refused)"};
 inline constexpr SourceKey kReorder{"reorder", "TIME|N",

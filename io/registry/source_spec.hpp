@@ -8,21 +8,21 @@
 
 namespace eventloom {
 
-/// Length of an epoch, in event numbers, of sources whose times are event numbers.
+/// Length of an epoch, in event numbers, for sources whose times are event numbers.
 inline constexpr std::uint32_t kNumbersPerEpoch = 16;
 
 /// One source of a run, ready to be opened.
 struct SourceSpec {
   SourceUri uri;
-  /// Number in the run of the first source received at the same port, itself if it is alone there: one opener opens
-  /// them all.
+  /// Number in the run of the first source received at the same port, or of this source if it is the only one. One
+  /// opener opens all sources of a port.
   std::uint32_t home = 0;
-  std::uint32_t board = 0;  ///< which of those at the port
-  std::string defect = {};  ///< why it exists but cannot be read; empty when it can
-  std::string copy = {};    ///< why its data, if it has any, would enter the run twice; empty when they would not
+  std::uint32_t board = 0;  ///< index of the board at the port
+  std::string defect = {};  ///< why the source exists but cannot be read; empty when it can
+  std::string copy = {};    ///< why its data, if any, would enter the run twice; empty when they would not
 };
 
-/// The user's choice of the clock; importers default to TimeBase, .epochs files to their own.
+/// The user's choice of clock. Importers default to TimeBase, .epochs files to their own clock.
 struct TimeBaseOptions {
   std::optional<std::uint64_t> tick_ps;
   std::optional<std::uint32_t> epoch_ticks;

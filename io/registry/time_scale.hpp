@@ -7,11 +7,11 @@
 
 namespace eventloom {
 
-/// Whether the times of a source are nanoseconds of TAI since 1970, as White Rabbit stamps are, and not shifted.
+/// Whether the times of a source are unshifted nanoseconds of TAI since 1970, like White Rabbit stamps.
 bool counts_tai(const SourceUri& uri);
 
-/// Unix time of tick 0, ns, of a source with an `origin` in UTC, and what `offset` makes of it. Nothing of others, and
-/// where that is not a whole number of nanoseconds or does not fit.
+/// Unix time of tick 0 in ns, after `offset`, for a source with an `origin` in UTC. std::nullopt for other sources, and
+/// when the result is not a whole number of nanoseconds or does not fit 64 bits.
 std::optional<std::int64_t> stated_origin(const SourceUri& uri, std::uint64_t tick_ps);
 
 }  // namespace eventloom

@@ -179,7 +179,7 @@ bool has_sorted_hits(const std::filesystem::path& folder) { return is_json_of(fo
 
 void prepare_sorted_folder(const std::filesystem::path& folder) {
   create_folder_durably(folder);
-  // Without its manifest, the remains of a failure count as nothing.
+  // The manifest is removed first: if a later step fails, the folder does not count as a finished run.
   if (has_sorted_hits(folder)) remove_own(folder / kManifest, is_sorted_file);
   for (const auto& file : entries_in(folder)) {
     if (is_sorted_name(file.filename().string()) && is_sorted_file(file)) remove_own(file, is_sorted_file);

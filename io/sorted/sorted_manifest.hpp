@@ -11,7 +11,7 @@
 
 namespace eventloom {
 
-/// A source of the hits in a folder of time-sorted streams.
+/// A source whose hits are in a folder of time-sorted streams.
 struct SortedOrigin {
   std::string name;
   std::string uri;
@@ -24,54 +24,54 @@ struct SortedOrigin {
 
 /// One stream of the folder: the slices of one builder.
 struct SortedFile {
-  std::uint32_t builder = 0;  ///< names it, see sorted_file_name()
+  std::uint32_t builder = 0;  ///< determines the file name, see sorted_file_name()
   std::uint64_t bytes = 0;
   std::uint64_t hits = 0;
   std::uint32_t crc32c = 0;  ///< see InputFile
   Epoch end_epoch = 0;
 };
 
-/// What the run that saved the hits knew of the detector.
+/// Description of the detector in the run that saved the hits.
 struct KeptDetector {
   std::string file;
-  std::string map;                  ///< text; empty: none
-  std::vector<std::string> groups;  ///< of --group
+  std::string map;                  ///< text of the map; empty: none
+  std::vector<std::string> groups;  ///< values of --group
   bool corrected = false;           ///< offsets, masks or cuts of the map have been applied to the hits
 
   [[nodiscard]] bool empty() const { return map.empty() && groups.empty(); }
 };
 
-/// Written by `--save-sorted` beside the streams: how they were made and what was lost on the way, so that a run that
-/// reads them ends with the same account. Written last: without it the streams belong to an unfinished run.
+/// Written by `--save-sorted` beside the streams: how they were made and what was lost, so that a run that reads them
+/// ends with the same accounting. It is written last: without it, the streams belong to an unfinished run.
 struct SortedManifest {
   TimeBase base;
-  std::string definition;  ///< of the events that are tagged, lengths in ticks
+  std::string definition;  ///< definition of the tagged events, lengths in ticks
   Tick overlap = 0;
-  Tick bin_ticks = 0;  ///< of the histograms
+  Tick bin_ticks = 0;  ///< bin width of the histograms
   std::uint64_t anomalies = 0;
-  std::vector<SortedOrigin> sources;  ///< by number
-  std::vector<SortedFile> files;      ///< by builder
-  std::vector<Damage> damage;         ///< with their origin, in rising first epochs
+  std::vector<SortedOrigin> sources;  ///< ordered by number
+  std::vector<SortedFile> files;      ///< ordered by builder
+  std::vector<Damage> damage;         ///< damage with its origin, in rising first epochs
   KeptDetector detector;
 
   /// One past the last epoch with hits or damage.
   [[nodiscard]] Epoch end_epoch() const;
 };
 
-/// Name of a builder's stream in the folder.
+/// File name of a builder's stream in the folder.
 std::string sorted_file_name(std::uint32_t builder);
 
-/// Throws UserError when it cannot be written.
+/// Throws UserError when the manifest cannot be written.
 void write_sorted_manifest(const std::filesystem::path& folder, const SortedManifest& manifest);
 /// Throws UserError when there is no readable manifest.
 SortedManifest read_sorted_manifest(const std::filesystem::path& folder);
-/// Whether a run writes a file of this name, finished or not, into its folder of time-sorted hits.
+/// Whether a run writes files with this name, finished or not, into its folder of time-sorted hits.
 bool is_sorted_name(const std::string& name);
 /// Whether a file is a manifest or a time-sorted stream.
 bool is_sorted_file(const std::filesystem::path& file);
 /// Whether the folder holds the hits of a finished run.
 bool has_sorted_hits(const std::filesystem::path& folder);
-/// Creates the folder, or removes the files of an earlier run from it; foreign files of such names are left alone.
+/// Creates the folder, or removes the files of an earlier run from it. Does not touch foreign files with such names.
 /// Throws UserError.
 void prepare_sorted_folder(const std::filesystem::path& folder);
 

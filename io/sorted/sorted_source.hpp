@@ -10,8 +10,8 @@
 
 namespace eventloom {
 
-/// One stream of a folder of time-sorted streams. The first one also carries the losses from when they were made, for
-/// the whole time of the run.
+/// One stream of a folder of time-sorted streams. The first stream also carries the losses of the run that made them,
+/// over its whole duration.
 class SortedSource final : public Source {
  public:
   /// Throws UserError when stream `part` cannot be opened or does not match the manifest.

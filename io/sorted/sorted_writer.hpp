@@ -9,15 +9,15 @@
 
 namespace eventloom {
 
-/// Writes the time-sorted hits of one builder's slices to a stream of their own.
+/// Writes the time-sorted hits of one builder's slices to a stream file.
 class SortedWriter {
  public:
-  /// `text` goes into the stream's header. Throws UserError when the file cannot be created.
+  /// `text`: text of the stream's header. Throws UserError when the file cannot be created.
   SortedWriter(const std::filesystem::path& folder, std::uint32_t builder, const TimeBase& base, std::string text);
 
-  /// Slices come in rising order. Throws UserError when the file cannot be written.
+  /// Call with slices in rising order. Throws UserError when the file cannot be written.
   void write(const SortedSlice& slice);
-  /// The file has its final name when this returns.
+  /// Gives the file its final name before returning.
   SortedFile finish();
   [[nodiscard]] const std::vector<Damage>& damage() const { return damage_; }
 

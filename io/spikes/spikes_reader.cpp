@@ -27,10 +27,10 @@ constexpr auto kLastTick = std::numeric_limits<Tick>::max();
 constexpr std::size_t kBlockLosses = 1024;
 /// Every element of a spike file is a multiple of this size.
 constexpr std::size_t kSearchStep = 4;
-/// Messages of a kind about one file; further ones are only counted.
+/// Most messages of a kind about one file; further ones are only counted.
 constexpr std::uint64_t kToldOfKind = 10;
 
-/// Converts times from one tick to another.
+/// Converts times from one tick length to another.
 class StepRatio {
  public:
   /// Throws UserError when the key `round` is not known.
@@ -46,8 +46,8 @@ class StepRatio {
     uri.refuse("round=" + round + " is not known; there are down and nearest");
   }
 
-  /// Converts non-falling times; false, and nothing is converted, when the last one does not fit. Throws UserError when
-  /// one is not whole and must not be rounded.
+  /// Converts non-decreasing times. Returns false, and converts none, if the last one does not fit. Throws UserError if
+  /// a time is not whole and must not be rounded.
   [[nodiscard]] bool convert(std::span<Tick> times, const std::string& path) const {
     if (times.empty() || (multiply_ == 1 && divide_ == 1)) return true;
     const Wide last = Wide{times.back()} * multiply_;
@@ -63,7 +63,7 @@ class StepRatio {
   }
 
  private:
-  /// `Number` holds the products.
+  /// `Number`: type that holds the products.
   template <class Number>
   void divide(std::span<Tick> times, const std::string& path) const {
     for (Tick& time : times) {
@@ -97,10 +97,10 @@ class PacketNumbers {
     if (number >= next_) return number == next_ ? Place::next : Place::gap;
     return number >= gap_begin_ && number < gap_end_ ? Place::late : Place::duplicate;
   }
-  /// The numbers before `number`, which is ahead, are missing.
+  /// How many numbers are missing before `number`, which is ahead.
   [[nodiscard]] std::uint64_t left_out(std::uint64_t number) const { return number - next_; }
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  /// `number` has been read and all after it are yet to come.
+  /// Accepts `number`; its successor is expected next.
   void pass(std::uint64_t number) {
     if (number > next_) {
       gap_begin_ = next_;
@@ -111,7 +111,7 @@ class PacketNumbers {
 
  private:
   std::uint64_t next_ = 0;
-  std::uint64_t gap_begin_ = 0;  ///< the latest gap
+  std::uint64_t gap_begin_ = 0;  ///< start of the latest gap
   std::uint64_t gap_end_ = 0;
 };
 
@@ -170,8 +170,8 @@ class SpikesReader final : public HitReader {
   std::array<std::uint64_t, kKindNames.size()> seen_{};
   std::uint64_t packets_ = 0;
   std::uint64_t missing_ = 0;
-  bool hole_ = false;        ///< a damaged header came just before: numbers may be missing
-  bool broken_off_ = false;  ///< that has been reported
+  bool hole_ = false;        ///< a damaged header precedes: numbers may be missing
+  bool broken_off_ = false;  ///< the early end has been reported
   bool ended_ = false;
 };
 
@@ -187,7 +187,7 @@ bool SpikesReader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// One packet, or a loss in its place.
+/// Reads one packet, or reports a loss in its place.
 void SpikesReader::read_packet(HitBlock& block) {
   const auto at_front = file_.front(sizeof(SpikePacketHeader));
   if (at_front.size() < sizeof(SpikePacketHeader)) {
@@ -212,7 +212,7 @@ void SpikesReader::read_packet(HitBlock& block) {
   file_.skip(stored);
 }
 
-/// Whether the packet is to be used, by its number.
+/// Decides by its number whether a packet is used.
 bool SpikesReader::follow(const SpikePacketHeader& packet, HitBlock& block) {
   Loss loss{.before = block.size(), .offset = file_.offset(), .hits = packet.n_spikes};
   const auto place = numbers_.place(packet.sequence);
@@ -272,7 +272,7 @@ void SpikesReader::take(const SpikePacketHeader& packet, std::span<const std::by
   block.losses.push_back(loss);
 }
 
-/// No header where one should be: moves to the next one, or to the end.
+/// Called when a header is missing: moves to the next header, or to the end.
 void SpikesReader::find_packet(HitBlock& block) {
   const auto begin = file_.offset();
   bool found = false;

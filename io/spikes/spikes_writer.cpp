@@ -65,7 +65,7 @@ SpikesWriter::SpikesWriter(std::string path, std::uint64_t tick_ps, std::uint32_
   file_ = std::make_unique<File>(std::move(path), channel_base, packet_entries);
   const auto bytes = std::as_bytes(std::span(&header, 1));
   file_->pending.assign(bytes.begin(), bytes.end());
-  // The beginning identifies the file.
+  // Written at once: the header identifies the file as ours.
   file_->write_pending();
 }
 

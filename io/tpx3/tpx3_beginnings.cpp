@@ -15,10 +15,10 @@ namespace {
 struct Beginning {
   std::string file;
   std::int64_t time = 0;
-  bool placed = false;  ///< by a global time
+  bool placed = false;  ///< the file has a global time
 };
 
-/// Nothing without times, and for what the reader will refuse.
+/// std::nullopt for files without times, and for files that the reader will refuse.
 std::optional<Beginning> beginning_of(const std::string& file) {
   if (!begins_tpx3_file(file_head(file))) return std::nullopt;
   const auto preview = preview_tpx3(file);

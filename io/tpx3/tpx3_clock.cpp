@@ -8,15 +8,15 @@ namespace {
 
 /// The largest FToA.
 constexpr std::int64_t kFineTime = std::int64_t{15} * 6;
-/// Times near to it are those of a clock that has just been reset, or not yet started again.
+/// TDC times placed nearest to this value lie between kNear before a reset and kNear before the end of the period.
 constexpr auto kMiddle = static_cast<std::int64_t>(kTpx3TdcPeriod) / 2 - Tpx3Clock::kNear;
 
-/// Rounds down.
+/// The quotient rounded down.
 std::int64_t quotient(std::int64_t time, std::int64_t period) {
   return time >= 0 ? time / period : -((period - 1 - time) / period);
 }
 
-/// The first packet, unless it is alone.
+/// The first time, or the second if the first is far from its two successors, which agree.
 std::optional<Tpx3Time> first_time(const Tpx3Preview& preview) {
   const auto& times = preview.times();
   if (times.empty()) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<Tpx3Time> first_time(const Tpx3Preview& preview) {
   return alone ? times[1] : times[0];
 }
 
-/// Whether packets lie right before `begin`, an FToA ignored, as long as the stream is near to it.
+/// Whether a packet near `begin` lies before time 0 by more than an FToA; searches up to the first packet farther away.
 bool has_earlier(std::int64_t begin, const Tpx3Preview& preview) {
   for (const auto time : preview.times()) {
     const auto at = time.near_to(begin);
@@ -54,13 +54,13 @@ Tpx3Clock::Placed Tpx3Clock::begin_file(const Tpx3Preview& preview, std::optiona
   const auto tdc = preview.tdc();
   now_ = tdc && !turns ? first->near_to(tdc->near_to(kMiddle)) : first->time;
   *now_ += static_cast<std::int64_t>(turns.value_or(0) * kTpx3PixelPeriod);
-  // The file begins where times start again.
+  // The file begins where times start again: avoid negative times.
   const bool earlier = *now_ < -kFineTime || has_earlier(*now_, preview);
   if (!turns && earlier) *now_ += static_cast<std::int64_t>(tdc ? kTpx3TdcPeriod : kTpx3PixelPeriod);
   return {};
 }
 
-/// A witness is nearer to `at` than to where the stream was.
+/// Whether a following packet is near `at`, and nearer to it than to the time that the stream had reached.
 bool Tpx3Clock::has_witness(std::int64_t at, const Tpx3Preview& preview) const {
   constexpr std::size_t kWitnesses = 16;
   const auto& times = preview.times();
@@ -77,7 +77,8 @@ Tpx3Clock::Placed Tpx3Clock::by_reference(std::int64_t time) const {
   return {time, time > *now_ + kNear ? Tpx3Step::pause : Tpx3Step::none, *now_};
 }
 
-/// By its own period: the first place that is not long past, or the one before it where the clock went back.
+/// Places a packet by its own period: at the first place that is not long past, or one period earlier if the clock went
+/// back.
 Tpx3Clock::Placed Tpx3Clock::alone(Tpx3Time packet) const {
   const auto period = static_cast<std::int64_t>(packet.period);
   const auto at = packet.time + quotient(*now_ - kNear - packet.time + period - 1, period) * period;

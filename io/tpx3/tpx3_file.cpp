@@ -47,7 +47,7 @@ Tpx3File::Item Tpx3File::next() {
   return Item::end;
 }
 
-/// Skips what is not a chunk, byte by byte: bytes may be missing.
+/// Skips data outside chunks byte by byte, as bytes may be missing.
 Tpx3File::Item Tpx3File::search() {
   constexpr std::size_t kStep = std::size_t{64} << 10;
   std::uint32_t hits = 0;

@@ -11,13 +11,13 @@
 
 namespace eventloom {
 
-/// A place of the file that gave no packets; it has been reported.
+/// A place in the file that yielded no packets; it has been reported.
 struct Tpx3Damage {
-  std::uint32_t hits = 0;  ///< that were lost, as far as known
-  bool rest = false;       ///< of the file
+  std::uint32_t hits = 0;  ///< number of lost hits that is known
+  bool rest = false;       ///< the rest of the file is lost
 };
 
-/// Reads a .tpx3 file packet by packet. What lies between the end of a chunk and the beginning of the next is skipped.
+/// Reads a .tpx3 file packet by packet. Skips data between the end of a chunk and the beginning of the next.
 class Tpx3File {
  public:
   /// Throws UserError when the file cannot be opened or does not begin with a chunk.
@@ -25,18 +25,18 @@ class Tpx3File {
 
   enum class Item : std::uint8_t { packet, damage, end };
   Item next();
-  /// After Item::packet.
+  /// Valid after Item::packet.
   [[nodiscard]] Tpx3Packet packet() const { return packet_; }
   [[nodiscard]] std::uint32_t chip() const { return chip_; }
-  /// The packets behind it.
+  /// Previews the packets after the current one.
   Tpx3Preview look_ahead();
-  /// After Item::damage.
+  /// Valid after Item::damage.
   [[nodiscard]] const Tpx3Damage& damage() const { return damage_; }
-  /// Of the item.
+  /// Offset of the current item, bytes.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
   [[nodiscard]] Complaints& complaints() { return complaints_; }
-  /// damaged_headers
+  /// Counts damaged_headers.
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
   [[nodiscard]] double share_read() const { return file_.share_read(); }
@@ -52,9 +52,9 @@ class Tpx3File {
   Tpx3Packet packet_{0};
   Tpx3Damage damage_;
   std::uint64_t offset_ = 0;
-  std::uint64_t item_bytes_ = 0;  ///< at the front, of the current item
+  std::uint64_t item_bytes_ = 0;  ///< size of the current item, which is at the front
   std::uint32_t chip_ = 0;
-  std::uint32_t left_ = 0;  ///< packets of the chunk
+  std::uint32_t left_ = 0;  ///< packets left in the chunk
   bool ended_ = false;
   Counters counters_{Metric::damaged_headers};
 };

@@ -37,7 +37,7 @@ bool Tpx3Preview::take(std::uint64_t word) {
   return true;
 }
 
-/// A pixel far ahead counts when another follows.
+/// A pixel far ahead counts only if the next one is near it.
 void Tpx3Preview::take_pixel(Tpx3Time time) {
   constexpr std::int64_t kFar = std::int64_t{40'000'000} * kTpx3StepsPer25ns;  // 1 s
   remember(time);
@@ -59,7 +59,7 @@ void Tpx3Preview::remember(Tpx3Time time) {
 }
 
 Tpx3Preview preview_tpx3(const std::string& path) {
-  // Global times are a second apart, or more.
+  // Global times are at least a second apart.
   constexpr std::uint64_t kSearched = std::uint64_t{64} << 20;
   FileReader file(path);
   Tpx3Preview preview;

@@ -15,31 +15,31 @@ struct Tpx3Time {
   std::int64_t time = 0;
   std::uint64_t period = kTpx3PixelPeriod;
 
-  /// The place nearest to `now` that the time may have.
+  /// The possible value of the time that is nearest to `now`.
   [[nodiscard]] std::int64_t near_to(std::int64_t now) const;
 };
 
-/// The packets that follow in a file, of which the first times show what a step of the clock is.
+/// A preview of the packets that follow in a file, whose first times show what a step of the clock means.
 class Tpx3Preview {
  public:
-  /// `left`: packets that the open chunk still has.
+  /// `left`: packets left in the open chunk.
   explicit Tpx3Preview(std::size_t left = 0) : left_(left) {}
 
-  /// The next word. False when it is neither in a chunk nor begins one.
+  /// Takes the next word. Returns false if it is not in a chunk and does not begin one.
   bool take(std::uint64_t word);
 
-  /// When these packets begin, by the first global time, which does not start again.
+  /// Beginning of these packets according to the first global time, which does not start again.
   [[nodiscard]] std::optional<std::int64_t> global() const { return global_; }
-  /// Likewise by the first TDC edge.
+  /// Beginning of these packets according to the first TDC edge.
   [[nodiscard]] std::optional<Tpx3Time> tdc() const { return tdc_; }
-  /// Of pixels and TDC edges, the first ones, in their order.
+  /// Times of the first pixels and TDC edges, in order.
   [[nodiscard]] const std::vector<Tpx3Time>& times() const { return times_; }
 
  private:
   void take_pixel(Tpx3Time time);
   void take_tdc(std::int64_t time);
   void remember(Tpx3Time time);
-  /// How long the pixels so far lasted.
+  /// Duration of the pixels so far.
   [[nodiscard]] std::int64_t elapsed() const { return first_ ? *reached_ - *first_ : 0; }
 
   std::size_t left_;
@@ -48,11 +48,11 @@ class Tpx3Preview {
   std::optional<Tpx3Time> tdc_;
   std::vector<Tpx3Time> times_;
   std::optional<std::int64_t> first_;    ///< time of the first pixel
-  std::optional<std::int64_t> reached_;  ///< by the pixels since
-  std::int64_t doubted_ = 0;             ///< of the last that was far ahead
+  std::optional<std::int64_t> reached_;  ///< latest time reached by the pixels
+  std::int64_t doubted_ = 0;             ///< time of the last pixel; confirms a jump ahead if the next one is near
 };
 
-/// The beginning of a file, up to its first global time.
+/// Previews the beginning of a file, up to its first global time.
 Tpx3Preview preview_tpx3(const std::string& path);
 
 }  // namespace eventloom

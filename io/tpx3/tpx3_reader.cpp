@@ -31,7 +31,7 @@ class Tpx3Reader final : public HitReader {
   [[nodiscard]] InputFile input() const override { return files_.input(name_); }
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<double> share_read() const override { return files_.share_read(); }
-  /// Where hits have a time that is guessed.
+  /// Number of places where times are guessed.
   [[nodiscard]] std::uint64_t anomalies() const override { return counters_[Metric::clock_guesses]; }
   [[nodiscard]] SourceCounts counts() const override;
 
@@ -81,7 +81,7 @@ bool Tpx3Reader::read(HitBlock& block) {
   return block.size() != 0 || !block.losses.empty();
 }
 
-/// False at the end.
+/// Returns false at the end.
 bool Tpx3Reader::read_item(HitBlock& block) {
   switch (files_.file().next()) {
     case Tpx3File::Item::packet: take(files_.file().packet(), block); return true;
@@ -149,7 +149,7 @@ void Tpx3Reader::put(Tpx3Time time, std::uint32_t channel, std::uint32_t payload
   block.payload.push_back(payload);
 }
 
-/// What the clock did, where that is not what clocks do.
+/// Reports resets of the clock and guessed times.
 void Tpx3Reader::tell(const Tpx3Clock::Placed& place) {
   if (place.step == Tpx3Step::back) {
     ++counters_[Metric::clock_resets];

@@ -11,9 +11,9 @@ namespace eventloom {
 
 /// trb://[ADDR]:PORT[?bits=24|16][&tdc[=0xe000-0xe00f,0xe100]][&optional]
 ///
-/// A TRB3 or TRB5 board that sends datagrams (formats/trb.hpp) to this port of its own; ADDR defaults to 127.0.0.1. A
-/// hit per subevent, or per time of a TDC, as of an HLD file; its time is the event number. Numbers are of `bits` bits
-/// and continue where they wrap around, see TrbSequence. `optional`: events may lack the board.
+/// Receives from a TRB3 or TRB5 board that sends datagrams (formats/trb.hpp) to this port alone; ADDR defaults to
+/// 127.0.0.1. Each subevent, or each time of a TDC, becomes a hit, as in an HLD file; its time is the event number.
+/// Numbers have `bits` bits and are unwrapped, see TrbSequence. `optional`: events may lack the board.
 std::unique_ptr<LiveFeed> open_trb(const SourceUri& uri, SourceId id, const TimeBase& base,
                                    const LiveInputSettings& settings);
 

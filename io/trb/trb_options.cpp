@@ -12,7 +12,7 @@ namespace eventloom {
 
 namespace {
 
-// The payload words that have number << 8 | tag, from 1 on: see HldHitMaker.
+// Payload words that hold number << 8 | tag, counted from 1; see HldHitMaker.
 constexpr std::uint32_t kTagOfSubevent = 8;
 constexpr std::uint32_t kTagOfTime = 3;
 

@@ -13,7 +13,7 @@ namespace eventloom {
 
 /// The keys of a trb: URI.
 struct TrbOptions {
-  unsigned bits = 24;  ///< of event numbers
+  unsigned bits = 24;  ///< width of event numbers
   bool tdc = false;    ///< hits are TDC times
   std::unique_ptr<HldHitMaker> maker;
   StreamHeader header;

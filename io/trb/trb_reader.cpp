@@ -19,15 +19,15 @@ namespace eventloom {
 
 namespace {
 
-/// An empty block shows the reader's caller that time passes.
+/// After this time without data, an empty block shows the caller that time passes.
 constexpr int kTrbPatienceMs = 20;
-/// The same while events wait for others.
+/// The same, while events wait for earlier ones.
 constexpr int kHeldTickMs = 10;
-/// In which more data come: waking up for each datagram costs more than all else.
+/// Delay in which more data gather: waking up for each datagram would cost more than all other work.
 constexpr std::chrono::microseconds kGather{300};
-/// Until the run has begun, nothing is read beyond what may be held.
+/// Pause while the data held before the run begins have reached their limit.
 constexpr std::chrono::milliseconds kFullPause{5};
-/// After this long without data a board may be anywhere.
+/// After this long without data, a board's number is unknown.
 constexpr std::int64_t kSilence_ns = 100'000'000;
 
 std::uint32_t number_of(const HldSubevent& subevent) { return subevent.trigger_number >> kTrbTagBits; }
@@ -54,7 +54,7 @@ void TrbReader::stop() {
 bool TrbReader::read(HitBlock& block) {
   block.clear();
   if (ended_) return false;
-  const bool stopping = stopped_;  // what arrived before is to be taken
+  const bool stopping = stopped_;  // read first: data that arrived before the stop are still taken
   if (!begun_ && (stopping || begin_ != kUnknown)) begin(begin_ == kUnknown ? 0 : begin_.load());
   if (begun_) sequence_.others_at(std::max({others_.load(), began_at_, high_}) - high_);
   if (!begun_ && is_full()) std::this_thread::sleep_for(kFullPause);
@@ -74,7 +74,7 @@ bool TrbReader::is_full() const {
   return begun_ ? eventloom::is_full(ready_) : ready_.payload.size() * sizeof(std::uint32_t) >= most_bytes_;
 }
 
-/// Where the run begins decides how often the board's numbers have wrapped around.
+/// Determines from the beginning of the run how often the board's numbers have wrapped around.
 void TrbReader::begin(Tick at) {
   begun_ = true;
   began_at_ = at;
@@ -83,7 +83,7 @@ void TrbReader::begin(Tick at) {
   for (auto& time : ready_.time) time += high_;
 }
 
-/// One batch; false when there was none, after waiting for it.
+/// Receives one batch. If there is none, waits for data and returns false.
 bool TrbReader::receive(bool stopping) {
   const auto datagrams = socket_.receive();
   const auto now = steady_ns();
@@ -97,7 +97,7 @@ bool TrbReader::receive(bool stopping) {
   return true;
 }
 
-/// Until more data come, unless there are some to hand over.
+/// Waits for more data, unless there are data to hand over.
 void TrbReader::rest(bool stopping) {
   if (stopping || (begun_ && (ready_.size() != 0 || !ready_.losses.empty()))) return;
   socket_.wait(sequence_.waiting() ? kHeldTickMs : kTrbPatienceMs);
@@ -147,7 +147,7 @@ void TrbReader::miss(Tick from, Tick to) {
   complaints_.say(Defect::damage, [&] {
     return fmt::format("{} events are missing from number {} on", numbers, from % sequence_.range());
   });
-  // An event of a board is a subevent at least; how many times of TDCs it has, nobody knows.
+  // An event has at least one subevent; its number of TDC times is unknown.
   const auto hits = options_.tdc ? 0 : std::min<Tick>(numbers, std::numeric_limits<std::uint32_t>::max());
   add_loss(ready_, {.before = ready_.size(),
                     .hits = static_cast<std::uint32_t>(hits),

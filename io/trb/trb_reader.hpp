@@ -20,33 +20,33 @@
 
 namespace eventloom {
 
-/// The hits of the board that sends to a port: those of an HLD file with its subevents.
+/// Reads the hits of a board that sends to a port: the same as from an HLD file with its subevents.
 ///
-/// An event is what stands in one datagram with one number. Until begin_at() its numbers have no place in the run:
-/// everything waits, `most_bytes` here and the rest in the socket.
+/// An event consists of consecutive subevents of one datagram with the same number. Until begin_at(), event numbers
+/// have no place in the run: data wait, up to `most_bytes` here and the rest in the socket.
 class TrbReader final : public HitReader, private TrbSink {
  public:
-  /// Listens from now on at `place`, see resolve_udp(). Throws UserError.
+  /// Starts listening at `place`, see resolve_udp(). Throws UserError.
   TrbReader(const std::string& place, TrbOptions options, std::size_t most_bytes);
 
   [[nodiscard]] const StreamHeader& header() const override { return options_.header; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] InputFile input() const override { return {}; }
-  /// Returns a short block as soon as no more data are available, and an empty one when nothing comes for a while.
+  /// Returns a short block as soon as no more data are available, and an empty one when no data arrive for a while.
   bool read(HitBlock& block) override;
   [[nodiscard]] std::optional<Tick> holds_back() const override;
   [[nodiscard]] std::optional<Tick> held_from() const override;
   [[nodiscard]] std::uint64_t anomalies() const override { return options_.maker->anomalies(); }
   [[nodiscard]] SourceCounts counts() const override;
 
-  // Any thread.
+  // The following functions may be called by any thread.
 
-  /// read() takes what has arrived, and ends.
+  /// Makes read() end after the data that have arrived.
   void stop();
   [[nodiscard]] bool is_connected() const { return heard_ && !stopped_; }
-  /// The run begins with this number: the first event is that nearest to it.
+  /// Sets the number with which the run begins; the first event is placed nearest to it.
   void begin_at(Tick number) { begin_ = number; }
-  /// The foremost source of the run is here.
+  /// Sets the number that the run's foremost source has reached.
   void others_at(Tick number) { others_ = number; }
   [[nodiscard]] std::uint16_t port() const { return socket_.port(); }
 
@@ -72,16 +72,16 @@ class TrbReader final : public HitReader, private TrbSink {
   UdpSocket socket_;
   TrbSequence sequence_;
   Complaints complaints_;
-  std::vector<HldSubevent> subevents_;  ///< of the datagram
+  std::vector<HldSubevent> subevents_;  ///< subevents of the current datagram
   HldEvent event_;
-  HitBlock ready_;  ///< for the next block
+  HitBlock ready_;  ///< data for the next block
   std::optional<Tick> first_;
-  Tick high_ = 0;  ///< what is added to the numbers of sequence_
+  Tick high_ = 0;  ///< offset added to the numbers of sequence_
   bool begun_ = false;
   Tick began_at_ = 0;
   bool ended_ = false;
-  std::int64_t data_ns_ = 0;   ///< when the last datagram came
-  std::int64_t empty_ns_ = 0;  ///< when the socket was last seen empty
+  std::int64_t data_ns_ = 0;   ///< arrival time of the last datagram
+  std::int64_t empty_ns_ = 0;  ///< time when the socket was last empty
   SourceCounts counts_ = hld_counts();
 
   std::atomic<Tick> begin_ = kUnknown;

@@ -9,20 +9,20 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kGapsKept = 64;
-/// The counter's low bits, which the flawed firmware lets wrap first.
+/// The range of the counter's low bits, which flawed firmware wraps before it increments the high bits.
 constexpr Tick kLowRange = Tick{1} << 16;
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
 }  // namespace
 
-/// From one number as sent to another, by the shorter way around.
+/// The signed distance between two numbers as sent, by the shorter way around.
 std::int64_t TrbSequence::step(std::uint32_t from, std::uint32_t to) const {
   const auto ahead = static_cast<std::int64_t>((Tick{to} - from) % range_);
   return ahead > static_cast<std::int64_t>(range_ / 2) ? ahead - static_cast<std::int64_t>(range_) : ahead;
 }
 
-/// Nearest to `reference`, and not negative.
+/// The non-negative extension of `number` that is nearest to `reference`.
 Tick TrbSequence::extended(std::uint32_t number, Tick reference) const {
   const auto by = step(static_cast<std::uint32_t>(reference % range_), number);
   const auto back = static_cast<Tick>(std::abs(by));
@@ -53,7 +53,7 @@ void TrbSequence::take(std::uint32_t number, std::span<const std::byte> subevent
   if (put(meant, subevents, now_ns) && flawed) ++counters_[Metric::repaired_numbers];
 }
 
-/// Whether the event is kept.
+/// Returns whether the event is kept.
 bool TrbSequence::put(Tick number, std::span<const std::byte> subevents, std::int64_t now_ns) {
   if (number < next_ || held_.contains(number)) return refuse(number);
   if (number < newest_) ++counters_[Metric::reordered];
@@ -76,14 +76,14 @@ bool TrbSequence::refuse(Tick number) {
   return false;
 }
 
-/// Events that waited for the one before them.
+/// Passes on held events whose predecessors have been decided.
 void TrbSequence::release() {
   for (auto first = held_.begin(); first != held_.end() && first->first == next_; first = held_.erase(first)) {
     sink_.keep(next_++, first->second.subevents);
   }
 }
 
-/// What is missing before the first event that waits.
+/// Gives up the numbers missing before the first held event.
 void TrbSequence::give_up() {
   const Tick found = held_.begin()->first;
   counters_[Metric::missing_numbers] += found - next_;
@@ -99,7 +99,7 @@ void TrbSequence::pass_time(std::int64_t now_ns) {
   while (!held_.empty() && now_ns - held_.begin()->second.ns >= kPatience_ns) give_up();
 }
 
-/// The foremost source of the run has come to where the board claims to be.
+/// Accepts the events set aside if the run's foremost source has reached their place.
 void TrbSequence::accept_confirmed_aside(std::int64_t now_ns) {
   const auto place = extended(aside_.front().number, std::max(newest_, others_));
   if (place >= next_ && is_near(place)) accept_aside(now_ns);
@@ -127,7 +127,7 @@ void TrbSequence::set_aside(std::uint32_t number, std::span<const std::byte> sub
   if (aside_.size() >= needed_aside()) accept_aside(now_ns);
 }
 
-/// Ahead by less than a quarter of the range is a loss on the way; anything else is stranger.
+/// A jump ahead by at most a quarter of the range may be a loss in transmission, and needs less evidence than others.
 std::size_t TrbSequence::needed_aside() const {
   if (!placed_) return kAheadEvents;
   const auto ahead = step(static_cast<std::uint32_t>(newest_ % range_), aside_.front().number);
@@ -142,7 +142,7 @@ void TrbSequence::drop_aside() {
   aside_.clear();
 }
 
-/// The events that were set aside are where the board is.
+/// Moves to the place of the events set aside.
 void TrbSequence::accept_aside(std::int64_t now_ns) {
   while (!held_.empty()) give_up();
   auto aside = std::exchange(aside_, {});

@@ -10,12 +10,12 @@ namespace eventloom {
 /// Kinds of defects in a board's data.
 enum class BoardDefect : std::uint8_t { loss, corrupt, late, out_of_step, contradiction, restart };
 
-/// Reports one board's defects to standard error: the first ten of each kind.
+/// Reports the first ten defects of each kind in one board's data to standard error.
 class BoardComplaints {
  public:
   explicit BoardComplaints(std::string name) : name_(std::move(name)) {}
 
-  /// `text`: a function without arguments, called only when its text is shown.
+  /// `text`: a function without arguments, called only if its text is shown.
   template <class Text>
   void say(BoardDefect kind, Text&& text) {
     const auto n = ++counts_[static_cast<std::size_t>(kind)];

@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// Number of sessions remembered: more senders than can be mistaken for one another.
+/// Number of former sessions remembered; more senders than can be confused with one another.
 constexpr std::size_t kFormerSessions = 8;
 
 std::size_t index_of(DropCause cause) { return static_cast<std::size_t>(cause); }
@@ -49,12 +49,12 @@ void BoardStream::take(const Datagram& datagram, std::int64_t now_ns, FeedBatch&
   ++counters_[Metric::datagrams];
   counters_[Metric::bytes] += sizeof datagram.header + datagram.contents.size();
   if (ended_) {
-    // The end is sent several times, and repetitions may follow.
+    // The end is sent several times, and repeated datagrams may follow.
     if (datagram.header.session != session_ || datagram.header.kind == DatagramKind::data) note_after_end();
     return;
   }
   if (!is_of_session(datagram.header, now_ns, out)) return;
-  // A mark that waited for missing data has just ended the previous session.
+  // Closing the previous session may have released a pending end mark.
   if (ended_) {
     note_after_end();
     return;
@@ -90,7 +90,7 @@ bool BoardStream::is_of_session(const DatagramHeader& header, std::int64_t now_n
       return false;
     }
     begin_session(header, out);
-    // What a resumed session sent meanwhile is unknown.
+    // How much a resumed session sent in the meantime is unknown.
     if (counters_[Metric::restarts] != 0 && !known) accounted_ = 0;
   }
   session_ns_ = now_ns;
@@ -167,7 +167,7 @@ void BoardStream::accept(const WholeBuffer& whole, std::int64_t now_ns, FeedBatc
   }
   if (const auto refusal = misplaced(*header, now_ns)) {
     drop(*refusal, header, whole.sequence);
-    // The last session may never end otherwise.
+    // Otherwise, the last session might never end.
     if (placed_) {
       account_for_gap(header->hits_before + header->n_hits, next_, out);
       gap_.break_in_stream = true;
@@ -251,7 +251,7 @@ void BoardStream::drop(const Refusal& refusal, const std::optional<EpochBufferHe
   });
 }
 
-/// Why nothing in the header can be used.
+/// The reason why nothing in the buffer can be used, or null.
 const char* BoardStream::defect(const std::optional<EpochBufferHeader>& header, const WholeBuffer& whole) const {
   if (!header) return "its header is damaged";
   if (header->stored_bytes() != whole.bytes.size()) return "its header states another length";
@@ -261,7 +261,7 @@ const char* BoardStream::defect(const std::optional<EpochBufferHeader>& header, 
   return counts_fit(*header) ? nullptr : "its number of earlier hits does not match the previous buffer";
 }
 
-/// Why its place in the stream is wrong.
+/// The reason why the buffer's place in the stream is wrong, if it is.
 std::optional<BoardStream::Refusal> BoardStream::misplaced(const EpochBufferHeader& header, std::int64_t now_ns) {
   if (refused_) return Refusal{DropCause::corrupt, "the board's header does not match the run"};
   const auto epochs = header.epochs();
@@ -277,7 +277,8 @@ std::optional<BoardStream::Refusal> BoardStream::misplaced(const EpochBufferHead
   return Refusal{DropCause::corrupt, "its epochs have been received before"};
 }
 
-/// Distance from the position of the stream, forwards or back; without a position, anything is accepted.
+/// Whether `epochs` is too far from the position of the stream, forwards or back. Without a position, only their length
+/// counts.
 bool BoardStream::is_far(EpochRange epochs, std::int64_t now_ns) const {
   if (!placed_) return !in_step(epochs.begin, epochs.end - 1, 0);
   return !in_step(next_, epochs.end - 1, now_ns - placed_ns_) || !in_step(epochs.begin, next_, 0);
@@ -296,7 +297,7 @@ void BoardStream::count_hits_of(const EpochBufferHeader& header) {
   known_hits_ = std::max(known_hits_, header.hits_before + header.n_hits);
 }
 
-/// Whether the epochs from `from` to `to` take about the time that has passed, or less than the jump accepted at once.
+/// Whether the epochs from `from` to `to` last no longer than the time passed plus the jump accepted at once.
 bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
   if (to <= from) return true;
   const auto& base = header_.base();
@@ -305,7 +306,7 @@ bool BoardStream::in_step(Epoch from, Epoch to, std::int64_t passed_ns) const {
   return static_cast<double>(to - from) * epoch_s <= kMostJump_s + passed_s;
 }
 
-/// Whether many epoch buffers agree on a jump, or it leads to where the stream was before the last one.
+/// Whether enough epoch buffers agree on a jump, or the jump returns to the position before the last jump.
 bool BoardStream::is_believed(const EpochBufferHeader& header, std::int64_t now_ns) {
   const auto epochs = header.epochs();
   if (former_ && epochs.begin >= former_->next && in_step(former_->next, epochs.end - 1, now_ns - former_->ns)) {
@@ -316,7 +317,7 @@ bool BoardStream::is_believed(const EpochBufferHeader& header, std::int64_t now_
   return jump_.buffers >= kJumpBuffers;
 }
 
-/// Accounts for everything between the last buffer delivered and `until`, by when `hits_sent` hits had been sent.
+/// Accounts for the data between the last buffer delivered and `until`; `hits_sent` hits had been sent by then.
 void BoardStream::account_for_gap(std::uint64_t hits_sent, Epoch until, FeedBatch& out) {
   std::uint64_t missing = hits_sent - std::min(hits_sent, accounted_.value_or(hits_sent));
   if (!accounted_) missing = gap_.dropped_hits();
@@ -327,7 +328,7 @@ void BoardStream::account_for_gap(std::uint64_t hits_sent, Epoch until, FeedBatc
     missing -= hits;
     damage(static_cast<DropCause>(i), hits, until, out);
   }
-  // With an unreadable header the number of hits was unknown.
+  // The number of hits in a buffer with an unreadable header was unknown.
   if (missing != 0 && gap_.buffers == 0 && gap_.dropped[index_of(DropCause::corrupt)].buffers != 0) {
     damage(DropCause::corrupt, missing, until, out);
     missing = 0;

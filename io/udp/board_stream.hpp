@@ -16,12 +16,12 @@
 
 namespace eventloom {
 
-/// Reconstructs the stream of one board from its datagrams: epoch buffers in order, each checked, and missing or unused
-/// data as damage. Independent of sockets and clocks: times are those of arrival, ns of any monotonic clock.
+/// Reconstructs the stream of one board from its datagrams: checked epoch buffers in order; missing or unused data
+/// become damage. Independent of sockets and clocks: times are arrival times in ns of any monotonic clock.
 ///
-/// Hits are accounted for by `hits_before` of the epoch buffers and by the marks: those of a session whose beginning is
-/// received are all delivered or in a Damage; of one that was under way, those from the first epoch buffer received on.
-/// A Damage begins at the end of the last epoch buffer delivered, or at the last mark.
+/// Hits are accounted for by `hits_before` of the epoch buffers and by the marks. If the beginning of a session was
+/// received, all of its hits are delivered or in a Damage; otherwise, those from the first epoch buffer received on
+/// are. A Damage begins at the end of the last epoch buffer delivered, or at the last mark.
 ///
 /// Epochs rise, except where the board jumps: forwards, or back by more than is accepted between neighbours. The caller
 /// decides whether the run can use the data after a jump.
@@ -29,41 +29,41 @@ class BoardStream {
  public:
   /// Time to wait for a missing datagram. Networks reorder within microseconds to a few milliseconds.
   static constexpr std::int64_t kPatience_ns = 50'000'000;
-  /// Data time between neighbours that is accepted at once, in addition to the time that has passed: differences of
-  /// boards' clocks and pauses between spills are smaller.
+  /// Data time between neighbours that is accepted at once, in addition to the time passed: clock differences between
+  /// boards and pauses between spills are shorter.
   static constexpr double kMostJump_s = 60;
-  /// This many consecutive epoch buffers that agree on a greater jump, or on one back by as much, are accepted.
+  /// A greater jump, forwards or back, is accepted when this many consecutive epoch buffers agree on it.
   static constexpr std::uint32_t kJumpBuffers = 8;
-  /// A session that another has followed is resumed when that one has been silent for this long: a stray datagram does
-  /// not silence a board.
+  /// A former session is resumed once its successor has been silent for this long, so that a stray datagram does not
+  /// silence a board.
   static constexpr std::int64_t kSessionSilence_ns = 1'000'000'000;
-  /// More hits than any board can lose between neighbours, ten hours at 25 MHz: larger counts are wrong.
+  /// More hits than a board can lose between neighbours, ten hours at 25 MHz: larger counts are wrong.
   static constexpr std::uint64_t kMostHitsLost = std::uint64_t{1} << 40;
 
-  /// `header` gets the header datagrams; must outlive this.
+  /// `header` receives the header datagrams and must outlive this object.
   BoardStream(const std::string& name, BoardHeader& header) : header_(header), complaints_(name) {}
 
-  /// Takes a datagram of this board. Appends to `out` what can be delivered now and sets its `complete` and `ended`.
+  /// Takes a datagram of this board. Appends the data that can be delivered now to `out` and sets its `complete` and
+  /// `ended`.
   void take(const Datagram& datagram, std::int64_t now_ns, FeedBatch& out);
-  /// Time has passed: gives up data that have been missing for too long. Call only when all datagrams that have arrived
-  /// are taken.
+  /// Gives up data that have been missing for too long. Call only after taking all datagrams that have arrived.
   void pass_time(std::int64_t now_ns, FeedBatch& out);
-  /// The run has ended: gives up missing data and ends. Later datagrams are ignored.
+  /// Gives up all missing data and ends the stream. Later datagrams are ignored.
   void finish(FeedBatch& out);
 
-  /// pass_time() will have something to do soon.
+  /// Whether data are waiting, so that pass_time() must be called soon.
   [[nodiscard]] bool waiting() const { return fragments_.waiting(); }
   [[nodiscard]] bool heard() const { return session_.has_value(); }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::size_t held_bytes() const { return fragments_.held_bytes(); }
-  /// What it has sent of all that is delivered or in a Damage; nothing before it has said.
+  /// The board's own count of the hits that are delivered or in a Damage; std::nullopt before it has stated any.
   [[nodiscard]] std::optional<PeerCount> sent() const {
     if (!session_ || !accounted_) return std::nullopt;
     return PeerCount{*session_, *accounted_};
   }
-  /// What the board has sent, and what has become of it.
+  /// Counts of the data received, and of their losses.
   [[nodiscard]] Counters counters() const;
-  /// As LiveFeed::anomalies().
+  /// See LiveFeed::anomalies().
   [[nodiscard]] std::uint64_t anomalies() const { return anomalies_; }
 
  private:
@@ -71,18 +71,18 @@ class BoardStream {
     std::uint64_t buffers = 0;
     std::uint64_t hits = 0;
   };
-  /// Known to be missing since the last epoch buffer was delivered.
+  /// Data known to be missing since the last epoch buffer was delivered.
   struct Gap {
     std::uint64_t buffers = 0;
     std::array<Dropped, kDropCauses> dropped{};
-    bool break_in_stream = false;  ///< unknown what was sent
+    bool break_in_stream = false;  ///< an unknown amount of data was sent
     [[nodiscard]] std::uint64_t dropped_hits() const;
   };
   struct Refusal {
     DropCause cause = DropCause::corrupt;
     const char* reason = "";
   };
-  /// Consecutive epoch buffers that agree with each other, not with earlier ones.
+  /// Consecutive epoch buffers that agree with each other but not with earlier ones.
   struct Jump {
     std::uint32_t buffers = 0;
     Epoch end = 0;
@@ -129,18 +129,18 @@ class BoardStream {
   std::optional<std::uint32_t> session_;
   std::uint32_t source_ = 0;
   std::deque<std::uint32_t> former_sessions_;
-  std::int64_t session_ns_ = 0;             ///< when the last datagram of the session came
-  std::optional<std::uint64_t> accounted_;  ///< hits of the session delivered or in a damage
+  std::int64_t session_ns_ = 0;             ///< arrival time of the session's last datagram
+  std::optional<std::uint64_t> accounted_;  ///< hits of the session delivered or in a Damage
   std::uint64_t known_hits_ = 0;            ///< hits of the session known to have been sent
-  Epoch next_ = 0;                          ///< everything before it has come
+  Epoch next_ = 0;                          ///< no data before it are pending
   Epoch session_begin_ = 0;                 ///< next_ when the session began
   bool placed_ = false;                     ///< next_ is the position of the stream
-  std::int64_t placed_ns_ = 0;              ///< when it was set
-  bool refused_ = false;                    ///< by the header
+  std::int64_t placed_ns_ = 0;              ///< time of that position
+  bool refused_ = false;                    ///< the header does not match the run
   bool ended_ = false;
   bool finished_ = false;  ///< the run has ended
   std::uint64_t anomalies_ = 0;
-  std::uint64_t reordered_before_ = 0;  ///< in earlier sessions
+  std::uint64_t reordered_before_ = 0;  ///< fragments reordered in earlier sessions
   Counters counters_{Metric::datagrams,
                      Metric::bytes,
                      Metric::buffers,

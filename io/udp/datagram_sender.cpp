@@ -77,7 +77,7 @@ void DatagramSender::keep_up(Epoch complete, std::int64_t now) {
 void DatagramSender::end(Epoch complete, std::int64_t now) {
   if (!ending_) announce(now);
   ending_ = true;
-  out_.may_be_refused();  // a receiver that has got it may be gone
+  out_.may_be_refused();  // a receiver that has seen the end may be gone
   last_ = now;
   marked_ = std::max(marked_, complete);
   put_mark(DatagramKind::end, marked_);

@@ -16,16 +16,15 @@ namespace eventloom {
 
 /// Sends one stream of epoch buffers over UDP, in the framing of formats/datagram.hpp.
 ///
-/// There are no acknowledgements: lost data are lost, and the receiver must detect that. Times are those of a steady
-/// clock, ns, and never fall. One thread calls. All functions throw UserError when the system cannot send to the
-/// address at all.
+/// There are no acknowledgements: the receiver must detect losses. Times are in ns of a steady clock and never
+/// decrease. Not thread-safe. All functions throw UserError when the system cannot send to the address at all.
 class DatagramSender {
  public:
   struct Settings {
     std::string address;                     ///< udp://HOST:PORT
-    std::size_t datagram_bytes = 8192;       ///< a whole datagram, at most; kLeastDatagram to kMaxDatagramBytes
-    std::optional<std::uint32_t> session;    ///< drawn at random when not given
-    std::int64_t started_ns = 0;             ///< Unix time of tick 0; 0: not known
+    std::size_t datagram_bytes = 8192;       ///< largest whole datagram; kLeastDatagram to kMaxDatagramBytes
+    std::optional<std::uint32_t> session;    ///< random if not given
+    std::int64_t started_ns = 0;             ///< Unix time of tick 0; 0: unknown
     std::int64_t mark_after_ns = 1'000'000;  ///< idle time after which a mark is sent
   };
   static constexpr std::size_t kLeastDatagram = 576;
@@ -38,17 +37,17 @@ class DatagramSender {
   /// Sends as source `header.source`. Throws UserError for an invalid address.
   DatagramSender(const Settings& settings, const StreamHeader& header);
 
-  /// Whole stored epoch buffers, back to back, in rising epochs: not before those of the last call. Their headers get
-  /// the sequence number, the source and the number of earlier hits in this stream. Data may wait here for flush();
-  /// `buffers` is not needed after the call.
+  /// Sends whole stored epoch buffers, back to back, in rising epochs that do not precede those of the last call. The
+  /// headers sent contain the sequence number, the source and the number of earlier hits. Data may be held until
+  /// flush(); `buffers` may be freed after the call.
   void send(std::span<const std::byte> buffers, std::int64_t now);
-  /// To be called about as often as marks are wanted: describes the stream once a second, and states that no buffer
-  /// that begins before `complete` will follow, when nothing was sent for a while and this is new.
+  /// Call about as often as marks are wanted. Describes the stream once a second. After an idle time, sends a mark that
+  /// no buffer that begins before `complete` will follow, unless an earlier mark stated it.
   void keep_up(Epoch complete, std::int64_t now);
-  /// Ends the stream. To be called kEnds times, some time apart, as datagrams get lost together.
+  /// Ends the stream. Call it kEnds times, some time apart, as datagrams get lost in bursts.
   void end(Epoch complete, std::int64_t now);
   static constexpr int kEnds = 3;
-  /// Sends everything that waits.
+  /// Sends all pending data.
   void flush() { out_.flush(); }
 
   [[nodiscard]] Count count() const { return {out_.count(), buffers_, hits_}; }
@@ -68,7 +67,7 @@ class DatagramSender {
   UdpSender out_;
   std::vector<std::byte> buffer_;  ///< an epoch buffer as it is sent
   std::optional<std::int64_t> announced_;
-  std::int64_t last_ = 0;  ///< when something was last sent
+  std::int64_t last_ = 0;  ///< time of the last send
   Epoch marked_ = 0;
   std::uint64_t marked_buffers_ = 0;
   bool ending_ = false;

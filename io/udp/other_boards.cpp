@@ -11,7 +11,7 @@ namespace eventloom {
 
 namespace {
 
-/// More than any board sends: larger counts are wrong.
+/// More hits than any board sends: larger counts are wrong.
 constexpr std::uint64_t kMostHits = std::uint64_t{1} << 40;
 
 }  // namespace

@@ -10,27 +10,27 @@
 
 namespace eventloom {
 
-/// Boards that send to a port whose URI names none, besides the first heard: they are not in the run, and what they
-/// send is counted here. The receiving thread adds, any thread asks.
+/// Counts the data of boards that are not in the run: if the URI of a port names no boards, only the first heard is
+/// received. The receiving thread calls take(); any thread may call the other functions.
 class OtherBoards {
  public:
-  /// More senders than a port has are counted by their datagrams only.
+  /// Most boards that are tracked; datagrams of further ones are counted, but not their hits.
   static constexpr std::size_t kMost = 64;
 
-  /// True for the first datagram of a board.
+  /// Returns true for the first datagram of a board.
   bool take(const Datagram& datagram);
 
   [[nodiscard]] std::uint64_t boards() const;
   [[nodiscard]] Counters counters() const;
-  /// For the end of a run in which only board `first` was: which others there were, and how to have all; empty without
-  /// others.
+  /// A remark for the end of a run that received only board `first`: the other boards and how to receive all. Empty if
+  /// there are none.
   [[nodiscard]] std::string remark(std::uint32_t first) const;
 
  private:
-  /// By the board's own count, in one session.
+  /// Hits of one board, by the board's own counts.
   struct Board {
     std::uint32_t session = 0;
-    std::uint64_t before = 0;  ///< when it was first heard
+    std::uint64_t before = 0;  ///< count when the session was first heard
     std::uint64_t now = 0;
     bool counted = false;
     std::uint64_t hits_of_earlier_sessions = 0;

@@ -8,7 +8,7 @@ namespace eventloom {
 
 namespace {
 
-/// No sender gets this far; one past any sequence number in use must be a number, too.
+/// No sender gets this far, and one past any sequence number in use must not overflow.
 constexpr std::uint64_t kMostSequence = std::uint64_t{1} << 63;
 
 }  // namespace
@@ -67,7 +67,7 @@ void ReassemblyBuffer::put_mark(const Datagram& datagram, std::int64_t now_ns) {
       return std::tuple(m.reached.end, m.sequence, m.reached.mark.complete);
     };
     if (order(mark) <= order(*mark_)) return;
-    // The waiting mark waits for data missing since then.
+    // The pending mark already waits for the missing data since then.
     mark.noticed_ns = mark_->noticed_ns;
   }
   mark_ = mark;
@@ -84,8 +84,8 @@ std::optional<ReassembledItem> ReassemblyBuffer::next(std::int64_t noticed_by) {
   return give_up();
 }
 
-/// When data at `next_` were found missing: when later data had come. kAlways while none have: a sender may pause
-/// anywhere, also in the middle of an epoch buffer.
+/// The time at which data at `next_` were noticed missing, because later data arrived. kAlways before that: a sender
+/// may pause anywhere, even within an epoch buffer.
 std::int64_t ReassemblyBuffer::noticed_ns() const {
   std::int64_t noticed = mark_ ? mark_->noticed_ns : kAlways;
   const auto first = pending_.begin();
@@ -93,7 +93,7 @@ std::int64_t ReassemblyBuffer::noticed_ns() const {
   if (first->first != next_) return std::min(first->second.first_ns, noticed);
   const auto second = std::next(first);
   if (second != pending_.end()) noticed = std::min(second->second.first_ns, noticed);
-  // The rest of a slowly sent buffer may still come.
+  // The rest of a slowly sent buffer may still arrive.
   return std::max(first->second.last_ns, noticed);
 }
 

@@ -22,7 +22,7 @@ struct WholeBuffer {
 /// Epoch buffers that were given up.
 struct MissingBuffers {
   std::uint64_t n_buffers = 0;
-  std::optional<EpochBufferHeader> header;  ///< of the only buffer, when its beginning has come and is intact
+  std::optional<EpochBufferHeader> header;  ///< if only one buffer is missing and its header was received intact
 };
 
 /// All epoch buffers before a mark have been returned.
@@ -33,35 +33,35 @@ struct MarkReached {
 
 using ReassembledItem = std::variant<WholeBuffer, MissingBuffers, MarkReached>;
 
-/// Puts the fragments of one session of a sender in order: added as they arrive, returned by rising sequence number.
-/// Missing data are waited for as long as the memory allows and the caller wants.
+/// Reassembles the epoch buffers of one session of a sender from fragments added in any order, and returns them by
+/// rising sequence number. Waits for missing data as long as memory and the caller allow.
 class ReassemblyBuffer {
  public:
-  /// Epoch buffers that may wait for a missing one. Networks recover or lose within far less.
+  /// Most epoch buffers that wait for a missing one. Networks deliver or lose data within far fewer.
   static constexpr std::size_t kMostBuffers = 4096;
-  /// Bytes that may wait, including overhead: twice the greatest epoch buffer and some, so that an incomplete one does
-  /// not keep the next from being reassembled.
+  /// Most bytes that wait, including overhead: more than twice the largest epoch buffer, so that an incomplete buffer
+  /// does not prevent reassembly of the next.
   static constexpr std::size_t kMostBytes = std::size_t{kMaxSentBufferBytes} * 5 / 2;
-  /// Overhead of a fragment in map and heap, so that many small ones are bounded, too.
+  /// Overhead of a fragment in map and heap; bounds the memory of many small fragments.
   static constexpr std::size_t kFragmentCost = 128;
 
   enum class Placement { taken, duplicate, contradiction };
-  /// Adds a datagram of kind data. Contradiction: it does not fit earlier fragments. Call next() until it returns
-  /// nothing after each.
+  /// Adds a datagram of kind data. Contradiction: it does not fit earlier fragments. After each call, call next() until
+  /// it returns std::nullopt.
   Placement put(const Datagram& datagram, std::int64_t now_ns);
   /// Adds a datagram of kind mark or end.
   void put_mark(const Datagram& datagram, std::int64_t now_ns);
 
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
-  /// The next item in order. Missing data are given up when found missing at `noticed_by` or before, or when too much
-  /// waits for them.
+  /// The next item in order. Gives up missing data that were noticed at `noticed_by` or before, or that hold back too
+  /// much data.
   std::optional<ReassembledItem> next(std::int64_t noticed_by);
 
-  /// Something waits: next() may return more as time passes.
+  /// Whether data are waiting, so that next() may return more as time passes.
   [[nodiscard]] bool waiting() const { return !pending_.empty() || mark_; }
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
-  /// Fragments that came after later ones.
+  /// Number of fragments that arrived after later ones.
   [[nodiscard]] std::uint64_t reordered() const { return reordered_; }
 
  private:
@@ -70,7 +70,7 @@ class ReassemblyBuffer {
     std::uint32_t have = 0;
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
-    std::map<std::uint32_t, std::vector<std::byte>> fragments;  ///< by offset; none overlap
+    std::map<std::uint32_t, std::vector<std::byte>> fragments;  ///< non-overlapping, by offset
   };
   using PendingBuffers = std::map<std::uint64_t, Pending>;
   struct PendingMark {

@@ -13,8 +13,8 @@ struct UdpAddress {
   std::string text;  ///< HOST:PORT, as given, with the host filled in
 };
 
-/// `place`: HOST:PORT or [V6]:PORT, with or without `udp:` and `//` before it; the default host is 127.0.0.1. Port 0
-/// stands for any free one. Throws UserError that names the place when it is not of this form or the host is unknown.
+/// `place`: HOST:PORT or [V6]:PORT, optionally preceded by `udp:` and `//`; the default host is 127.0.0.1. Port 0 means
+/// any free port. Throws UserError that names the place when it is not of this form or the host is unknown.
 UdpAddress resolve_udp(const std::string& place);
 
 }  // namespace eventloom

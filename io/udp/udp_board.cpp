@@ -27,7 +27,7 @@ void UdpBoard::hand_over(bool may_wait) {
   batch_.clear();
 }
 
-/// The run may be waiting for later data of the port's other boards.
+/// Drops the data instead of waiting: the run may be waiting for later data of the port's other boards.
 void UdpBoard::leave_out() {
   std::span<const std::byte> rest(batch_.buffers);
   while (const auto header = read_epoch_buffer_header(rest)) {

@@ -14,24 +14,23 @@
 
 namespace eventloom {
 
-/// One board of a port: shared by the thread that receives and the one that takes.
+/// One board of a port, shared by the receiving thread and the consumer.
 class UdpBoard {
  public:
   UdpBoard(std::string name, const TimeBase& base, StreamHeader assumed, std::size_t most_bytes);
 
-  /// The receiving thread.
+  /// The following functions are for the receiving thread.
   void take(const Datagram& datagram, std::int64_t now_ns) { stream_.take(datagram, now_ns, batch_); }
   void pass_time(std::int64_t now_ns) { stream_.pass_time(now_ns, batch_); }
   void finish() { stream_.finish(batch_); }
   [[nodiscard]] bool heard() const { return stream_.heard(); }
-  /// The end of a board from which nothing was received, which is reported and counts as an anomaly. `why`: for
-  /// messages.
+  /// Ends a board from which nothing was received; reports this with the reason `why`, and counts an anomaly.
   void miss(const std::string& why);
   [[nodiscard]] bool waiting() const { return stream_.waiting(); }
-  /// Puts the reassembled data into the queue. While that is full: waits, or drops them as congested.
+  /// Puts the reassembled data into the queue. If the queue is full, waits if it may, else drops them as congested.
   void hand_over(bool may_wait);
 
-  /// Any thread.
+  /// The following functions may be called by any thread.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] BoardHeader& header() { return header_; }
   [[nodiscard]] FeedQueue& queue() { return queue_; }
@@ -39,7 +38,7 @@ class UdpBoard {
   [[nodiscard]] bool ended() const;
   [[nodiscard]] std::uint64_t anomalies() const;
   [[nodiscard]] Counters counters() const;
-  /// Nothing more is to be received; the receiving thread ends the board after taking what has arrived.
+  /// Asks the receiving thread to end the board after taking the data that have arrived.
   void ask_to_stop() { stop_asked_ = true; }
   [[nodiscard]] bool asked_to_stop() const { return stop_asked_; }
 
@@ -55,7 +54,7 @@ class UdpBoard {
   std::uint64_t missed_ = 0;
   std::atomic<bool> stop_asked_ = false;
 
-  mutable std::mutex mutex_;  ///< protects the members below: the state of stream_ for other threads
+  mutable std::mutex mutex_;  ///< protects the members below, a copy of stream_'s state for other threads
   Counters counters_;
   std::uint64_t anomalies_ = 0;
   bool heard_ = false;

@@ -10,13 +10,13 @@
 
 namespace eventloom {
 
-/// One board of a port as a source of a run. The port lives as long as one of its feeds. Counts of a port that belong
-/// to no board are in the counts of its first feed.
+/// One board of a port as a source of a run. The port lives as long as any of its feeds. The first feed of a port also
+/// counts the data that belong to no board.
 class UdpFeed final : public LiveFeed {
  public:
-  /// `index`: of the board, in the order of `sources=`; each may have one feed.
+  /// `index`: position of the board in `sources=`; each board may have one feed.
   UdpFeed(std::shared_ptr<UdpPort> port, std::size_t index);
-  /// The thread continues for the other feeds and ignores this board.
+  /// The receiving thread ignores this board from then on and continues for the other feeds.
   ~UdpFeed() override;
   UdpFeed(const UdpFeed&) = delete;
   UdpFeed& operator=(const UdpFeed&) = delete;

@@ -15,7 +15,7 @@ namespace eventloom {
 
 namespace {
 
-/// Timer resolution while data are missing; a fifth of the patience.
+/// Timer resolution while data are missing: a fifth of BoardStream::kPatience_ns.
 constexpr int kTickMs = 10;
 
 std::int64_t now_ns() {
@@ -90,7 +90,7 @@ void UdpPort::run() {
   while (!quit_ && !all_ended()) {
     const bool waiting = std::ranges::any_of(boards_, [](const auto& board) { return board->waiting(); });
     socket_.wait(waiting ? kTickMs : -1);
-    // A request may rely on data that arrived before it, so it must be seen before the socket is emptied.
+    // Reads requests before emptying the socket, so that data that arrived before a request are still taken.
     std::vector<UdpBoard*> stopping;
     for (const auto& board : boards_) {
       if (board->asked_to_stop() && !board->ended()) stopping.push_back(board.get());
@@ -101,13 +101,13 @@ void UdpPort::run() {
   }
 }
 
-/// Until the socket is empty, or, when a sender fills it faster, until everything present at the call has been
+/// Receives until the socket is empty, or, if a sender fills it faster, until all data present at the call are
 /// received.
 void UdpPort::receive_all() {
   for (std::size_t i = 0; i < UdpSocket::kTurnover && !quit_; ++i) {
     const bool full = receive_batch();
     full_batches_ = full ? full_batches_ + 1 : 0;
-    // A pause of this thread does not make datagrams late: they wait in the socket.
+    // Time passes only when the socket is drained: datagrams that wait in it while this thread pauses are not late.
     if (!full || full_batches_ % UdpSocket::kTurnover == 0) pass_time();
     hand_over();
     if (!full) return;
@@ -163,7 +163,7 @@ std::vector<std::string> UdpPort::remarks() const {
   return remark.empty() ? std::vector<std::string>() : std::vector{remark};
 }
 
-/// The run ignores a board from now on.
+/// Ends the board, and reports a board from which nothing was received.
 void UdpPort::finish(UdpBoard& board) {
   board.finish();
   if (board.heard() || (!named_ && malformed_ == 0)) return;

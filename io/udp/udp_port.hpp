@@ -22,37 +22,37 @@ namespace eventloom {
 /// A parsed udp://[ADDR]:PORT[?sources=3,5,9][&payload=N].
 struct UdpPortSettings {
   std::string place;                   ///< HOST:PORT
-  std::vector<std::uint32_t> sources;  ///< ids of the boards; empty: one, the first heard
-  PayloadTable payload;                ///< until a board has sent its own
-  std::size_t buffer_bytes = 0;        ///< of each board's queue
+  std::vector<std::uint32_t> sources;  ///< ids of the boards; empty: only the first heard
+  PayloadTable payload;                ///< used until a board has sent its own
+  std::size_t buffer_bytes = 0;        ///< capacity of each board's queue
   std::size_t receive_bytes = UdpSocket::kReceiveBytes;
 
-  /// Throws UserError for other forms.
+  /// Throws UserError when the URI is not of this form.
   static UdpPortSettings of(const SourceUri& uri, const LiveInputSettings& live);
 };
 
-/// A port that one or more boards send to, and the thread that receives for all of them.
+/// A port that one or more boards send to, with one receiving thread for all of them.
 ///
-/// When the queue of a port's only board is full the thread waits: the system then drops what it has no room for, which
-/// is counted. With several boards it does not wait, as the run may be waiting for another of them: the data of the
-/// board with the full queue are then dropped, as congested.
+/// When the queue of a port's only board is full, the thread waits; the system then drops excess datagrams and counts
+/// them. With several boards, the thread does not wait, as the run may be waiting for another board; it drops the data
+/// of the board with the full queue as congested.
 class UdpPort {
  public:
-  /// Binds and receives from now on. `base`: the run's. Throws UserError.
+  /// Binds the port and starts receiving. `base`: the run's time base. Throws UserError.
   UdpPort(const UdpPortSettings& settings, const TimeBase& base);
-  /// Ends the thread, even while it waits.
+  /// Ends the thread, even if it is waiting.
   ~UdpPort();
   UdpPort(const UdpPort&) = delete;
   UdpPort& operator=(const UdpPort&) = delete;
 
-  /// Any thread.
+  /// The following functions may be called by any thread.
   [[nodiscard]] std::size_t n_boards() const { return boards_.size(); }
   [[nodiscard]] UdpBoard& board(std::size_t index) { return *boards_.at(index); }
-  /// The thread takes what has arrived and ends this board; when all have ended it exits.
+  /// Makes the thread take the data that have arrived and end this board; it exits when all boards have ended.
   void stop_board(std::size_t index);
-  /// Of the port, not of a board.
+  /// Counts of the port that belong to no board.
   [[nodiscard]] Counters counters() const;
-  /// Boards that the user did not name, where none is named, and what must be said of them.
+  /// If the user names no boards: the number of boards besides the one received, and remarks on them.
   [[nodiscard]] std::uint64_t other_boards() const { return others_.boards(); }
   [[nodiscard]] std::vector<std::string> remarks() const;
   [[nodiscard]] std::uint16_t number() const { return socket_.port(); }
@@ -72,12 +72,12 @@ class UdpPort {
 
   UdpSocket socket_;
   std::vector<std::unique_ptr<UdpBoard>> boards_;
-  const std::string place_;               ///< for messages
+  const std::string place_;               ///< HOST:PORT, for messages
   const bool named_;                      ///< the user names the boards
-  std::vector<std::uint32_t> sources_;    ///< of the boards; empty: not known yet
-  OtherBoards others_;                    ///< where the user names none
-  std::atomic<std::uint32_t> first_ = 0;  ///< likewise: the board heard first
-  std::size_t full_batches_ = 0;          ///< since the socket was last empty
+  std::vector<std::uint32_t> sources_;    ///< ids of the boards; empty: not known yet
+  OtherBoards others_;                    ///< used if the user names none
+  std::atomic<std::uint32_t> first_ = 0;  ///< the board heard first, if the user names none
+  std::size_t full_batches_ = 0;          ///< number since the socket was last empty
   std::atomic<std::uint64_t> kernel_drops_ = 0;
   std::atomic<std::uint64_t> malformed_ = 0;
   std::atomic<std::uint64_t> foreign_ = 0;

@@ -18,9 +18,9 @@ namespace eventloom {
 namespace {
 
 constexpr std::size_t kBatch = 64;               ///< datagrams per system call
-constexpr std::size_t kBatchBytes = 256U << 10;  ///< total size of these, at least one datagram
+constexpr std::size_t kBatchBytes = 256U << 10;  ///< their total size; raised to fit the largest datagram
 
-/// The socket; the caller closes it.
+/// Returns a connected socket, which the caller must close.
 int connected(const std::string& place) {
   const auto address = resolve_udp(place);
   const int socket = ::socket(address.address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -55,7 +55,7 @@ void UdpSender::flush() {
   used_ = 0;
 }
 
-/// Returns how many of the datagrams from `first` on were sent.
+/// Returns the number of datagrams from `first` on that were sent or need not be retried.
 std::size_t UdpSender::send_some(std::size_t first) {
   std::array<iovec, kBatch> pieces{};
   std::array<mmsghdr, kBatch> messages{};
@@ -71,7 +71,7 @@ std::size_t UdpSender::send_some(std::size_t first) {
   return take_error(errno);
 }
 
-/// Returns when sending may continue, and the number of datagrams that need not be retried.
+/// Returns once sending may continue, with the number of datagrams that need not be retried.
 std::size_t UdpSender::take_error(int error) {
   switch (error) {
     case EINTR: return 0;
@@ -81,11 +81,11 @@ std::size_t UdpSender::take_error(int error) {
       if (count_.refused++ == 0 && tells_refusal_) {
         spdlog::warn("{}: {}; data are lost as long as nobody listens there", place_, std::strerror(error));
       }
-      // An earlier datagram was refused; without a route this one cannot be sent.
+      // ECONNREFUSED concerns an earlier datagram; without a route, this one cannot be sent.
       return error == ECONNREFUSED ? 0 : 1;
     case EAGAIN:
     case ENOBUFS: {
-      constexpr int kMilliseconds = 1;  // ENOBUFS: the socket has room, but the network has not
+      constexpr int kMilliseconds = 1;  // ENOBUFS: the socket has room, but the network device has not
       ++count_.full;
       pollfd ready{socket_, static_cast<short>(error == EAGAIN ? POLLOUT : 0), 0};
       ::poll(&ready, 1, kMilliseconds);

@@ -47,7 +47,7 @@ UdpSocket::UdpSocket(const std::string& place, std::size_t receive_bytes)
 
 UdpSocket::~UdpSocket() = default;
 
-/// Whatever arrives once it is bound finds a buffer of that size.
+/// Sizes the buffer before binding, so that the first datagrams already find the full buffer.
 void UdpSocket::bind_to(const std::string& place, std::size_t receive_bytes) {
   const auto address = resolve_udp(place);
   const auto fail = [&](const char* what) {

@@ -27,43 +27,43 @@ class WrappingCount {
   std::uint64_t total_ = 0;
 };
 
-/// A socket that receives many datagrams per system call. One thread calls, but wake() any.
+/// A socket that receives many datagrams per system call. Not thread-safe, except wake().
 class UdpSocket {
  public:
-  /// Requested size: a third of a second of 200 MB/s. Linux also charges its own memory for each datagram.
+  /// Requested buffer size: a third of a second at 200 MB/s. Linux also charges its overhead per datagram.
   static constexpr std::size_t kReceiveBytes = std::size_t{64} << 20;
-  /// With less memory a receiver's pause of a few milliseconds costs data.
+  /// If the buffer is smaller, a receiver's pause of a few milliseconds loses data.
   static constexpr std::size_t kFewBytes = std::size_t{4} << 20;
-  /// Datagrams per receive().
+  /// Most datagrams per receive().
   static constexpr std::size_t kBatch = 64;
-  /// Full batches after which everything that was in the socket when the first began has been received: Linux charges
-  /// each datagram with at least 512 bytes, and the buffer is at most twice the requested size.
+  /// After this many full batches, all data that were in the socket before the first have been received: Linux charges
+  /// at least 512 bytes per datagram, and the buffer is at most twice the requested size.
   static constexpr std::size_t kTurnover = 2 * kReceiveBytes / 512 / kBatch;
 
-  /// Binds to `place` (see resolve_udp). Throws UserError that says what failed and what to do. Warns when the system
+  /// Binds to `place`, see resolve_udp(). Throws UserError that states the failure and the fix. Warns when the system
   /// grants much less memory than requested.
   explicit UdpSocket(const std::string& place, std::size_t receive_bytes = kReceiveBytes);
   ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  /// Waits until a datagram arrives, wake() is called, or this time has passed; less than 0: no limit.
+  /// Waits until a datagram arrives, wake() is called, or `timeout_ms` has passed; negative: no timeout.
   void wait(int timeout_ms);
   /// Ends the current wait(), or the next one.
   void wake() const;
-  /// The datagrams that have arrived, at most kBatch; never waits. The memory belongs to the socket, until the next
-  /// call.
+  /// The datagrams that have arrived, at most kBatch. Never waits. The memory belongs to the socket and is valid until
+  /// the next call.
   std::span<const std::span<const std::byte>> receive();
 
-  /// Datagrams dropped by the system, as reported with the last one received.
+  /// Datagrams dropped by the system, as reported with the last datagram received.
   [[nodiscard]] std::uint64_t kernel_drops() const { return drops_.total(); }
-  /// Memory of the data not yet received, as the system counts it.
+  /// Size of the receive buffer that the system granted.
   [[nodiscard]] std::size_t receive_bytes() const { return receive_bytes_; }
-  /// The port it is bound to.
+  /// The local port.
   [[nodiscard]] std::uint16_t port() const;
 
  private:
-  /// Of a datagram and its control message. Greater than any datagram, so that none is truncated.
+  /// Receive memory per datagram. Larger than any datagram, so that none is truncated.
   static constexpr std::size_t kSlot = 65536;
   struct Control {
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(std::uint32_t))> bytes;

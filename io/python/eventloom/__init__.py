@@ -1,4 +1,4 @@
-"""Reads the events that Eventloom builds, and writes the `.epochs` files that it builds them from."""
+"""Reads the events that Eventloom builds, and writes `.epochs` files from which it builds events."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["DamagedFile", "EpochsWriter", "Event", "EventloomError", "Hits", "Ru
 def open(path: Union[str, "os.PathLike[str]"]) -> Run:
     """Opens a run: its run.h5 with the parts beside it, its folder, or its merged file.
 
-    A run that is still running, or was stopped, has the parts that are finished; `complete` is False then. Raises
-    FileNotFoundError; ValueError for files that are no run; DamagedFile, then or when something is read.
+    For a run that is still running or was stopped, only finished parts are available, and `complete` is False. Raises
+    FileNotFoundError, or ValueError for files that are not a run, or DamagedFile; the latter also when data are read.
 
     >>> import eventloom
     >>> run = eventloom.open("sea.h5")

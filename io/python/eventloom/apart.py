@@ -1,4 +1,4 @@
-"""Tries in another process what may crash HDF5: https://docs.hdfgroup.org has no promise for damaged files."""
+"""Runs work that may crash HDF5 in another process: https://docs.hdfgroup.org makes no guarantee for damaged files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _DEATHS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.S
 
 
 class Ending(NamedTuple):
-    """How a piece of work ended in another process: it returned, it died, or neither: it raised an exception."""
+    """How work ended in another process: it returned, it died, or, if neither, it raised an exception."""
 
     returned: bool
-    death: Optional[str] = None  # why it cannot be done here
+    death: Optional[str] = None  # why the work must not be done in this process
 
 
 def tried_apart(work: Callable[[], object], file_bytes: int) -> Ending:
-    """Does `work`, on files of this size, in another process with limited time and memory."""
+    """Runs `work`, on files of `file_bytes`, in another process with limited time and memory."""
     mapped = _mapped_bytes()
     try:
-        with phil, warnings.catch_warnings():  # no other thread is in HDF5; Python 3.12 warns of all threads
+        with phil, warnings.catch_warnings():  # no other thread is in HDF5; Python 3.12 warns about any thread
             warnings.simplefilter("ignore", DeprecationWarning)
             child = os.fork()
             if child == 0:
@@ -55,7 +55,7 @@ def _work_and_leave(work: Callable[[], object], mapped: int, seconds: int) -> No
         work()
     except MemoryError:
         code = _NO_MEMORY
-    except BaseException:  # the caller will get it, too
+    except BaseException:  # the caller repeats the work and gets the same exception
         code = _RAISED
     finally:
         os._exit(code)

@@ -1,4 +1,4 @@
-"""Arguments that are whole numbers, of Python or of numpy."""
+"""Checks arguments that must be whole numbers, of Python or numpy types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 
 def whole_number(name: str, value: Any, least: Optional[int] = None, most: Optional[int] = None) -> int:
-    """The value of the argument `name`. Raises ValueError for other types, and beyond the limits."""
+    """Returns the value of the argument `name`. Raises ValueError for other types and for values beyond the limits."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Arrays that users give, as the columns of hits that can be encoded."""
+"""Checks the arrays that users pass, and converts them to columns of hits for the encoder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_PAYLOAD_WORDS = 254
 _CHANNELS = 1 << 28
 _WORDS = 1 << 32
 _TICKS = 1 << 64
-_BEYOND_THE_LAST_SLICE = 4 << 32  # ticks around the last epoch that have to fit 64 bits, too
+_BEYOND_THE_LAST_SLICE = 4 << 32  # ticks around the last epoch that must also fit 64 bits
 
 _WHOLE_TICKS = "whole ticks: numpy.rint(seconds * 1e9).astype(numpy.uint64) gives ticks of 1 ns"
 _WHOLE_CHANNELS = "whole numbers"
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 
 class GivenHits:
-    """Arrays of equal length: of whole numbers, but not of known range. Takes no copies."""
+    """Arrays of whole numbers with equal length, whose range has not been checked. Does not copy them."""
 
     def __init__(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike]) -> None:
         self.time = _whole(time, "time", _WHOLE_TICKS)
@@ -41,20 +41,20 @@ class GivenHits:
 
     @property
     def payload_words(self) -> int:
-        """Of each hit."""
+        """Number of payload words per hit."""
         return int(self.payload.shape[1])
 
     def reordered(self, order: NDArray[np.int64]) -> GivenHits:
         return GivenHits(self.time[order], self.channel[order], self.payload[order] if self.payload_words else None)
 
     def expect_fits(self, epoch_ticks: int) -> None:
-        """Raises ValueError for numbers that are too large or negative."""
+        """Raises ValueError for numbers that are negative or too large."""
         _expect_below(self.time, (_TICKS - 1 - _BEYOND_THE_LAST_SLICE) // epoch_ticks * epoch_ticks, "time")
         _expect_below(self.channel, _CHANNELS, "channel")
         _expect_below(self.payload, _WORDS, "payload")
 
     def part(self, begin: int, end: int) -> Hits:
-        """Hits `begin` up to, not including, `end`, which have to fit."""
+        """Hits from `begin` up to, but excluding, `end`. They must have passed expect_fits()."""
         return Hits(self.time[begin:end].astype(np.uint64), self.channel[begin:end].astype(np.uint32),
                     self.payload[begin:end].astype(np.uint32))
 
@@ -82,7 +82,7 @@ def _whole(values: ArrayLike, name: str, advice: str) -> Array:
 def _as_array(values: ArrayLike, name: str) -> Array:
     try:
         array = np.asarray(values)
-        # numpy makes floats of lists with small and large numbers, and objects of larger ones.
+        # numpy turns lists with small and large numbers into floats, and even larger numbers into objects.
         if array.dtype.kind not in "fO" or isinstance(values, np.ndarray) and array.dtype.kind == "f":
             return array
         objects = np.asarray(values, dtype=object)
@@ -92,7 +92,7 @@ def _as_array(values: ArrayLike, name: str) -> Array:
 
 
 def _exact(objects: Array, name: str, otherwise: Array) -> Array:
-    """Whole numbers of any size, if they are, as numbers of 64 bits."""
+    """Converts whole numbers of any size to 64 bits; returns `otherwise` if there are other objects."""
     if not all(isinstance(value, (int, np.integer)) for value in objects.flat):
         return otherwise
     _expect_below(objects, _TICKS, name)

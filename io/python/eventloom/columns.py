@@ -1,4 +1,4 @@
-"""The columns of some events, woven from the rows of several parts into the order of time."""
+"""Reads the columns of some events, merging the rows of several parts in time order."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PLAIN_COLUMNS = (*EVENT_COLUMNS, FIRST_HIT, *HIT_COLUMNS)
 
 
 def read_columns(files: OutputFiles, parts: Sequence[Part], rows: Rows, names: Sequence[str]) -> Columns:
-    """The named columns of these events, as the merged file of these events alone would have them."""
+    """The named columns of these events, as in a merged file of only these events."""
     ranges = [(part, begin, end) for part, begin, end in zip(parts, rows.begin, rows.end) if begin < end]
-    # Without events the columns of any part have the right types.
+    # Without events, the columns of any part have the right types.
     pieces = [_Piece(files, *r, names) for r in ranges or [(part, 0, 0) for part in parts[:1]]]
     if not pieces:
         return {name: np.zeros(1 if "/first_" in name else 0, dtype=np.uint64) for name in names}
@@ -34,7 +34,7 @@ def read_columns(files: OutputFiles, parts: Sequence[Part], rows: Rows, names: S
 
 
 class _Piece:
-    """The rows of one part: its columns, and how many hits each event and how many words each hit has."""
+    """The rows of one part: its columns, the number of hits per event and the number of words per hit."""
 
     def __init__(self, files: OutputFiles, part: Part, begin: int, end: int, names: Sequence[str]) -> None:
         self.part = part
@@ -61,7 +61,7 @@ class _Piece:
                 self.columns[PAYLOAD] = files.words(self.part, int(first_word[0]), int(first_word[-1]))
 
     def _counts(self, offsets: Array, name: str, row: int, total: int) -> Integers:
-        """How many of `total` each of the rows from `row` on has."""
+        """The number of items, out of `total`, in each of the rows from `row` on."""
         signed = offsets.astype(np.int64)
         counts = signed[1:] - signed[:-1]
         first, last = int(offsets[0]), int(offsets[-1])
@@ -95,7 +95,7 @@ def _woven(pieces: Sequence[_Piece], names: Sequence[str]) -> Columns:
 
 
 def _order(time: Array) -> Optional[Integers]:
-    """What puts the events in order; nothing where they are."""
+    """The permutation that sorts the events; None if they are sorted."""
     if bool(np.all(time[1:] >= time[:-1])):
         return None
     order: Integers = np.argsort(time, kind="stable")
@@ -103,7 +103,7 @@ def _order(time: Array) -> Optional[Integers]:
 
 
 def _order_within(counts: Integers, order: Optional[Integers]) -> Optional[Integers]:
-    """Likewise for what they hold: `counts[i]` consecutive items each."""
+    """The same permutation for the items of the events: `counts[i]` consecutive ones each."""
     if order is None or len(counts) == 0:
         return None
     first = np.cumsum(counts) - counts

@@ -1,7 +1,7 @@
-"""CRC-32C (Castagnoli, RFC 3720) of many stretches of words at once, with numpy alone.
+"""CRC-32C (Castagnoli, RFC 3720) of many rows of words at once, using only numpy.
 
-The checksum is a linear map, so that stretches advance side by side, a word at a time; long ones are cut into pieces
-whose checksums are joined afterwards.
+As the checksum is a linear map, all rows advance in parallel, one word at a time. Long rows are cut into pieces whose
+checksums are joined afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SQUARINGS = 8  # 2^8 words
 
 
 def crc32c(data: bytes) -> int:
-    """The checksum of some bytes.
+    """The checksum of `data`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
@@ -37,9 +37,9 @@ def crc32c(data: bytes) -> int:
 
 
 def crc32c_of_rows(words: Words, first: Places, count: Places) -> Words:
-    """The checksum of each row: row i has the `count[i]` words from `words[first[i]]` on."""
+    """The checksum of each row: row i consists of the `count[i]` words from `words[first[i]]` on."""
     pieces = np.maximum(-(-count // _PIECE), 1)
-    begin = np.cumsum(pieces) - pieces  # number of the first piece of each row, which is the short one
+    begin = np.cumsum(pieces) - pieces  # number of each row's first piece, which is the short one
     number = np.arange(pieces.sum()) - np.repeat(begin, pieces)
     short = np.repeat(count - (pieces - 1) * _PIECE, pieces)
     is_first = number == 0
@@ -50,7 +50,7 @@ def crc32c_of_rows(words: Words, first: Places, count: Places) -> Words:
 
 
 def _advance(registers: Words, words: Words, first: Places, count: Places) -> None:
-    """Takes the words of each row into its register."""
+    """Feeds the words of each row into its register."""
     order = np.argsort(-count, kind="stable")
     left, place = registers[order], first[order]
     longest_first = -count[order]
@@ -61,7 +61,7 @@ def _advance(registers: Words, words: Words, first: Places, count: Places) -> No
 
 
 def _join(registers: Words, begin: Places, pieces: Places) -> Words:
-    """The registers of whole rows, from those of their pieces."""
+    """The registers of whole rows, joined from those of their pieces."""
     order = np.argsort(-pieces, kind="stable")
     place, longest_first = begin[order], -pieces[order]
     joined = registers[place]
@@ -74,7 +74,7 @@ def _join(registers: Words, begin: Places, pieces: Places) -> Words:
 
 
 def _mapped(table: tuple[Words, Words], values: Words) -> Words:
-    """A linear map, given by its values for the low and for the high halves."""
+    """Applies a linear map, given by its values for the low and the high halves."""
     low, high = table
     result: Words = low[values & np.uint32(0xFFFF)] ^ high[values >> np.uint32(16)]
     return result
@@ -82,7 +82,7 @@ def _mapped(table: tuple[Words, Words], values: Words) -> Words:
 
 @functools.lru_cache(maxsize=None)
 def _word_map() -> tuple[Words, Words]:
-    """What a word of zeros makes of a register."""
+    """The map that a word of zeros applies to a register."""
     tables = []
     for shift in (0, 16):
         register = np.arange(1 << 16, dtype=np.uint32) << np.uint32(shift)
@@ -94,7 +94,7 @@ def _word_map() -> tuple[Words, Words]:
 
 @functools.lru_cache(maxsize=None)
 def _piece_map() -> tuple[Words, Words]:
-    """Likewise a whole piece of zeros."""
+    """The map that a whole piece of zeros applies to a register."""
     table = _word_map()
     for _ in range(_SQUARINGS):
         table = _mapped(table, table[0]), _mapped(table, table[1])

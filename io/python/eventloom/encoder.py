@@ -1,4 +1,4 @@
-"""Hits in columns to epoch buffers, as drawn in formats/markers.hpp and formats/epoch_buffer.hpp."""
+"""Encodes columns of hits into epoch buffers: see formats/markers.hpp and formats/epoch_buffer.hpp."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .crc32c import crc32c_of_rows
 
 EPOCHS_PER_BUFFER = 16
-_WORDS_PER_BUFFER = 512  # a buffer ends with the epoch in which it reaches them
-_LONG_GROUP = 511  # of this many words and more the number is in a word of its own
+_WORDS_PER_BUFFER = 512  # a buffer ends with the epoch in which it reaches this size
+_LONG_GROUP = 511  # from this many words on, their number is in a separate word
 _MAGIC = 0x46425045
 _EPOCH, _TIME, _CHANNEL = 0 << 28, 1 << 28, 2 << 28
 _LOW_28 = 0x0FFFFFFF
@@ -30,7 +30,7 @@ Integers = NDArray[np.int64]
 
 @dataclass
 class Hits:
-    """Hits in rising time: `payload` has a row of words for each."""
+    """Hits in rising time; `payload` has a row of words per hit."""
 
     time: NDArray[np.uint64]
     channel: NDArray[np.uint32]
@@ -49,7 +49,7 @@ class Hits:
 
 @dataclass
 class StreamPlace:
-    """Where the next epoch buffer of a stream goes."""
+    """The position of the next epoch buffer in a stream."""
 
     offset: int
     hits: int = 0
@@ -58,14 +58,17 @@ class StreamPlace:
 
 @dataclass
 class _Words:
-    """The words of some hits, and how many of them each hit takes with the markers before it."""
+    """The words of some hits, and the number of words of each hit with the markers before it."""
 
     words: NDArray[np.uint32]
     size: Integers
 
 
 def encode(hits: Hits, epoch_ticks: int, source: int, place: StreamPlace) -> tuple[bytes, bytes]:
-    """Whole epoch buffers with these hits, at least one, and their entries of the index. Moves `place` behind them."""
+    """Returns epoch buffers with these hits, of which there must be at least one, and their index entries.
+
+    Advances `place`.
+    """
     epoch = hits.time // np.uint64(epoch_ticks)
     encoded = _encode_words(hits, epoch, epoch_ticks)
     first_hit = _first_hits(epoch, encoded.size)
@@ -85,7 +88,7 @@ def encode(hits: Hits, epoch_ticks: int, source: int, place: StreamPlace) -> tup
 
 
 def _changes(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Whether each value is another than the one before it; the first one is."""
+    """Whether each value differs from its predecessor; true for the first value."""
     changes = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=changes[1:])
     return changes
@@ -121,7 +124,7 @@ def _first_hits(epoch: NDArray[np.uint64], size: Integers) -> Integers:
     block = np.cumsum(opens_block) - 1
     rank = np.arange(len(first)) - np.flatnonzero(opens_block)[block]
     opens = opens_block.copy()
-    in_buffer = np.zeros(int(block[-1]) + 1, dtype=np.int64)  # words so far in the last buffer of each block
+    in_buffer = np.zeros(int(block[-1]) + 1, dtype=np.int64)  # words in the last buffer of each block so far
     for step in range(int(rank.max()) + 1):
         now = np.flatnonzero(rank == step)
         full = in_buffer[block[now]] >= _WORDS_PER_BUFFER
@@ -150,7 +153,7 @@ def _seal(headers: NDArray[np.void], words: NDArray[np.uint32]) -> None:
 
 
 def _stored(headers: NDArray[np.void], words: NDArray[np.uint32], at: Integers, total: int) -> NDArray[np.uint32]:
-    """Headers and words in the order of the file; `at`: of each header."""
+    """Headers and words in file order; `at`: positions of the headers, in words."""
     out = np.zeros(total, dtype="<u4")
     out[at[:, np.newaxis] + np.arange(_HEADER_WORDS)] = headers.view("<u4").reshape(-1, _HEADER_WORDS)
     count = headers["n_words"].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Writes `.epochs` files, as drawn in formats/stream_file.hpp."""
+"""Writes `.epochs` files: see formats/stream_file.hpp."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .partial_file import PartialFile
 PathLike = Union[str, "os.PathLike[str]"]
 
 _MAGIC, _TRAILER_MAGIC, _VERSION = 0x0A53484350453189, 0x0A58444E49504589, 1
-_NUMBERED = 1  # a flag of the stream: its times are event numbers
+_NUMBERED = 1  # flag of the stream: times are event numbers
 _SYSTEMS = 64
 _ALIGNMENT = 64
 _PIECE = 1 << 18  # hits that are encoded together
@@ -32,13 +32,13 @@ _TEN_MICROSECONDS = 10_000_000  # ps
 def write_epochs(path: PathLike, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None, *,
                  tick_ps: int = 1000, epoch_ticks: Optional[int] = None, source: int = 0, numbered: bool = False,
                  sort: bool = False, text: str = "", overwrite: bool = False) -> None:
-    """Writes the hits of one source to an `.epochs` file, which `eventloom run` builds events from.
+    """Writes the hits of one source to an `.epochs` file, from which `eventloom run` builds events.
 
     >>> write_epochs("hits.epochs", time=[100, 105, 105, 9000], channel=[1, 2, 3, 1], payload=[17, 4, 0, 8])
 
-    `time`: whole ticks, rising (equal ones keep their order) unless `sort` is given. `channel`: of each hit, or one for
-    all; 28 bits (system 6, subsystem 6, channel 16). `payload`: one 32-bit word for each hit, or a row of words.
-    The other options are those of EpochsWriter, which writes in pieces what does not fit into memory.
+    `time`: whole ticks, rising unless `sort` is given; equal times keep their order. `channel`: one per hit, or one for
+    all; 28 bits (system 6, subsystem 6, channel 16). `payload`: one 32-bit word per hit, or a row of words.
+    See EpochsWriter for the other options; it also writes data that do not fit into memory, in pieces.
     """
     hits = GivenHits(time, channel, payload)
     if sort:
@@ -49,7 +49,7 @@ def write_epochs(path: PathLike, time: ArrayLike, channel: ArrayLike, payload: O
 
 
 class EpochsWriter:
-    """Writes an `.epochs` file in pieces: hits of one source, in the order of time.
+    """Writes an `.epochs` file in pieces: the hits of one source in time order.
 
     >>> with EpochsWriter("pieces.epochs", text="from two arrays") as file:
     ...     file.write([100, 105, 105], [1, 2, 3])
@@ -57,12 +57,12 @@ class EpochsWriter:
     >>> file.hits
     5
 
-    `tick_ps`: unit of the times in picoseconds. `epoch_ticks`: length of an epoch, by default 10 us, or the longest
-    below it that a fine tick leaves room for; the sources of a run need the same. `source`: an id of the user's.
-    `numbered`: times are event numbers. `text`: where the data come from.
+    `tick_ps`: unit of times in picoseconds. `epoch_ticks`: length of an epoch, by default 10 us, or, for fine ticks,
+    the longest shorter one that an epoch can hold; it must be the same for all sources of a run. `source`: an id chosen
+    by the user. `numbered`: times are event numbers. `text`: the origin of the data.
 
-    The file is `PATH.partial` until the end of the `with`, or close(); after an exception it is removed. A call of
-    write() that is refused, with ValueError, has written nothing: others may follow. A file that exists is replaced only
+    The file is `PATH.partial` until the end of the `with` block, or close(); after an exception, it is removed. If
+    write() raises ValueError, it has written nothing, and further calls may follow. An existing file is replaced only
     with `overwrite`, and only if it is an `.epochs` file.
     """
 
@@ -78,18 +78,18 @@ class EpochsWriter:
         self._flags = _NUMBERED if numbered else 0
         self._place: Optional[StreamPlace] = None
         self._payload_words = 0
-        self._waiting: Optional[Hits] = None  # their epoch buffer may get more
+        self._waiting: Optional[Hits] = None  # hits whose epoch buffer is not complete
         self._index: list[bytes] = []
         self._hits, self._first_tick, self._last_tick = 0, 0, 0
         self._file = PartialFile(Path(path), struct.pack("<Q", _MAGIC), overwrite)
 
     @property
     def hits(self) -> int:
-        """Hits written so far."""
+        """Number of hits written so far."""
         return self._hits
 
     def write(self, time: ArrayLike, channel: ArrayLike, payload: Optional[ArrayLike] = None) -> None:
-        """Appends hits, none of them earlier than those before. All calls with equally many words of payload a hit."""
+        """Appends hits, none earlier than the previous ones. The number of payload words per hit must not change."""
         self._file.expect_open()
         given = GivenHits(time, channel, payload)
         if len(given) == 0:
@@ -102,7 +102,7 @@ class EpochsWriter:
                 self._append(given.part(begin, begin + _PIECE))
 
     def close(self) -> None:
-        """Completes the file. Further calls do nothing."""
+        """Completes the file. Further calls have no effect."""
         if self._file.is_published:
             return
         self._file.expect_open()
@@ -127,7 +127,7 @@ class EpochsWriter:
 
     @contextlib.contextmanager
     def _given_up_after_errors(self) -> Iterator[None]:
-        """What a full disk has cut short is never published."""
+        """Removes the file after any error, so that a file cut short by a full disk is never published."""
         try:
             yield
         except BaseException:
@@ -135,7 +135,7 @@ class EpochsWriter:
             raise
 
     def _expect_to_follow(self, given: GivenHits) -> None:
-        """Checks all hits of a call before the first of them is written."""
+        """Checks all hits of a call before the first one is written."""
         if self._place is not None and given.payload_words != self._payload_words:
             raise ValueError(f"{given.payload_words} words of payload a hit: the hits before had {self._payload_words}")
         given.expect_fits(self._epoch_ticks)
@@ -150,7 +150,7 @@ class EpochsWriter:
             before = int(time[-1])
 
     def _begin(self, payload_words: int) -> None:
-        """Writes the header, which says how long payloads are."""
+        """Writes the header, which contains the length of payloads."""
         table = bytes([payload_words]) * _SYSTEMS
         fields = struct.pack("<IIQII", self._source, self._epoch_ticks, self._tick_ps, len(self._text), self._flags)
         checked = fields + table + self._text
@@ -188,7 +188,7 @@ class EpochsWriter:
 
 
 def _default_epoch_ticks(tick_ps: int) -> int:
-    """The ticks in 10 us, or in the longest of 5 us, 2 us, 1 us, 500 ns, ... that an epoch can hold; at least one."""
+    """The ticks in 10 us, or in the longest of 5 us, 2 us, 1 us, 500 ns, ... that fits an epoch; at least one."""
     shorter = [factor * _TEN_MICROSECONDS // 10**power for power in range(1, 8) for factor in (5, 2, 1)]
     lengths: list[int] = [_TEN_MICROSECONDS, *shorter]
     return max(next(ps // tick_ps for ps in lengths if ps // tick_ps <= _MOST_EPOCH_TICKS), 1)

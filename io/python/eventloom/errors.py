@@ -1,9 +1,9 @@
-"""What readers raise when a file does not hold what was written to it."""
+"""The exceptions of this package."""
 
 
 class EventloomError(Exception):
-    """The base of the exceptions that are this package's own."""
+    """The base class of this package's exceptions."""
 
 
 class DamagedFile(EventloomError):
-    """A file of a run is damaged, has been changed, or is not as the run lists it."""
+    """A file of a run is damaged, was changed, or differs from the run's list."""

@@ -1,4 +1,4 @@
-"""Columns as awkward arrays and as pandas frames."""
+"""Converts columns to awkward arrays and pandas frames."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .columns import EVENT_COLUMNS, FIRST_PAYLOAD, HIT_COLUMNS, PAYLOAD, Array, 
 
 
 class Frames(NamedTuple):
-    """Two pandas frames: a row per event, and a row per hit."""
+    """Two pandas frames: one row per event, and one row per hit."""
 
     events: Any
     hits: Any
 
 
 def _short(names: tuple[str, ...]) -> dict[str, str]:
-    """The names of columns by those without their groups."""
+    """Maps column names without their groups to full names."""
     return {name.partition("/")[2]: name for name in names}
 
 
@@ -45,7 +45,7 @@ def pandas_frames(columns: Columns) -> Frames:
 
 
 def _payload_columns(first: Array, words: Array) -> list[Any]:
-    """The first words of all hits, the second ones, ...; <NA> where a hit has fewer."""
+    """A column with the first words of all hits, one with the second words, ...; <NA> for hits with fewer words."""
     import pandas
 
     counts, found = np.diff(first), []

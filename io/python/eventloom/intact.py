@@ -1,4 +1,4 @@
-"""Whether the files of a run are intact and the ones that it lists, as far as can be told without reading values."""
+"""Checks that the files of a run are intact and match its list, without reading values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .sizes import expect_all_stored
 from .structure import attributes_of, datasets_of
 
 _FORMATS = "eventloom-"
-_MOST_TOGETHER = 64  # files: their time limits add up
-_Version = tuple[int, ...]  # another one after a file was replaced or changed
+_MOST_TOGETHER = 64  # files; their time limits add up
+_Version = tuple[int, ...]  # differs after a file was replaced or changed
 
 
 class IntactFiles:
-    """Checks files in another process, where a damaged one may crash HDF5, and again only when they have changed."""
+    """Checks files in another process, as a damaged file may crash HDF5, and again only when they have changed."""
 
     def __init__(self) -> None:
         self._listed: dict[Path, ListedPart] = {}
@@ -28,30 +28,30 @@ class IntactFiles:
         self._most_together = _MOST_TOGETHER
 
     def expect(self, listed: Mapping[Path, ListedPart]) -> None:
-        """These files have to be these parts. They are in the order in which they are likely to be read."""
+        """Registers the parts that files must match, in the order in which they are likely to be read."""
         self._listed.update(listed)
 
     def knows(self, path: Path) -> bool:
-        """Whether the file was found intact as it is now."""
+        """Whether the file was found intact and has not changed since."""
         return self._intact.get(path) == _version(path)
 
     def check(self, path: Path) -> None:
-        """Raises ValueError, DamagedFile or what h5py raises unless the file is intact."""
+        """Raises ValueError, DamagedFile or an exception of h5py unless the file is intact."""
         together = self._together(path)
         if len(together) > 1:
             if self._tried(together).returned:
                 return
-            self._most_together = 1  # one of them is damaged: so that the others are not tried again with each
+            self._most_together = 1  # one is damaged: checked singly, the others are not checked again each time
         ending = self._tried([path])
         if ending.death:
             raise ValueError(ending.death)
         if not ending.returned:
             version = _version(path)
-            self._expect_intact(path)  # raises here what it raised there, unless there was no other process
+            self._expect_intact(path)  # raises the same exception here, unless no other process could be started
             self._intact[path] = version
 
     def _together(self, path: Path) -> Sequence[Path]:
-        """The file, and as many of the following parts as were checked before: a process for each would take longer."""
+        """The file and as many of the following parts as were checked before: one process per file would be slower."""
         rest = itertools.dropwhile(lambda other: other != path, self._listed)
         unknown = (other for other in rest if other == path or other not in self._intact and other.exists())
         return list(itertools.islice(unknown, min(len(self._intact), self._most_together))) or [path]

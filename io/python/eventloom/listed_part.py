@@ -1,4 +1,4 @@
-"""A part as its run lists it, and whether a file is that part."""
+"""A part as its run lists it, and a check that a file is that part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LACKING_IN_EARLIER_LISTS = {"datasets_crc32": -1}
 
 @dataclass(frozen=True)
 class ListedPart:
-    """A row of /parts, or the same in the list of a writer."""
+    """A row of /parts, or an equivalent entry in a writer's list."""
 
     name: str
     writer: int
@@ -27,11 +27,11 @@ class ListedPart:
     slices: int
     events: int
     hits: int
-    datasets_crc32: int  # -1: an earlier version wrote the part, or the list
+    datasets_crc32: int  # -1: an earlier version wrote the part or the list
 
 
 def expect_as_listed(file: h5py.File, listed: ListedPart) -> None:
-    """Another part, or the same part of another run, is DamagedFile; ValueError says what a part lacks."""
+    """Raises DamagedFile for another part, or one of another run, and ValueError if the part lacks an item."""
     run = PurePath(attribute_of(file, "run_file", str)).stem
     name = f"{run}.part-{attribute_of(file, 'writer', int):04}-{attribute_of(file, 'segment', int):04}.h5"
     if attribute_of(file, "format", str) != PART_FORMAT or name != listed.name:

@@ -19,25 +19,25 @@ _RUN, _MERGED, _INDEX = "eventloom-run", "eventloom-merged", "eventloom-run-inde
 _VERSION = 1
 _LAST_TICK = (1 << 64) - 1
 _PART_NAME = re.compile(r"[^/]*\.part-\d{4,}-\d{4,}\.h5")
-# Attributes that are read here or in run.py, by the format of the file.
+# Attributes read here or in run.py, by file format.
 _OF_ANY_RUN = {"closed": int, "with_payload": int, "tick_ps": int, "epoch_ticks": int, "epochs_per_slice": int, "setup": str}
 _ATTRIBUTES: dict[str, dict[str, type]] = {_RUN: _OF_ANY_RUN, _MERGED: _OF_ANY_RUN, _INDEX: {"files": list},
                                            PART_FORMAT: {"run_file": str}}
 _TOTALS = re.compile(r"anomalies|(events|slices|hits)(_\w+)?")
-# Two totals have another name in the lists of parts.
+# Two totals have different names in the lists of parts.
 _NAMES_IN_LISTS = {"slices_incomplete": "incomplete_slices", "slices_unbalanced": "unbalanced_slices"}
 
 
 @dataclass
 class OpenedRun:
-    """What is known of a run before any of its events is read."""
+    """The contents of a run that are known before any event is read."""
 
     path: Path
     files: OutputFiles
     attributes: dict[str, Any]
     parts: list[Part]
     totals: dict[str, int]
-    has_ledger: bool  # in the file of the run; else in its parts
+    has_ledger: bool  # the ledger is in the run file, else in its parts
 
 
 def open_run_files(path: Path) -> OpenedRun:
@@ -94,7 +94,7 @@ def _expect_run(path: Path, kind: str, attributes: dict[str, Any]) -> None:
 
 
 def _run_file_in(folder: Path) -> Path:
-    """The one run file in a folder."""
+    """The only run file in a folder."""
     found = [path for path in sorted(folder.glob("*.h5"))
              if not _PART_NAME.fullmatch(path.name) and h5py.is_hdf5(path) and _format_of(path) == _RUN]
     if len(found) == 1:
@@ -118,7 +118,7 @@ def _merged_part(files: OutputFiles, path: Path) -> Part:
 
 
 def _parts(run_file: Path, listed: Sequence[ListedPart], slice_ticks: int) -> list[Part]:
-    """In the order of their first slices. Those without slices hold nothing."""
+    """The parts ordered by first slice, except empty ones, which have no slices."""
     wrong = next((entry.name for entry in listed if not _PART_NAME.fullmatch(entry.name)), None)
     if wrong is not None:
         raise DamagedFile(f"'{run_file}' is damaged: '{wrong}' is not the name of a part")
@@ -131,7 +131,7 @@ def _parts(run_file: Path, listed: Sequence[ListedPart], slice_ticks: int) -> li
 
 
 def _total(totals: dict[str, Any], name: str) -> int:
-    """A total of one part, as its list has it."""
+    """A total of one part, from its list."""
     if name.startswith("hits_dropped_"):
         return int(totals["hits_dropped"][name[len("hits_dropped_"):]])
     return int(totals[_NAMES_IN_LISTS.get(name, name)])

@@ -1,4 +1,4 @@
-"""The HDF5 files of a run. What cannot be read of them is reported as DamagedFile, in one line that names the file."""
+"""Reads the HDF5 files of a run. Unreadable data raise DamagedFile with one line that names the file."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .structure import attributes_of, column_of, records_of
 Array = NDArray[Any]
 T = TypeVar("T")
 
-_MOST_OPEN = 32  # files: a long run has thousands of parts
+_MOST_OPEN = 32  # files; a long run has thousands of parts
 
 
 @dataclass(frozen=True)
 class Part:
-    """A file with events in the order of time: their times are from `begin` to `last`, in ticks."""
+    """A file with events in time order; their times are from `begin` to `last`, in ticks."""
 
     path: Path
     events: int
@@ -35,13 +35,13 @@ class Part:
     last: int
 
     def rows_of(self, column: str) -> int:
-        """How many rows a column of /events or /hits has to have; offsets are one more."""
+        """The number of rows that a column of /events or /hits must have; columns of offsets have one more."""
         rows = self.events if column.startswith("events/") else self.hits
         return rows + ("/first_" in column)
 
 
 class OutputFiles:
-    """Opens files when they are read, and keeps the latest ones open."""
+    """Opens files when they are read, and keeps the most recent ones open."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[Path, h5py.File] = OrderedDict()
@@ -50,7 +50,7 @@ class OutputFiles:
         self._closed = False
 
     def expect(self, listed: Mapping[Path, ListedPart]) -> None:
-        """These files have to be these parts, which is checked when one is opened; in the order of their times."""
+        """Registers the parts that files must match, in time order. Each file is checked when it is opened."""
         self._intact.expect(listed)
 
     def close(self) -> None:
@@ -60,14 +60,14 @@ class OutputFiles:
 
     @contextlib.contextmanager
     def reading(self, path: Path, dataset: str = "") -> Iterator[h5py.File]:
-        """The open file. `dataset`: what is read of it."""
+        """Provides the open file. `dataset`: the dataset to be read, for messages."""
         if self._closed:
             raise ValueError("the run is closed; open it again")
         try:
             yield self._file(path)
         except (FileNotFoundError, PermissionError):
             raise
-        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:  # all that h5py raises
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:  # all exceptions of h5py
             what = _one_line(error)
             where = f"/{dataset}: " if dataset and f"/{dataset}" not in what else ""
             raise DamagedFile(f"'{path}' is damaged: {where}{what}") from None
@@ -77,7 +77,7 @@ class OutputFiles:
             return len(column_of(file, column))
 
     def rows(self, part: Part, column: str, begin: int, end: int) -> Array:
-        """Some rows of a column of /events or /hits."""
+        """Rows of a column of /events or /hits."""
         with self.reading(part.path, column) as file:
             data, rows = column_of(file, column), part.rows_of(column)
             if len(data) != rows:
@@ -88,7 +88,7 @@ class OutputFiles:
             return read
 
     def words(self, part: Part, begin: int, end: int) -> Array:
-        """Some words of /payload."""
+        """Words of /payload."""
         with self.reading(part.path, "payload") as file:
             data = column_of(file, "payload")
             if end > len(data):
@@ -96,7 +96,7 @@ class OutputFiles:
             return self._read(data, begin, end)
 
     def table(self, path: Path, group: str, without: Sequence[str] = (), needed: Sequence[str] = ()) -> Array:
-        """The columns of a group as one structured array, `needed` among them; empty where there is no such group."""
+        """The columns of a group, which must include `needed`, as a structured array; empty without such a group."""
         with self.reading(path, group) as file:
             there = file.get(group, {})
             if not isinstance(there, (h5py.Group, dict)):
@@ -115,7 +115,7 @@ class OutputFiles:
         return table
 
     def records(self, path: Path, group: str, kind: Type[T], lacking: Mapping[str, Any] = {}) -> list[T]:
-        """A dataclass for each row of a group, which has to be there; `lacking`: values of columns that may not be."""
+        """A dataclass per row of a group, which must exist; `lacking`: values of columns that may be missing."""
         table = self.table(path, group, needed=[name for name in get_type_hints(kind) if name not in lacking])
         rows = [dict(zip(table.dtype.names or (), row)) for row in table.tolist()]
         with self.reading(path, group):
@@ -157,7 +157,7 @@ def _expect_in_order(times: Array, part: Part) -> None:
 
 
 def _one_line(error: Exception) -> str:
-    text = error.args[0] if isinstance(error, KeyError) else error  # str(KeyError) has quotes around it
+    text = error.args[0] if isinstance(error, KeyError) else error  # str(KeyError) adds quotes
     return " ".join(str(text).split())
 
 

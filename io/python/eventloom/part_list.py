@@ -1,4 +1,4 @@
-"""The lists of finished parts that the writers of a run keep until it has ended: see io/hdf5/part_list.hpp."""
+"""Reads the lists of finished parts that the writers keep until the run has ended: see io/hdf5/part_list.hpp."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HEADER = b"eventloom-part-list 1\n"
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """A part, and the sums over it."""
+    """A part and its totals."""
 
     part: ListedPart
     totals: dict[str, Any]
 
 
 def finished_parts(run_file: Path) -> list[FinishedPart]:
-    """The parts that are finished and have their names, in no certain order."""
+    """The parts that are finished and have their final names, in no particular order."""
     lists = sorted(run_file.parent.glob(f"{_escaped(run_file.stem)}.part-*.list"))
     entries = [_finished(path, entry) for path in lists for entry in _entries(path)]
     return [entry for entry in entries if (run_file.parent / entry.part.name).exists()]
@@ -43,7 +43,7 @@ def _escaped(stem: str) -> str:
 
 
 def _entries(path: Path) -> Iterator[dict[str, Any]]:
-    """A last line that is not intact was being written: it does not count."""
+    """The entries of a list. A damaged last line was still being written, and is ignored."""
     data = path.read_bytes()
     if not data.startswith(_HEADER):
         if len(data) < len(_HEADER):

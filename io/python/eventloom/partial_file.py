@@ -1,4 +1,4 @@
-"""A file that gets its name when it is complete and on disk."""
+"""A file that receives its final name when it is complete and on disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO
 
 
 class PartialFile:
-    """`PATH.partial` until publish() renames it to `PATH`. Replaces only what begins with `magic`, and on request."""
+    """`PATH.partial` until publish() renames it to `PATH`. Replaces only files that begin with `magic`, on request."""
 
     def __init__(self, path: Path, magic: bytes, overwrite: bool) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""A run: its events, and what its file says of it."""
+"""A run: its events and the contents of its run file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LISTS_OF_THE_LEDGER = ("sources_missing_list", "sources_missing_offsets")
 
 @dataclass(frozen=True)
 class Source:
-    """A source of a run; its number is its place in `Run.sources`."""
+    """A source of a run; its number is its index in `Run.sources`."""
 
     name: str
     uri: str
@@ -40,7 +40,7 @@ class _Counter:
 
 
 class Run(Selection):
-    """All events of a run, and what its file says of it. `with` closes its files, as close() does.
+    """All events of a run, and the contents of its run file. A `with` block closes its files, like close().
 
     >>> import eventloom
     >>> with eventloom.open("sea.h5") as run:
@@ -64,32 +64,32 @@ class Run(Selection):
         self.close()
 
     def close(self) -> None:
-        """Closes the files. What is read later raises ValueError."""
+        """Closes the files. Reading afterwards raises ValueError."""
         self._files.close()
 
     @property
     def path(self) -> Path:
-        """The file of the run."""
+        """The path of the run file."""
         return self._opened.path
 
     @property
     def complete(self) -> bool:
-        """Whether the run has ended. If not, its events, totals and ledger are those of the parts finished so far."""
+        """Whether the run has ended. If not, events, totals and ledger cover the parts finished so far."""
         return bool(self._opened.attributes["closed"])
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The attributes of the run's file: definition, hosts, versions, time_of_tick_0, ..."""
+        """The attributes of the run file: definition, hosts, versions, time_of_tick_0, ..."""
         return self._opened.attributes
 
     @property
     def tick_ps(self) -> int:
-        """Unit of all times, in picoseconds; without meaning where times are event numbers."""
+        """Unit of all times in picoseconds; meaningless if times are event numbers."""
         return int(self._opened.attributes["tick_ps"])
 
     @property
     def setup(self) -> dict[str, list[str]]:
-        """The options of the run, each with its values.
+        """The options of the run, each with a list of values.
 
         >>> import eventloom
         >>> eventloom.open("sea.h5").setup["define"]
@@ -104,23 +104,23 @@ class Run(Selection):
 
     @property
     def totals(self) -> dict[str, int]:
-        """Sums over the run: events, slices, and hits by what has become of them."""
+        """Sums over the run: events, slices, and hits by their fate."""
         return self._opened.totals
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counters of the run's invocations, by name; empty where none has ended in good order, and of a merged file."""
+        """The counters of the run's invocations, by name; empty for a merged file, or if none ended normally."""
         counters = self._files.records(self.path, "counters", _Counter) if len(self.table("counters")) > 0 else []
         return {counter.name: counter.value for counter in counters}
 
     @property
     def sources(self) -> list[Source]:
-        """The sources, by the numbers that hits have."""
+        """The sources, indexed by the source numbers of hits."""
         return self._files.records(self.path, "sources", Source, _LACKING_IN_THE_FIRST_VERSION)
 
     @property
     def ledger(self) -> Array:
-        """A row for each slice that has hits, losses or missing sources: a structured array of the columns of /ledger.
+        """The columns of /ledger as a structured array: one row per slice with hits, losses or missing sources.
 
         >>> import eventloom
         >>> ledger = eventloom.open("sea.h5").ledger
@@ -128,13 +128,13 @@ class Run(Selection):
         0
         """
         files = [self.path] if self._opened.has_ledger else [part.path for part in self._opened.parts]
-        # Where no part is finished the ledger of the run's file is empty.
+        # If no part is finished, the empty ledger of the run file provides the columns.
         ledger = np.concatenate([self._files.table(file, "ledger", _LISTS_OF_THE_LEDGER, needed=("slice",))
                                  for file in files or [self.path]])
         return ledger[np.argsort(ledger["slice"])]
 
     def table(self, name: str) -> Array:
-        """Another table of the run's file, as a structured array; empty where nothing was measured.
+        """Another table of the run file, as a structured array; empty if nothing was measured.
 
         >>> import eventloom
         >>> eventloom.open("sea.h5").table("builders")["builder"]

@@ -1,4 +1,4 @@
-"""Checksums of what a file says, whatever the way in which HDF5 stores it: see io/hdf5/seal.hpp."""
+"""Checks checksums of a file's contents, which do not depend on how HDF5 stores them: see io/hdf5/seal.hpp."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _VALUES, _DATASETS, _ATTRIBUTES = "crc32", "datasets", "attributes_crc32"
-_SHORT = 4 << 20  # bytes of a column that is checked whole when any of its rows is read
-_Sum = tuple[int, int, int]  # the one that was written, rows read so far, their sum
+_SHORT = 4 << 20  # bytes; columns up to this size are checked as a whole when any row is read
+_Sum = tuple[int, int, int]  # checksum as written, rows read so far, their checksum
 
 
 def expect_sealed(file: h5py.File, datasets: Mapping[str, h5py.Dataset]) -> None:
-    """An attribute of the root, or one of its datasets, that is not the one that was written is ValueError. Files of earlier
-    versions have no sums."""
+    """Raises ValueError if an attribute of the root or a dataset was changed. Older files have no checksums."""
     if _ATTRIBUTES in file.attrs:
         _expect_attributes(file.attrs, np.asarray(file.attrs[_ATTRIBUTES]).reshape(-1, 2).tolist())
     for line in _datasets(file):
@@ -26,24 +25,24 @@ def expect_sealed(file: h5py.File, datasets: Mapping[str, h5py.Dataset]) -> None
 
 
 def expect_listed(file: h5py.File, listed: int) -> None:
-    """ValueError unless the sum of the file's list of datasets is the one that its run has."""
+    """Raises ValueError unless the checksum of the file's list of datasets equals `listed`, that in its run."""
     if zlib.crc32("".join(line + "\n" for line in _datasets(file)).encode()) != listed:
         raise ValueError("its datasets are not those that were written")
 
 
 class ValueSums:
     """Checks the values of columns while they are read: short columns at once, others when all of their rows have been
-    read in order, in whatever pieces."""
+    read in order, in pieces of any size."""
 
     def __init__(self) -> None:
-        self._read: dict[str, dict[str, Optional[_Sum]]] = {}  # by file and name; nothing of what needs no more checks
+        self._read: dict[str, dict[str, Optional[_Sum]]] = {}  # by file and name; None: no further checks
 
     def forget(self, path: Path) -> None:
-        """The file is no longer the one that was read."""
+        """Restarts the checks of a file that has changed."""
         self._read.pop(str(path), None)
 
     def add(self, data: h5py.Dataset, begin: int, rows: NDArray[Any]) -> None:
-        """Rows from `begin` on. ValueError when the values are not those that were written."""
+        """Takes rows from `begin` on. Raises ValueError when the values differ from those written."""
         columns = self._read.setdefault(data.file.filename, {})
         if data.name not in columns:
             columns[data.name] = self._begin(data, rows)
@@ -87,7 +86,7 @@ def _expect_attributes(attributes: h5py.AttributeManager, sealed: list[list[int]
 
 
 def _contents(value: Any) -> bytes:
-    """Texts with a zero each, numbers as 64 bits."""
+    """The checksummed bytes: texts with a terminating zero each, numbers as 64 bits."""
     several = np.atleast_1d(np.asarray(value, dtype=object if isinstance(value, str) else None))
     if several.dtype.kind in "ui":
         numbers: bytes = several.astype("<u8").tobytes()

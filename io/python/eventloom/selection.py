@@ -15,12 +15,12 @@ from .frames import Frames, awkward_array, pandas_frames
 from .output_files import OutputFiles
 from .time_order import Rows, TimeOrder
 
-_PAGE = 64  # events that are read together when one is asked for
+_PAGE = 64  # events that are read together when one is requested
 
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The hits of an event, in columns, and the payload words of each hit (None: the run has no payload)."""
+    """The hits of an event as columns, and the payload words of each hit (None: the run has no payload)."""
 
     time: NDArray[np.uint64]
     channel: NDArray[np.uint32]
@@ -33,7 +33,7 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """An event: its number in the order of time, what /events says of it, and its hits. Times are ticks."""
+    """An event: its number in time order, its row of /events, and its hits. Times are in ticks."""
 
     number: int
     time: int
@@ -45,7 +45,7 @@ class Event:
 
 
 class Selection:
-    """Events that follow each other in the order of time. Reads nothing before it is asked for it.
+    """Consecutive events in time order. Data are read only on demand.
 
     >>> import eventloom
     >>> run = eventloom.open("sea.h5")
@@ -58,7 +58,7 @@ class Selection:
 
     def __init__(self, files: OutputFiles, order: TimeOrder, rows: Rows, with_payload: bool) -> None:
         self._files, self._order, self._rows, self._with_payload = files, order, rows, with_payload
-        self._page: tuple[int, Columns] = (-1, {})  # the one read last, and its number
+        self._page: tuple[int, Columns] = (-1, {})  # number and columns of the page read last
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -72,7 +72,7 @@ class Selection:
     def __getitem__(self, place: slice) -> Selection: ...
 
     def __getitem__(self, place: Union[int, slice]) -> Union[Event, Selection]:
-        """One event, or a selection of some."""
+        """One event, or a selection of events."""
         if isinstance(place, slice):
             begin, end, step = place.indices(len(self))
             if step != 1:
@@ -91,7 +91,7 @@ class Selection:
         return (self[number] for number in range(len(self)))
 
     def between(self, begin: int, end: int) -> Selection:
-        """The events whose first hit is at tick `begin` or later, and before `end`.
+        """The events whose first hit is at tick `begin` or later, but before `end`.
 
         >>> import eventloom
         >>> [event.time for event in eventloom.open("sea.h5").between(50_902_000_000, 50_903_000_000)]
@@ -102,7 +102,7 @@ class Selection:
         return self._of(Rows(from_begin.begin, self._order.rows_before(from_begin, max(begin, end))))
 
     def chunks(self, events: int = 100_000) -> Iterator[Selection]:
-        """One selection after the other, of so many events each: memory is bounded if only one is held at a time.
+        """Consecutive selections of `events` events each. Memory is bounded if only one is held at a time.
 
         >>> import eventloom
         >>> [len(chunk) for chunk in eventloom.open("sea.h5").chunks(events=300)]
@@ -116,7 +116,7 @@ class Selection:
             rest = Rows(end, rest.end)
 
     def columns(self, *names: str) -> Columns:
-        """Columns as numpy arrays, by the names that they have in the files; without arguments all of them.
+        """Columns as numpy arrays, by their names in the files; without arguments, all columns.
 
         The offsets `events/first_hit` and `hits/first_payload` count from the selection's first hit and payload word.
 
@@ -138,7 +138,7 @@ class Selection:
         return awkward_array(self.columns())
 
     def to_pandas(self) -> Frames:
-        """Two frames, `events` and `hits`, whose column `event` is the row of its event. Needs the package pandas.
+        """Two frames, `events` and `hits`. Column `event` of `hits` is the row of the event. Needs the package pandas.
 
         >>> import eventloom
         >>> events, hits = eventloom.open("sea.h5")[:100].to_pandas()

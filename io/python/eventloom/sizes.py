@@ -1,4 +1,4 @@
-"""Bounds what is read by what a file can hold: the rows that a dataset declares cost nothing."""
+"""Refuses datasets that declare more rows than their file can hold, as declaring rows costs no space."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Mapping
 
 import h5py
 
-_MOST_COMPRESSED = 1032  # bytes that deflate makes of one, at most: RFC 1951 encodes 258 in two bits
+_MOST_COMPRESSED = 1032  # most bytes that one byte of deflate data expands to: RFC 1951 encodes 258 bytes in two bits
 _FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 
 
 def expect_all_stored(datasets: Mapping[str, h5py.Dataset], file_bytes: int) -> None:
-    """ValueError when the rows of a dataset of a run, a part or a merged file cannot all be in a file of this size."""
+    """Raises ValueError if a dataset of a run, part or merged file declares more rows than `file_bytes` can hold."""
     for path, data in datasets.items():
         try:
             _expect_stored(data, file_bytes)

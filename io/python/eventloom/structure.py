@@ -1,4 +1,4 @@
-"""What has to be in a file of a run. ValueError says what is not, without the name of the file."""
+"""Checks the contents that a file of a run must have. ValueError states what is missing, without the file's name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def datasets_of(file: h5py.File) -> dict[str, h5py.Dataset]:
-    """By their paths: those of the root and of its groups."""
+    """The datasets of the root and of its groups, by path."""
     found = {}
     for name in file:
         item = file.get(name)
@@ -22,7 +22,7 @@ def datasets_of(file: h5py.File) -> dict[str, h5py.Dataset]:
 
 
 def column_of(file: h5py.File, name: str, kinds: str = "u") -> h5py.Dataset:
-    """A dataset of one dimension; `kinds`: of its numbers, as numpy names them."""
+    """A one-dimensional dataset; `kinds`: numpy kinds that its type may have."""
     data = file.get(name)
     if not isinstance(data, h5py.Dataset) or len(data.shape or ()) != 1:
         raise ValueError(f"there is no column /{name}")
@@ -32,7 +32,7 @@ def column_of(file: h5py.File, name: str, kinds: str = "u") -> h5py.Dataset:
 
 
 def attributes_of(file: h5py.File) -> dict[str, Any]:
-    """Of the root: texts as str, numbers as int, several of them as a list."""
+    """The attributes of the root: texts as str, numbers as int, arrays as lists."""
     return {name: _plain(value) for name, value in file.attrs.items()}
 
 
@@ -41,7 +41,7 @@ def attribute_of(file: h5py.File, name: str, kind: Type[T]) -> T:
 
 
 def expect_value(values: Mapping[str, Any], name: str, kind: Type[T]) -> T:
-    """The value of that name."""
+    """The value `name`. Raises ValueError if it is missing or of another type."""
     if name not in values:
         raise ValueError(f"'{name}' is missing")
     value = values[name]
@@ -51,7 +51,7 @@ def expect_value(values: Mapping[str, Any], name: str, kind: Type[T]) -> T:
 
 
 def records_of(kind: Type[T], rows: Iterable[Mapping[str, Any]]) -> list[T]:
-    """Dataclasses from values by the names of their fields; what else there is does not matter."""
+    """One dataclass per row, filled from the values named like its fields; further values are ignored."""
     fields = get_type_hints(kind).items()
     return [kind(**{name: expect_value(row, name, of) for name, of in fields}) for row in rows]
 

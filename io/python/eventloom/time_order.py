@@ -1,4 +1,4 @@
-"""The events of all parts of a run in the order of time, without reading all of their times."""
+"""Finds the events of all parts of a run in time order, without reading all times."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from .errors import DamagedFile
 from .output_files import OutputFiles, Part
 
-_BLOCK = 1 << 15  # times that are read together
+_BLOCK = 1 << 15  # times read together
 _MOST_BLOCKS = 64
 _END_OF_TIME = 1 << 64
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Of each part the rows `begin` up to, not including, `end` of /events: all events of some stretch of time."""
+    """The rows of /events in each part, from `begin` up to but excluding `end`: all events of a stretch of time."""
 
     begin: tuple[int, ...]
     end: tuple[int, ...]
@@ -29,7 +29,7 @@ class Rows:
 
 
 class TimeOrder:
-    """Finds the rows of events by time, and by their number in the order of time."""
+    """Finds the rows of events by time, or by number in time order."""
 
     def __init__(self, files: OutputFiles, parts: Sequence[Part]) -> None:
         self._files, self.parts = files, parts
@@ -39,12 +39,12 @@ class TimeOrder:
         return Rows((0,) * len(self.parts), tuple(part.events for part in self.parts))
 
     def rows_before(self, rows: Rows, time: int) -> tuple[int, ...]:
-        """Of each part, the end of its rows that are before `time`."""
+        """For each part, the end of its rows before `time`."""
         return tuple(begin if begin == end else self._row_of(part, time, begin, end)
                      for part, (begin, end) in enumerate(zip(rows.begin, rows.end)))
 
     def rows_of_first(self, rows: Rows, n: int) -> tuple[int, ...]:
-        """Of each part, the end of its rows that are among the first `n` events."""
+        """For each part, the end of its rows among the first `n` events."""
         with_rows = [part for part in range(len(self.parts)) if rows.begin[part] < rows.end[part]]
         if len(with_rows) < 2:
             return tuple(begin + n * (part in with_rows) for part, begin in enumerate(rows.begin))
@@ -62,7 +62,7 @@ class TimeOrder:
         return low
 
     def _row_of(self, part: int, time: int, begin: int, end: int) -> int:
-        """The first row of a part from `begin` to `end` that is not before `time`."""
+        """The first row of a part, from `begin` to `end`, whose time is at least `time`."""
         if time <= self.parts[part].begin:
             return begin
         if time > self.parts[part].last:
