@@ -16,12 +16,12 @@ namespace eventloom {
 /// The slices that one source could send now, indexed by builder number.
 struct SourceView {
   SourceId source;
-  /// For each builder, the first slice that the source has not begun to send; kNoSlice while none is known.
+  /// The first slice for each builder that the source has not begun to send; kNoSlice while none is known.
   std::span<const SliceId> next;
   /// Whether that slice may be sent now: the builder has room and the slot has begun. Costs more than reading `next`;
   /// called only for slices before `end`.
   std::function<bool(BuilderId)> ready;
-  /// The first slice that the source cannot send yet.
+  /// One past the last slice that the source can send now.
   SliceId end;
   /// The builder at which a search starts, modulo the number of builders: the one after the builder served last, or at
   /// first the source's own number.
@@ -65,7 +65,7 @@ SliceId next_unfinished(const Scheduler& scheduler, const SliceSet& finished, Bu
 
 struct ScheduleSettings {
   std::string name;             ///< argument of `--schedule`: NAME or NAME:ARGUMENT
-  std::string table_text = {};  ///< for "table:FILE", the contents of FILE
+  std::string table_text = {};  ///< contents of FILE for "table:FILE"
   std::uint32_t n_sources = 1;
   std::uint32_t n_builders = 1;
   SliceId first_slice;        ///< start times count from here
