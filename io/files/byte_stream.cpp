@@ -57,7 +57,7 @@ std::size_t ByteStream::unpack(std::span<std::byte> out) {
   return done;
 }
 
-/// Zeros may follow packed data, as on tape; none begin with them.
+/// Skips zeros after packed data, as found on tape; no packed data begin with zeros.
 void ByteStream::skip_padding() {
   while (begin_ < end_ && packed_[begin_] == std::byte{}) ++begin_;
 }
