@@ -16,8 +16,8 @@ namespace eventloom {
 inline constexpr const char* kPartial = ".partial";
 
 /// A file being written: `<place>.partial`, until publish() renames it; locked for this object's lifetime. The
-/// constructor creates a new file: it removes one left by a dead writer, and refuses any other file or one that another
-/// process is writing. The destructor removes the file unless publish() or keep() was called. All errors throw
+/// constructor creates a new file: it removes the file of a dead writer, and refuses any other file, including the
+/// files of running writers. The destructor removes the file unless publish() or keep() was called. All errors throw
 /// UserError that names the file.
 class PartialFile {
  public:
