@@ -34,7 +34,7 @@ class LmdTime {
   [[nodiscard]] unsigned bits() const { return number_.bits; }
   /// The event's number; std::nullopt if it has none.
   [[nodiscard]] std::optional<std::uint32_t> number_of(const LmdEvent& event) const;
-  /// The event's time; std::nullopt if it has none, or one that is not a valid tick.
+  /// The event's time; std::nullopt if it has no time that is a valid tick.
   [[nodiscard]] std::optional<Tick> of(const LmdEvent& event) const;
   /// Description for the stream header, such as "the event number, unwrapped".
   [[nodiscard]] std::string description() const;
