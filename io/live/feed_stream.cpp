@@ -26,8 +26,8 @@ std::size_t held_bytes(const HeldBuffers& chunk) {
 /// Longest wait for the feed's remaining data at the end of a run, and the polling interval.
 constexpr std::chrono::seconds kLongestRest{1};
 constexpr std::chrono::milliseconds kLookForRest{1};
-/// Maximum distance between sources at the start of a run. It may exceed that between successive data of one source,
-/// for example if files are served.
+/// Maximum distance between sources at the start of a run. If files are served, for example, it may exceed the distance
+/// between successive data of one source.
 constexpr double kMostApart_s = 3600;
 
 /// Number of epochs in this time span; unlimited for 0, and for event numbers, which have no duration.

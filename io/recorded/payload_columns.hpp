@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMinPayload = std::numeric_limits<std::int32_t>::m
 inline constexpr std::int64_t kMaxPayload = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::size_t kMaxPayloadWords = PayloadTable::kLengthInFirstWord - 1;
 
-/// The columns that `payload=a,b,c` names; none when the key is absent. Throws UserError for an empty name or more
+/// The columns that `payload=a,b,c` names; empty if the key is absent. Throws UserError for an empty name, or for more
 /// columns than a hit can have words.
 inline std::vector<std::string> payload_columns(const SourceUri& uri) {
   std::vector<std::string> columns;
