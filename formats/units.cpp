@@ -31,7 +31,7 @@ std::pair<std::string_view, std::string_view> split_unit(std::string_view text) 
   return {text.substr(0, end), text.substr(end)};
 }
 
-/// numerator * 10^exponent / denominator, when it is whole and fits.
+/// digits * 10^exponent * multiply / divide, if that is an integer that fits in 64 bits.
 std::optional<std::uint64_t> scaled(std::uint64_t digits, int exponent, std::uint64_t multiply, std::uint64_t divide) {
   if (digits == 0) return 0;
   Wide value = Wide{digits} * multiply;
