@@ -15,8 +15,8 @@ class Fletcher32 {
   [[nodiscard]] std::uint32_t value() const;
 
  private:
-  // Sums of words with the low byte first. Both are 0 only while all words are 0; other multiples of 65535 are stored
-  // as 65535.
+  // Sums of words with the low byte first. Both are 0 only while all words are 0; other multiples of 65535 become
+  // 65535.
   std::uint64_t sum_ = 0;
   std::uint64_t sum_of_sums_ = 0;
 };

@@ -21,8 +21,8 @@
 ///   +------------------------------------------+
 ///     written only by the sender
 ///
-/// In a run the descriptors of all rings of a window are contiguous and precede all cells, so that a receiver reads few
-/// pages when it polls its rings.
+/// The descriptors of all rings of a window are contiguous and precede all cells, so that a receiver reads few pages
+/// when it polls its rings.
 ///
 /// A cell holds chunks: first their bodies, contiguous, each padded to 8 bytes; then, from the next multiple of 64
 /// bytes, their headers in the same order, except the first, which is in the descriptor. The sender must regain, for
@@ -55,8 +55,8 @@ struct alignas(64) CreditBlock {
   [[nodiscard]] std::uint32_t checksum() const;
 };
 static_assert(sizeof(CreditBlock) == 64);
-/// Grant n is put to place n mod kCreditPlaces, so that several can be in flight; puts to one place would have to wait
-/// for each other.
+/// Grant n is put to place n mod kCreditPlaces, so that several can be in flight. Puts to one place would be
+/// serialised.
 inline constexpr std::uint64_t kCreditPlaces = 8;
 inline constexpr std::uint64_t kCreditBytes = kCreditPlaces * sizeof(CreditBlock);
 

@@ -112,7 +112,7 @@ class RunsInTurn {
   }
 
  private:
-  std::vector<SliceRun> waiting_;  ///< in descending order of first slices
+  std::vector<SliceRun> waiting_;  ///< sorted by first slice, descending
   std::vector<SliceRun> begun_;
   std::uint64_t end_;
 };

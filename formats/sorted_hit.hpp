@@ -9,8 +9,8 @@
 /// them or finding the events again:
 ///
 ///   M   epoch
-///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width. Bins are aligned to tick 0 and
-///       counted from the one that holds the first tick of the epoch; one H1 per sequence of bins with hits
+///   H1  multiplicity histogram of the epoch: hits per bin of a fixed width. Bins are aligned to tick 0; the
+///       first one holds the first tick of the epoch. There is one H1 per sequence of bins with hits
 ///   T   a tick, and in it:
 ///         TG  start of an event: bit 27 truncated, bits 26..0 number of its hits, which are this
 ///             and the next ones in the order of the run

@@ -111,7 +111,7 @@ DecodedStreamHeader decode_stream_header(std::span<const std::byte> bytes);
 void seal(StreamFileTrailer& trailer, std::span<const IndexEntry> index);
 
 /// The index at the end of a complete file, as a view into `file`. std::nullopt if there is no trailer, or if the
-/// trailer or the index is damaged; `damaged` tells the two cases apart.
+/// trailer or the index is damaged; `damaged` is set only in the latter case.
 struct IndexView {
   StreamFileTrailer trailer;
   std::span<const IndexEntry> entries;
